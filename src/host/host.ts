@@ -116,6 +116,7 @@ export function openHost(options: HostOptions): Host {
     onQueued: delivery.wake,
   });
   outbound.delivered.on(asking.delivered);
+  const tools = options.tools.with(services.toolSources);
   const turns = openTurns({
     store,
     settings,
@@ -132,7 +133,7 @@ export function openHost(options: HostOptions): Host {
     systemPrompt: options.systemPrompt,
     models: options.models,
     chatModels,
-    tools: options.tools,
+    tools,
     ownTools: options.ownTools,
     guards: options.guards,
     drawsCodes: options.drawsCodes,
@@ -146,7 +147,7 @@ export function openHost(options: HostOptions): Host {
       settings,
       projectDir,
       commands,
-      tools: () => knownTools(options.tools.list(), options.ownTools),
+      tools: () => knownTools(tools.list(), options.ownTools),
       addressOf,
       registry,
       budgets,

@@ -52,7 +52,7 @@ export async function familyAsks(
     }
     return answers('done');
   };
-  const tools: Toolbox = { list: () => [tool] };
+  const tools: Toolbox = { list: () => [tool], with: () => tools };
   const assistant = await startWithFamily(project, agent, undefined, { tools });
   prepare(assistant);
   const family = (text: string, over = {}) =>

@@ -1,4 +1,5 @@
 import type { PromptTurn } from '../host/contracts/prompt-section.ts';
+import type { PromptWays } from '../host/turns/agent/system-prompt.ts';
 
 /** Makes the turn of a prompt: the owner's in the terminal. What turns gain later is here then. */
 export function promptTurn(over: Partial<PromptTurn> = {}): PromptTurn {
@@ -16,3 +17,9 @@ export function promptTurn(over: Partial<PromptTurn> = {}): PromptTurn {
     ...over,
   };
 }
+
+/** The ways of a prompt's sections where no service runs and no container writes. */
+export const promptWays: PromptWays = {
+  callService: (service) => Promise.reject(new Error(`The service ${service} does not run now.`)),
+  onFacts() {},
+};

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { examination } from '../../../src/doctor/agent-skills.ts';
 import { section } from '../../../src/prompt/agent-skills.ts';
 import { type TestAssistant, TestProject, textsOf } from '../../../src/testing/assistant.ts';
-import { promptTurn } from '../../../src/testing/prompt-turn.ts';
+import { promptTurn, promptWays } from '../../../src/testing/prompt-turn.ts';
 
 const LIMIT = { timeout: 60_000 };
 let project: TestProject;
@@ -137,7 +137,7 @@ test('the settings say which shared folders hold skills, and which skills are of
   const context = { assistantName: 'Andy', dataDir: '/nowhere', timeZone: 'UTC', log };
   const facts = async (environment: Readonly<Record<string, string>>) => {
     const opened = section.open(environment, context);
-    return opened.kind === 'made' ? await opened.value?.(promptTurn()) : opened;
+    return opened.kind === 'made' ? await opened.value?.(promptTurn(), promptWays) : opened;
   };
   expect(await facts({})).toEqual({ forAgent: { extra: ['skills'], off: [] } });
   const set = { AGENT_SKILLS_EXTRA: 'team, mine', AGENT_SKILLS_OFF: 'github' };

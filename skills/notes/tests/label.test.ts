@@ -3,7 +3,7 @@ import { labelOf, parseAliases } from '../../../src/prompt/notes/label.ts';
 import { section } from '../../../src/prompt/notes.ts';
 import type { TurnRequest } from '../../../src/sandbox/sandbox.ts';
 import { answers, TestProject, textsOf } from '../../../src/testing/assistant.ts';
-import { promptTurn } from '../../../src/testing/prompt-turn.ts';
+import { promptTurn, promptWays } from '../../../src/testing/prompt-turn.ts';
 
 const LIMIT = { timeout: 60_000 };
 const person = (id: string, isOwner = false) => ({ id, name: 'owner', isOwner });
@@ -36,7 +36,7 @@ test('the settings say how many days, and wrong ones are named', async () => {
   const context = { assistantName: 'Andy', dataDir: '/nowhere', timeZone: 'UTC', log };
   const facts = async (environment: Readonly<Record<string, string>>, over: object = {}) => {
     const opened = section.open(environment, context);
-    return opened.kind === 'made' ? await opened.value?.(promptTurn(over)) : opened;
+    return opened.kind === 'made' ? await opened.value?.(promptTurn(over), promptWays) : opened;
   };
   expect(await facts({})).toMatchObject({ forAgent: { days: 3, label: '[terminal / owner]' } });
   const task = { senders: [], isTask: true };

@@ -14,7 +14,7 @@ import { section } from '../../../container/agent/prompt/persona.ts';
 import { discoverPromptSections } from '../../../src/host/contracts/prompt-section.ts';
 import { openSystemPrompt } from '../../../src/host/turns/agent/system-prompt.ts';
 import { sectionTurn } from '../../../src/testing/agent-section-turn.ts';
-import { promptTurn } from '../../../src/testing/prompt-turn.ts';
+import { promptTurn, promptWays } from '../../../src/testing/prompt-turn.ts';
 
 const STARTERS = resolve(import.meta.dirname, '../../../container/shared/persona');
 const NAMES = ['SOUL', 'IDENTITY', 'USER', 'AGENTS', 'ENVIRONMENT', 'TOOLS'];
@@ -94,11 +94,16 @@ test('the host says channel, models and tasks, and what the section cannot know'
   const given = new Map<string, unknown>();
   const now = Date.UTC(2026, 10, 21, 20);
   const turn = promptTurn({ channel: 'telegram', models: ['a/one', 'b/two'], now });
-  const prompt = await systemPrompt(turn, (name, value) => given.set(name, value));
+  const prompt = await systemPrompt(turn, {
+    ...promptWays,
+    onFacts: (name, value) => void given.set(name, value),
+  });
   expect(prompt).toContain(
     'You speak on the channel telegram. Your model: a/one (b/two where it gives no answer).',
   );
   expect(prompt).toContain('Now: Sunday, 22 November 2026 at 05:00 (Asia/Tokyo).');
   expect(given.get('persona')).toEqual(facts);
-  expect(await systemPrompt(promptTurn({ isTask: true }))).toContain('is a scheduled task');
+  expect(await systemPrompt(promptTurn({ isTask: true }), promptWays)).toContain(
+    'is a scheduled task',
+  );
 });

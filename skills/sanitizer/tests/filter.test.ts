@@ -7,6 +7,7 @@ import { openInboundFilters } from '../../../src/host/inbound-path/filters.ts';
 import { filter } from '../../../src/inbound/sanitizer.ts';
 import { section } from '../../../src/prompt/sanitizer.ts';
 import { openOwnDatabases } from '../../../src/store/own-databases.ts';
+import { promptWays } from '../../../src/testing/prompt-turn.ts';
 
 /** Opens the filter as the assistant does, with a database of its own on disk. */
 function start(environment: Readonly<Record<string, string>> = {}) {
@@ -120,5 +121,5 @@ test('agents are told in their prompt what the notes are', () => {
   const parts = { assistantName: 'Andy', dataDir: '/', timeZone: 'UTC' };
   const opened = section.open({}, { ...parts, log: { info() {}, warn() {}, error() {} } });
   const write = opened.kind === 'made' ? opened.value : null;
-  expect(write?.({} as never)).toContain('A line [sanitizer: …] after a message');
+  expect(write?.({} as never, promptWays)).toContain('A line [sanitizer: …] after a message');
 });

@@ -25,7 +25,7 @@ import type { Ask } from './ask.ts';
 import type { Claw } from './claw.ts';
 import type { Git } from './git.ts';
 import type { Choice, Reply } from './question.ts';
-import type { CallService } from './service.ts';
+import type { CallService } from './service-call.ts';
 
 /** A tool or the like that stays silent: its kind is a word for the owner. */
 export type SilentPart = Silent & {

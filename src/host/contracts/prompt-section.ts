@@ -7,6 +7,7 @@ import {
 } from '../../lib/contribution.ts';
 import { discoverExports } from '../../lib/discover.ts';
 import type { HostLog } from './log.ts';
+import type { CallService } from './service-call.ts';
 
 /** Services that a section works with, beside its own settings. */
 export type PromptContext = {
@@ -55,8 +56,11 @@ export type ForAgent = { readonly forAgent: Readonly<Record<string, unknown>> };
 
 type Written = string | ForAgent | null;
 
+/** The way of a section to the host, for one turn. */
+export type PromptCall = { readonly callService: CallService };
+
 /** Writes a section for a turn; null leaves it out. */
-export type PromptSection = (turn: PromptTurn) => Written | Promise<Written>;
+export type PromptSection = (turn: PromptTurn, call: PromptCall) => Written | Promise<Written>;
 
 /** The export `section` of a file in `src/prompt/`. Its `create` returns null where nothing is set for it. */
 export type PromptContribution = Contribution<PromptContext, PromptSection | null> & {

@@ -11,6 +11,8 @@ import type { SetTimer } from '../scheduler/alarm.ts';
 import type { DueTasks } from '../scheduler/due-tasks.ts';
 import type { AskQuestion, AskReply } from './ask.ts';
 import type { HostLog } from './log.ts';
+import type { ServiceCaller } from './service-call.ts';
+import type { Tool } from './tool.ts';
 
 /** The part of the store that a service reads. Nothing of it writes. */
 export type ServiceStore = {
@@ -136,19 +138,6 @@ export type ServiceContext = {
   readonly crash: (error: unknown) => void;
 };
 
-/** The chat in which a tool, a command or a model router calls a service. */
-export type ServiceCaller = {
-  readonly folder: string;
-  readonly jid: string;
-  /** The agent's turn; null for a command. A router calls while the models of a turn are chosen. */
-  readonly turn: string | null;
-  /** Aborted when nobody waits for the answer any more. */
-  readonly signal: AbortSignal;
-};
-
-/** Calls a service of the tree by its name. @throws Error in words for the owner where it is not running */
-export type CallService = (service: string, request: unknown) => Promise<unknown>;
-
 /** A service that runs. */
 export type RunningService = {
   /** Ends it. The signal is aborted before. */
@@ -162,8 +151,13 @@ export type RunningService = {
    */
   onTurnEnd?(turn: EndedTurn): Delivery;
   /**
-   * Answers a tool, an owner's command or a model router, which calls it by the service's name (`callService`). What it
-   * throws is theirs to tell. The request is what another file has made: check it.
+   * Returns tools that agents are offered while it runs, such as those of another server: it is asked at the beginning
+   * of each turn, and must answer at once, of what it knows. One whose name is taken is left out.
+   */
+  tools?(): readonly Tool[];
+  /**
+   * Answers a tool, an owner's command, a section of the prompt or a model router, which calls it by the service's name
+   * (`callService`). What it throws is theirs to tell. The request is what another file has made: check it.
    */
   onCall?(request: unknown, caller: ServiceCaller): unknown;
   /**

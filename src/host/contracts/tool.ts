@@ -14,7 +14,7 @@ import type { Registry } from '../groups/registry.ts';
 import type { TaskBook } from '../scheduler/task-book.ts';
 import type { Ask, AskQuestion } from './ask.ts';
 import type { HostLog } from './log.ts';
-import type { CallService } from './service.ts';
+import type { CallService } from './service-call.ts';
 
 /** Services that a tool works with, beside its own settings. */
 export type ToolContext = {

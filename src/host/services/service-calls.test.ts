@@ -5,10 +5,16 @@ import { PassThrough } from 'node:stream';
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import type { Program } from '../../lib/program.ts';
-import { answers, startAssistant, TestProject, textsOf } from '../../testing/assistant.ts';
-import { startWithFamily } from '../../testing/tasks.ts';
+import {
+  type AgentScript,
+  answers,
+  startAssistant,
+  TestProject,
+  textsOf,
+} from '../../testing/assistant.ts';
+import { isIdle, startWithFamily } from '../../testing/tasks.ts';
 import type { ServiceContext, StartService } from '../contracts/service.ts';
-import { defineTool } from '../contracts/tool.ts';
+import { defineTool, type Tool } from '../contracts/tool.ts';
 import { lazySandbox } from '../turns/agent/lazy-sandbox.ts';
 import { openTools } from '../turns/tool-calls/toolbox.ts';
 
@@ -51,6 +57,41 @@ test('a service calls host tools in the name of a group, with the rights of that
   expect(await call('main', 'owner_command', { command: '/status' })).toMatchObject({
     value: 'Owner commands are said in a chat.',
   });
+  await assistant.stop();
+});
+
+test('a service offers tools while it runs, and none of them takes the name of another', async () => {
+  using project = new TestProject();
+  const { promise, resolve } = Promise.withResolvers<ServiceContext>();
+  const toolOf = (name: string): Tool => ({
+    name,
+    description: 'of the depot',
+    isMainOnly: false,
+    input: z.unknown(),
+    run: async () => `${name} from the depot`,
+  });
+  const start: StartService = (context) => {
+    resolve(context);
+    return { stop() {}, status: () => null, tools: () => ['fetch', 'list_tasks'].map(toolOf) };
+  };
+  const offers: unknown[] = [];
+  const agent: AgentScript = async ({ folder, tools }, { onTool }) => {
+    const ofDepot = tools.filter(({ description }) => description === 'of the depot');
+    const { value } = await onTool({ folder, name: 'fetch', input: {} });
+    offers.push([ofDepot.map(({ name }) => name), value]);
+    return answers('done');
+  };
+  const services = [{ name: 'depot', value: start }];
+  const assistant = await project.start({ agent, over: { services } });
+  await assistant.terminal.say('one');
+  await isIdle(assistant);
+  (await promise).crash(new Error('gone'));
+  await assistant.terminal.say('two');
+  await isIdle(assistant);
+  expect(offers).toEqual([
+    [['fetch'], 'fetch from the depot'],
+    [[], 'There is no host tool fetch.'],
+  ]);
   await assistant.stop();
 });
 

@@ -23,7 +23,9 @@ import {
 } from '../../testing/service-files.ts';
 import { isIdle } from '../../testing/tasks.ts';
 import { defineCommand, openCommands } from '../contracts/command.ts';
+import { definePromptSection } from '../contracts/prompt-section.ts';
 import { defineTool } from '../contracts/tool.ts';
+import { openSystemPrompt } from '../turns/agent/system-prompt.ts';
 import { openTools } from '../turns/tool-calls/toolbox.ts';
 
 /** Fails as often as told, then runs, and crashes where its timer throws. */
@@ -274,7 +276,7 @@ test('a service ends its turn, at work or not begun; `/stop` in the chat ends no
   await assistant.stop();
 });
 
-test('a tool, a command and a router call a service by its name, and are told where there is none', async () => {
+test('a tool, a command, a section and a router call a service by its name, and are told where there is none', async () => {
   reset();
   using project = new TestProject();
   const { services } = await servicesOf({ 'crew.ts': CREW });
@@ -297,7 +299,9 @@ test('a tool, a command and a router call a service by its name, and are told wh
     }),
   });
   const results: unknown[] = [];
-  const agent: AgentScript = async ({ folder }, { onTool }) => {
+  const systems: (string | undefined)[] = [];
+  const agent: AgentScript = async ({ folder, system }, { onTool }) => {
+    systems.push(system);
     for (const whom of ['crew', 'scheduler', 'nobody']) {
       results.push(await onTool({ folder, name: 'ask_crew', input: { whom } }));
     }
@@ -308,12 +312,21 @@ test('a tool, a command and a router call a service by its name, and are told wh
   const parts = { assistantName: 'Andy', dataDir: project.dir, timeZone: 'UTC', log };
   const { tools } = openTools([tool], {}, { ...parts, now: Date.now, newId: () => 'x' });
   const { commands } = openCommands([command], {});
+  const section = definePromptSection({
+    name: 'crew',
+    order: 150,
+    create:
+      () =>
+      (_turn, { callService }) =>
+        callService('crew', 'a section').then(String),
+  });
+  const { systemPrompt } = openSystemPrompt([section], {}, parts);
   const routed: unknown[] = [];
   const chooseModels: ChooseModels = async ({ id, jid, taskType }, callService) => {
     if (!isSideWork(taskType)) routed.push(typeof id, jid, await callService?.('crew', 'a router'));
     return { kind: 'models', models: [testModel()] };
   };
-  const over = { services, tools, commands, chooseModels };
+  const over = { services, tools, commands, chooseModels, systemPrompt };
   const assistant = await project.start({ agent, over });
   await assistant.terminal.say('ask');
   await isIdle(assistant);
@@ -326,6 +339,7 @@ test('a tool, a command and a router call a service by its name, and are told wh
   ]);
   expect(textsOf(assistant.terminal)).toEqual(['asked', 'main true from a command']);
   expect(routed).toEqual(['string', 'terminal:main', 'main false a router']);
+  expect(systems).toEqual(['main false a section']);
   await assistant.stop();
 });
 

@@ -21,13 +21,14 @@ import type {
 import type {
   Delivery,
   EndedTurn,
-  ServiceCaller,
   ServiceCalls,
   ServiceContext,
   ServiceContribution,
   ServiceStore,
   StartService,
 } from '../contracts/service.ts';
+import type { ServiceCaller } from '../contracts/service-call.ts';
+import type { ToolSource } from '../contracts/tool.ts';
 import type { DueTasks } from '../scheduler/due-tasks.ts';
 import type { LazySandbox } from '../turns/agent/lazy-sandbox.ts';
 import { queueTurn, withdrawTurn } from './queued-turn.ts';
@@ -46,7 +47,9 @@ export interface Services {
   report(): readonly ServiceReport[];
   /** Asks a service what becomes of a turn that it has queued. */
   turnEnded(service: string, turn: EndedTurn): Delivery;
-  /** Lets a service answer a tool or a command. */
+  /** The tools that services offer while they run. */
+  readonly toolSources: readonly Named<ToolSource>[];
+  /** Lets a service answer those who call it by its name. */
   call(service: string, request: unknown, caller: ServiceCaller): Promise<unknown>;
   /** A person has reacted to a message of the assistant's. */
   reacted(reaction: KeptReaction): void;
@@ -123,6 +126,7 @@ export function runServices(options: ServicesOptions): Services {
       })),
     turnEnded: (name, turn) =>
       all.find((service) => service.name === name)?.turnEnded(turn) ?? { kind: 'send' },
+    toolSources: all.map(({ name, tools }) => ({ name, value: { kind: 'list', list: tools } })),
     async call(name, request, caller) {
       const service = all.find((one) => one.name === name);
       if (service === undefined)

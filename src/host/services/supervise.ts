@@ -5,10 +5,11 @@ import type {
   Delivery,
   EndedTurn,
   RunningService,
-  ServiceCaller,
   ServiceContext,
   StartService,
 } from '../contracts/service.ts';
+import type { ServiceCaller } from '../contracts/service-call.ts';
+import type { Tool } from '../contracts/tool.ts';
 import type { SetTimer } from '../scheduler/alarm.ts';
 
 /** The state of a service. */
@@ -24,6 +25,8 @@ export interface SupervisedService {
   detail(): string | null;
   /** Asks the service what becomes of its turn; null where it does not say. */
   turnEnded(turn: EndedTurn): Delivery | null;
+  /** Returns the tools that the service offers now; none while it does not run. */
+  tools(): readonly Tool[];
   /** Lets the service answer. @throws Error where it does not run, or takes no calls */
   call(request: unknown, caller: ServiceCaller): unknown;
   /** Tells the service of a reaction. */
@@ -164,6 +167,7 @@ export function superviseService(options: SuperviseOptions): SupervisedService {
         return `its status cannot be told: ${String(error)}`;
       }
     },
+    tools: () => current?.service?.tools?.() ?? [],
     call(request, caller) {
       const service = current?.service;
       if (service?.onCall === undefined) throw new Error(`The service ${name} does not run now.`);

@@ -14,7 +14,7 @@ import type {
 import type { ServiceCalls } from '../contracts/service.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import { taskResult } from '../scheduler/task-result.ts';
-import { callFromRouter } from '../services/router-calls.ts';
+import { callFromRouter } from '../services/early-calls.ts';
 import type { Services } from '../services/services.ts';
 import { deliveredResult } from '../services/turn-delivery.ts';
 import { createAgentRunner } from './agent/agent-runner.ts';
@@ -131,6 +131,7 @@ export function openTurns(options: TurnsOptions): Turns {
     chatModels,
     tellOwner,
     systemPrompt,
+    services: options.services,
     budgets,
     fetchAttachment: options.fetchAttachment,
     channelOf,

@@ -2,20 +2,20 @@ import { openContributions, type Silent } from '../../../lib/contribution.ts';
 import type { Environment } from '../../../lib/settings.ts';
 import type {
   ForAgent,
+  PromptCall,
   PromptContext,
   PromptContribution,
   PromptTurn,
 } from '../../contracts/prompt-section.ts';
 
-/**
- * Writes the system prompt of a turn. Never rejects.
- *
- * @param onFacts called with what a section gives for the one of its name that the container writes
- */
-export type SystemPrompt = (
-  turn: PromptTurn,
-  onFacts?: (section: string, facts: ForAgent['forAgent']) => void,
-) => Promise<string>;
+/** Ways of the sections out of a turn: to services, and to the container. */
+export type PromptWays = PromptCall & {
+  /** Takes what a section gives for the one of its name that the container writes. */
+  readonly onFacts: (section: string, facts: ForAgent['forAgent']) => void;
+};
+
+/** Writes the system prompt of a turn. Never rejects. */
+export type SystemPrompt = (turn: PromptTurn, ways: PromptWays) => Promise<string>;
 
 /** Opens the sections of this tree, in their order. One that cannot be written is left out and logged. */
 export function openSystemPrompt(
@@ -32,9 +32,10 @@ export function openSystemPrompt(
   async function written(
     { name, value: write }: (typeof made)[number],
     turn: PromptTurn,
+    callService: PromptCall['callService'],
   ): Promise<string | ForAgent | null> {
     try {
-      return await write(turn);
+      return await write(turn, { callService });
     } catch (error) {
       log.error('a section of the prompt is left out', { section: name, error: String(error) });
       return null;
@@ -43,11 +44,11 @@ export function openSystemPrompt(
 
   return {
     silent,
-    async systemPrompt(given, onFacts = () => {}) {
+    async systemPrompt(given, { callService, onFacts }) {
       const turn = { ...plain(given), group: plainGroup(given) };
       const texts = await Promise.all(
         made.map(async (section) => {
-          const result = await written(section, turn);
+          const result = await written(section, turn, callService);
           if (result === null || typeof result === 'string') return result;
           onFacts(section.name, result.forAgent);
           return null;

@@ -4,19 +4,22 @@ import type { Group, Turn } from '../../../store/store.ts';
 import type { ChannelOf } from '../../address-book.ts';
 import type { ClockPort } from '../../contracts/ports.ts';
 import type { ForAgent, PromptTurn } from '../../contracts/prompt-section.ts';
+import { callBeforeAgent } from '../../services/early-calls.ts';
+import type { Services } from '../../services/services.ts';
 import type { PromptParts } from './prompt.ts';
 import type { SystemPrompt } from './system-prompt.ts';
 
 export type TurnPromptOptions = ClockPort & {
   readonly systemPrompt: SystemPrompt;
   readonly channelOf: ChannelOf;
+  readonly services: Pick<Services, 'call'>;
   /** Returns the number of turns in which an agent works. */
   readonly atWork: () => number;
 };
 
 /** Writes the host's part of the system prompt, and the facts for the part that the container writes. */
 export async function turnPrompt(
-  { systemPrompt, channelOf, atWork, now }: TurnPromptOptions,
+  { systemPrompt, channelOf, services, atWork, now }: TurnPromptOptions,
   work: {
     readonly turn: Turn;
     readonly group: Group;
@@ -43,8 +46,11 @@ export async function turnPrompt(
       senders: isTask ? [] : sendersOf(messages),
       othersAtWork: Math.max(0, atWork() - 1),
     },
-    (section, facts) => {
-      sections[section] = facts;
+    {
+      callService: callBeforeAgent(services, { ...turn, folder: group.folder }),
+      onFacts(section, facts) {
+        sections[section] = facts;
+      },
     },
   );
   return { system, sections };

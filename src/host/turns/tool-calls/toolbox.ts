@@ -17,6 +17,8 @@ import {
 export interface Toolbox {
   /** Returns the tools as they are now, each name once. */
   list(): readonly Tool[];
+  /** Returns a toolbox that holds the tools of these sources as well. */
+  with(sources: readonly Named<ToolSource>[]): Toolbox;
 }
 
 /** Describes all tools for the owner, by name: the host's, and the agent's own. */
@@ -83,6 +85,7 @@ function toolboxOf(sources: readonly Named<ToolSource>[], log: HostLog): Toolbox
   }
 
   return {
+    with: (more) => toolboxOf([...sources, ...more], log),
     list() {
       const holders = new Map<string, string>();
       const tools: Tool[] = [];

@@ -6,7 +6,7 @@ import { section } from '../../../container/agent/prompt/shopping.ts';
 import { discoverPromptSections } from '../../../src/host/contracts/prompt-section.ts';
 import { openSystemPrompt } from '../../../src/host/turns/agent/system-prompt.ts';
 import { sectionTurn } from '../../../src/testing/agent-section-turn.ts';
-import { promptTurn } from '../../../src/testing/prompt-turn.ts';
+import { promptTurn, promptWays } from '../../../src/testing/prompt-turn.ts';
 
 test('the host says how many lines, the container which', async () => {
   const log = { info() {}, warn() {}, error() {} };
@@ -14,7 +14,10 @@ test('the host says how many lines, the container which', async () => {
   const environment = { SHOPPING_SHOWN: '2' };
   const { systemPrompt } = openSystemPrompt(await discoverPromptSections(), environment, context);
   const given = new Map<string, unknown>();
-  await systemPrompt(promptTurn(), (name, facts) => given.set(name, facts));
+  await systemPrompt(promptTurn(), {
+    ...promptWays,
+    onFacts: (name, facts) => void given.set(name, facts),
+  });
   const facts = given.get('shopping');
   expect(facts).toEqual({ most: 2 });
 

@@ -1,0 +1,24 @@
+import type { RoutedTurn, RouterCall } from '../../model/router.ts';
+import type { CallService } from '../contracts/service-call.ts';
+import type { Services } from './services.ts';
+
+/** Nothing takes the call back: its turn waits for it. */
+const UNENDING = new AbortController().signal;
+
+/** Creates the way to the services from a turn whose agent has not begun. */
+export function callBeforeAgent(
+  services: Pick<Services, 'call'>,
+  { id, jid, folder }: { readonly id: string; readonly jid: string; readonly folder: string },
+): CallService {
+  const caller = { folder, jid, turn: id, signal: UNENDING };
+  return (service, request) => services.call(service, request, caller);
+}
+
+/** Creates a router's way to the services, for one turn; undefined where no turn is about to run. */
+export function callFromRouter(
+  services: Pick<Services, 'call'>,
+  { id, jid, group: { folder } }: RoutedTurn,
+): RouterCall['callService'] | undefined {
+  if (id === undefined || jid === undefined) return undefined;
+  return callBeforeAgent(services, { id, jid, folder });
+}
