@@ -2,6 +2,7 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import type { StartService } from '../../../src/host/contracts/service.ts';
 import type { TurnRequest } from '../../../src/sandbox/sandbox.ts';
 import { answers, TestProject, textsOf } from '../../../src/testing/assistant.ts';
 import {
@@ -10,7 +11,8 @@ import {
   startEmbeddingsServer,
 } from '../../../src/testing/model/embeddings.ts';
 import { isIdle, startWithFamily } from '../../../src/testing/tasks.ts';
-import { runningMemory } from '../../../src/tools/semantic-memory/running.ts';
+import { serviceOf } from '../../../src/tools/semantic-memory/calls.ts';
+import { type Memory, openMemory } from '../../../src/tools/semantic-memory/memory.ts';
 import { realEmbedding } from './fixtures.ts';
 import { NOTES } from './labelled-notes.ts';
 
@@ -44,15 +46,20 @@ function write(project: TestProject, path: string, text: string): void {
   writeFileSync(at, text);
 }
 
-async function memoryOf(project: TestProject) {
-  const dataDir = join(project.dir, 'data');
-  const memory = await vi.waitFor(() => {
-    const found = runningMemory(dataDir);
-    if (found === null) throw new Error('not yet');
-    return found;
-  });
-  await memory.update();
-  return memory;
+/** The service as the tree has it, which hands its memory to the test. */
+function memoryService(model = 'local') {
+  const { promise, resolve } = Promise.withResolvers<Memory>();
+  const value: StartService = (context) => {
+    const memory = openMemory({ ...context, model, threshold: undefined });
+    resolve(memory);
+    return serviceOf(memory);
+  };
+  const current = async () => {
+    const memory = await promise;
+    await memory.update();
+    return memory;
+  };
+  return { services: [{ name: 'semantic-memory', value }], current };
 }
 
 const textsFound = (found: readonly { readonly note: { readonly text: string } }[]) =>
@@ -70,7 +77,11 @@ test('notes are found by their meaning, with their place, in the prompt and by t
   };
   const environment = { EMBEDDING_MODEL: MODEL, OPENAI_BASE_URL: server.url, OPENAI_API_KEY: 'k' };
   const assistant = await project.start({ agent, environment });
-  await memoryOf(project);
+  await vi.waitFor(async () => {
+    await assistant.terminal.say('/recall');
+    await isIdle(assistant);
+    expect(textsOf(assistant.terminal).at(-1)).toMatch(/^[1-9]\d* notes, embeddings by openai/);
+  });
   await assistant.terminal.say(ASKED);
   await isIdle(assistant);
   const system = seen[0]?.system ?? '';
@@ -85,13 +96,13 @@ test('notes are found by their meaning, with their place, in the prompt and by t
   expect(textsOf(assistant.terminal).at(-1)).toMatch(/^\d+ notes, embeddings by openai\/encoder\./);
   expect(server.requests[0]?.headers).toMatchObject({ authorization: 'Bearer k' });
   await assistant.stop();
-  expect(runningMemory(join(project.dir, 'data'))).toBeNull();
   await server.close();
 });
 
 test('a group never finds what another group has, and finds what is for all', async () => {
   using project = new TestProject();
-  const assistant = await startWithFamily(project);
+  const { services, current } = memoryService();
+  const assistant = await startWithFamily(project, undefined, undefined, { services });
   write(project, 'family/a.md', 'The secret of the family is the garden gnome.\n');
   write(project, 'main/a.md', 'The secret of the owner is the garden shed.\n');
   write(project, 'global/a.md', 'The secret of all is the garden fence.\n');
@@ -99,7 +110,7 @@ test('a group never finds what another group has, and finds what is for all', as
     jid: 'chat:family',
     isDirect: false,
   });
-  const memory = await memoryOf(project);
+  const memory = await current();
   const found = async (folder: string) =>
     textsFound((await memory.recall({ folder, text: 'secret garden', isStrict: false })).found);
   const family = await found('family');
@@ -119,10 +130,11 @@ test('only what has changed is embedded: an edit, a move, a deletion, a restart'
   using project = new TestProject();
   const server = await startEmbeddingsServer(real);
   const asked = () => server.requests.flatMap(({ input }) => input);
-  const environment = { EMBEDDING_MODEL: MODEL, OPENAI_BASE_URL: server.url };
+  const environment = { OPENAI_BASE_URL: server.url };
   write(project, 'main/a.md', `${NOTES[0]}\n\n${NOTES[1]}\n`);
-  const first = await project.start({ environment });
-  const memory = await memoryOf(project);
+  const one = memoryService(MODEL);
+  const first = await project.start({ environment, over: { services: one.services } });
+  const memory = await one.current();
   expect(asked().toSorted()).toEqual([NOTES[1], NOTES[0]].toSorted());
   write(project, 'main/a.md', `${NOTES[2]}\n\n${NOTES[0]}\n`);
   await memory.update();
@@ -134,8 +146,9 @@ test('only what has changed is embedded: an edit, a move, a deletion, a restart'
   expect(found[0]?.note).toMatchObject({ source: 'b.md', place: 1 });
   expect(found.map(({ note }) => note.text)).not.toContain(NOTES[1]);
   await first.stop();
-  const second = await project.start({ environment });
-  const again = await memoryOf(project);
+  const other = memoryService(MODEL);
+  const second = await project.start({ environment, over: { services: other.services } });
+  const again = await other.current();
   expect(again.status()).toMatchObject({ notes: 2, embedded: 2, problem: null });
   rmSync(join(project.dir, 'groups/main/b.md'));
   await again.update();
@@ -158,19 +171,22 @@ test('another model makes all vectors again, and goes on where it was interrupte
   });
   const notes = Array.from({ length: 100 }, (_, at) => `Note ${at} about the matter ${at}.\n\n`);
   write(project, 'main/a.md', notes.join(''));
-  const start = (model: string) =>
-    project.start({ environment: { EMBEDDING_MODEL: model, OPENAI_BASE_URL: server.url } });
+  const start = async (model: string) => {
+    const { services, current } = memoryService(model);
+    const environment = { OPENAI_BASE_URL: server.url };
+    const { stop } = await project.start({ environment, over: { services } });
+    return { stop, memory: await current() };
+  };
   const first = await start(MODEL);
-  expect((await memoryOf(project)).status()).toMatchObject({ notes: 100, embedded: 100 });
+  expect(first.memory.status()).toMatchObject({ notes: 100, embedded: 100 });
   await first.stop();
   const second = await start('openai/other');
-  const broken = await memoryOf(project);
-  expect(broken.status()).toMatchObject({ notes: 100, embedded: 64 });
-  expect(broken.status().problem).toMatch(/out of order \(503\)/);
+  expect(second.memory.status()).toMatchObject({ notes: 100, embedded: 64 });
+  expect(second.memory.status().problem).toMatch(/out of order \(503\)/);
   await second.stop();
   answered = -10;
   const third = await start('openai/other');
-  expect((await memoryOf(project)).status()).toMatchObject({ embedded: 100, problem: null });
+  expect(third.memory.status()).toMatchObject({ embedded: 100, problem: null });
   const counts = server.requests
     .filter(({ model }) => model === 'other')
     .map((r) => r.input.length);
@@ -184,7 +200,7 @@ test('a server that is down, answers garbage or another length is told, and word
   let script: EmbeddingsScript = real;
   const server = await startEmbeddingsServer((request, response) => script(request, response));
   write(project, 'main/a.md', `${NOTES[0]}\n`);
-  const environment = { EMBEDDING_MODEL: MODEL, OPENAI_BASE_URL: server.url };
+  const environment = { OPENAI_BASE_URL: server.url };
   const cases: readonly [EmbeddingsScript, RegExp][] = [
     [
       ({ input }) => input.map(() => [1, 2, 3]),
@@ -196,8 +212,9 @@ test('a server that is down, answers garbage or another length is told, and word
   ];
   for (const [wrong, expected] of cases) {
     script = real;
-    const assistant = await project.start({ environment });
-    const memory = await memoryOf(project);
+    const { services, current } = memoryService(MODEL);
+    const assistant = await project.start({ environment, over: { services } });
+    const memory = await current();
     script = wrong;
     const ask = () => memory.recall({ folder: 'main', text: 'the plumber', isStrict: false });
     const { found, problem } = await ask();
@@ -223,9 +240,10 @@ test('a text that the server refuses is passed over, and the others get their ve
       : input.map(vectorOf),
   );
   write(project, 'main/a.md', `${NOTES[0]}\n\nThis one is refused.\n\n${NOTES[1]}\n`);
-  const environment = { EMBEDDING_MODEL: MODEL, OPENAI_BASE_URL: server.url };
-  const assistant = await project.start({ environment });
-  const memory = await memoryOf(project);
+  const environment = { OPENAI_BASE_URL: server.url };
+  const { services, current } = memoryService(MODEL);
+  const assistant = await project.start({ environment, over: { services } });
+  const memory = await current();
   expect(memory.status()).toMatchObject({ notes: 3, embedded: 2, refused: 1, problem: null });
   await assistant.stop();
   await server.close();
@@ -238,8 +256,9 @@ test('links in a group’s folder are not followed', async () => {
   write(project, 'main/a.md', 'A note inside of the folder.\n');
   symlinkSync(secret, join(project.dir, 'groups/main/link.md'));
   symlinkSync(project.dir, join(project.dir, 'groups/main/all'));
-  const assistant = await project.start();
-  const memory = await memoryOf(project);
+  const { services, current } = memoryService();
+  const assistant = await project.start({ over: { services } });
+  const memory = await current();
   const { found } = await memory.recall({ folder: 'main', text: 'the folder', isStrict: false });
   expect(textsFound(found)).toEqual(['A note inside of the folder.']);
   await assistant.stop();

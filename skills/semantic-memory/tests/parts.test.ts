@@ -9,9 +9,9 @@ import { setup } from '../../../src/setup/semantic-memory.ts';
 import type { SetupContext } from '../../../src/setup/step.ts';
 import { refuseEmbeddings, startEmbeddingsServer } from '../../../src/testing/model/embeddings.ts';
 import { promptTurn } from '../../../src/testing/prompt-turn.ts';
+import { serviceOf } from '../../../src/tools/semantic-memory/calls.ts';
 import type { Memory } from '../../../src/tools/semantic-memory/memory.ts';
 import type { Note } from '../../../src/tools/semantic-memory/note.ts';
-import { offerMemory } from '../../../src/tools/semantic-memory/running.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const HOUR_MS = 3_600_000;
@@ -34,8 +34,6 @@ async function sectionWith(
   notes: readonly Note[],
   { environment = {}, turn = {} }: { environment?: object; turn?: object } = {},
 ) {
-  const dataDir = `/nowhere/${Math.random()}`;
-  const running = new AbortController();
   const asked: { text: string }[] = [];
   const found = notes.map((note) => ({ note, likeness: 0.9, share: 0 }));
   const memory: Memory = {
@@ -47,13 +45,15 @@ async function sectionWith(
     rebuild() {},
     update: async () => {},
   };
-  offerMemory(dataDir, memory, running.signal);
+  const { onCall } = serviceOf(memory);
+  const { signal } = new AbortController();
+  const caller = { folder: 'main', jid: 'terminal:main', turn: 't', signal };
+  const callService = async (_service: string, request: unknown) => onCall?.(request, caller);
   const log = { info() {}, warn() {}, error() {} };
-  const context = { assistantName: 'Andy', dataDir, timeZone: 'UTC', log };
+  const context = { assistantName: 'Andy', dataDir: '/nowhere', timeZone: 'UTC', log };
   const opened = section.open({ ...environment }, context);
   if (opened.kind !== 'made') throw new Error('wrong settings');
-  const text = await opened.value?.(promptTurn({ now: NOW, ...turn }));
-  running.abort();
+  const text = await opened.value?.(promptTurn({ now: NOW, ...turn }), { callService });
   const lines = typeof text === 'string' ? text.split('\n').slice(2) : null;
   return { lines, asked };
 }

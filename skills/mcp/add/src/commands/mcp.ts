@@ -1,93 +1,19 @@
-import { type CommandResult, defineCommand } from '../host/contracts/command.ts';
-import type { ServerState } from '../lib/mcp/board.ts';
-import { type McpServers, serversOf } from '../services/mcp/servers.ts';
-
-const HOW =
-  'Say `/mcp`, `/mcp tools <server>`, `/mcp restart <server>`, `/mcp login <server>` or `/mcp logout <server>`.';
-const MOST_SHOWN = 40;
+import { type CommandContext, defineCommand } from '../host/contracts/command.ts';
 
 export const command = defineCommand({
   scope: 'owner',
   name: 'mcp',
   help: 'tool servers (MCP): what they offer; tools, restart, login, logout <server>',
   isQuick: true,
-  async run({ settings: { dataDir } }, argument) {
-    const servers = serversOf(dataDir);
-    if (servers === null)
-      return answer('The service for MCP servers does not run: `/status` says why.');
-    const [word = '', name = '', address = ''] = argument.trim().split(/\s+/);
-    if (word === '') return answer(overview(servers));
-    const connection = servers.find(name);
-    if (!['tools', 'restart', 'login', 'logout'].includes(word)) return answer(HOW);
-    if (connection === null)
-      return answer(`There is no server ${name || 'without a name'}. ${names(servers)}`);
-    if (word === 'tools') return answer(toolList(name, connection.tools));
-    if (word === 'login') return answer(await login(servers, name, address));
-    if (word === 'logout') await servers.logout(name);
-    else await connection.connect();
-    return answer(line(connection.state()));
-  },
-  async look({ settings: { dataDir } }) {
-    const servers = serversOf(dataDir);
-    return servers === null ? 'The service for MCP servers does not run.' : overview(servers);
-  },
+  run: async (context, argument) => ({ kind: 'answer', text: await ask(context, argument) }),
+  look: (context) => ask(context, ''),
 });
 
-function overview(servers: McpServers): string {
-  const states = servers.states();
-  if (states.length + servers.problems.length === 0) {
-    return 'No tool server yet. `npx claw setup mcp` adds one, or write it into `data/mcp/mcp.json`.';
-  }
-  return [...states.map(line), ...servers.problems.map((problem) => `- ${problem}`)].join('\n');
-}
-
-function line({ name, state, detail, tools, groups }: ServerState): string {
-  const said = {
-    starting: 'starting',
-    connected: 'connected',
-    waiting: 'not connected',
-    login: 'needs you',
-    off: 'off',
-  };
-  const where = groups.includes('*') ? 'all groups' : groups.join(', ');
-  const note = detail === null ? '' : ` (${detail})`;
-  return `- **${name}**: ${said[state]}${note}, ${tools} tools for ${where}`;
-}
-
-function toolList(
-  name: string,
-  tools: readonly { readonly name: string; readonly description: string }[],
-): string {
-  if (tools.length === 0) return `${name} offers no tools now.`;
-  const lines = tools.slice(0, MOST_SHOWN).map((tool) => {
-    const [first = ''] = tool.description.split('\n');
-    return `- \`${tool.name}\`: ${first.slice(0, 100)}`;
-  });
-  const more = tools.length - MOST_SHOWN;
-  return [...lines, ...(more > 0 ? [`… and ${more} more`] : [])].join('\n');
-}
-
-/** Begins a login, or ends it with the address that the browser of another machine could not open. */
-async function login(servers: McpServers, name: string, address: string): Promise<string> {
+/** Lets the service of the servers answer, since it holds the connections. */
+async function ask({ callService }: CommandContext, argument: string): Promise<string> {
   try {
-    if (address !== '') {
-      const query = URL.parse(address)?.searchParams;
-      if (query === undefined) return 'That is no address. Copy all of it from the browser.';
-      return `${await servers.finishLogin(query)} is connected.`;
-    }
-    const page = await servers.login(name);
-    if (page === null) return `${name} asks for no login.`;
-    return `Open this page and agree: ${page}\n\nOn another machine than mine, the browser then cannot open the last page: copy its address and say \`/mcp login ${name} <address>\`.`;
+    return String(await callService('mcp', argument));
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return `${error instanceof Error ? error.message : String(error)} \`/status\` says more.`;
   }
-}
-
-function names(servers: McpServers): string {
-  const all = servers.states().map(({ name }) => name);
-  return all.length === 0 ? 'There are none.' : `There are: ${all.join(', ')}.`;
-}
-
-function answer(text: string): CommandResult {
-  return { kind: 'answer', text };
 }

@@ -4,11 +4,12 @@ import { z } from 'zod';
 import { defineService } from '../host/contracts/service.ts';
 import { readMcpConfig } from '../lib/mcp/config.ts';
 import { callbackPage } from './mcp/callback-page.ts';
-import { announce, McpServers } from './mcp/servers.ts';
+import { answerOwner } from './mcp/owner-answers.ts';
+import { McpServers } from './mcp/servers.ts';
 
 const SETTLED_MS = 300;
 
-/** Keeps the connections to the owner's MCP servers, which `src/tools/mcp.ts` offers to agents. */
+/** Keeps the connections to the owner's MCP servers, and offers their tools to agents. */
 export const service = defineService({
   name: 'mcp',
   // The owner's list names settings as `${NAME}`: which, is not known before it is read.
@@ -46,14 +47,14 @@ export const service = defineService({
     watcher.on('error', (error) =>
       log.warn('the list of MCP servers is not watched', { error: String(error) }),
     );
-    const withdraw = announce(dataDir, servers);
     await servers.reload();
     return {
       async stop() {
-        withdraw();
         watcher.close();
         await servers.stop();
       },
+      tools: () => servers.tools,
+      onCall: (request) => answerOwner(servers, z.string().max(4_000).parse(request)),
       status() {
         const states = servers.states();
         if (states.length === 0) return servers.problems[0] ?? null;

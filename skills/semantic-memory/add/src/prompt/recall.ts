@@ -1,6 +1,6 @@
 import { definePromptSection, type PromptTurn } from '../host/contracts/prompt-section.ts';
+import { recallBy } from '../tools/semantic-memory/calls.ts';
 import { lineOf, withinTokens } from '../tools/semantic-memory/recalled-text.ts';
-import { runningMemory } from '../tools/semantic-memory/running.ts';
 import type { Found } from '../tools/semantic-memory/search.ts';
 import { MemoryEnvironment } from '../tools/semantic-memory/settings.ts';
 
@@ -18,14 +18,12 @@ export const section = definePromptSection({
   name: 'recall',
   order: 620,
   settings: MemoryEnvironment.pick({ RECALL_NOTES: true, RECALL_TOKENS: true }),
-  create: ({ dataDir, timeZone, settings: { RECALL_NOTES: most, RECALL_TOKENS: tokens } }) => {
+  create: ({ timeZone, settings: { RECALL_NOTES: most, RECALL_TOKENS: tokens } }) => {
     if (most === 0) return null;
-    return async (turn) => {
-      const memory = runningMemory(dataDir);
+    return async (turn, { callService }) => {
       const text = questionIn(turn.prompt);
-      if (memory === null || text.trim() === '') return null;
-      const wish = { folder: turn.group.folder, text, isStrict: true };
-      const { found } = await memory.recall(wish);
+      if (text.trim() === '') return null;
+      const { found } = await recallBy(callService, { text, isStrict: true });
       const fresh = found.filter((one) => !isBeforeTheAgent(one, turn)).slice(0, most);
       const lines = withinTokens(
         fresh.map((one) => lineOf(one, timeZone)),

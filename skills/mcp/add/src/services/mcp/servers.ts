@@ -213,17 +213,3 @@ function offered(connection: ServerConnection, tool: RemoteTool, dataDir: string
     },
   };
 }
-
-/** The servers of each assistant of this process, by its data folder: tools and commands find them here. */
-const BY_DATA_DIR = new Map<string, McpServers>();
-
-/** Makes servers known to tools and commands. @returns what takes them out again */
-export function announce(dataDir: string, servers: McpServers): () => void {
-  BY_DATA_DIR.set(dataDir, servers);
-  return () => void (BY_DATA_DIR.get(dataDir) === servers && BY_DATA_DIR.delete(dataDir));
-}
-
-/** Returns the servers of the assistant on this data folder; null while their service does not run. */
-export function serversOf(dataDir: string): McpServers | null {
-  return BY_DATA_DIR.get(dataDir) ?? null;
-}

@@ -19,9 +19,6 @@ export type RecallWish = {
   readonly isStrict: boolean;
 };
 
-/** Notes, best first, and why they were found by words alone, if so. */
-export type Recalled = { readonly found: readonly Found[]; readonly problem: string | null };
-
 /** The state of the memory, for the owner. */
 export type MemoryStatus = {
   readonly embedder: string;
@@ -33,8 +30,12 @@ export type MemoryStatus = {
 
 /** Notes of files and chats, found by words and by meaning. */
 export interface Memory {
-  /** Never rejects because of the server. */
-  recall(wish: RecallWish): Promise<Recalled>;
+  /** Finds notes, best first. Never rejects because of the server. */
+  recall(wish: RecallWish): Promise<{
+    readonly found: readonly Found[];
+    /** Says why they were found by words alone; null where they were not. */
+    readonly problem: string | null;
+  }>;
   status(folder?: string): MemoryStatus;
   /** Makes all vectors again. */
   rebuild(): void;

@@ -1,5 +1,8 @@
 /** The kinds of places that notes come from. */
-export type SourceKind = 'file' | 'message' | 'answer';
+export const SOURCE_KINDS = ['file', 'message', 'answer'] as const;
+
+/** The kind of a place that a note comes from. */
+export type SourceKind = (typeof SOURCE_KINDS)[number];
 
 /** A note that is to be kept. */
 export type NewNote = {

@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { OwnDatabase } from '../../lib/own-database.ts';
-import type { NewNote, Note, Source, SourceKind, WaitingNote } from './note.ts';
+import {
+  type NewNote,
+  type Note,
+  SOURCE_KINDS,
+  type Source,
+  type SourceKind,
+  type WaitingNote,
+} from './note.ts';
 import { codeOf, toBytes } from './quantise.ts';
 import { openScopeIndex, type ScopeIndex } from './scope-index.ts';
 
@@ -9,7 +16,7 @@ const NoteRow = z
   .object({
     id: z.int(),
     folder: z.string(),
-    kind: z.enum(['file', 'message', 'answer']),
+    kind: z.enum(SOURCE_KINDS),
     source: z.string(),
     place: z.int(),
     heading: z.string().nullable(),
@@ -20,7 +27,7 @@ const NoteRow = z
   .transform(({ said_at: saidAt, ...row }) => ({ ...row, saidAt }));
 const SourceRow = z.object({
   id: z.int(),
-  kind: z.enum(['file', 'message', 'answer']),
+  kind: z.enum(SOURCE_KINDS),
   name: z.string(),
   mark: z.string().nullable(),
   first: z.int().nullable(),
