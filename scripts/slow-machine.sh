@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Runs the tests as on a slow machine: on one core, beside two busy loops. A test that holds a limit of time
-# falls here, and not some day at a stranger's.
+# Runs the tests as on a slow machine: with a third of one core. A test that holds a limit of time falls here,
+# and not some day at a stranger's. Where the kernel's groups cannot limit it, two busy loops take the rest.
 #
 #   bash scripts/slow-machine.sh               the short form, which CI runs
 #   bash scripts/slow-machine.sh --all         everything: all of `npm test`, and the skills' own tests
 #   bash scripts/slow-machine.sh FILE...       these tests
 #
-# Containers are started by Docker's daemon and run on any core.
+# Containers are started by Docker's daemon and are not slowed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 PATH="$PWD/node_modules/.bin:$PATH"
@@ -15,6 +15,22 @@ node scripts/prepare.js
 core=0
 # A loop that was forgotten ends by itself.
 loopSeconds=5400
+
+# Makes a group of processes that gets 33 of each 100 ms of one core, and prints its folder.
+limitedGroup() {
+  local group
+  group="/sys/fs/cgroup/cpu/claw-slow-$$" # Version 1 of the kernel's interface.
+  if mkdir "$group" 2>/dev/null; then
+    if echo 33000 >"$group/cpu.cfs_quota_us"; then echo "$group" && return; fi
+    rmdir "$group"
+  fi
+  group="/sys/fs/cgroup/claw-slow-$$" # Version 2.
+  grep -qw cpu /sys/fs/cgroup/cgroup.subtree_control || return 1
+  mkdir "$group" || return 1
+  if echo '33000 100000' >"$group/cpu.max"; then echo "$group" && return; fi
+  rmdir "$group"
+  return 1
+}
 
 # The short form leaves out what waits for nothing and nobody, so that no machine is too slow for it:
 # computation without a clock (merges, composition, packages, bundles, pictures, laws on random input), crashes at
@@ -47,11 +63,16 @@ case "${1:-}" in
 esac
 
 started=()
-end() { for process in "${started[@]}"; do kill "$process" 2>/dev/null || true; done; }
+group=$(limitedGroup 2>/dev/null) || group=""
+end() {
+  for process in "${started[@]}"; do kill "$process" 2>/dev/null || true; done
+  # Not empty while a process that a test started is still ending.
+  [ -z "$group" ] || rmdir "$group" 2>/dev/null || true
+}
 trap end EXIT
 trap 'exit 130' INT TERM
 
-for _ in 1 2; do
+[ -n "$group" ] || for _ in 1 2; do
   (
     taskset -cp "$core" "$BASHPID" >/dev/null
     until=$((SECONDS + loopSeconds))
@@ -63,7 +84,13 @@ done
 status=0
 # What runs behind is waited for, so that a signal ends it at once, and not when it is done.
 slowly() {
-  taskset -c "$core" "$@" &
+  (
+    if [ -n "$group" ]; then
+      echo "$BASHPID" >"$group/cgroup.procs"
+      exec "$@"
+    fi
+    exec taskset -c "$core" "$@"
+  ) &
   started+=($!)
   wait $! || status=$?
 }

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Clone, visitorsEnvironment } from './clone.ts';
 
 // Only what hangs takes so long.
-const ANSWER_MS = 300_000;
+const ANSWER_MS = 500_000;
 const STOP_MS = 60_000;
 /** A prompt at the end of all output: everything said so far is answered. */
 const PROMPT = /(^|\n)> $/;
