@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { describeWithEngine } from '../testing/engine.ts';
 import type { AnthropicRequest, AnthropicScript } from '../testing/model/anthropic.ts';
@@ -109,6 +110,8 @@ await describeWithEngine('bubblewrap', 'pictures', () => {
     const onTool = async () => {
       looks += 1;
       if (looks === 1) tell({ id: 'f1', text: 'this one', pictures: [shown('m1', 'a.png')] });
+      // Until it is in a request the model looks again, 20 times at most: the more often, the later.
+      await delay(200 * (looks - 1));
       return { ok: true, value: 'seen' };
     };
     const said = project.answer('look', {
