@@ -85,6 +85,7 @@ export async function openServers(
   over: {
     readonly variables?: Record<string, string>;
     readonly redirectUrl?: () => Promise<string>;
+    readonly leadsInside?: (url: URL) => Promise<boolean>;
   } = {},
 ): Promise<TestServers> {
   const dataDir = mkdtempSync(join(tmpdir(), 'claw-mcp-'));
@@ -106,6 +107,7 @@ export async function openServers(
     startProgram: runHere,
     redirectUrl: over.redirectUrl ?? (async () => 'http://127.0.0.1:1/mcp/callback'),
     readConfig: () => readMcpConfig(dataDir, over.variables ?? {}),
+    ...(over.leadsInside === undefined ? {} : { leadsInside: over.leadsInside }),
   });
   await servers.reload();
   const tool = (name: string): Tool => {

@@ -22,6 +22,10 @@ const LONGEST_PAUSE_MS = 60_000;
 /** A connection that lasted so long was no part of a row of failures. */
 const STABLE_MS = 60_000;
 const LONGEST_CALL_MS = 3_600_000;
+/** Between two looks at a list that the server says has changed. */
+const LIST_PAUSE_MS = 1_000;
+/** The owner's attention is no server's: more forms of one call are declined. */
+const MAX_FORMS = 5;
 const CLIENT = { name: 'patchclaw', version: '1.0.0' };
 
 /** A way to a server that can say why it ended. */
@@ -64,8 +68,10 @@ export class ServerConnection {
   #failures = 0;
   #connectedAt = 0;
   #cancelRetry = (): void => {};
-  /** Questions of the calls under way, the newest last. */
-  #asks: readonly Ask[] = [];
+  #cancelListing: (() => void) | null = null;
+  #hasListChanged = false;
+  /** Calls under way that may ask, the newest last, and how many forms each may still bring. */
+  #asking: readonly { readonly ask: Ask; formsLeft: number }[] = [];
   #loginPage: URL | null = null;
 
   constructor(options: ConnectionOptions) {
@@ -137,7 +143,8 @@ export class ServerConnection {
     const { timeout } = this.server;
     const client = this.#client;
     if (client === null || this.#state.state !== 'connected') throw new Error(this.#offText());
-    this.#asks = [...this.#asks, ask];
+    const asking = { ask, formsLeft: MAX_FORMS };
+    this.#asking = [...this.#asking, asking];
     try {
       const params = { name: tool, arguments: input };
       return await client.request({ method: 'tools/call', params }, CallResult, {
@@ -152,7 +159,7 @@ export class ServerConnection {
       if (signal.aborted) throw new Error('The turn was stopped, and the call with it.');
       throw new Error(this.#failureOf(client, error));
     } finally {
-      this.#asks = this.#asks.filter((one) => one !== ask);
+      this.#asking = this.#asking.filter((one) => one !== asking);
     }
   }
 
@@ -167,20 +174,37 @@ export class ServerConnection {
     const { name } = this.server;
     const client = new Client(CLIENT, { capabilities: { elicitation: { form: {} } } });
     client.setRequestHandler(ElicitRequestSchema, async ({ params }) => {
-      const ask = this.#asks.at(-1);
-      return ask === undefined ? { action: 'decline' } : await elicit(name, params, ask);
+      const asking = this.#asking.at(-1);
+      if (asking === undefined || asking.formsLeft === 0) return { action: 'decline' };
+      asking.formsLeft -= 1;
+      return await elicit(name, params, asking.ask);
     });
-    client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
-      this.#list(client).catch((error: unknown) =>
-        this.#options.log.warn('an MCP server does not list its tools', {
-          server: name,
-          error: sentence(error),
-        }),
-      );
-    });
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => this.#listAgain(client));
     // A line that is no message is counted by the transport.
     client.onerror = () => {};
     return client;
+  }
+
+  /** Looks at the list again: at once, or after a pause, if it was looked at just now. */
+  #listAgain(client: Client): void {
+    if (this.#client !== client) return;
+    this.#hasListChanged = true;
+    if (this.#cancelListing !== null) return;
+    this.#hasListChanged = false;
+    this.#cancelListing = () => {};
+    const list = this.#list(client).catch((error: unknown) =>
+      this.#options.log.warn('an MCP server does not list its tools', {
+        server: this.server.name,
+        error: sentence(error),
+      }),
+    );
+    void list.then(() => {
+      if (this.#client !== client) return;
+      this.#cancelListing = this.#options.setTimer(LIST_PAUSE_MS, () => {
+        this.#cancelListing = null;
+        if (this.#hasListChanged) this.#listAgain(client);
+      });
+    });
   }
 
   async #list(client: Client): Promise<void> {
@@ -203,6 +227,8 @@ export class ServerConnection {
   async #leave(): Promise<void> {
     const client = this.#client;
     this.#client = null;
+    this.#cancelListing?.();
+    this.#cancelListing = null;
     if (client === null) return;
     client.onclose = () => {};
     await client.close().catch(() => {

@@ -7,6 +7,15 @@ export const MAX_MESSAGE_BYTES = 16 * 1_048_576;
 /** Servers print a banner at times; one that goes on so speaks another protocol. */
 const MAX_GARBAGE_LINES = 20;
 const LAST_WORDS_BYTES = 2_000;
+/** Of what a server says in this time, more waits in its pipe: no server takes the time of the chats. */
+const BURST_MS = 1_000;
+const MAX_LINES = 1_000;
+
+/** The time, and a way to be called later. */
+export type TransportClock = {
+  readonly now: () => number;
+  readonly setTimer: (delayMs: number, callback: () => void) => () => void;
+};
 
 /** The messages of a server on its standard streams, one JSON text a line. */
 export class ProgramTransport implements Transport {
@@ -14,15 +23,19 @@ export class ProgramTransport implements Transport {
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #start: () => Promise<Program>;
+  readonly #clock: TransportClock;
   #program: Program | null = null;
+  #burst = { since: 0, lines: 0 };
+  #cancelResume = (): void => {};
   #chunks: Buffer[] = [];
   #sizeBytes = 0;
   #garbage = 0;
   #lastWords = '';
   #end: string | null = null;
 
-  constructor(start: () => Promise<Program>) {
+  constructor(start: () => Promise<Program>, clock: TransportClock) {
     this.#start = start;
+    this.#clock = clock;
   }
 
   /** Why the connection ended, as the rest of a sentence; null while it lasts. */
@@ -43,6 +56,10 @@ export class ProgramTransport implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#program?.stdin;
     if (stdin === undefined || this.#end !== null) throw new Error('The server does not run.');
+    if (stdin.writableLength > MAX_MESSAGE_BYTES) {
+      this.#break('does not read what it is told, and was stopped');
+      throw new Error('The server does not read.');
+    }
     const line = `${JSON.stringify(message)}\n`;
     await new Promise<void>((resolve, reject) =>
       stdin.write(line, (error) => (error ? reject(error) : resolve())),
@@ -76,6 +93,7 @@ export class ProgramTransport implements Transport {
 
   #takeLine(line: string): void {
     if (this.#end !== null || line.trim() === '') return;
+    this.#countLine();
     const message = parse(line);
     if (message !== null) {
       this.onmessage?.(message);
@@ -89,6 +107,20 @@ export class ProgramTransport implements Transport {
     }
   }
 
+  /** Leaves the rest of a burst in the pipe for a while. */
+  #countLine(): void {
+    const { now, setTimer } = this.#clock;
+    if (now() - this.#burst.since > BURST_MS) this.#burst = { since: now(), lines: 0 };
+    this.#burst.lines += 1;
+    if (this.#burst.lines !== MAX_LINES) return;
+    const stdout = this.#program?.stdout;
+    stdout?.pause();
+    this.#cancelResume = setTimer(BURST_MS, () => {
+      this.#burst.lines = 0;
+      stdout?.resume();
+    });
+  }
+
   #break(reason: string): void {
     this.#chunks = [];
     this.#ended(reason);
@@ -98,6 +130,7 @@ export class ProgramTransport implements Transport {
   #ended(reason: string): void {
     if (this.#end !== null) return;
     this.#end = reason;
+    this.#cancelResume();
     this.onclose?.();
   }
 

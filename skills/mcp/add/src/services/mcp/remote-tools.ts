@@ -66,8 +66,16 @@ function usable(one: unknown): RemoteTool | null {
   const { data } = RemoteTool.safeParse(one);
   if (data === undefined) return null;
   const { name, description = '', inputSchema } = data;
-  if (JSON.stringify(inputSchema).length > MAX_SCHEMA_BYTES) return null;
+  if (!isShort(inputSchema)) return null;
   return { name, description: description.slice(0, MAX_DESCRIPTION), inputSchema };
+}
+
+function isShort(schema: unknown): boolean {
+  try {
+    return JSON.stringify(schema).length <= MAX_SCHEMA_BYTES;
+  } catch {
+    return false; // It is nested deeper than anything reads.
+  }
 }
 
 const MAX_NAME = 63;

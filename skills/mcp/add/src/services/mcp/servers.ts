@@ -7,7 +7,8 @@ import type { HttpServer, McpConfig, McpServer, StdioServer } from '../../lib/mc
 import { launchOf, serverFolder } from '../../lib/mcp/packages.ts';
 import type { StartProgram } from '../../lib/program.ts';
 import { ServerConnection, type ServerTransport } from './connection.ts';
-import { limitedFetch } from './limited-fetch.ts';
+import { leadsInside } from './inner-address.ts';
+import { fetchFor } from './limited-fetch.ts';
 import { machineLogin } from './machine-login.ts';
 import { forgetOAuth, type OAuthSession, openOAuth } from './oauth.ts';
 import { ProgramTransport } from './program-transport.ts';
@@ -24,6 +25,8 @@ export type ServersOptions = {
   /** Returns the address that a browser comes back to after a login. */
   readonly redirectUrl: () => Promise<string>;
   readonly readConfig: () => McpConfig;
+  /** Tells whether an address is of this machine or its network; a test has a network of its own. */
+  readonly leadsInside?: (url: URL) => Promise<boolean>;
 };
 
 type Running = {
@@ -144,13 +147,15 @@ export class McpServers {
     const { dataDir, assistantName } = this.#options;
     const onLogin = (page: URL): void => connection.wantsLogin(page);
     const oauth = openOAuth({ dataDir, server, redirectUrl: redirect, assistantName, onLogin });
-    const connection = new ServerConnection({ ...common, open: () => openHttp(server, oauth) });
+    const isInside = this.#options.leadsInside ?? leadsInside;
+    const open = () => openHttp(server, oauth, isInside);
+    const connection = new ServerConnection({ ...common, open });
     return { connection, oauth: () => oauth };
   }
 
   #openProgram(server: StdioServer): ServerTransport {
-    const { dataDir, startProgram } = this.#options;
-    const transport = new ProgramTransport(async () => {
+    const { dataDir, startProgram, now, setTimer } = this.#options;
+    const start = async () => {
       const { name, network } = server;
       const { filesDir, command, environment } = launchOf(server, dataDir);
       return await startProgram({
@@ -162,7 +167,8 @@ export class McpServers {
         homeDir: serverFolder(dataDir, name).home,
         hasNetwork: network,
       });
-    });
+    };
+    const transport = new ProgramTransport(start, { now, setTimer });
     return { transport, end: () => transport.end, finishLogin: null };
   }
 
@@ -181,14 +187,19 @@ export class McpServers {
   }
 }
 
-function openHttp(server: HttpServer, oauth: OAuthSession): ServerTransport {
+function openHttp(
+  server: HttpServer,
+  oauth: OAuthSession,
+  isInside: (url: URL) => Promise<boolean>,
+): ServerTransport {
   const hasOwnKey = Object.keys(server.headers).some(
     (name) => name.toLowerCase() === 'authorization',
   );
   const machine = machineLogin(server);
-  const transport = new StreamableHTTPClientTransport(new URL(server.url), {
+  const url = new URL(server.url);
+  const transport = new StreamableHTTPClientTransport(url, {
     requestInit: { headers: server.headers },
-    fetch: limitedFetch,
+    fetch: fetchFor(url, isInside),
     // A key of the owner's takes the place of a login.
     ...(hasOwnKey ? {} : { authProvider: machine ?? oauth }),
   });
