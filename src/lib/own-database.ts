@@ -8,7 +8,7 @@ export type OwnDatabase = Omit<Database, 'close'>;
  * Opens the contribution's own database under `data/databases/`, and applies the migrations that it has not seen
  * yet, in their order. They only add, and one that was published is never changed: a new one follows it.
  *
- * Each call returns the same database. It is kept when the contribution is taken out of the tree.
+ * Each call returns the same database, brought up to the migrations of that call. It is kept when the contribution is taken out of the tree.
  *
  * @throws NotUsable where the database or a migration cannot be used
  */

@@ -40,6 +40,20 @@ export function openDatabase(
   return database;
 }
 
+/** Brings a database that is open up to the given migrations. @throws StoreError when one is refused */
+export function bringUpToDate(
+  database: Database.Database,
+  place: string,
+  migrations: readonly Migration[],
+  now: number,
+): void {
+  try {
+    applyMigrations(database, migrations, now);
+  } catch (error) {
+    throw unusable(place, error);
+  }
+}
+
 /** Opens a database that is gone when it is closed. @throws StoreError when a migration is refused */
 export function openMemoryDatabase(
   migrations: readonly Migration[],

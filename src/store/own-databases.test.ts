@@ -65,6 +65,17 @@ test('migrations only add, and one that was applied is not changed', () => {
   expect(existsSync(join(dataDir, 'tool-x.db'))).toBe(false);
 });
 
+test('a later call applies the migrations that the first did not have, and refuses others in their place', () => {
+  const open = databases.of('tool', 'look');
+  const first = open([FIRST]);
+  first.exec("INSERT INTO seen VALUES ('a')");
+  expect(open([FIRST, SECOND])).toBe(first);
+  expect(first.prepare('SELECT * FROM seen').all()).toEqual([{ id: 'a', count: 1 }]);
+  expect(() => open([SECOND])).toThrow(/migration 1 of .*tool-look\.db was changed/);
+  expect(() => open([FIRST, SECOND, 'DROP TABLE seen'])).toThrow(/contains "DROP"/);
+  expect(count(open, [FIRST])).toBe(1);
+});
+
 test('each kind that may have one gets its own; where it cannot be used, that one alone is off', () => {
   const log = { info() {}, warn() {}, error() {} };
   const own = {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { NotUsable } from '../lib/contribution.ts';
 import type { OwnDatabase, OwnDatabases } from '../lib/own-database.ts';
-import { type Database, openDatabase, openMemoryDatabase } from './database.ts';
+import { bringUpToDate, type Database, openDatabase, openMemoryDatabase } from './database.ts';
 import { StoreError } from './error.ts';
 import type { Migration } from './migrations.ts';
 
@@ -17,7 +17,7 @@ export function openOwnDatabases({
   readonly now: () => number;
 }): OwnDatabases {
   const pathOf = (key: string) => join(databasesFolder(dataDir), `${key}.db`);
-  return ownDatabases(pathOf, (path, steps) => openDatabase(path, steps, now()));
+  return ownDatabases(pathOf, now, (path, steps) => openDatabase(path, steps, now()));
 }
 
 /**
@@ -26,7 +26,7 @@ export function openOwnDatabases({
  */
 export function openMemoryDatabases({ now }: { readonly now: () => number }): OwnDatabases {
   const placeOf = (key: string) => `the database of ${key}`;
-  return ownDatabases(placeOf, (_, steps) => openMemoryDatabase(steps, now()));
+  return ownDatabases(placeOf, now, (_, steps) => openMemoryDatabase(steps, now()));
 }
 
 /** Returns the folder of the contributions' own databases. */
@@ -36,6 +36,7 @@ export function databasesFolder(dataDir: string): string {
 
 function ownDatabases(
   placeOf: (key: string) => string,
+  now: () => number,
   openAt: (place: string, steps: readonly Migration[]) => Database,
 ): OwnDatabases {
   const open = new Map<string, Database>();
@@ -49,7 +50,13 @@ function ownDatabases(
       sql,
       place: `migration ${at + 1} of ${place}`,
     }));
-    const database = open.get(key) ?? openAt(place, steps);
+    const known = open.get(key);
+    if (known !== undefined) {
+      // Another file of the contribution may know more of them.
+      bringUpToDate(known, place, steps, now());
+      return known;
+    }
+    const database = openAt(place, steps);
     open.set(key, database);
     return database;
   }
