@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import type { ChannelDefinition } from './channels/channel.ts';
 import { discoverChannels } from './channels/discover.ts';
 import { type CommandContribution, discoverCommands } from './host/contracts/command.ts';
@@ -21,7 +20,6 @@ import {
   withOwnPrefixes,
 } from './model/provider.ts';
 import { discoverRouters, type RouterContribution } from './model/router.ts';
-import { namesOfAgentTools } from './sandbox/agent/tool-names.ts';
 import {
   discoverEngines,
   type EngineContribution,
@@ -45,7 +43,6 @@ export type Contributions = {
 
 /** Finds the contributions of this tree, each kind in its folder. */
 export async function discoverContributions(): Promise<Contributions> {
-  namesOfAgentTools(resolve(import.meta.dirname, '..'));
   const [
     channels,
     commands,

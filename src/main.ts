@@ -59,6 +59,7 @@ const log = await openLog({
   now: Date.now,
 });
 const contributions = await discoverContributions().catch(exitWith);
+const ownTools = orExit(() => namesOfAgentTools(projectDir));
 const choices = choicesOf(contributions, process.env);
 const wrong = [
   ...findWrongSettings(process.env, projectDir),
@@ -106,7 +107,7 @@ const host = openHost({
   store,
   ...parts,
   engines: contributions.engines,
-  ownTools: namesOfAgentTools(projectDir),
+  ownTools,
   databases,
   http: openLoopback({ dataDir: settings.dataDir, setTimer: realTimer, log }),
   sandbox,

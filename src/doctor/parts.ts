@@ -5,6 +5,7 @@ import type { Contributions } from '../contributions.ts';
 import type { Silent } from '../lib/contribution.ts';
 import { TreeFault } from '../lib/tree-fault.ts';
 import { openParts } from '../parts.ts';
+import { namesOfAgentTools } from '../sandbox/agent/tool-names.ts';
 import { openMemoryDatabases } from '../store/own-databases.ts';
 import { type Examination, type Finding, ok, problem, type Subject } from './examination.ts';
 import { examineApart } from './parts/examine-apart.ts';
@@ -30,6 +31,7 @@ export function examineParts(contributions: Contributions, subject: Subject): re
   const { settings } = readWhatFits(environment, projectDir);
   const databases = openMemoryDatabases({ now });
   try {
+    namesOfAgentTools(projectDir); // Two of one name would refuse the start.
     const { silentParts, silentChannels } = openParts({
       contributions,
       environment,

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, watch, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { discoverContributions } from '../../contributions.ts';
@@ -68,6 +68,15 @@ export const tool = defineTool({ name: '${name}', settings: z.object({ OWL_KEY: 
     { ok: false, message: `${join(tools.dir, 'owl.ts')} cannot be made: no night (line 7)` },
   ]);
   expect(existsSync(join(project.data, 'databases'))).toBe(false);
+  const ownTools = join(project.folder, 'container/agent/tools');
+  mkdirSync(ownTools, { recursive: true });
+  for (const file of ['one.ts', 'two.ts']) {
+    writeFileSync(join(ownTools, file), "export const tool = defineTool({ name: 'count' });");
+  }
+  expect(look({})).toMatchObject([
+    { ok: false, message: expect.stringMatching(/one\.ts and .*two\.ts are both called "count"/) },
+  ]);
+  rmSync(ownTools, { recursive: true });
   expect(await project.found('parts')).toMatchObject([{ ok: true }]);
 });
 
