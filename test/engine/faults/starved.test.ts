@@ -35,11 +35,11 @@ for (const scenario of SCENARIOS) {
 
 type Points = readonly Omit<Starvation, 'error'>[];
 
-/** The renames that publish, the calls that tidy up, and the first folder: where exit codes were wrong before. */
+/** The last renames that publish, the last calls that tidy up, and the first folder: where exit codes were wrong before. */
 function sample(points: Points): Points {
-  const renames = points.filter(({ call }) => call === 'rename').slice(-4);
-  const removals = points.filter(({ call }) => call === 'unlink').slice(-2);
-  const syncs = points.filter(({ call }) => call === 'fsync').slice(-2);
+  const renames = points.filter(({ call }) => call === 'rename').slice(-2);
+  const removals = points.filter(({ call }) => call === 'unlink').slice(-1);
+  const syncs = points.filter(({ call }) => call === 'fsync').slice(-1);
   const folders = points.filter(({ call }) => call === 'mkdir').slice(1, 2);
   return [...renames, ...removals, ...syncs, ...folders];
 }
