@@ -1,0 +1,149 @@
+import {
+  type Channel,
+  type ChannelContext,
+  type ChannelEvents,
+  type ChannelStatus,
+  defineChannel,
+  type OutboundMessage,
+} from './channel.ts';
+import { PartDelivery } from './kit/part-delivery.ts';
+import { plainParts } from './kit/plain-text.ts';
+import { allowListProblem } from './serial/access.ts';
+import { SerialError } from './serial/failure.ts';
+import { type Inbox, openInbox } from './serial/inbox.ts';
+import { CHAT, JID, writeLine } from './serial/line-message.ts';
+import { type Line, openLine } from './serial/open-line.ts';
+import { lineOf, SerialEnvironment, type SerialSettings } from './serial/settings.ts';
+import { stayOpen } from './serial/stay-open.ts';
+import { openWritten, type Written } from './serial/written.ts';
+
+/** A device on a serial line, which speaks in lines of JSON or plain text. Silent until SERIAL_PORT is set. */
+export const channel = defineChannel({
+  name: 'serial',
+  needs: ['SERIAL_PORT'],
+  settings: SerialEnvironment,
+  create({ settings, log, clock, openDatabase }) {
+    const line = lineOf(settings);
+    if (line === null) return null;
+    return new SerialChannel(line, { log, clock, written: openWritten(openDatabase, clock.now) });
+  },
+});
+
+type Parts = Pick<ChannelContext, 'log' | 'clock'> & { readonly written: Written };
+type LinePart = { readonly at: number; readonly text: string };
+
+/** The link, from `connect` to `disconnect`. */
+type Link = {
+  readonly events: ChannelEvents;
+  readonly stop: AbortController;
+  readonly running: Promise<void>;
+  readonly inbox: Inbox;
+};
+
+/** In `connecting` and `failed` the line is tried again each second; `refused` stays until a setting is changed. */
+class SerialChannel implements Channel {
+  readonly name = 'serial';
+  readonly allowSetting = 'SERIAL_ALLOW_FROM';
+  readonly #settings: SerialSettings;
+  readonly #parts: Parts;
+  readonly #delivery: PartDelivery<LinePart>;
+  #status: ChannelStatus = { state: 'stopped', detail: null };
+  #link: Link | null = null;
+  #line: Line | null = null;
+
+  constructor(settings: SerialSettings, parts: Parts) {
+    this.#settings = settings;
+    this.#parts = parts;
+    this.#delivery = new PartDelivery<LinePart>({
+      partsOf: ({ text }) =>
+        plainParts(text, settings.maxChars).map((part, at) => ({ ...part, at })),
+      send: ({ id }, part) => this.#write(id, part),
+      pauseMs: () => null,
+      pause: parts.clock.pause,
+      explain: (error) => (error instanceof Error ? error : new Error(String(error))),
+    });
+  }
+
+  async connect(events: ChannelEvents): Promise<void> {
+    if (this.#link !== null) return;
+    const { allowFrom, isOwner, port, baud } = this.#settings;
+    const problem = allowListProblem(allowFrom);
+    if (problem !== null) return this.#report(events, { state: 'refused', detail: problem });
+    this.#report(events, { state: 'connecting', detail: null });
+    if (isOwner) await events.onChat({ jid: JID, name: CHAT, isDirect: true, isOwners: true });
+    const stop = new AbortController();
+    const { signal } = stop;
+    const { log, clock } = this.#parts;
+    const inbox = openInbox({ settings: this.#settings, events, log, clock, signal });
+    const { promise: outcome, resolve } = Promise.withResolvers<void>();
+    const report = (status: ChannelStatus): void => {
+      this.#report(events, status);
+      resolve();
+    };
+    let onData: (chunk: Uint8Array) => void = () => {};
+    const running = stayOpen({
+      port,
+      signal,
+      clock,
+      report,
+      open: () => openLine({ port, baud, signal, onData: (chunk) => onData(chunk) }),
+      use: async (line) => {
+        onData = inbox.begin(line.hold);
+        this.#line = line;
+        report({ state: 'connected', detail: null });
+        await line.closed;
+        this.#line = null;
+      },
+    });
+    this.#link = { events, stop, running, inbox };
+    void running.then(resolve);
+    await outcome;
+  }
+
+  async disconnect(): Promise<void> {
+    const link = this.#link;
+    if (link === null) return;
+    this.#link = null;
+    await this.#delivery.close();
+    this.#line?.hold(true);
+    await link.inbox.idle();
+    link.stop.abort();
+    await link.running;
+    this.#report(link.events, { state: 'stopped', detail: null });
+  }
+
+  send(message: OutboundMessage): Promise<void> {
+    return this.#delivery.send(message);
+  }
+
+  /** A line has no sign for it. */
+  async setTyping(_jid: string, _isTyping: boolean): Promise<void> {}
+
+  ownsJid(jid: string): boolean {
+    return jid === JID;
+  }
+
+  status(): ChannelStatus {
+    return this.#status;
+  }
+
+  /** Writes a part that is not on the line yet, beginning with a newline where half of another may be there. */
+  async #write(id: string, { at, text }: LinePart): Promise<void> {
+    const { written } = this.#parts;
+    if (written.partsOf(id) > at) return;
+    if (this.#line === null) {
+      throw new SerialError('NOT_CONNECTED', 'The serial line is not there; nothing was sent.');
+    }
+    const begin = written.isCut() ? '\n' : '';
+    written.begin(id);
+    await this.#line.write(begin + writeLine(text));
+    written.end(id, at + 1);
+  }
+
+  #report(events: ChannelEvents, status: ChannelStatus): void {
+    const { state, detail } = this.#status;
+    if (state === status.state && detail === status.detail) return;
+    this.#status = status;
+    events.onStatus(status);
+  }
+}

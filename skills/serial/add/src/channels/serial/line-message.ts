@@ -1,0 +1,70 @@
+import { z } from 'zod';
+
+/** The one chat of the line, and the sender of a line that names none. */
+export const CHAT = 'uart_default';
+export const SENDER = 'uart_user';
+
+/** Address of the line's chat. */
+export const JID = `serial:${CHAT}`;
+
+/** A message as a device wrote it. */
+export type LineMessage = {
+  readonly content: string;
+  readonly sender: string;
+  /** The device's own id of the message: sent again, it is the same message. Null without one. */
+  readonly id: string | null;
+};
+
+/** What a line is: a message, nothing, or a text that is none. */
+export type ReadLine =
+  | { readonly kind: 'message'; readonly message: LineMessage }
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'noise'; readonly reason: string };
+
+const Id = z.union([z.string().min(1).max(128), z.number()]).transform(String);
+const Message = z.object({
+  content: z.string(),
+  sender_id: Id.default(SENDER),
+  id: Id.nullish().transform((id) => id ?? null),
+});
+
+/**
+ * Reads a line: `{"content", "sender_id"?, "id"?}`, or any other text, which is then the content.
+ *
+ * @param takesPlainText otherwise a text that is no such JSON is noise
+ */
+export function readLine(bytes: Uint8Array, takesPlainText: boolean): ReadLine {
+  let line: string;
+  try {
+    line = new TextDecoder('utf-8', { fatal: true }).decode(bytes).trim();
+  } catch {
+    return {
+      kind: 'noise',
+      reason: 'it is no UTF-8; perhaps SERIAL_BAUD is not that of the device',
+    };
+  }
+  if (line === '') return { kind: 'empty' };
+  const read = Message.safeParse(jsonIn(line)).data;
+  if (read !== undefined) {
+    const { content, sender_id: sender, id } = read;
+    return content.trim() === ''
+      ? { kind: 'empty' }
+      : { kind: 'message', message: { content, sender, id } };
+  }
+  if (!takesPlainText) return { kind: 'noise', reason: 'it is no JSON with "content"' };
+  return { kind: 'message', message: { content: line, sender: SENDER, id: null } };
+}
+
+/** Writes a message as a line for the device. */
+export function writeLine(content: string): string {
+  return `${JSON.stringify({ content, chat_id: CHAT })}\n`;
+}
+
+function jsonIn(line: string): unknown {
+  if (!line.startsWith('{')) return null;
+  try {
+    return JSON.parse(line);
+  } catch {
+    return null; // Plain text, then.
+  }
+}

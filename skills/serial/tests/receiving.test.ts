@@ -1,0 +1,155 @@
+import { expect, test } from 'vitest';
+import { LineServer } from './board.ts';
+import { connectChannel, createLineSplitter, Inbox, MAX_LINE_BYTES } from './fixtures.ts';
+
+test('lines of JSON and of plain text are messages of the one chat', async () => {
+  await using server = await LineServer.start();
+  await using connected = await connectChannel(server.url);
+  const { inbox } = connected;
+  const board = await server.plugged();
+  board.say('{"content": "it is wet", "sender_id": "esp32"}\n');
+  board.say('{"content": "hello"}\r\n');
+  board.say('temp 21\r\n\n   \n{"content": ""}\n');
+  board.say('{"temp": 21}\n{"content": \n');
+  await inbox.until(() => inbox.messages.length === 5);
+  expect(inbox.messages.map(({ sender, text }) => [sender, text])).toEqual([
+    ['esp32', 'it is wet'],
+    ['uart_user', 'hello'],
+    ['uart_user', 'temp 21'],
+    ['uart_user', '{"temp": 21}'],
+    ['uart_user', '{"content":'],
+  ]);
+  expect(inbox.messages[0]).toMatchObject({
+    jid: 'serial:uart_default',
+    isDirect: true,
+    isOwner: false,
+    mentionsAssistant: false,
+  });
+});
+
+test('a line in pieces is one message, also where a piece ends within a letter', async () => {
+  await using server = await LineServer.start();
+  await using connected = await connectChannel(server.url);
+  const { inbox } = connected;
+  const board = await server.plugged();
+  const bytes = Buffer.from('{"content": "größer 🌡"}\nnext\n');
+  for (const byte of bytes) board.say(Uint8Array.of(byte));
+  await inbox.until(() => inbox.messages.length === 2);
+  expect(inbox.texts).toEqual(['größer 🌡', 'next']);
+});
+
+test('invalid UTF-8 is told once and what follows is read', async () => {
+  await using server = await LineServer.start();
+  await using connected = await connectChannel(server.url);
+  const { inbox } = connected;
+  const board = await server.plugged();
+  board.say(Uint8Array.of(0xff, 0xfe, 0x80, 0x0a, 0xff, 0x0a));
+  board.say('hello\n');
+  await inbox.until(() => inbox.messages.length === 1);
+  expect(inbox.texts).toEqual(['hello']);
+  expect(inbox.log).toEqual([
+    {
+      message: 'a line of the serial device was ignored',
+      data: { reason: expect.stringContaining('SERIAL_BAUD') },
+    },
+  ]);
+});
+
+test('ten megabytes without a newline are not held, and are no message', () => {
+  const lines: string[] = [];
+  let tooLong = 0;
+  const take = createLineSplitter({
+    onLine: (line) => lines.push(Buffer.from(line).toString()),
+    onTooLong: () => {
+      tooLong += 1;
+    },
+  });
+  const megabyte = Buffer.alloc(1_048_576, 'x');
+  for (let at = 0; at < 10; at += 1) take(megabyte);
+  take(Buffer.from('\nhello\n'));
+  take(Buffer.alloc(MAX_LINE_BYTES, 'y'));
+  take(Buffer.from('\n'));
+  expect(tooLong).toBe(1);
+  expect(lines).toEqual(['hello', 'y'.repeat(MAX_LINE_BYTES)]);
+});
+
+test('with SERIAL_PLAIN_TEXT=no what a board prints while it boots is ignored', async () => {
+  await using server = await LineServer.start();
+  await using connected = await connectChannel(server.url, { SERIAL_PLAIN_TEXT: 'no' });
+  const { inbox } = connected;
+  const board = await server.plugged();
+  board.say('rst:0x1 (POWERON_RESET),boot:0x13\n{"content": "up"}\n');
+  await inbox.until(() => inbox.messages.length === 1);
+  expect(inbox.texts).toEqual(['up']);
+});
+
+test('a message with an id that comes again is the same message', async () => {
+  await using server = await LineServer.start();
+  await using connected = await connectChannel(server.url);
+  const { inbox } = connected;
+  const board = await server.plugged();
+  board.say('{"content": "a", "id": 7}\n{"content": "a", "id": 7}\n{"content": "a"}\n');
+  await inbox.until(() => inbox.messages.length === 3);
+  // The host stores a message of a known id once.
+  const [first, second, third] = inbox.messages.map(({ id }) => id);
+  expect(first).toBe(second);
+  expect(third).not.toBe(first);
+});
+
+test('lines that were not stored are handed over again; a burst stays in order and loses nothing', async () => {
+  await using server = await LineServer.start();
+  await using connected = await connectChannel(server.url);
+  const { inbox } = connected;
+  const board = await server.plugged();
+  const store = inbox.onMessage;
+  let failures = 3;
+  inbox.onMessage = async (message) => {
+    failures -= 1;
+    if (failures >= 0) throw new Error('disk full');
+    await store(message);
+  };
+  board.say('first\n');
+  await inbox.until(() => inbox.messages.length === 1);
+  const lines = Array.from({ length: 1_000 }, (_, at) => `line ${at}`);
+  board.say(`${lines.join('\n')}\n`);
+  await inbox.until(() => inbox.messages.length === 1_001);
+  expect(inbox.texts).toEqual(['first', ...lines]);
+  expect(new Set(inbox.messages.map(({ id }) => id)).size).toBe(1_001);
+  expect(inbox.log[0]).toMatchObject({ data: { cause: 'disk full' } });
+});
+
+test('half a line is dropped with the line that it came on', async () => {
+  await using server = await LineServer.start();
+  await using connected = await connectChannel(server.url);
+  const { inbox } = connected;
+  const first = await server.plugged();
+  first.say('{"content": "whole"}\n{"content": "ha');
+  await inbox.until(() => inbox.messages.length === 1);
+  server.unplug();
+  const second = await server.plugged();
+  second.say('hello\n');
+  await inbox.until(() => inbox.messages.length === 2);
+  expect(inbox.texts).toEqual(['whole', 'hello']);
+});
+
+test('disconnecting waits for what was read', async () => {
+  await using server = await LineServer.start();
+  const { channel, inbox } = await connectChannel(server.url);
+  const board = await server.plugged();
+  const { promise: stored, resolve: finish } = Promise.withResolvers<void>();
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  const store = inbox.onMessage;
+  inbox.onMessage = async (message) => {
+    begin();
+    await stored;
+    await store(message);
+  };
+  board.say('one\n');
+  await begun;
+  const ended = channel.disconnect();
+  finish();
+  await ended;
+  expect(inbox.texts).toEqual(['one']);
+  expect(channel.status().state).toBe('stopped');
+  expect(new Inbox().texts).toEqual([]);
+});
