@@ -42,7 +42,7 @@ type QueueOptions = StorePort &
 
 /**
  * Queues a turn of a service as the one run of a task that is done: it survives a crash, and its log is
- * kept.
+ * kept. Older tasks of this service are deleted, once they are over.
  */
 export function queueTurn(
   { store, now, newId, timeZone, onQueued }: QueueOptions,
@@ -65,6 +65,8 @@ export function queueTurn(
     if (task === null) throw new Error(`Task ${id} is gone.`);
     const run = { jid: group.jid, dueAt: at, queuedBy, isBeside };
     queueRun({ store, now, newId: () => turnId }, task, run);
+    // A service that looks every half hour would leave 17,000 tasks a year.
+    store.tasks.trimQueued(task);
   });
   onQueued();
   return turnId;

@@ -42,6 +42,34 @@ test('a turn that a service queues runs once in its group, and its log is kept',
   await assistant.stop();
 });
 
+test('of the turns that a service has queued the newest hundred are kept as tasks, and all of others', async () => {
+  reset();
+  using project = new TestProject();
+  const { services } = await servicesOf({ 'plain.ts': PLAIN }, { PLAIN_WORD: 'yes' });
+  const assistant = await startWithFamily(project, undefined, undefined, { services });
+  const { store } = assistant;
+  const at = { kind: 'at', text: 'tomorrow', timeZone: 'UTC', anchor: 1 } as const;
+  const task = { folder: 'family', prompt: 'x', schedule: at, context: 'group' } as const;
+  const own = { ...task, ifMissed: 'run-once', nextRun: 1, createdBy: 'plain' } as const;
+  const done = store.tasks.add(own, 1);
+  store.tasks.advance(done, { from: 1, to: null });
+  const [context] = seen.contexts;
+  const turns = Array.from(
+    { length: 103 },
+    () => context?.queueTurn({ folder: 'family', prompt: 'look' }) ?? '',
+  );
+  // None of them is deleted before it has run.
+  expect(store.tasks.byId(done + 1)).not.toBeNull();
+  await isIdle(assistant);
+  turns.push(context?.queueTurn({ folder: 'family', prompt: 'look' }) ?? '');
+  await isIdle(assistant);
+  const kept = turns.filter((turn) => store.taskRuns.ofTurn(turn) !== null);
+  expect(kept).toEqual(turns.slice(-100));
+  expect(store.tasks.byId(done + 4)).toBeNull();
+  expect(store.tasks.byId(done)?.state).toBe('done');
+  await assistant.stop();
+});
+
 const JUDGE = serviceFile(
   'judge',
   `start: (context) => {

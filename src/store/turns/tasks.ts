@@ -19,7 +19,12 @@ export interface Tasks {
   advance(id: number, step: { readonly from: number; readonly to: number | null }): boolean;
   /** Writes what can change of a task. */
   save(task: Task): void;
+  /** Deletes what a service has queued in this folder and is over, with its log, but for the newest. */
+  trimQueued(by: Pick<Task, 'folder' | 'schedule' | 'createdBy'>): void;
 }
+
+/** So many turns of each service are kept as tasks, like the runs of one task. */
+const KEPT_QUEUED = 100;
 
 const Id = z.object({ id: z.int() });
 const Next = z.object({ next: z.int().nullable() });
@@ -48,6 +53,15 @@ export function openTasks(database: Database): Tasks {
     UPDATE tasks SET prompt = :prompt, schedule_kind = :kind, schedule = :text,
       time_zone = :timeZone, anchor = :anchor, context = :context, if_missed = :ifMissed,
       state = :state, next_run = :nextRun WHERE id = :id`);
+  const trimQueued = database.prepare(`
+    DELETE FROM tasks WHERE id IN (
+      SELECT id FROM tasks
+      WHERE folder = :folder AND state IN ('done', 'cancelled')
+        AND created_by = :createdBy AND schedule_kind = 'at' AND schedule = :text
+      ORDER BY id DESC LIMIT -1 OFFSET ${KEPT_QUEUED})
+    AND NOT EXISTS (
+      SELECT 1 FROM task_runs JOIN turns ON turns.id = task_runs.turn_id
+      WHERE task_runs.task_id = tasks.id AND turns.state IN ('queued', 'claimed'))`);
   return {
     add({ schedule, ...task }, now) {
       return Id.parse(insert.get({ ...task, ...schedule, now })).id;
@@ -63,5 +77,7 @@ export function openTasks(database: Database): Tasks {
     save({ schedule, id, prompt, context, ifMissed, state, nextRun }) {
       save.run({ id, prompt, context, ifMissed, state, nextRun, ...schedule });
     },
+    trimQueued: ({ folder, createdBy, schedule: { text } }) =>
+      void trimQueued.run({ folder, createdBy, text }),
   };
 }
