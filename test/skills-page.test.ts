@@ -12,6 +12,7 @@ const Manifest = z.object({
   skill: z.string(),
   version: z.string(),
   description: z.string(),
+  adds: z.array(z.string()).default([]),
   modifies: z.array(z.string()).default([]),
   depends: z.array(z.string()).default([]),
   structured: z
@@ -34,15 +35,28 @@ function readManifests(): readonly Manifest[] {
     .sort((one, other) => (one.skill < other.skill ? -1 : 1));
 }
 
+/** Returns the commands that a skill brings, as they are typed. */
+function commandsOf({ skill, adds }: Manifest): readonly string[] {
+  return adds
+    .filter((path) => path.startsWith('src/commands/'))
+    .flatMap((path) => {
+      const text = readFileSync(join(HOME, 'skills', skill, 'add', path), 'utf8');
+      const [, name] = /\bdefineCommand\(\{[^}]*?\bname: '([^']+)'/.exec(text) ?? [];
+      return name === undefined ? [] : [`\`/${name}\``];
+    });
+}
+
 /** Returns the page's table, a row for each skill. */
 function tableOf(skills: readonly Manifest[]): string {
-  const rows = skills.map(({ skill, version, description, modifies, depends, structured }) => {
+  const rows = skills.map((manifest) => {
+    const { skill, version, description, modifies, depends, structured } = manifest;
     const packages = Object.keys(structured.npm_dependencies).map((name) => `\`${name}\``);
     const changes = modifies.map((path) => `\`${path}\``);
     const needs = [...depends, ...packages];
     const cells = [
       `[${skill}](../skills/${skill}/SKILL.md) ${version}`,
       description,
+      commandsOf(manifest).join(', '),
       needs.join(', ') || 'nothing',
       String(structured.env_additions.length),
       changes.join(', ') || 'no file of the core',
@@ -50,8 +64,8 @@ function tableOf(skills: readonly Manifest[]): string {
     return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   });
   return [
-    '| skill | what it does | needs | settings | changes |',
-    '|---|---|---|---|---|',
+    '| skill | what it does | commands | needs | settings | changes |',
+    '|---|---|---|---|---|---|',
     ...rows,
   ].join('\n');
 }

@@ -5,12 +5,13 @@ export class TreeFault extends Error {
 
 const files = new WeakMap<object, string>();
 
-/** Notes the file that a discovered definition comes from. */
-export function noteFile(definition: unknown, file: string): void {
-  if (typeof definition === 'object' && definition !== null) files.set(definition, file);
+/** Notes the file that a discovered definition, or what was made of it, comes from; null for none. */
+export function noteFile(definition: unknown, file: string | null): void {
+  if (typeof definition !== 'object' || definition === null || file === null) return;
+  files.set(definition, file);
 }
 
-/** Returns the file that a definition comes from; null for one that no file exports. */
+/** Returns the file that a definition, or what was made of it, comes from; null for one that no file exports. */
 export function fileOf(definition: object): string | null {
   return files.get(definition) ?? null;
 }

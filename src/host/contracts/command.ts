@@ -11,6 +11,7 @@ import {
 import { discoverExports } from '../../lib/discover.ts';
 import { NO_DATABASES, type OpenDatabase, type OwnDatabases } from '../../lib/own-database.ts';
 import type { Environment } from '../../lib/settings.ts';
+import { fileOf, noteFile } from '../../lib/tree-fault.ts';
 import type { ModelReport } from '../../model/model.ts';
 import type { Group, Store } from '../../store/store.ts';
 import type { Budgets } from '../budget/budgets.ts';
@@ -298,7 +299,12 @@ export function openCommands(
   const { made, silent } = openContributions(definitions, environment, (name) => ({
     openDatabase: databases.of('command', name),
   }));
-  return { commands: made.map(({ value }) => value), silent };
+  const fileBy = new Map(definitions.map((one) => [one.name, fileOf(one)]));
+  const commands = made.map(({ name, value }) => {
+    noteFile(value, fileBy.get(name) ?? null);
+    return value;
+  });
+  return { commands, silent };
 }
 
 const Discovered = contributionSchema<CommandContribution>(
