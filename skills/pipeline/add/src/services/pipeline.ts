@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { defineService, type ServiceCaller } from '../host/contracts/service.ts';
+import { defineService } from '../host/contracts/service.ts';
+import type { ServiceCaller } from '../host/contracts/service-call.ts';
 import { type RouteReply, RouteRequest } from '../lib/pipeline/calls.ts';
 import { PipelineSettings } from '../lib/pipeline/settings.ts';
 import type { KeptReaction } from '../store/store.ts';

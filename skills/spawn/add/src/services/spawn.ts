@@ -1,10 +1,6 @@
 import { z } from 'zod';
-import {
-  type Delivery,
-  defineService,
-  type EndedTurn,
-  type ServiceCaller,
-} from '../host/contracts/service.ts';
+import { type Delivery, defineService, type EndedTurn } from '../host/contracts/service.ts';
+import type { ServiceCaller } from '../host/contracts/service-call.ts';
 import { SpawnEnvironment } from '../lib/spawn/settings.ts';
 import { openSpawnBook, SPAWNS, type Spawn, type SpawnState } from './spawn/book.ts';
 import { findProfile, systemOf } from './spawn/system.ts';
