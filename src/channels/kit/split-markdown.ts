@@ -1,10 +1,12 @@
+import { cutLine } from './cut-line.ts';
+
 /** Room for closing a code fence at the end of a part and opening it again in the next. */
 const FENCE_ROOM = 64;
 const FENCE = /^ {0,3}(`{3,8}|~{3,8})([^`\n]{0,40})/;
 
 /**
  * Splits Markdown into parts of at most `limit` UTF-16 units: between paragraphs, as many to a part as
- * fit; a paragraph that is too long between its lines; a line that is too long at a space or anywhere.
+ * fit; a paragraph that is too long between its lines; a line that is too long at a space or anywhere, but not within what is bold, code or a link.
  *
  * A code block that spans parts is a code block in each of them. Parts without words are left out.
  */
@@ -13,7 +15,7 @@ export function splitMarkdown(text: string, limit: number): readonly string[] {
   const hasFence = text.split('\n').some((line) => FENCE.test(line));
   const room = hasFence ? limit - FENCE_ROOM : limit;
   const parts = pack(text.split('\n\n'), '\n\n', room, (paragraph) =>
-    pack(paragraph.split('\n'), '\n', room, (line) => cut(line, room)),
+    pack(paragraph.split('\n'), '\n', room, (line) => cutLine(line, room)),
   );
   const whole = hasFence ? mendFences(parts) : parts;
   return whole.filter((part) => part.trim() !== '');
@@ -35,19 +37,6 @@ function pack(
     }
   }
   return parts;
-}
-
-function cut(line: string, limit: number): readonly string[] {
-  const pieces: string[] = [];
-  let rest = line;
-  while (rest.length > limit) {
-    const space = rest.lastIndexOf(' ', limit);
-    const isPair = /[\uD800-\uDBFF]/.test(rest.charAt(limit - 1));
-    const end = space > limit / 2 ? space : isPair ? limit - 1 : limit;
-    pieces.push(rest.slice(0, end));
-    rest = rest.slice(space > limit / 2 ? end + 1 : end);
-  }
-  return [...pieces, rest];
 }
 
 function mendFences(parts: readonly string[]): readonly string[] {

@@ -33,6 +33,8 @@ export class WhatsAppServer extends World {
   requiredVersion: string | null = null;
   /** While set, messages of the device are taken without a word. */
   isSilent = false;
+  /** The next message of the device is delivered, and the line is cut instead of an answer. */
+  losesNext = false;
   readonly #loopback: Loopback;
   /** Errors in here fail the test when it closes the server. */
   readonly #work = new InOrder();
@@ -147,6 +149,16 @@ export class WhatsAppServer extends World {
     this.#line?.cut();
   }
 
+  /** The network breaks, and stays so until it is set back. */
+  set isAway(isAway: boolean) {
+    this.#loopback.isAway = isAway;
+  }
+
+  /** Half of a message comes in, and then the network breaks. */
+  sendHalf(): void {
+    this.#line?.sendHalf(node('message', { id: 'half', from: this.account.lid, t: '1' }));
+  }
+
   /** The owner removes the device on the phone. */
   logOut(): void {
     this.account.paired = null;
@@ -191,6 +203,11 @@ export class WhatsAppServer extends World {
     } else if (tag === 'message' && !this.isSilent) {
       const receipts = await deliver(this, received);
       const { id = '', to = '' } = attrs;
+      if (this.losesNext) {
+        this.losesNext = false;
+        line.cut();
+        return;
+      }
       line.send(node('ack', { class: 'message', id, from: to, t: '1' }));
       for (const receipt of receipts) line.send(receipt);
     } else if (tag === 'receipt' || tag === 'ack') {

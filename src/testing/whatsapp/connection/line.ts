@@ -26,6 +26,7 @@ export class Line {
   #received: Buffer = Buffer.alloc(0);
   #hasIntro = false;
   #hasGreeted = false;
+  #isHalved = false;
   #reading: Promise<void> = Promise.resolve();
 
   constructor(socket: WebSocket, staticKey: KeyPair, events: LineEvents) {
@@ -40,8 +41,17 @@ export class Line {
   }
 
   send(node: BinaryNode): void {
-    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    if (this.#isHalved || this.#socket.readyState !== this.#socket.OPEN) return;
     this.#socket.send(framed(this.#noise.encrypt(encodeBinaryNode(node))));
+  }
+
+  /** Sends the beginning of a node, and ends the connection. */
+  sendHalf(node: BinaryNode): void {
+    const whole = framed(this.#noise.encrypt(encodeBinaryNode(node)));
+    this.#socket.send(whole.subarray(0, Math.floor(whole.length / 2)));
+    // Nothing may follow on this line. It is closed, not cut, so that the half goes out.
+    this.#isHalved = true;
+    this.close();
   }
 
   /** Ends the connection as a server does, after what was sent. */

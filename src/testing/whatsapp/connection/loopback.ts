@@ -19,8 +19,19 @@ export class Loopback {
   });
   readonly #sockets = new WebSocketServer({ server: this.#http, path: '/ws/chat' });
 
+  #isAway = false;
+
   constructor(onSocket: (socket: WebSocket) => void) {
-    this.#sockets.on('connection', onSocket);
+    this.#sockets.on('connection', (socket) => {
+      if (this.#isAway) socket.terminate();
+      else onSocket(socket);
+    });
+  }
+
+  /** While it is away, no line is open for longer than a moment. */
+  set isAway(isAway: boolean) {
+    this.#isAway = isAway;
+    if (isAway) for (const socket of this.#sockets.clients) socket.terminate();
   }
 
   get socketUrl(): string {

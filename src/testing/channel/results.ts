@@ -1,0 +1,49 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { RULE_NAMES, RULES, type RuleName } from './rule-names.ts';
+
+/** What came of one channel's run, by rule: kept, broken, or the reason why it means nothing there. */
+export type ChannelResults = z.output<typeof ChannelResults>;
+
+const ChannelResults = z.object({
+  channel: z.string(),
+  outcomes: z.record(
+    z.string(),
+    z.union([z.literal('kept'), z.literal('broken'), z.object({ lacks: z.string() })]),
+  ),
+});
+
+/** Notes a channel's run in a folder, for the table. */
+export function noteResults(folder: string, results: ChannelResults): void {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, `${results.channel}.json`), `${JSON.stringify(results, null, 2)}\n`);
+}
+
+/** Reads the runs that were noted in a folder, by name. */
+export function readResults(folder: string): readonly ChannelResults[] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.json'))
+    .sort()
+    .map((name) => ChannelResults.parse(JSON.parse(readFileSync(join(folder, name), 'utf8'))));
+}
+
+/** Writes the table of all channels as Markdown, a row for each rule, and below it why a rule means nothing to one. */
+export function tableOf(all: readonly ChannelResults[]): string {
+  const head = ['rule', ...all.map(({ channel }) => channel)];
+  const rows = RULE_NAMES.map((rule) => [RULES[rule], ...all.map((each) => cellOf(each, rule))]);
+  const lines = [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
+  const reasons = all.flatMap(({ channel, outcomes }) =>
+    RULE_NAMES.flatMap((rule) => {
+      const outcome = outcomes[rule];
+      return typeof outcome === 'object' ? [`- ${channel}, *${rule}*: ${outcome.lacks}`] : [];
+    }),
+  );
+  return [...lines, '', ...reasons].join('\n').trimEnd();
+}
+
+function cellOf({ outcomes }: ChannelResults, rule: RuleName): string {
+  const outcome = outcomes[rule];
+  if (outcome === 'kept') return '✓';
+  return typeof outcome === 'object' ? '–' : '**broken**';
+}

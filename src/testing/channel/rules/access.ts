@@ -1,0 +1,88 @@
+import { expect } from 'vitest';
+import type { Bench } from '../bench.ts';
+import type { Rule } from '../rule.ts';
+import type { RuleName } from '../rule-names.ts';
+import { expectSentence } from './words.ts';
+
+/** Rules about who may write, and about the token. */
+export const ACCESS = {
+  closed: {
+    async check(bench) {
+      const { channel, host } = await bench.connect('nobody allowed');
+      const { allowSetting } = channel;
+      if (allowSetting === undefined) throw new Error('The channel names no `allowSetting`.');
+      expect(channel.status().state).toBe('refused');
+      expectSentence(bench, channel.status().detail);
+      expect(channel.status().detail).toContain(allowSetting);
+      await bench.farEnd.sendText('stranger', 'direct', 'let me in');
+      const allowed = await bench.restart({ channel, host });
+      await bench.say('hello', allowed.host);
+      expect(host.offered).toBe(0);
+    },
+  },
+
+  strangers: {
+    async check(bench) {
+      const { host } = await bench.connect();
+      const { farEnd } = bench;
+      await farEnd.sendText('stranger', 'direct', 'let me in');
+      if (farEnd.jidOf('group') !== null) {
+        await farEnd.sendText('stranger', 'group', 'let me in here');
+        await farEnd.sendText('friend', 'group', 'hello all');
+        await bench.until('the friend is heard', () => host.messages.length > 0);
+      }
+      await bench.say('hello', host);
+      const isInGroup = farEnd.jidOf('group') !== null;
+      expect(host.heard).toEqual(isInGroup ? ['hello all', 'hello'] : ['hello']);
+      await bench.until('the stranger is counted', () => host.strangers.length > 0);
+      expect(host.strangers).toHaveLength(1);
+    },
+  },
+
+  status: {
+    async check(bench) {
+      const first = await bench.connect();
+      const { channel, host } = first;
+      await bench.until('it is connected', () => channel.status().state === 'connected');
+      await bench.say('hello', host);
+      await bench.disconnect(channel);
+      await channel.disconnect();
+      expect(channel.status().state).toBe('stopped');
+      for (const { detail } of host.statuses) if (detail !== null) expectSentence(bench, detail);
+      const message = { id: 'm1', jid: bench.jidOf('direct'), text: 'anyone?' };
+      await expect(channel.send(message), 'nothing is sent while it is stopped').rejects.toThrow();
+      const again = await bench.connect();
+      await bench.say('hello again', again.host);
+      expectNoSecrets(bench, again.host.statuses);
+    },
+  },
+
+  'wrong token': {
+    async check(bench) {
+      const { channel, host } = await bench.connect('wrong token');
+      expect(channel.status().state).toBe('refused');
+      expectSentence(bench, channel.status().detail);
+      const { tokenSetting } = bench.subject;
+      if (tokenSetting !== undefined) expect(channel.status().detail).toContain(tokenSetting);
+      expectNoSecrets(bench, host.statuses);
+    },
+  },
+
+  'revoked token': {
+    needs: ['revoke'],
+    async check(bench) {
+      const { channel, host } = await bench.meet();
+      await bench.farEnd.revoke?.();
+      await bench.until('it is refused', () => channel.status().state === 'refused');
+      expectSentence(bench, channel.status().detail);
+      expectNoSecrets(bench, host.statuses);
+    },
+  },
+} as const satisfies Partial<Record<RuleName, Rule>>;
+
+function expectNoSecrets(bench: Bench, statuses: readonly unknown[]): void {
+  const told = `${JSON.stringify(statuses)} ${bench.log.join('\n')}`;
+  for (const secret of bench.farEnd.secrets ?? []) {
+    expect(told.includes(secret), 'a token is in a status or the log').toBe(false);
+  }
+}

@@ -1,0 +1,64 @@
+import { expect } from 'vitest';
+import type { Bench, Connected } from '../bench.ts';
+import type { Rule } from '../rule.ts';
+import type { RuleName } from '../rule-names.ts';
+import { expectSentence } from './words.ts';
+
+const TWO_GB = 2 ** 31;
+
+/** Rules about what no client of the far end would send. */
+export const BAD_INPUT = {
+  'half a frame': {
+    needs: ['sendHalf'],
+    async check(bench) {
+      const connected = await bench.meet();
+      await bench.farEnd.sendHalf?.();
+      await goesOn(bench, connected);
+      expect(connected.host.heard).toEqual(['hello', 'after that']);
+    },
+  },
+
+  'invalid UTF-8': {
+    needs: ['sendInvalid'],
+    async check(bench) {
+      const connected = await bench.meet();
+      await bench.farEnd.sendInvalid?.();
+      await goesOn(bench, connected);
+      for (const text of connected.host.heard) expect(text.isWellFormed()).toBe(true);
+    },
+  },
+
+  '10 MB': {
+    async check(bench) {
+      const connected = await bench.meet();
+      await bench.farEnd.sendText('friend', 'direct', 'ten MB of text '.repeat(700_000));
+      await goesOn(bench, connected);
+    },
+  },
+
+  '2 GB': {
+    needs: ['sendFile'],
+    async check(bench) {
+      const { channel, host } = await bench.meet();
+      await bench.farEnd.sendFile?.('film.mp4', TWO_GB);
+      await bench.until('the message is there', () => host.messages.length > 1);
+      const message = host.messages.at(-1);
+      const attachment = message?.attachments?.[0];
+      if (message === undefined) throw new Error('nothing was handed over');
+      // Words in place of the file are an answer, too.
+      if (attachment === undefined) return expect(message.text).not.toBe('');
+      const fetching = channel.fetchAttachment?.(message.jid, message.id);
+      const failure = await fetching?.catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(Error);
+      if (failure instanceof Error) expectSentence(bench, failure.message);
+    },
+  },
+} as const satisfies Partial<Record<RuleName, Rule>>;
+
+/** Expects that the next message arrives, and an answer to it. */
+async function goesOn(bench: Bench, { channel, host }: Connected): Promise<void> {
+  await bench.say('after that', host);
+  await bench.until('it is connected', () => channel.status().state === 'connected');
+  await channel.send({ id: 'm9', jid: bench.jidOf('direct'), text: 'Still here.' });
+  expect(bench.sentAfter(0).at(-1)).toContain('Still here');
+}

@@ -1,0 +1,124 @@
+import { expect } from 'vitest';
+import { UnknownDelivery } from '../../../channels/channel.ts';
+import type { Bench, Connected } from '../bench.ts';
+import type { Rule } from '../rule.ts';
+import type { RuleName } from '../rule-names.ts';
+import { expectSentence } from './words.ts';
+
+const HOUR_S = 3_600;
+
+/** Rules about a message that goes out: there once, whatever happens. */
+export const SENDING = {
+  once: {
+    async check(bench) {
+      const first = await bench.meet();
+      await send(bench, first, 'Once.');
+      const second = await bench.restart(first);
+      await send(bench, second, 'Once.');
+      expect(bench.sentAfter(0)).toHaveLength(1);
+    },
+  },
+
+  'lost answer': {
+    needs: ['loseNext'],
+    async check(bench) {
+      const connected = await bench.meet();
+      await bench.farEnd.loseNext?.();
+      const failure = await failureOf(send(bench, connected, 'Once.'));
+      // Told that it is unknown, the host repeats it once and says so: that is as good as it gets.
+      if (!(failure instanceof UnknownDelivery)) {
+        if (failure !== null) await sendAgain(bench, connected, 'Once.');
+        expect(bench.sentAfter(0)).toHaveLength(1);
+      }
+    },
+  },
+
+  'parts once': {
+    needs: ['limitNext'],
+    async check(bench) {
+      const connected = await bench.meet();
+      const words = Array.from({ length: 3 }, (_, at) =>
+        `part${at} `.repeat(roomFor(bench)).trim(),
+      );
+      const text = words.join('\n\n');
+      await bench.farEnd.limitNext?.(HOUR_S, 1);
+      const failure = await failureOf(send(bench, connected, text));
+      if (failure !== null) {
+        expect(failure).not.toBeInstanceOf(UnknownDelivery);
+        await send(bench, connected, text);
+      }
+      expect(bench.sentAfter(0).join(' ').split(/\s+/)).toEqual(text.split(/\s+/));
+    },
+  },
+
+  'retry-after': {
+    needs: ['limitNext'],
+    async check(bench) {
+      const connected = await bench.meet();
+      await bench.farEnd.limitNext?.(1);
+      const began = performance.now();
+      await send(bench, connected, 'Late.');
+      const waited = Math.max(performance.now() - began, ...bench.clock.pauses);
+      expect(waited, 'it waits for as long as it was told').toBeGreaterThanOrEqual(1_000);
+      expect(bench.sentAfter(0)).toHaveLength(1);
+    },
+  },
+
+  'no retry-after': {
+    needs: ['limitNext'],
+    async check(bench) {
+      const connected = await bench.meet();
+      await bench.farEnd.limitNext?.(null);
+      const failure = await failureOf(send(bench, connected, 'Late.'));
+      if (failure !== null) {
+        expect(failure).not.toBeInstanceOf(UnknownDelivery);
+        expectSentence(bench, failure.message);
+        await sendAgain(bench, connected, 'Late.');
+      }
+      expect(bench.sentAfter(0)).toHaveLength(1);
+    },
+  },
+
+  gone: {
+    needs: ['close'],
+    async check(bench) {
+      const connected = await bench.meet();
+      const { channel, host } = connected;
+      await bench.farEnd.close?.('direct');
+      const failure = await failureOf(send(bench, connected, 'Anyone?'));
+      expect(failure, 'a chat that is gone takes nothing').toBeInstanceOf(Error);
+      expect(failure).not.toBeInstanceOf(UnknownDelivery);
+      expectSentence(bench, failure?.message ?? null);
+      expect(channel.status().state).toBe('connected');
+      if (bench.farEnd.jidOf('group') === null) return;
+      await bench.farEnd.sendText('friend', 'group', 'here');
+      await bench.until('the group is heard', () => host.heard.includes('here'));
+    },
+  },
+} as const satisfies Partial<Record<RuleName, Rule>>;
+
+function send(bench: Bench, { channel }: Connected, text: string): Promise<void> {
+  return channel.send({ id: 'm1', jid: bench.jidOf('direct'), text });
+}
+
+/** Sends as the host does after a refusal: a few times, under the same id. */
+async function sendAgain(bench: Bench, connected: Connected, text: string): Promise<void> {
+  const { channel } = connected;
+  await bench.until('it is connected', () => channel.status().state === 'connected');
+  const failure = await failureOf(send(bench, connected, text));
+  if (failure !== null) await send(bench, connected, text);
+}
+
+async function failureOf(sending: Promise<void>): Promise<Error | null> {
+  try {
+    await sending;
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(`not an error: ${String(error)}`);
+  }
+}
+
+/** Words of seven characters that nearly fill a message. */
+function roomFor({ subject }: Bench): number {
+  return Math.floor((subject.limit * 0.8) / 7);
+}
