@@ -7,7 +7,7 @@ import { webFetch } from '../../../src/tools/web/fetch-tool.ts';
 import type { Internet } from '../../../src/tools/web/internet.ts';
 import { tool as realTool } from '../../../src/tools/web-fetch.ts';
 import { localServer, page, redirect, testNet, toolCaller } from './net.ts';
-import { ARTICLE, pdfOf } from './pages.ts';
+import { ARTICLE, pdfBombOf, pdfOf } from './pages.ts';
 
 const HTML = { 'content-type': 'text/html; charset=utf-8' };
 
@@ -299,6 +299,25 @@ test('a page that is made to break its reader ends alone, with a line', async ()
   const text = await call({ url: 'http://site.example/' }).catch((error: Error) => error.message);
   expect(text).toMatch(/could not be read: .*\. Its source can be had with the format raw\.|deep/);
   expect(await call({ url: 'http://site.example/', format: 'raw' })).toContain('<div><div>');
+});
+
+test('a PDF file of kilobytes that unpacks to gigabytes takes none of the assistant’s memory', async () => {
+  const bomb = pdfBombOf(4_000);
+  expect(bomb.length).toBeLessThan(100_000);
+  await using net = await testNet({
+    'site.example': page(bomb, { 'content-type': 'application/pdf' }),
+  });
+  const { call } = toolCaller(webFetch(net.internet));
+  const before = process.memoryUsage().rss;
+  let most = 0;
+  const look = setInterval(() => {
+    most = Math.max(most, process.memoryUsage().rss - before);
+  }, 20);
+  await expect(call({ url: 'http://site.example/' })).rejects.toThrow(
+    /could not be read: it takes (?:too much memory|longer than 15 s)\.$/,
+  );
+  clearInterval(look);
+  expect(most).toBeLessThan(400_000_000);
 });
 
 test('a site that breaks off, says nonsense, or is not there is told of in a sentence', async () => {

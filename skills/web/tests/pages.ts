@@ -1,3 +1,5 @@
+import { constants, deflateRawSync, deflateSync } from 'node:zlib';
+
 const PARAGRAPH =
   'The rain came in from the sea, and by the time that the buses ran it had reached the hills, where it stayed for the rest of the day. ';
 
@@ -22,7 +24,7 @@ export const ARTICLE = `<!doctype html>
 /** A PDF file with one line of text on each page. */
 export function pdfOf(...lines: readonly string[]): Buffer {
   const kids = lines.map((_, index) => `${4 + 2 * index} 0 R`).join(' ');
-  const objects = [
+  return fileOf([
     '<< /Type /Catalog /Pages 2 0 R >>',
     `<< /Type /Pages /Kids [${kids}] /Count ${lines.length} >>`,
     '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
@@ -33,7 +35,25 @@ export function pdfOf(...lines: readonly string[]): Buffer {
         `<< /Length ${stream.length} >>\nstream\n${stream}\nendstream`,
       ];
     }),
-  ];
+  ]);
+}
+
+/** A PDF file of a few kilobytes, the page of which unpacks to so many megabytes. */
+export function pdfBombOf(megabytes: number): Buffer {
+  const flush = { finishFlush: constants.Z_FULL_FLUSH };
+  const block = deflateRawSync(Buffer.alloc(1_000_000, ' '), flush);
+  const head = Buffer.from([0x78, 0x9c]);
+  const packed = deflateSync(Buffer.concat([head, ...Array(megabytes).fill(block)]));
+  const filter = '/Filter [/FlateDecode /FlateDecode]';
+  return fileOf([
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << >> >>',
+    `<< /Length ${packed.length} ${filter} >>\nstream\n${packed.toString('latin1')}\nendstream`,
+  ]);
+}
+
+function fileOf(objects: readonly string[]): Buffer {
   let text = '%PDF-1.4\n';
   const offsets = objects.map((object, index) => {
     const offset = text.length;

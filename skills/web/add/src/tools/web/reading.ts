@@ -1,14 +1,13 @@
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { decodeText } from './charset.ts';
 import type { FetchedPage } from './client.ts';
 import { PageRefused } from './page-address.ts';
 import type { Readable } from './readable-html.ts';
 
-const MEMORY_MB = 512;
-
 const Result = z.object({ title: z.string().nullable(), text: z.string() });
+const Answer = z.union([z.object({ value: Result }), z.object({ error: z.string() })]);
 
 type Task = { readonly kind: 'html' | 'pdf'; readonly url: string; readonly body: string | Buffer };
 
@@ -64,33 +63,32 @@ function kindOf({ contentType, body }: FetchedPage): 'html' | 'pdf' | 'text' | n
 const PDF_MARK = Buffer.from('%PDF-');
 
 /**
- * Reads a page in a thread of its own: a page may be made to take minutes or gigabytes, and then ends alone.
+ * Reads a page in a process of its own: a page may be made to take minutes or gigabytes, and then ends alone.
  */
 async function readApart(task: Task, limitMs: number): Promise<Readable> {
-  const worker = new Worker(new URL('./reading-worker.ts', import.meta.url), {
-    workerData: task,
+  const child = fork(fileURLToPath(new URL('./reading-process.ts', import.meta.url)), [], {
     env: {},
     execArgv: [],
-    stdout: true,
-    stderr: true,
-    resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB, stackSizeMb: 8 },
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  const fail = (why: string) => reject(new Error(why));
+  const timer = setTimeout(() => fail(`it takes longer than ${limitMs / 1_000} s`), limitMs);
+  child.once('message', resolve);
+  child.once('exit', () => fail('it takes too much memory'));
+  child.on('error', (error) => fail(error.message));
   try {
-    const [result] = await once(worker, 'message', { signal: AbortSignal.timeout(limitMs) });
-    return Result.parse(result);
+    child.send(task);
+    const answer = Answer.parse(await promise);
+    if ('value' in answer) return answer.value;
+    throw new Error(answer.error);
   } catch (cause) {
-    const why = reasonOf(cause, limitMs);
+    const why = cause instanceof Error ? cause.message.replace(/\.$/, '') : String(cause);
     const advice = task.kind === 'html' ? ' Its source can be had with the format raw.' : '';
     throw new PageRefused(`${task.url} could not be read: ${why}.${advice}`, { cause });
   } finally {
-    await worker.terminate();
+    clearTimeout(timer);
+    child.kill('SIGKILL');
   }
-}
-
-function reasonOf(error: unknown, limitMs: number): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error.name === 'AbortError') return `it takes longer than ${limitMs / 1_000} s`;
-  if ('code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY')
-    return 'it takes too much memory';
-  return error.message.replace(/\.$/, '');
 }
