@@ -91,6 +91,11 @@ function printSpeed(): void {
   const seconds = (performance.now() - began) / 1_000;
   const mb = statSync(join(dataDir, 'databases/service-semantic-memory.db')).size / 1_048_576;
   console.log(`${COUNT} notes kept in ${seconds.toFixed(1)} s, ${mb.toFixed(0)} MB`);
+  const before = process.cpuUsage();
+  let steps = 0;
+  for (const _ of notes.index('main')?.warmUp() ?? []) steps += 1;
+  const { user, system } = process.cpuUsage(before);
+  console.log(`made ready in ${steps} steps, CPU ${((user + system) / 1_000).toFixed(0)} ms`);
   const bare = database.prepare('SELECT text FROM notes WHERE id = ?');
   const count = database.prepare('SELECT count(*) FROM notes WHERE text LIKE ?');
   const ways: Readonly<Record<string, (at: number) => unknown>> = {

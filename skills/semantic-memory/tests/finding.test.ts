@@ -130,3 +130,52 @@ test('words that all notes have still find the newest of them', () => {
   expect(searchNotes(notes, { ...wish, text: '" OR * NEAR( -' })).toEqual([]);
   notes.close();
 });
+
+test('words are counted in steps at a start, and what is written between two steps counts once', () => {
+  const first = openTestNotes();
+  const source = first.source('main', 'file', 'a.md');
+  const many = Array.from({ length: 5_000 }, (_, at) => `word${String(at).padStart(5, '0')}`);
+  first.append('main', source, [noteOf(many.join(' ')), noteOf('word00001 word04999', 2)]);
+  const index = first.again().index('main');
+  if (index === null) throw new Error('no index');
+  const steps = index.warmUp()[Symbol.iterator]();
+  steps.next();
+  // One that is counted already, and one that is not.
+  index.addWords(10, 'word00001 word04999 new');
+  steps.next();
+  index.removeWords(10, 'word00001 word04999 new');
+  index.addWords(11, 'word00001 word04999');
+  while (!steps.next().done);
+  index.addWords(12, 'word00001 word04999');
+  const counts = ['word00001', 'word02500', 'word04999', 'new'].map(index.notesWith);
+  expect(counts).toEqual([4, 1, 4, 0]);
+  first.close();
+});
+
+test('a long file is written in steps, with searches between them, and one that was interrupted goes on', () => {
+  const notes = openTestNotes();
+  const source = notes.source('main', 'file', 'a.md');
+  const texts = (count: number) =>
+    Array.from({ length: count }, (_, at) => noteOf(`turtle number ${at}`, at + 1));
+  const found = () =>
+    searchNotes(notes, {
+      folder: 'main',
+      text: 'turtle',
+      vector: null,
+      leastLikeness: 0,
+      leastShare: 0,
+    }).length;
+  const total = () => notes.counts('main').total;
+  const steps = notes.replace('main', source, texts(200))[Symbol.iterator]();
+  steps.next();
+  expect(total()).toBeGreaterThan(0);
+  expect(total()).toBeLessThan(200);
+  expect(found()).toBeGreaterThan(0);
+  let count = 0;
+  for (const _ of notes.replace('main', source, texts(150))) count += 1;
+  expect(total()).toBe(150);
+  expect(count).toBeGreaterThan(2);
+  for (const _ of notes.removeSource('main', source));
+  expect([total(), notes.sources('main')]).toEqual([0, []]);
+  notes.close();
+});

@@ -4,13 +4,14 @@ import { loadVectors, MIGRATIONS } from '../../../src/tools/semantic-memory/data
 import type { NewNote } from '../../../src/tools/semantic-memory/note.ts';
 import { type Notes, openNotes } from '../../../src/tools/semantic-memory/notes.ts';
 
-/** Opens an empty memory's database, which is gone when it is closed. */
-export function openTestNotes(): Notes & { close(): void } {
+/** Opens an empty memory's database, which is gone when it is closed; `again` opens it as a next start does. */
+export function openTestNotes(): Notes & { close(): void; again(): Notes } {
   const databases = openMemoryDatabases({ now: () => 0 });
   const database = databases.of('service', 'semantic-memory')(MIGRATIONS);
   const problem = loadVectors(database);
   if (problem !== null) throw new Error(problem);
-  return { ...openNotes(database, true), close: databases.close };
+  const again = () => openNotes(database, true);
+  return { ...again(), close: databases.close, again };
 }
 
 /** Makes a note of a file from its text. */

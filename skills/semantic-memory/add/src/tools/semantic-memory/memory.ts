@@ -168,6 +168,16 @@ export function openMemory(options: MemoryOptions): Memory {
     return wrong === null ? (made.vectors[0] ?? null) : null;
   }
 
+  /** Reads what a first search would otherwise wait for. */
+  async function warmUp(): Promise<void> {
+    for (const folder of notes.folders()) {
+      for (const _ of notes.index(folder)?.warmUp() ?? []) {
+        await setImmediate();
+        if (signal.aborted) return;
+      }
+    }
+  }
+
   function look(): void {
     options.setTimer(LOOK_MS, async () => {
       await update();
@@ -175,7 +185,7 @@ export function openMemory(options: MemoryOptions): Memory {
     });
   }
   look();
-  update().catch(options.crash);
+  update().then(warmUp).catch(options.crash);
 
   return {
     update,

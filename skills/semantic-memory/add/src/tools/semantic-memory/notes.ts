@@ -12,19 +12,31 @@ import {
 import { codeOf, toBytes } from './quantise.ts';
 import { openScopeIndex, type ScopeIndex } from './scope-index.ts';
 
-const NoteRow = z
-  .object({
-    id: z.int(),
-    folder: z.string(),
-    kind: z.enum(SOURCE_KINDS),
-    source: z.string(),
-    place: z.int(),
-    heading: z.string().nullable(),
-    who: z.string().nullable(),
-    said_at: z.int().nullable(),
-    text: z.string(),
-  })
-  .transform(({ said_at: saidAt, ...row }) => ({ ...row, saidAt }));
+/** Notes that are written or deleted at once, before others get their turn. */
+const AT_ONCE = 50;
+
+const NoteRows = z.array(
+  z
+    .object({
+      id: z.int(),
+      folder: z.string(),
+      kind: z.enum(SOURCE_KINDS),
+      source: z.string(),
+      place: z.int(),
+      heading: z.string().nullable(),
+      who: z.string().nullable(),
+      said_at: z.int().nullable(),
+      text: z.string(),
+      bytes: z.instanceof(Uint8Array).nullable(),
+    })
+    .transform(({ said_at: saidAt, bytes: vector, ...row }) => ({
+      note: { ...row, saidAt },
+      vector,
+    })),
+);
+
+/** A note, and its vector in one byte a number; null where it has none. */
+export type NoteWithVector = { readonly note: Note; readonly vector: Uint8Array | null };
 const SourceRow = z.object({
   id: z.int(),
   kind: z.enum(SOURCE_KINDS),
@@ -49,9 +61,13 @@ export interface Notes {
   progress(source: Source): void;
   /** Adds notes of a source. One of a text that the folder has a vector for takes that vector. */
   append(folder: string, source: Source, notes: readonly NewNote[]): void;
-  /** Replaces the notes of a source: what is there already keeps its place in the index. */
-  replace(folder: string, source: Source, notes: readonly NewNote[]): void;
-  removeSource(folder: string, source: Source): void;
+  /**
+   * Replaces the notes of a source, in short steps with searches between them: what is there already keeps its
+   * place in the index. Where it ends early, the next one goes on.
+   */
+  replace(folder: string, source: Source, notes: readonly NewNote[]): Iterable<void>;
+  /** Deletes a source with its notes, in short steps as well. */
+  removeSource(folder: string, source: Source): Iterable<void>;
   /** Deletes all of a folder, and writes the database anew without it. */
   removeFolder(folder: string): void;
   waiting(folder: string, limit: number): readonly WaitingNote[];
@@ -59,8 +75,8 @@ export interface Notes {
   embedded(folder: string, vectors: ReadonlyMap<number, Float32Array | null>): void;
   /** Forgets all vectors: each note waits for one again. */
   forgetVectors(): void;
-  byIds(ids: readonly number[]): readonly Note[];
-  vectorOf(id: number): Uint8Array | null;
+  /** Returns notes with their vectors, in any order. */
+  byIds(ids: readonly number[]): readonly NoteWithVector[];
   /** The index of a folder; null where it has no notes. */
   index(folder: string): ScopeIndex | null;
   /** Returns a number that the notes are not more than, at once. */
@@ -123,16 +139,24 @@ export function openNotes(database: OwnDatabase, hasVectors: boolean): Notes {
     return bytes instanceof Uint8Array ? bytes : null;
   }
 
-  function replace(folder: string, source: Source, notes: readonly NewNote[]): void {
+  function* replace(folder: string, source: Source, notes: readonly NewNote[]): Iterable<void> {
     const { index } = madeScope(folder);
     const old = z.array(Kept).parse(q.notesOf.all(source.id));
     const left = Map.groupBy(old, ({ digest }) => digest);
-    for (const note of notes) {
+    yield* inSteps(notes, (note) => {
       const same = left.get(digestOf(note))?.shift();
       if (same === undefined) add(folder, source, note);
       else if (same.place !== note.place) q.move.run(note.place, same.id);
+    });
+    yield* inSteps([...left.values()].flat(), (gone) => remove(index, gone));
+  }
+
+  /** Does some at once, each time in a transaction of its own. */
+  function* inSteps<T>(all: readonly T[], act: (one: T) => void): Iterable<void> {
+    for (let at = 0; at < all.length; at += AT_ONCE) {
+      database.transaction(() => all.slice(at, at + AT_ONCE).forEach(act))();
+      yield;
     }
-    for (const gone of [...left.values()].flat()) remove(index, gone);
   }
 
   function removeFolder(folder: string): void {
@@ -162,11 +186,11 @@ export function openNotes(database: OwnDatabase, hasVectors: boolean): Notes {
     append: database.transaction((folder: string, source: Source, notes: readonly NewNote[]) => {
       for (const note of notes) add(folder, source, note);
     }),
-    replace: database.transaction(replace),
-    removeSource: database.transaction((folder: string, source: Source) => {
-      replace(folder, source, []);
+    replace,
+    *removeSource(folder, source) {
+      yield* replace(folder, source, []);
       q.removeSource.run(source.id);
-    }),
+    },
     removeFolder(folder) {
       removeFolder(folder);
       database.exec('VACUUM');
@@ -191,12 +215,7 @@ export function openNotes(database: OwnDatabase, hasVectors: boolean): Notes {
       }
       database.exec('DELETE FROM vectors; UPDATE notes SET state = 0');
     }),
-    byIds: (ids) =>
-      ids.flatMap((id) => {
-        const row = q.note.get(id);
-        return row === undefined ? [] : [NoteRow.parse(row)];
-      }),
-    vectorOf,
+    byIds: (ids) => NoteRows.parse(q.notes.all(JSON.stringify(ids))),
     index: (folder) => scopeOf(folder)?.index ?? null,
     size: () => z.int().nullable().parse(q.last.get()) ?? 0,
     counts(folder) {
@@ -246,10 +265,11 @@ function statements(database: OwnDatabase) {
     vector: database.prepare('SELECT bytes FROM vectors WHERE note = ?').pluck(),
     addVector: database.prepare('INSERT OR REPLACE INTO vectors VALUES (?, ?)'),
     removeVector: database.prepare('DELETE FROM vectors WHERE note = ?'),
-    note: database.prepare(`
-      SELECT notes.id, folder, kind, name AS source, place, heading, who, said_at, text
-      FROM notes JOIN sources ON sources.id = notes.source JOIN scopes ON scopes.id = notes.scope
-      WHERE notes.id = ?`),
+    notes: database.prepare(`
+      SELECT notes.id, folder, kind, name AS source, place, heading, who, said_at, text, bytes
+      FROM json_each(?) AS wanted JOIN notes ON notes.id = wanted.value
+      JOIN sources ON sources.id = notes.source JOIN scopes ON scopes.id = notes.scope
+      LEFT JOIN vectors ON vectors.note = notes.id`),
     last: database.prepare('SELECT max(id) FROM notes').pluck(),
     countAll: database.prepare('SELECT state, count(*) AS count FROM notes GROUP BY state'),
     count: database.prepare(

@@ -6,6 +6,8 @@ import { spaced, tellingWords, wordsOf } from './query-words.ts';
 /** Candidates of each way of searching. More cost time: the vector index finds each of them by a pass. */
 const BY_WORDS = 32;
 const BY_VECTOR = 48;
+/** Words whose counts are read at once, before others get their turn. */
+const COUNTED_AT_ONCE = 2_000;
 /** The most places in the full-text index that one search ranks. */
 const MOST_RANKED = 1_500;
 
@@ -22,6 +24,8 @@ export type ScopeIndex = {
   byWords(words: readonly string[]): readonly number[];
   /** Returns in how many notes a word is. */
   notesWith(word: string): number;
+  /** Reads, in short steps, what the first search would have to wait for. */
+  warmUp(): Iterable<void>;
   /** Returns notes by their nearness to a code, nearest first. */
   byVector(code: Buffer): readonly number[];
   /** Empties the vectors. */
@@ -46,7 +50,9 @@ export function openScopeIndex(
   const remove = database.prepare(
     `INSERT INTO ${words} (${words}, rowid, text) VALUES ('delete', ?, ?)`,
   );
-  const all = database.prepare(`SELECT term, doc FROM ${vocabulary}`);
+  const nextWords = database.prepare(
+    `SELECT term, doc FROM ${vocabulary} WHERE term > ? LIMIT ${COUNTED_AT_ONCE}`,
+  );
   const ranked = database
     .prepare(`SELECT rowid FROM ${words} WHERE ${words} MATCH ? ORDER BY rank LIMIT ${BY_WORDS}`)
     .pluck();
@@ -56,20 +62,37 @@ export function openScopeIndex(
     )
     .pluck();
   // The index counts a word by reading all its places, so the counts are kept once they are known.
-  let counts: Map<string, number> | null = null;
-  const known = () => {
-    counts ??= new Map(Counted.parse(all.all()).map(({ term, doc }) => [term, doc]));
-    return counts;
-  };
-  const notesWith = (word: string): number => known().get(word) ?? 0;
+  const counts = new Map<string, number>();
+  /** The words up to this one are counted; null once all are. */
+  let countedTo: string | null = '';
+  function* countWords(): Iterable<void> {
+    while (countedTo !== null) {
+      const next = Counted.parse(nextWords.all(countedTo));
+      for (const { term, doc } of next) counts.set(term, doc);
+      countedTo = next.length < COUNTED_AT_ONCE ? null : (next.at(-1)?.term ?? null);
+      yield;
+    }
+  }
+  function notesWith(word: string): number {
+    for (const _ of countWords());
+    return counts.get(word) ?? 0;
+  }
   function count(text: string, change: 1 | -1): void {
-    if (counts === null) return;
-    for (const word of wordsOf(text)) counts.set(word, (counts.get(word) ?? 0) + change);
+    for (const word of wordsOf(text)) {
+      // The index tells of later words itself, once it comes to them.
+      if (countedTo === null || isBefore(word, countedTo))
+        counts.set(word, (counts.get(word) ?? 0) + change);
+    }
   }
   const vectors = hasVectors ? openVectors(database, `vectors_${scope}`) : NO_VECTORS;
   return {
     ...vectors,
     notesWith,
+    *warmUp() {
+      yield* countWords();
+      vectors.byVector(Buffer.alloc(CODE_BITS / 8));
+      yield;
+    },
     addWords(id, text) {
       add.run(id, spaced(text));
       count(text, 1);
@@ -91,6 +114,11 @@ export function openScopeIndex(
       database.exec(`DROP TABLE ${vocabulary}; DROP TABLE ${words}`);
     },
   };
+}
+
+/** Tells whether a word comes before another, or is that, in the order of the index: by bytes. */
+function isBefore(word: string, other: string): boolean {
+  return Buffer.compare(Buffer.from(word), Buffer.from(other)) <= 0;
 }
 
 function matchOf(words: readonly string[], how: 'AND' | 'OR'): string {

@@ -55,8 +55,8 @@ export function searchNotes(notes: Notes, wish: SearchWish): readonly Found[] {
     words.map((word) => ({ word, notes: sum(indexes.map((index) => index.notesWith(word))) })),
     notes.size(),
   );
-  const found = notes.byIds([...new Set([...byWords, ...byVector])]).map((note): Found => {
-    const bytes = vector === null ? null : notes.vectorOf(note.id);
+  const candidates = notes.byIds([...new Set([...byWords, ...byVector])]);
+  const found = candidates.map(({ note, vector: bytes }): Found => {
     const likeness = bytes === null || vector === null ? null : cosine(vector, bytes);
     return { note, likeness, share: shareOf(note.text) };
   });

@@ -36,7 +36,9 @@ export async function readSources(options: SourcesOptions): Promise<void> {
       await readChat(options, folder, jid, 'answer');
     }
     for (const source of notes.sources(folder)) {
-      if (source.kind !== 'file' && !jids.includes(source.name)) notes.removeSource(folder, source);
+      if (signal.aborted) return;
+      const isGone = source.kind !== 'file' && !jids.includes(source.name);
+      if (isGone) await inSteps(options, notes.removeSource(folder, source));
     }
   }
   for (const folder of [...chats.keys(), GLOBAL]) {
@@ -47,15 +49,19 @@ export async function readSources(options: SourcesOptions): Promise<void> {
 
 /** Reads on in what was said in a chat; from its beginning, where the chat is another one than it was. */
 async function readChat(
-  { notes, store: { said }, signal, pause }: SourcesOptions,
+  options: SourcesOptions,
   folder: string,
   jid: string,
   kind: Exclude<SourceKind, 'file'>,
 ): Promise<void> {
+  const { notes, store, signal, pause } = options;
+  const { said } = store;
+  if (signal.aborted) return;
   let source = notes.source(folder, kind, jid);
   const { first, count } = said.extent({ jid, kind, seq: source.cursor });
   if (source.cursor > 0 && (first !== source.first || count !== source.seen)) {
-    notes.removeSource(folder, source);
+    await inSteps(options, notes.removeSource(folder, source));
+    if (signal.aborted) return;
     source = notes.source(folder, kind, jid);
   }
   while (!signal.aborted) {
@@ -75,10 +81,18 @@ async function readChat(
   }
 }
 
+/** Goes through steps with pauses between them, and no further once the memory ends. */
+async function inSteps({ signal, pause }: SourcesOptions, steps: Iterable<void>): Promise<void> {
+  for (const _ of steps) {
+    await pause();
+    if (signal.aborted) return;
+  }
+}
+
 type FoundFile = { readonly name: string; readonly path: readonly string[]; readonly mark: string };
 
 async function readFiles(options: SourcesOptions, folder: string): Promise<void> {
-  const { notes, readGroupFile, signal, pause } = options;
+  const { notes, readGroupFile, signal } = options;
   const files = await markdownIn(join(options.groupsDir, folder));
   const known = new Map(
     notes
@@ -95,14 +109,15 @@ async function readFiles(options: SourcesOptions, folder: string): Promise<void>
     const fresh = paragraphsOf(text).map(
       ({ line, ...rest }): NewNote => ({ place: line, who: null, saidAt: null, ...rest }),
     );
-    notes.replace(folder, source, fresh);
+    await inSteps(options, notes.replace(folder, source, fresh));
+    if (signal.aborted) return;
     notes.progress({ ...source, mark });
-    await pause();
   }
   // After what is new: a file that was renamed leaves its vectors to its new name.
   const names = new Set(files.map(({ name }) => name));
   for (const source of known.values()) {
-    if (!names.has(source.name)) notes.removeSource(folder, source);
+    if (signal.aborted) return;
+    if (!names.has(source.name)) await inSteps(options, notes.removeSource(folder, source));
   }
 }
 
