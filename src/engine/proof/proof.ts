@@ -48,6 +48,8 @@ export type ProofInput = {
   readonly nodeModules: string | null;
   /** Results of earlier proofs, so that only affected checks and tests run; null for a proof from scratch. */
   readonly memory?: ProofMemory | null;
+  /** Checks and the layers' tests run at the same time, each in copies of their own; by default one after the other. */
+  readonly isParallel?: boolean;
   /** Files of a view that checks leave for the next proof. */
   readonly keep?: readonly string[];
   /** The folder for whole outputs of failed commands, relative to the root; null for none. */

@@ -125,6 +125,20 @@ test('a check that fails already stops where it names errors that are new, and t
   expect(known.warnings.join()).toContain('as it does without this change');
 });
 
+test('checks and tests that run at the same time see nothing of each other, and both are told', async () => {
+  using project = temporaryProject(FILES);
+  const sees = `import test from 'node:test'; import { existsSync } from 'node:fs';
+    test('is built', () => { if (!existsSync('built')) throw new Error('not built'); });`;
+  const built = input(project.root, { checks: ['touch built'], tests: [layer('sees', sees)] });
+  expect(await prove(built)).toMatchObject({ ok: true });
+  const apart = await prove({ ...built, isParallel: true });
+  expect(apart.failures).toMatchObject([{ kind: 'test', name: 'sees' }]);
+  const check = 'grep -q right src/value.js';
+  const both = await prove({ ...built, changed: WRONG, checks: [check], isParallel: true });
+  expect(both.failures).toMatchObject([{ name: check }, { name: 'sees' }]);
+  expect(fs.readdirSync(join(project.root, '.claw/tx'))).toEqual([]);
+});
+
 test('a prepared node_modules serves the planned tree, the project’s own the present one', async () => {
   using project = temporaryProject({
     ...FILES,

@@ -12,7 +12,8 @@ import { sweepViews } from './view.ts';
  * the codebase itself.
  *
  * A failure that the present tree has as well is a warning, so that a broken tree can be repaired. A check
- * that comes with the change is not excused by a tree that does not have it.
+ * that comes with the change is not excused by a tree that does not have it. Where the codebase says that they need
+ * nothing of each other, checks and layers are tried at the same time.
  *
  * With a memory it runs only what has not passed on the very same files.
  *
@@ -21,25 +22,21 @@ import { sweepViews } from './view.ts';
 export async function prove(input: ProofInput): Promise<Proof> {
   sweepViews(input.root);
   if (input.logFolder) rmSync(`${input.root}/${input.logFolder}`, { recursive: true, force: true });
-  const trials = {
-    planned: new Trial(input, 'planned'),
-    present: new Trial(input, 'present'),
-    files: proofFiles(input),
-  };
+  const trials = openTrials(input);
+  // At the same time each has copies of its own: what a test leaves there is not to be trusted.
+  const checking = input.isParallel === true ? openTrials(input) : trials;
   try {
-    const checked = await proveChecks(input, trials);
-    // Kept before any test runs: what a test leaves in the view is not to be trusted.
-    if (checked.failures.length === 0) {
-      input.memory?.writeKept(trials.planned.keptFiles(input.keep ?? []));
-    }
-    const layers = await proveLayers(input, trials);
+    const [checked, layers] = await inTurn(input.isParallel === true, [
+      () => proveChecks(input, checking),
+      () => proveLayers(input, trials),
+    ]);
     const isSound = checked.failures.length + layers.failures.length === 0;
     const own = isSound
       ? await proveOwn(input, trials)
       : { failures: [], warnings: [], ran: 0, note: null };
     const failures = [...checked.failures, ...layers.failures, ...own.failures];
     const warnings = [
-      ...trials.planned.warnings,
+      ...new Set([...checking.planned.warnings, ...trials.planned.warnings]),
       ...checked.warnings,
       ...layers.warnings,
       ...own.warnings,
@@ -48,9 +45,30 @@ export async function prove(input: ProofInput): Promise<Proof> {
     const ok = failures.length === 0;
     return { ok, failures, warnings, reused: layers.reused, own: ran, note };
   } finally {
-    trials.planned.remove();
-    trials.present.remove();
+    for (const { planned, present } of new Set([checking, trials])) {
+      planned.remove();
+      present.remove();
+    }
   }
+}
+
+function openTrials(input: ProofInput): Trials {
+  return {
+    planned: new Trial(input, 'planned'),
+    present: new Trial(input, 'present'),
+    files: proofFiles(input),
+  };
+}
+
+/** Runs two, at the same time or not. Where one fails, waits for the other before it throws. */
+async function inTurn<A, B>(
+  isParallel: boolean,
+  [first, second]: readonly [() => Promise<A>, () => Promise<B>],
+): Promise<readonly [A, B]> {
+  if (!isParallel) return [await first(), await second()];
+  const both = [first(), second()] as const;
+  await Promise.allSettled(both);
+  return [await both[0], await both[1]];
 }
 
 async function proveChecks(input: ProofInput, { planned, present }: Trials): Promise<Found> {
@@ -66,5 +84,7 @@ async function proveChecks(input: ProofInput, { planned, present }: Trials): Pro
       warnings.push(failsAsBefore(input, line, run));
     } else failures.push(failureOf(input, { kind: 'check', name: line }, run, before));
   }
+  // Before any test runs in this copy of the tree.
+  if (failures.length === 0) input.memory?.writeKept(planned.keptFiles(input.keep ?? []));
   return { failures, warnings };
 }

@@ -22,6 +22,8 @@ export type CodebaseConfig = {
   readonly related: RelatedTests | null;
   /** Globs of files that checks leave in the tree's copy for the next one, such as a compiler's notes. */
   readonly keep: readonly string[];
+  /** Checks leave nothing that tests need, so both may run at the same time. */
+  readonly parallel: boolean;
   /** Structured files of the codebase's own; see {@link readOwnStructured} for those that count. */
   readonly structured: OwnStructured;
 };
@@ -52,6 +54,7 @@ const DEFAULTS: CodebaseConfig = {
   test: 'node --test',
   related: null,
   keep: [],
+  parallel: false,
   structured: {},
 };
 
@@ -84,6 +87,7 @@ const Schema = z.strictObject({
   test: z.string().min(1).default(DEFAULTS.test),
   related: Related.optional(),
   keep: z.array(TreePath).default([]),
+  parallel: z.boolean().default(DEFAULTS.parallel),
   structured: z
     .record(TreePath, z.enum(['container']))
     .refine((files) => Object.keys(files).length < 2, 'names more than one list of an image')

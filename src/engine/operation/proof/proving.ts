@@ -70,6 +70,7 @@ export async function proveTree(
     own: config.related,
     scope,
     keep: config.keep,
+    isParallel: config.parallel,
     memory: openMemory(root),
     logFolder: LOGS,
     present: { checks: installation.config.check, testCommand: installation.config.test },
