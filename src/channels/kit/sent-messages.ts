@@ -48,7 +48,7 @@ const Owner = z.object({ id: z.string() });
 /**
  * Opens the list of what a channel has sent, in its own database.
  *
- * @param others migrations for further tables of the channel, which then has its database by `openDatabase` as well
+ * @param others migrations for further tables of the channel, which then has its database by `openDatabase([])`
  */
 export function openSentMessages(
   openDatabase: OpenDatabase,

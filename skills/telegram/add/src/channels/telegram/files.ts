@@ -38,7 +38,8 @@ export interface FileReferences {
 
 /** Opens the references, in a database that has the table for them, and forgets those of a month ago. */
 export function openFileReferences(openDatabase: OpenDatabase, now: () => number): FileReferences {
-  const database = openDatabase(FILE_MIGRATIONS);
+  // What was sent is in the same database, which was opened with the migrations of both.
+  const database = openDatabase([]);
   const insert = database.prepare(
     `INSERT OR IGNORE INTO file (jid, id, file_id, size_bytes, name, seen_at)
      VALUES (:jid, :messageId, :fileId, :sizeBytes, :name, :now)`,
