@@ -1,4 +1,5 @@
 import type { ProgressEvent } from '../engine/commands.ts';
+import { cut } from './screen.ts';
 
 /** A person's view of a verb at work: a spinner with times on a terminal, plain lines in a pipe. */
 export type Ui = {
@@ -41,7 +42,7 @@ function terminalUi(): Ui {
     let frame = 0;
     const draw = (): void => {
       frame = (frame + 1) % FRAMES.length;
-      process.stderr.write(`\r\x1b[K${FRAMES[frame]} ${text}`);
+      process.stderr.write(frameLine(`${FRAMES[frame]} ${text}`, process.stderr.columns || 80));
     };
     draw();
     current = { text, startedAt: performance.now(), timer: setInterval(draw, 80) };
@@ -62,4 +63,9 @@ function terminalUi(): Ui {
     },
     stop: (isOk) => finish(isOk ? '✓' : '✗'),
   };
+}
+
+/** Returns what draws a line over the one before: one that ran over the edge would leave its rest behind. */
+export function frameLine(text: string, columns: number): string {
+  return `\r\x1b[K${cut(text, columns - 1)}`;
 }

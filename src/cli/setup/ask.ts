@@ -57,7 +57,10 @@ export async function askForModel(asking: Asking): Promise<Answers> {
     ));
   const askForAddress = async (initial: string): Promise<string> => {
     for (let typed = initial; ; ) {
-      typed = await line('Its address', typed, problemOfAddress);
+      const before = typed;
+      typed = await line('Its address (Ctrl-U clears the line)', before, (text) =>
+        isPastedAfter(before, text) ? TWO_ADDRESSES : problemOfAddress(text),
+      );
       const problem = await problemOfServer(typed);
       if (problem === null) return typed;
       log.error(problem, { output });
@@ -83,19 +86,24 @@ export async function askForModel(asking: Asking): Promise<Answers> {
   const names = await listedNames(answers);
   if (names.length > 0) {
     const first = model ?? defaultModel;
+    const options = optionsFor(names, first);
+    let searched = '';
     const chosen = await answered(
       autocomplete({
         message: 'The model (type to search)',
-        options: [
-          ...optionsFor(names, first),
-          { value: TYPED, label: 'another one: type its name' },
-        ],
-        ...(first === undefined ? {} : { initialValue: first }),
+        options: [...options, { value: TYPED, label: 'another one: type its name' }],
+        initialValue: options[0]?.value ?? TYPED,
+        // The way to type a name stays, so that Enter always has something to choose.
+        filter(search, { value }) {
+          searched = search.trim();
+          return value === TYPED || value.toLowerCase().includes(searched.toLowerCase());
+        },
         maxItems: 12,
         output,
       }),
     );
     if (chosen !== TYPED) return { ...answers, model: chosen };
+    model ??= searched;
   }
   if (defaultModel === undefined || names.length > 0) {
     model = await line('The name of the model', model ?? '', nameProblem);
@@ -113,6 +121,12 @@ function optionsFor(names: readonly string[], first: string | undefined) {
     value,
     label: value === first ? `${value} (as it is)` : value,
   }));
+}
+
+const TWO_ADDRESSES = 'The proposed address is still before yours: Ctrl-U clears the line.';
+
+function isPastedAfter(proposed: string, typed: string): boolean {
+  return typed.startsWith(proposed) && /^https?:/i.test(typed.slice(proposed.length));
 }
 
 type Check = (typed: string) => string | null;

@@ -9,8 +9,8 @@ export async function setUpModelAlone(
   options: SetupOptions,
   restart: boolean,
 ): Promise<CliResult<'setup'>> {
-  const model = await setUpModel(invocation, options);
+  const { text, ...model } = await setUpModel(invocation, options);
   const rest = restart ? restartedText(await restartRunning(invocation)) : '';
-  const summary = `The model answers; .env holds the key. ${rest}`.trim();
+  const summary = `The model answers; ${text}. ${rest}`.trim();
   return ended('setup', { ...model, summary });
 }

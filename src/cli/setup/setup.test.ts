@@ -246,6 +246,7 @@ test('the model is chosen from the list of its server, or typed where it is not 
   for (const [keys, model] of [
     ['large-2', 'large-2'],
     ['another', 'hidden-3'],
+    ['hidden-4', 'hidden-4'],
   ] as const) {
     await using codebase = temporaryCodebase({ '.env': '' });
     const address = ['--base-url', `${server.url}/v1`];
@@ -257,13 +258,34 @@ test('the model is chosen from the list of its server, or typed where it is not 
     terminal.type(keys);
     await terminal.sees(keys);
     terminal.type('\r');
-    if (keys === 'another') {
+    if (model.startsWith('hidden')) {
       await terminal.sees('The name of the model');
-      terminal.type(`${model}\r`);
+      // A search that finds nothing is taken for the name.
+      terminal.type(keys === model ? '\r' : `\u0015${model}\r`);
     }
     expect(await terminal.code).toBe(0);
     expect(codebase.read('.env')).toContain(`MODEL=openai/${model}\n`);
   }
+  await server.close();
+});
+
+test('a server without a key: Enter takes the first model of its list, and no key is spoken of', async () => {
+  const server = await startOpenAiServer(() => 'ok', listOf('small-1', 'large-1'));
+  await using codebase = temporaryCodebase({ '.env': '' });
+  const terminal = onTerminal(codebase.root, 'model', '--provider', 'openai');
+  await terminal.sees('Its address');
+  // Pasted after the proposed one, as happens.
+  terminal.type(`${server.url}/v1\r`);
+  await terminal.sees('Ctrl-U clears the line.');
+  terminal.type(`\u0015${server.url}/v1\r`);
+  await terminal.sees('The key, made in');
+  terminal.type('\r');
+  await terminal.sees('The model (type to search)');
+  await terminal.sees('large-1');
+  terminal.type('\r');
+  await terminal.sees('The model answers; .env names it.');
+  expect(await terminal.code).toBe(0);
+  expect(codebase.read('.env')).toContain('MODEL=openai/small-1\n');
   await server.close();
 });
 

@@ -88,8 +88,12 @@ async function listedNames(
   return list.kind === 'listed' ? list.models.map(({ name }) => name) : [];
 }
 
-/** The model that answers now, and the files that were written for it. */
-export type ModelSetUp = { readonly model: string; readonly written: readonly string[] };
+/** The model that answers now, the files that were written for it, and what they hold, in words. */
+export type ModelSetUp = {
+  readonly model: string;
+  readonly written: readonly string[];
+  readonly text: string;
+};
 
 type Tried =
   | { readonly kind: 'works'; readonly model: ModelSetUp }
@@ -112,7 +116,8 @@ async function tryOut(
   if (!completion.ok) return { kind: 'refused', message: completion.message };
   ui.progress({ kind: 'done', text: 'The model answers' });
   setInDotenv(join(root, '.env'), values);
-  return { kind: 'works', model: { model: model.id, written: ['.env'] } };
+  const text = model.server.secrets().length > 0 ? '.env holds the key' : '.env names it';
+  return { kind: 'works', model: { model: model.id, written: ['.env'], text } };
 }
 
 /** @throws ClawError USAGE for what was given and makes no sense, before anything is asked */

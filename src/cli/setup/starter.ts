@@ -1,5 +1,6 @@
 import { apply } from '../../engine/commands.ts';
 import { readStarterSet } from '../../lib/starter-set.ts';
+import { discoverSetupSteps, type SetupStep } from '../../setup/step.ts';
 import { restartedText, restartRunning } from '../assistant/restart.ts';
 import { createContext } from '../engine/invocation.ts';
 import { type CliResult, ended } from '../result.ts';
@@ -39,7 +40,18 @@ export async function setUpStarterSet(
   invocation: Invocation,
   restart: boolean,
 ): Promise<CliResult<'setup'>> {
+  const before = await discoverSetupSteps();
   const summary = await applyStarterSet(invocation);
+  const brought = (await discoverNewSteps(before)).map(({ name }) => `\`claw setup ${name}\``);
+  const next = brought.length === 0 ? '' : `Go on with ${brought.join(' and ')}.`;
   const rest = restart ? restartedText(await restartRunning(invocation)) : '';
-  return ended('setup', { summary: `${summary} ${rest}`.trim() });
+  return ended('setup', { summary: [summary, rest, next].filter(Boolean).join(' ') });
+}
+
+/** Returns the steps of this tree that were not there before: those of skills that were applied meanwhile. */
+export async function discoverNewSteps(
+  before: readonly SetupStep[],
+): Promise<readonly SetupStep[]> {
+  const known = new Set(before.map(({ name }) => name));
+  return (await discoverSetupSteps()).filter(({ name }) => !known.has(name));
 }

@@ -7,7 +7,7 @@ import type { Invocation } from '../verb.ts';
 import { dropTyped } from './ask.ts';
 import { modelsIn, settingsOf } from './settings.ts';
 import { setUpModel } from './setup.ts';
-import { applyStarterSet, STARTER, starterState } from './starter.ts';
+import { applyStarterSet, discoverNewSteps, STARTER, starterState } from './starter.ts';
 import { endSoon, runStep } from './step.ts';
 
 /** One thing to set up, as the walk asks for it. */
@@ -45,6 +45,10 @@ export async function setUpEverything(
       const end = await walkThrough(stage, invocation);
       ends.set(stage.name, end);
       if (end.kind === 'left') break;
+      if (stage.name !== STARTER.name || end.kind !== 'done') continue;
+      const brought = await discoverNewSteps(steps);
+      const stagesOfThese = brought.map((step) => stepStage(invocation, step));
+      stages.splice(stages.indexOf(stage) + 1, 0, ...stagesOfThese);
     }
     return resultOf(ends, await summaryOf({ invocation, stages, ends, restart }));
   } finally {
@@ -129,8 +133,8 @@ function modelStage(invocation: Invocation): Stage {
       return `${configuredName}, ${key}`;
     },
     async run() {
-      const { model } = await setUpModel(invocation, {});
-      return `The model answers: ${model}. .env holds the key.`;
+      const { model, text } = await setUpModel(invocation, {});
+      return `The model answers: ${model}; ${text}.`;
     },
   };
 }
