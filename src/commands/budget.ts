@@ -3,6 +3,7 @@ import { type CommandContext, defineCommand } from '../host/contracts/command.ts
 import { answerOrRefusal, groupAndRest } from '../host/groups/group-command.ts';
 import { GroupRefused } from '../host/groups/group-refused.ts';
 import { joined, wordsOf } from '../host/groups/words.ts';
+import { priceText } from '../host/models/model-text.ts';
 import type { Limits } from '../store/store.ts';
 
 const USAGE =
@@ -16,7 +17,7 @@ export const command = defineCommand({
   run: (context, argument) =>
     answerOrRefusal(async () => {
       const words = wordsOf(argument);
-      if (words.length === 0) return { kind: 'answer', text: listOf(context) };
+      if (words.length === 0) return { kind: 'answer', text: await listOf(context) };
       const { group, rest } = groupAndRest(context, words);
       const { budgets } = context;
       if (rest.length > 0) {
@@ -61,20 +62,42 @@ function lineOf({ budgets }: CommandContext, folder: string): string {
   return `${name}: ${spentOf(spent, limits)} today; ${may}.`;
 }
 
-function listOf(context: CommandContext): string {
+async function listOf(context: CommandContext): Promise<string> {
   const { day, total, totalLimits, folders } = context.budgets.report();
+  const prices = (await modelsOf(context)).map((name) => priceLine(context, name));
   const lines = [
     `Spent on ${day}:`,
     '',
     ...folders.map(({ folder }) => `- ${lineOf(context, folder)}`),
     `- all together: ${spentOf(total, totalLimits)} today; ${limitsInWords(totalLimits)}.`,
+    '',
+    'Prices for a million tokens:',
+    '',
+    ...prices,
   ];
-  return [...lines, '', `${priceLine(context)} ${USAGE}`].join('\n');
+  return [...lines, '', USAGE].join('\n');
 }
 
-function priceLine({ model: { name, hasPrice, pricesAsOf } }: CommandContext): string {
-  if (!hasPrice) {
-    return `The price of ${name} is not known, so only tokens count; MODEL_PRICE in .env sets it.`;
+/** Returns the models that chats are answered by now, that of the settings first where it is among them. */
+async function modelsOf({ models, model, store }: CommandContext): Promise<readonly string[]> {
+  const groups = store.groups.all();
+  const named = groups.map(async (group) => {
+    const inTurn = await models.inTurn(group);
+    return inTurn.length === 0 ? [models.of(group.folder).name] : inTurn;
+  });
+  const all = new Set((await Promise.all(named)).flat());
+  return [...all].toSorted(
+    (one, other) => Number(other === model.name) - Number(one === model.name),
+  );
+}
+
+function priceLine({ models, model }: CommandContext, name: string): string {
+  const numbers = models.numbersOf(name);
+  if (numbers === null || numbers.price === null) {
+    const remedy = name === model.name ? '; `MODEL_PRICE` in `.env` sets it' : '';
+    return `- \`${name}\`: not known, so only tokens count${remedy}`;
   }
-  return pricesAsOf === null ? 'Prices are yours.' : `Prices are those of ${pricesAsOf}.`;
+  const { price, pricesAsOf } = numbers;
+  const source = pricesAsOf === null ? '' : `, as of ${pricesAsOf}`;
+  return `- \`${name}\`: ${priceText(price)}${source}`;
 }

@@ -20,6 +20,8 @@ export type BudgetReport = {
   readonly totalLimits: Limits;
   /** The registered groups, and folders of former ones that have cost something today; the dearest first. */
   readonly folders: readonly FolderReport[];
+  /** Names of models that were asked today and have no known price. */
+  readonly unpriced: readonly string[];
 };
 
 /** The source of the numbers: the assistant's store, or a command's read-only connection. */
@@ -29,6 +31,10 @@ export type BudgetReportSource = {
   readonly usage: {
     total(day: string): Spending;
     byFolder(day: string): readonly (Spending & { readonly folder: string })[];
+    byModel(
+      day: string,
+      folder: null,
+    ): readonly { readonly model: string; readonly unpricedCalls: number }[];
   };
   readonly limitsOf: (folder: string) => Limits | null;
   readonly groups: readonly { readonly folder: string; readonly name: string }[];
@@ -65,17 +71,24 @@ export function createBudgetReport({
     };
   });
   const totalLimits = { microUsd: budget.totalMicroUsd, tokens: null };
-  return { day, total: usage.total(day), totalLimits, folders };
+  const unpriced = usage.byModel(day, null).filter(({ unpricedCalls }) => unpricedCalls > 0);
+  return {
+    day,
+    total: usage.total(day),
+    totalLimits,
+    folders,
+    unpriced: unpriced.map(({ model }) => model),
+  };
 }
 
 /** Groups that have used more than this of their budget are named where space is short. */
 const NOTABLE = 0.5;
 
 /** Returns one line: what all have spent, and who has used more than half of what they may. */
-export function budgetLine({ total, totalLimits, folders }: BudgetReport): string {
+export function budgetLine({ total, totalLimits, folders, unpriced }: BudgetReport): string {
   const notable = folders
     .filter(({ spent, limits }) => total.tokens > 0 && shareUsed(spent, limits) > NOTABLE)
     .map(({ name, spent, limits }) => `${name} ${spentOf(spent, limits)}`);
-  const unpriced = total.unpricedCalls > 0 ? ['the model has no known price: set MODEL_PRICE'] : [];
-  return [`${spentOf(total, totalLimits)} today`, ...notable, ...unpriced].join('; ');
+  const unknown = unpriced.length === 0 ? [] : [`without a known price: ${unpriced.join(', ')}`];
+  return [`${spentOf(total, totalLimits)} today`, ...notable, ...unknown].join('; ');
 }

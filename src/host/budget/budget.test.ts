@@ -7,6 +7,7 @@ import {
 } from '../../testing/assistant.ts';
 import { TestClock } from '../../testing/clock.ts';
 import { killAt } from '../../testing/kill.ts';
+import { listOf, startOpenAiServer } from '../../testing/model/openai.ts';
 import { cents, DOLLAR_A_MILLION, spender } from '../../testing/spender.ts';
 import { commands, FAMILY, isIdle } from '../../testing/tasks.ts';
 
@@ -124,7 +125,11 @@ test('each group has its own budget, and `/budget` shows and sets it', async () 
 - Terminal: $0.00 of $1.00 (0%) today; may spend $1.00 a day (default).
 - all together: $1.60 of $20.00 (8%) today; may spend $20.00 a day.
 
-Prices are yours. Say \`/budget 2 10 usd\``);
+Prices for a million tokens:
+
+- \`anthropic/claude-sonnet-4-5\`: $1 read, $0 written
+
+Say \`/budget 2 10 usd\``);
   expect(await commands(assistant, '/status')).toContain(
     '- budget: $1.60 of $20.00 (8%) today; Family $1.00 of $1.00 (100%); Club $0.60 of $1.00 (60%)',
   );
@@ -140,6 +145,33 @@ Prices are yours. Say \`/budget 2 10 usd\``);
   await assistant.stop();
 });
 
+test('two chats with two models are charged at two prices, each named with its own', async () => {
+  using project = new TestProject();
+  const server = await startOpenAiServer(() => 'ok', listOf('gpt-5-mini', 'gpt-5'));
+  const environment = {
+    MODEL: 'openai/gpt-5-mini',
+    OPENAI_API_KEY: 'k',
+    OPENAI_BASE_URL: `${server.url}/v1`,
+  };
+  const assistant = await start(project, { environment });
+  expect(await commands(assistant, '/model openai/gpt-5 for family')).toContain('Family: ');
+  // Half a million tokens each: at one dollar for a million, which is yours, and at 1.25.
+  await spend(assistant, 50);
+  await spend(assistant, 50, 'chat:club');
+  const said = await commands(assistant, '/budget');
+  expect(said).toContain('- Family: $0.63 of $1.00 (62%) today');
+  expect(said).toContain('- Club: $0.50 of $1.00 (50%) today');
+  expect(said).toContain('- all together: $1.13 today');
+  expect(said).toMatch(
+    /- `openai\/gpt-5-mini`: \$1 read, \$0 written\n- `openai\/gpt-5`: \$1\.25 read, \$10 written, as of \d{4}-/,
+  );
+  const costs = await commands(assistant, '/cost');
+  expect(costs).toMatch(/- gpt-5: \$0\.63, .*\n- gpt-5-mini: \$0\.50, /);
+  expect(costs).toContain('- Family: $0.63');
+  await assistant.stop();
+  await server.close();
+});
+
 test('a limit of tokens holds where the price is not known, and the owner is told that it is not', async () => {
   using project = new TestProject();
   const environment = { MODEL: 'openai/llama3', OPENAI_API_KEY: 'x', MODEL_PRICE: '' };
@@ -150,10 +182,10 @@ test('a limit of tokens holds where the price is not known, and the owner is tol
   await spend(assistant, 1);
   expect(textsOf(assistant.chat)).toEqual(['pong', PAUSED]);
   expect(textsOf(assistant.terminal)[0]).toContain('`/budget family 100000 tokens`');
-  expect(await commands(assistant, '/status')).toContain(
-    'the model has no known price: set MODEL_PRICE',
+  expect(await commands(assistant, '/status')).toContain('without a known price: llama3');
+  expect(await commands(assistant, '/budget')).toContain(
+    '- `openai/llama3`: not known, so only tokens count; `MODEL_PRICE` in `.env` sets it',
   );
-  expect(await commands(assistant, '/budget')).toContain('The price of openai/llama3 is not known');
   await assistant.stop();
 });
 

@@ -14,6 +14,8 @@ export type ModelNumbers = {
   readonly contextTokens: number;
   /** Null where it is not known. */
   readonly price: Price | null;
+  /** The day of the price; null where the owner or the model's server has told it. */
+  readonly pricesAsOf: string | null;
 };
 
 /** The models of the chats: which each has, and which there are. */
@@ -50,7 +52,8 @@ export function openChatModels(options: ChatModelsOptions): ChatModels {
   function numbersOf(name: string): ModelNumbers | null {
     const model = models.find(name);
     if (model === null) return null;
-    return { contextTokens: model.contextTokens, price: model.priceOf(SMALL_CALL) };
+    const { contextTokens, pricesAsOf } = model;
+    return { contextTokens, price: model.priceOf(SMALL_CALL), pricesAsOf };
   }
 
   return {
@@ -70,7 +73,9 @@ export function openChatModels(options: ChatModelsOptions): ChatModels {
     },
     choose(folder, name) {
       const numbers = name === null ? null : numbersOf(name);
-      modelChoices.set(folder, name === null || numbers === null ? null : { name, ...numbers });
+      if (name === null || numbers === null) return modelChoices.set(folder, null);
+      const { contextTokens, price } = numbers;
+      modelChoices.set(folder, { name, contextTokens, price });
     },
     async tryOut(name) {
       const model = models.find(name);
