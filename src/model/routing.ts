@@ -40,7 +40,8 @@ type Parts = {
 /**
  * Opens the routers of this tree, in their order.
  *
- * A model is left out where no provider here has it, and where it cannot be asked now. The log says so.
+ * A model is left out where no provider here has it, and where it cannot be asked now. The log says so while
+ * another answers.
  */
 export function openRouting(
   definitions: readonly RouterContribution[],
@@ -118,11 +119,14 @@ export function openRouting(
           chosen.push(typeof one === 'string' ? model : chosenModel(model, one));
           continue;
         }
-        log.warn('a model that was chosen is left out', { model: wantedName, problem: model });
         left.push({ name: wantedName, problem: model });
       }
       const [first, ...others] = chosen;
       if (first !== undefined) {
+        // Where none is left, the chat itself is told why.
+        for (const { name: model, problem } of left) {
+          log.warn('a model that was chosen is left out', { model, problem });
+        }
         return {
           kind: 'models',
           models: [first, ...others],
