@@ -60,6 +60,10 @@ export const BLOCKED: Readonly<Record<string, readonly string[]>> = {
     'stdbuf -o L rm -rf x',
     'busybox rm -rf x',
     'xargs rm -rf < list',
+    "echo '-rf x' | xargs rm",
+    "printf '%s\\n' -rf . | xargs rm",
+    "git -c alias.x='!rm -rf x' x",
+    "git config alias.x '!rm -rf x'",
     'ls | xargs -n 1 rm -rf',
     'ls | xargs -I {} rm -rf {}',
     'find . -name x -exec rm -rf {} +',
@@ -193,7 +197,13 @@ export const BLOCKED: Readonly<Record<string, readonly string[]>> = {
   ],
   'format c:': ['format c:', 'format C: /q', 'FORMAT.COM d:'],
   'dd if=': ['dd if=/dev/zero of=/dev/sda', 'dd bs=1M if=x', "d'd' if=/dev/urandom of=x"],
-  'writing to a device': ['echo x > /dev/sda', 'cat x >/dev/nvme0n1', 'x=/dev/sda; : > $x'],
+  'writing to a device': [
+    'echo x > /dev/sda',
+    'tee /dev/sda < x',
+    'cp x /dev/sda',
+    'cat x >/dev/nvme0n1',
+    'x=/dev/sda; : > $x',
+  ],
   shutdown: [
     'shutdown -h now',
     'sudo shutdown',
@@ -209,6 +219,10 @@ export const BLOCKED: Readonly<Record<string, readonly string[]>> = {
 
 /** Commands of every day, which run without a question. */
 export const EVERYDAY: readonly string[] = [
+  'find . -name "*.md" | xargs sed -n 1p',
+  "sed -e 's/one/e/' -e 's/e$//' a.txt",
+  "sed 's/the /The /g' a.txt",
+  'git log --grep="!important"',
   'ls',
   'ls -la',
   'ls -la /workspace/group',
@@ -366,6 +380,18 @@ export const EVERYDAY: readonly string[] = [
 
 /** Commands about which the owner is asked. */
 export const ASKED: readonly string[] = [
+  'find . -type f | xargs rm',
+  'ls | xargs -I % rm %',
+  'git ls-files -z | xargs -0 rm',
+  'tar xf a.tar --to-command=./x',
+  'tar cf a.tar --checkpoint=1 --checkpoint-action=exec=./x .',
+  'tar cf a.tar --remove-files .',
+  "sed 's/x/ls/e' list",
+  "sed '1e ls' list",
+  'npx rimraf build',
+  `python3 -c "import shutil as s; getattr(s, 'rm'+'tree')('x')"`,
+  `python3 -c "import os; [os.remove(f) for f in os.listdir('.')]"`,
+  `python3 -c 'exec(bytes.fromhex("696d706f7274206f73"))'`,
   'frobnicate --all',
   'terraform apply',
   'kubectl delete pod x',

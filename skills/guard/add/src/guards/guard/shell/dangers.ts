@@ -96,6 +96,17 @@ function dangersOfCall({ program, args }: Call): readonly Danger[] {
       return [{ ...DEVICE, pattern: 'mkfs', why: 'It makes a new file system where one is.' }];
     case /^format(?:\.com)?$/i.test(program) && has(/^[a-z]:/i):
       return [{ ...DEVICE, pattern: 'format c:', why: 'It empties a disk.' }];
+    case /^(?:tee|cp|mv|install|truncate|rsync|curl|wget|find)$/.test(program) &&
+      args.some(isDevice):
+      return [DEVICE];
+    case program === 'tar' && has(/^--(?:to-command|checkpoint-action|use-compress-program)/):
+      return [loses('tar --to-command', 'It runs a program for each file that it reads.')];
+    case program === 'tar' && has(/^--remove-files$/):
+      return [loses('tar --remove-files', 'It deletes every file that it packs.')];
+    case program === 'sed' && args.some(runsCommands):
+      return [loses('sed e', 'It runs what it reads as commands.')];
+    case program === 'rimraf' || has(/^(?:rimraf|del-cli)(?:@|$)/):
+      return [FOLDER_REMOVAL];
     case program === 'dd' && has(/^(?:if|of)=/):
       return [{ ...DEVICE, pattern: 'dd if=', instead: 'Copy files with `cp`.' }];
     case /^(?:shutdown|reboot|halt|poweroff)$/.test(program):
@@ -166,6 +177,11 @@ function isDevice(path: Value): boolean {
   );
 }
 
+/** Tells whether a program for `sed` has its command `e`, or a replacement with that flag. */
+function runsCommands(script: Value): boolean {
+  return /(?:^|[;{}\n\d$/])\s*e(?:\s|;|$)|^\s*s([^\w\s]).*\1.*\1[gpiIm\d]*e/.test(script ?? '');
+}
+
 /** Texts in a program of another language, which it may give to a shell, and its own ways to delete. */
 function dangersOfCode(code: string): readonly Danger[] {
   const quoted = [...code.matchAll(/"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|`((?:[^`\\]|\\.)*)`/g)];
@@ -175,9 +191,23 @@ function dangersOfCode(code: string): readonly Danger[] {
   const inShell = [...texts.filter((text) => /\s/.test(text)), ...joined].flatMap((text) =>
     dangersIn(traceShell(text)).filter(({ kind }) => kind === 'block'),
   );
+  const isUnpacked = /\b(?:exec|eval|compile|Function)\s*\(/.test(code) && UNPACKS.test(code);
   const removes =
-    /\b(?:rmtree|rimraf|remove_tree|rm_rf|rmSync|rmdirSync|FileUtils\.rm_r|fs\.rm)\b/.test(code);
+    /\b(?:rmtree|rimraf|remove_tree|rm_rf|rmSync|rmdirSync|FileUtils\.rm_r|fs\.rm)\b/.test(code) ||
+    /rmtree|rimraf|remove_tree|rmSync|rmdirSync/.test(texts.join('')) ||
+    (/\b(?:os\.(?:remove|unlink)|unlinkSync|\.unlink)\s*\(|\bunlink\b/.test(code) &&
+      LISTS.test(code));
   const forks =
     /\bfork\b\W+while\W+\bfork\b|while\W+(?:True|1|true)\b[^\n]*\n?\s*[^\n]*\bfork\s*\(/.test(code);
-  return [...(forks ? [FORK_BOMB] : []), ...inShell, ...(removes ? [FOLDER_REMOVAL] : [])];
+  return [
+    ...(forks ? [FORK_BOMB] : []),
+    ...(isUnpacked ? [{ ...UNPACKED_TO_SHELL, kind: 'ask' as const, pattern: 'hidden text' }] : []),
+    ...inShell,
+    ...(removes ? [FOLDER_REMOVAL] : []),
+  ];
 }
+
+/** Calls that make another text of a text, and those that list the files of a folder. */
+const UNPACKS =
+  /\b(?:fromhex|b64decode|unhexlify|atob|fromCharCode|decompress|unpack)\b|\.from\([^)]*['"](?:base64|hex)/;
+const LISTS = /\b(?:listdir|scandir|iterdir|walk|glob|readdir|readdirSync)\b/;

@@ -14,7 +14,7 @@ import {
 import { type Call, outputOf } from './outputs.ts';
 import { type Scope, type Value, valuesOf, wholeValue } from './values.ts';
 import { setParameters, setVariables } from './variables.ts';
-import { executedByFind, isWrapper, wrapped } from './wrappers.ts';
+import * as wrappers from './wrappers.ts';
 
 /** Everything that a text would run, as far as it can be told before. */
 export type Trace = {
@@ -267,19 +267,23 @@ class ShellTrace implements Trace {
     if (program === 'trap') return typeof args[0] === 'string' ? this.#runText(args[0]) : null;
     if (program === 'alias') return this.#defineAliases(args);
     if (program === 'find') {
-      for (const words of executedByFind(args)) this.#run(words, NO_INPUT);
+      for (const words of wrappers.executedByFind(args)) this.#run(words, NO_INPUT);
       return null;
     }
-    if (isWrapper(program)) {
-      const words = wrapped(program, args);
+    if (wrappers.isWrapper(program)) {
+      const words = wrappers.wrapped(program, args);
       if (program === 'watch' || program === 'ssh' || (program === 'env' && args.includes('-S'))) {
         const text = words.filter((one) => one !== '-S').map((one) => one ?? '"$unknown"');
         return text.some((one) => one === null)
           ? this.#unknownText()
           : this.#runText(text.join(' '), input);
       }
-      return words.length === 0 ? null : this.#run(words, input);
+      if (words.length === 0) return null;
+      if (program !== 'xargs' || this.calls.some(wrappers.findsByName))
+        return this.#run(words, input);
+      return this.#run(wrappers.withReadWords(words, args, input.text), NO_INPUT);
     }
+    if (program === 'git') for (const text of wrappers.commandsOfGit(args)) this.#runText(text);
     const interpreter = INTERPRETER.exec(program)?.[1];
     if (interpreter !== undefined) return this.#runInterpreter(interpreter, args, input);
     return outputOf({ program, args }, input.text);

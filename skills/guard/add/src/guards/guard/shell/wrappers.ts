@@ -1,3 +1,4 @@
+import type { Call } from './outputs.ts';
 import type { Value } from './values.ts';
 
 /** Options of programs that run another, which take a word of their own. */
@@ -52,6 +53,35 @@ export function wrapped(program: string, args: readonly Value[]): readonly Value
     else if (!arg.startsWith('-') && !(program === 'env' && /^\w+=/.test(arg))) break;
   }
   return args.slice(at + (WORDS_BEFORE[program] ?? 0));
+}
+
+/**
+ * Returns the words that `xargs` gives a program: its own, and those that it reads.
+ *
+ * @param read the text that it reads; null where that is known only when it runs
+ */
+export function withReadWords(
+  words: readonly Value[],
+  options: readonly Value[],
+  read: Value,
+): readonly Value[] {
+  const at = options.indexOf('-I');
+  const place = options[at + 1];
+  if (at !== -1 && place) return words.map((word) => (word?.includes(place) ? null : word));
+  return [...words, ...(read?.split(/\s+/).filter((one) => one !== '') ?? [null])];
+}
+
+/** Tells whether a program looks for files of certain names, and so knows what it finds. */
+export function findsByName({ program, args }: Call): boolean {
+  return program === 'find' && args.some((arg) => /^-i?(?:name|path|regex)$/.test(arg ?? ''));
+}
+
+/** Returns the texts that git gives a shell: an alias that begins with `!`. */
+export function commandsOfGit(args: readonly Value[]): readonly string[] {
+  const alias = args.includes('config')
+    ? /^(?:alias\.[\w-]+=)?!([\s\S]+)$/
+    : /^alias\.[\w-]+=!([\s\S]+)$/;
+  return args.flatMap((arg) => alias.exec(arg ?? '')?.[1] ?? []);
 }
 
 /** Returns the commands in `find … -exec … ;`. */
