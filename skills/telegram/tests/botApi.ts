@@ -86,7 +86,13 @@ export class BotApi {
   isHasty = false;
   /** Updates that the bot has confirmed come again and again. */
   isForgetful = false;
-  readonly #token: string;
+  /** People who have blocked the bot. */
+  readonly blockedBy = new Set<number>();
+  /** Messages of people that they have taken back, of which Telegram tells a bot nothing. */
+  readonly takenBack = new Set<number>();
+  /** The bytes that answer the next request for updates, and whether the line is cut after them. */
+  nextBytes: { readonly bytes: Buffer; readonly isCut: boolean } | null = null;
+  #token: string;
   readonly #chats = new Map<number, BotApiChat>();
   readonly #failures: { method: string; error: Failure; later: number }[] = [];
   #server: Server;
@@ -187,6 +193,23 @@ export class BotApi {
     });
   }
 
+  /** The owner has revoked the token at BotFather. */
+  revoke(): void {
+    this.#token = `${this.#token.split(':')[0]}:AAanother`;
+    this.#poll?.answer([]);
+  }
+
+  /** What is asked for next is answered by these bytes, for as much as they hold. */
+  sendBytes(bytes: Buffer, isCut: boolean): void {
+    this.nextBytes = { bytes, isCut };
+    this.#poll?.answer([]);
+  }
+
+  /** A number for an update that `sendBytes` makes up. */
+  takeUpdateId(): number {
+    return this.#nextUpdate++;
+  }
+
   /** Any update: `{ edited_message }`, `{ my_chat_member }`. */
   push(update: Payload): number {
     const update_id = this.#nextUpdate++;
@@ -244,6 +267,12 @@ export class BotApi {
     const [, token = '', method = ''] = /^\/bot([^/]+)\/(\w+)$/.exec(pathname) ?? [];
     const payload = { ...Object.fromEntries(searchParams), ...(await readBody(request)) };
     const answer = (outcome: { result: unknown } | BotApiError) => {
+      const made = method === 'getUpdates' ? this.nextBytes : null;
+      if (made !== null) {
+        this.nextBytes = null;
+        giveBytes(response, made);
+        return;
+      }
       const body = 'result' in outcome ? { ok: true, ...outcome } : { ok: false, ...outcome };
       response.writeHead('result' in outcome ? 200 : outcome.error_code, {
         'Content-Type': 'application/json',
@@ -308,9 +337,13 @@ export class BotApi {
   }
 
   #chatOf(payload: Payload): BotApiError | null {
-    return this.#chats.has(Number(payload['chat_id']))
-      ? null
-      : fault(400, 'Bad Request: chat not found');
+    const chatId = Number(payload['chat_id']);
+    if (this.blockedBy.has(chatId)) return fault(403, 'Forbidden: bot was blocked by the user');
+    const reply = placeOf(payload).replyTo;
+    if (reply !== undefined && this.takenBack.has(reply) && !isTolerant(payload)) {
+      return fault(400, 'Bad Request: message to be replied not found');
+    }
+    return this.#chats.has(chatId) ? null : fault(400, 'Bad Request: chat not found');
   }
 
   #editButtons(payload: Payload): { result: unknown } | BotApiError {
@@ -487,6 +520,20 @@ function buttonsIn(payload: Payload): readonly Button[] {
   const given = payload['reply_markup'] ?? { inline_keyboard: [] };
   const markup = typeof given === 'string' ? JSON.parse(given) : given;
   return markup.inline_keyboard.flat();
+}
+
+function giveBytes(
+  response: ServerResponse,
+  { bytes, isCut }: { readonly bytes: Buffer; readonly isCut: boolean },
+): void {
+  const length = isCut ? bytes.length * 2 : bytes.length;
+  response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': length });
+  if (isCut) response.write(bytes, () => response.destroy());
+  else response.end(bytes);
+}
+
+function isTolerant(payload: Payload): boolean {
+  return JSON.stringify(payload['reply_parameters']).includes('allow_sending_without_reply');
 }
 
 function fault(error_code: number, description: string): BotApiError {

@@ -131,20 +131,6 @@ test.concurrent('a message that was not stored is not acknowledged and comes aga
   });
 });
 
-test.concurrent('while a message is being stored, Telegram still has it', async () => {
-  await using api = await startBotApi({ token: TOKEN });
-  await using connected = await connectChannel(api);
-  const { inbox } = connected;
-  const { promise: stored, resolve: finish } = Promise.withResolvers<void>();
-  inbox.onMessage = () => stored;
-  api.sendText(ADA, FAMILY, 'one');
-  await api.until(() => inbox.chats.length === 1);
-  // Whoever asks now, after a crash for example, gets it again.
-  expect(api.pending).toHaveLength(1);
-  finish();
-  await api.until(() => api.pending.length === 0);
-});
-
 test.concurrent('a chat that could not be stored holds its message back', async () => {
   await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectChannel(api);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ChannelClock } from '../../../src/channels/channel.ts';
 import { type BotApi, startBotApi } from './botApi.ts';
-import { ADA, ADA_DIRECT, connectChannel, stoppedClock, TOKEN } from './fixtures.ts';
+import { ADA, ADA_DIRECT, connectChannel, TOKEN } from './fixtures.ts';
 
 const JID = 'telegram:1001';
 
@@ -141,18 +141,6 @@ test.concurrent('deeply nested Markdown arrives, formatted or not', async () => 
   expect(api.sent).toHaveLength(4);
 });
 
-test.concurrent('a long text is split between paragraphs, as many to a message as fit', async () => {
-  await using chat = await answering();
-  const { api, send } = chat;
-  const paragraphs = Array.from({ length: 10 }, (_, index) => `${index}`.repeat(1_000));
-  await send(paragraphs.join('\n\n'));
-  expect(api.sent.map(({ text }) => text)).toEqual([
-    paragraphs.slice(0, 4).join('\n\n'),
-    paragraphs.slice(4, 8).join('\n\n'),
-    paragraphs.slice(8).join('\n\n'),
-  ]);
-});
-
 test.concurrent('a paragraph that is too long is split between lines, a line at a space or anywhere', async () => {
   await using chat = await answering();
   const { api, send } = chat;
@@ -166,49 +154,12 @@ test.concurrent('a paragraph that is too long is split between lines, a line at 
   expect(api.sent.slice(4).map(({ text }) => text.length)).toEqual([4_096, 4_096, 1_808]);
 });
 
-test.concurrent('no character is cut in half', async () => {
-  await using chat = await answering();
-  const { api, send } = chat;
-  await send(`x${'🐢'.repeat(4_000)}`);
-  const texts = api.sent.map(({ text }) => text);
-  expect(texts.join('')).toBe(`x${'🐢'.repeat(4_000)}`);
-  expect(texts.every((text) => text.isWellFormed() && text.length <= 4_096)).toBe(true);
-});
-
-test.concurrent('a code block that spans messages is one in each of them', async () => {
-  await using chat = await answering();
-  const { api, send } = chat;
-  const lines = Array.from({ length: 120 }, (_, index) => `const a${index} = "${'<'.repeat(60)}";`);
-  await send(`Look:\n\n\`\`\`ts\n${lines.join('\n')}\n\`\`\`\n\nDone.`);
-  expect(api.sent.length).toBeGreaterThan(1);
-  for (const { text, entities } of api.sent) {
-    expect(text.length).toBeLessThanOrEqual(4_096);
-    expect(entities).toContainEqual(expect.objectContaining({ type: 'code', language: 'ts' }));
-  }
-  const all = api.sent.map(({ text }) => text).join('\n');
-  expect(all).toBe(`Look:\n\n${lines.join('\n')}\n\nDone.`);
-});
-
 test.concurrent('a text without words sends nothing', async () => {
   await using chat = await answering();
   const { api, send } = chat;
   await send(' \n\n\n ');
   await send('\n\n'.repeat(5_000));
   expect(api.sent).toEqual([]);
-});
-
-test.concurrent('a pause that Telegram asks for is kept, and the message goes out once', async () => {
-  const clock = stoppedClock();
-  await using chat = await answering(clock);
-  const { api, send } = chat;
-  api.failNext('sendMessage', {
-    error_code: 429,
-    description: 'Too Many Requests: retry after 2',
-    parameters: { retry_after: 2 },
-  });
-  await send('hello');
-  expect(clock.pauses).toContain(2_000);
-  expect(api.sent).toHaveLength(1);
 });
 
 test.concurrent('a longer pause than the host would wait for is its business', async () => {
@@ -247,16 +198,6 @@ test.concurrent('a send without an answer is of unknown outcome, and the token s
   api.loseNext('sendMessage');
   await expect(send('three')).rejects.toMatchObject(unknown);
   expect(api.sent.map(({ text }) => text)).toEqual(['three']);
-});
-
-test.concurrent('a message that failed half way goes on where it stopped when it is sent again', async () => {
-  await using chat = await answering();
-  const { api, send } = chat;
-  const text = `${'a'.repeat(4_000)}\n\n${'b'.repeat(4_000)}\n\n${'c'.repeat(4_000)}`;
-  api.failNext('sendMessage', { error_code: 403, description: 'Forbidden' }, 1);
-  await expect(send(text, 'same')).rejects.toMatchObject({ code: 'REFUSED' });
-  await send(text, 'same');
-  expect(api.sent.map(({ text: part }) => part.charAt(0))).toEqual(['a', 'b', 'c']);
 });
 
 test.concurrent('a message that is sent again while it is on its way goes out once', async () => {

@@ -137,14 +137,12 @@ class QuickClock implements ChannelClock {
   readonly pauses: number[] = [];
   readonly now = Date.now;
 
-  random(): number {
-    return 0;
-  }
+  readonly random = (): number => 0;
 
-  async pause(ms: number, signal: AbortSignal): Promise<void> {
+  readonly pause = async (ms: number, signal: AbortSignal): Promise<void> => {
     this.pauses.push(ms);
     await pause(Math.min(20, Math.max(1, ms / 50)), signal);
-  }
+  };
 }
 
 /**

@@ -25,6 +25,7 @@ import {
   takeBack,
 } from './telegram/delivery.ts';
 import { TelegramError } from './telegram/failure.ts';
+import { plainFetch } from './telegram/fetch.ts';
 import {
   FILE_MIGRATIONS,
   type FileReferences,
@@ -103,7 +104,7 @@ class TelegramChannel implements Channel {
     const { token, apiRoot } = this.#settings;
     const { log, clock, sent, dataDir } = this.#parts;
     dropFetched(fetchedFolder(dataDir));
-    const api = new Api(token, { apiRoot, timeoutSeconds: REQUEST_SECONDS });
+    const api = new Api(token, { apiRoot, timeoutSeconds: REQUEST_SECONDS, fetch: plainFetch });
     const uploads = new Api(token, { apiRoot, timeoutSeconds: UPLOAD_SECONDS });
     const stop = new AbortController();
     const { promise: outcome, resolve } = Promise.withResolvers<void>();

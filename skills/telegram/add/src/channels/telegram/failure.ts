@@ -97,7 +97,11 @@ export function retryAfterMs(error: GrammyError): number {
  * Never the message of the underlying error: it quotes the address, and the address holds the token.
  */
 export function causeOf(error: unknown): string {
-  const inner = error instanceof HttpError ? error.error : error;
+  const outer = error instanceof HttpError ? error.error : error;
+  // Node's fetch has the reason one step further in.
+  const inner = outer instanceof TypeError && outer.cause !== undefined ? outer.cause : outer;
+  // A gateway in between has answered with a page of its own.
+  if (inner instanceof SyntaxError) return 'unexpected answer';
   if (inner instanceof Error && 'code' in inner && typeof inner.code === 'string')
     return inner.code;
   return inner instanceof Error ? inner.name : 'unknown error';

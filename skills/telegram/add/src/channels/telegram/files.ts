@@ -129,8 +129,7 @@ async function download(address: string, signal: AbortSignal): Promise<Uint8Arra
     }
   } catch (error) {
     if (error instanceof TelegramError) throw error;
-    const inner = error instanceof TypeError && error.cause !== undefined ? error.cause : error;
-    throw unreachable(causeOf(inner));
+    throw unreachable(causeOf(error));
   }
   return Buffer.concat(chunks);
 }
