@@ -39,21 +39,6 @@ test.concurrent.each([{ SLACK_BOT_TOKEN: 'xoxb-wrong' }, { SLACK_APP_TOKEN: 'xap
   },
 );
 
-test.concurrent('tokens that are revoked later are refused, and Slack is not asked again', async () => {
-  await using slack = await startWorkspace();
-  slack.failNext('auth.test', { body: { ok: false, error: 'token_revoked' } }, 1);
-  // A process in which something waited to ask again would not end.
-  const child = runScript(
-    slack,
-    `const { inbox } = await connectChannel({ url: process.argv[1] });
-     process.on('exit', () => console.log(inbox.statuses.map(({ state }) => state).join(' ')));`,
-  );
-  await slack.until(() => slack.connections === 1);
-  slack.recycle();
-  expect((await child).stdout).toBe('connecting connected connecting refused\n');
-  expect(slack.calls.filter(({ method }) => method === 'auth.test')).toHaveLength(2);
-});
-
 test.concurrent('when Slack is down at the start, connecting ends with the reason and goes on by itself', async () => {
   await using slack = await startWorkspace();
   await slack.goDown();

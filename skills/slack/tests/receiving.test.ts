@@ -192,16 +192,6 @@ test.concurrent('a chat that could not be stored holds its message back', async 
   expect(inbox.chats).toHaveLength(1);
 });
 
-test.concurrent('messages reach the host in the order in which they were written', async () => {
-  await using slack = await startWorkspace();
-  await using connected = await connectChannel(slack);
-  const { inbox } = connected;
-  const texts = Array.from({ length: 50 }, (_, index) => `message ${index}`);
-  for (const text of texts) slack.sendText(ADA, GENERAL, text);
-  await slack.until(() => slack.pending.length === 0);
-  expect(inbox.messages.map(({ text }) => text)).toEqual(texts);
-});
-
 test.concurrent('disconnecting waits for the message in hand and acknowledges it', async () => {
   await using slack = await startWorkspace();
   const { channel, inbox } = await connectChannel(slack);

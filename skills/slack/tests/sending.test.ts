@@ -128,18 +128,6 @@ test.concurrent('deeply nested Markdown arrives, formatted or not', async () => 
   expect(slack.posted.every(({ text }) => text.length <= 3_900)).toBe(true);
 });
 
-test.concurrent('a long text is split between paragraphs, as many to a message as fit', async () => {
-  await using workspace = await connectedWorkspace();
-  const { slack, send } = workspace;
-  const paragraphs = Array.from({ length: 7 }, (_, index) => `${index}`.repeat(1_000));
-  await send(paragraphs.join('\n\n'));
-  expect(shown(slack)).toEqual([
-    paragraphs.slice(0, 3).join('\n\n'),
-    paragraphs.slice(3, 6).join('\n\n'),
-    paragraphs.slice(6).join('\n\n'),
-  ]);
-});
-
 test.concurrent('a paragraph that is too long is split between lines, a line at a space or anywhere', async () => {
   await using workspace = await connectedWorkspace();
   const { slack, send } = workspace;
@@ -164,17 +152,6 @@ test.concurrent('a text that grows by escaping still fits, and nothing of it is 
   expect(shown(slack).join(' ')).toBe(text);
 });
 
-test.concurrent('a code block that spans messages is one in each of them', async () => {
-  await using workspace = await connectedWorkspace();
-  const { slack, send } = workspace;
-  const lines = Array.from({ length: 120 }, (_, index) => `const a${index} = "${'x'.repeat(60)}";`);
-  await send(`Look:\n\n\`\`\`ts\n${lines.join('\n')}\n\`\`\`\n\nDone.`);
-  expect(slack.posted.length).toBeGreaterThan(1);
-  for (const text of shown(slack)) expect(text.split('```')).toHaveLength(3);
-  const words = shown(slack).join('\n').replaceAll('```\n', '').replaceAll('\n```', '');
-  expect(words).toBe(`Look:\n\n${lines.join('\n')}\n\nDone.`);
-});
-
 test.concurrent('a text without words sends nothing, and typing is not shown', async () => {
   await using workspace = await connectedWorkspace();
   const { slack, send } = workspace;
@@ -183,20 +160,6 @@ test.concurrent('a text without words sends nothing, and typing is not shown', a
   await workspace.channel.setTyping(JID, true);
   await workspace.channel.setTyping(JID, false);
   expect(slack.calls).toHaveLength(before);
-});
-
-test.concurrent('a pause that Slack asks for is kept, and the message goes out once', async () => {
-  const clock = stoppedClock();
-  await using workspace = await connectedWorkspace(clock);
-  const { slack, send } = workspace;
-  const pause = { status: 429, headers: { 'Retry-After': '2' }, body: {} };
-  slack.failNext('chat.postMessage', pause);
-  await send('hello');
-  expect(clock.pauses).toEqual([2_000]);
-  // The one that was refused, and the one that was taken.
-  expect(slack.posted).toHaveLength(2);
-  slack.failNext('chat.postMessage', { ...pause, headers: { 'Retry-After': '900' } });
-  await expect(send('hello')).rejects.toMatchObject({ code: 'REFUSED' });
 });
 
 test.concurrent('a channel that is not there, or without the app, rejects with what Slack said', async () => {
@@ -221,18 +184,6 @@ test.concurrent('a send without an answer is of unknown outcome', async () => {
   await expect(send('hello')).rejects.toMatchObject({ name: 'UnknownDelivery' });
   const posts = slack.calls.filter(({ method }) => method === 'chat.postMessage');
   expect(posts).toHaveLength(3);
-});
-
-test.concurrent('a message that failed half way goes on where it stopped when it is sent again', async () => {
-  await using workspace = await connectedWorkspace();
-  const { slack, send } = workspace;
-  const text = `${'a'.repeat(3_800)}\n\n${'b'.repeat(3_800)}\n\n${'c'.repeat(3_800)}`;
-  // The server takes what it then denies; only the first and the third post of these count here.
-  slack.failNext('chat.postMessage', { body: { ok: false, error: 'is_archived' } }, 1);
-  await expect(send(text, 'same')).rejects.toMatchObject({ code: 'REFUSED' });
-  slack.posted.pop();
-  await send(text, 'same');
-  expect(slack.posted.map((message) => message.text.charAt(0))).toEqual(['a', 'b', 'c']);
 });
 
 test.concurrent('a message that is sent again while it is on its way goes out once', async () => {

@@ -70,7 +70,7 @@ export class SlackServer {
   /** Frames of the WebSocket that acknowledged nothing. */
   readonly strays: string[] = [];
   connections = 0;
-  readonly #tokens: { bot: string; app: string };
+  #tokens: { bot: string; app: string };
   readonly #users = new Map<string, SlackUser>();
   readonly #channels = new Map<string, SlackChannel>();
   readonly #tickets = new Set<string>();
@@ -103,6 +103,28 @@ export class SlackServer {
 
   addChannel(channel: SlackChannel): void {
     this.#channels.set(channel.id, channel);
+  }
+
+  /** It was archived, or the app is not in it any more. */
+  removeChannel(id: string): void {
+    this.#channels.delete(id);
+  }
+
+  /** The app's tokens are not valid any more, and its line ends. */
+  revoke(): void {
+    this.#tokens = { bot: 'xoxb-another', app: 'xapp-another' };
+    this.recycle();
+  }
+
+  /** Sends half a frame, and cuts the line. */
+  sendHalf(): void {
+    this.#app?.sendHalf(JSON.stringify({ envelope_id: 'half', type: 'events_api', payload: {} }));
+    this.#app = null;
+  }
+
+  /** Sends a frame of text that holds these bytes. */
+  sendBytes(bytes: Buffer): void {
+    this.#app?.sendBytes(bytes);
   }
 
   /** Listens, after `goDown` on the same port as before. */
@@ -295,7 +317,9 @@ export class SlackServer {
     const method = /^\/api\/([\w.]+)$/.exec(request.url ?? '')?.[1] ?? '';
     this.calls.push({ method, fields });
     const failure = this.#failureOf(method);
-    const body = this.#perform(method, fields, request.headers.authorization ?? '');
+    const isRefused = failure !== undefined && !('cutLine' in failure);
+    const authorization = request.headers.authorization ?? '';
+    const body = isRefused ? {} : this.#perform(method, fields, authorization);
     const answer: Answer = failure ?? { body };
     if ('cutLine' in answer) {
       response.destroy();

@@ -34,6 +34,19 @@ export class WebSocketPeer {
     this.#write(TEXT, Buffer.from(text));
   }
 
+  /** The line is cut in the middle of a frame. */
+  sendHalf(text: string): void {
+    const half = Buffer.from(text).subarray(0, text.length / 2);
+    this.#socket.write(Buffer.concat([Buffer.from([0x80 | TEXT, text.length]), half]), () =>
+      this.#socket.destroy(),
+    );
+  }
+
+  /** Sends a frame that says it is text, whatever it holds. */
+  sendBytes(bytes: Buffer): void {
+    this.#write(TEXT, bytes);
+  }
+
   /** Asks for the end, as the protocol wants it. */
   close(): void {
     if (this.#hasSentClose) return;
@@ -83,10 +96,11 @@ export class WebSocketPeer {
   }
 
   #write(opcode: number, body: Buffer): void {
-    const head =
-      body.length < 126
-        ? Buffer.from([0x80 | opcode, body.length])
-        : Buffer.from([0x80 | opcode, 126, body.length >> 8, body.length & 0xff]);
+    const head = Buffer.alloc(body.length < 126 ? 2 : body.length < 65_536 ? 4 : 10);
+    head.writeUInt8(0x80 | opcode, 0);
+    head.writeUInt8(head.length === 2 ? body.length : head.length === 4 ? 126 : 127, 1);
+    if (head.length === 4) head.writeUInt16BE(body.length, 2);
+    if (head.length === 10) head.writeBigUInt64BE(BigInt(body.length), 2);
     if (this.#socket.writable) this.#socket.write(Buffer.concat([head, body]));
   }
 }

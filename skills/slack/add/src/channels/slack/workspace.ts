@@ -16,6 +16,9 @@ const REQUEST_MS = 15_000;
 /** Slack wants an answer in three seconds; a message without a name is better than one too late. */
 const LOOK_UP_MS = 2_000;
 
+/** The pause where Slack, or a gateway in between, asks for one without a time. */
+const UNNAMED_PAUSE_S = 1;
+
 export type WorkspaceOptions = {
   readonly botToken: string;
   readonly appToken: string;
@@ -97,8 +100,16 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
 }
 
 function cancellableFetch(stop: AbortSignal): typeof fetch {
-  return (input, init) => {
+  return async (input, init) => {
     const signals = init?.signal == null ? [stop] : [stop, init.signal];
-    return fetch(input, { ...init, signal: AbortSignal.any(signals) });
+    const response = await fetch(input, { ...init, signal: AbortSignal.any(signals) });
+    return response.status === 429 ? withPause(response) : response;
   };
+}
+
+/** Slack's client takes a refusal that names no time for a request of unknown outcome. */
+function withPause({ status, headers, body }: Response): Response {
+  const named = Number.parseInt(headers.get('retry-after') ?? '', 10);
+  const seconds = Number.isNaN(named) ? UNNAMED_PAUSE_S : named;
+  return new Response(body, { status, headers: { 'retry-after': String(seconds) } });
 }
