@@ -1,4 +1,6 @@
-import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { type AnthropicReply, startAnthropicServer } from '../testing/model/anthropic.ts';
 import { startOpenAiServer } from '../testing/model/openai.ts';
@@ -148,4 +150,38 @@ function model(baseUrl: string) {
 async function anthropic(reply: AnthropicReply) {
   const server = await startAnthropicServer(() => reply);
   return { ...server, [Symbol.asyncDispose]: server.close };
+}
+
+test('a server that leads elsewhere has the key shown to no one, and one without end is given up', async () => {
+  const shown: unknown[] = [];
+  const elsewhere = createServer(({ headers }, response) => {
+    shown.push(headers['x-api-key']);
+    response.end('{}');
+  });
+  const leading = createServer((_request, response) => {
+    response.writeHead(307, { location: `${urlOf(elsewhere)}/v1/messages` }).end();
+  });
+  const endless = createServer((_request, response) => {
+    response.on('drain', goOn);
+    function goOn(): void {
+      while (!response.destroyed && response.write('x'.repeat(1_000_000)));
+    }
+    goOn();
+  });
+  const servers = [elsewhere, leading, endless];
+  for (const server of servers) await once(server.listen(0, '127.0.0.1'), 'listening');
+  expect(await completeOnce(model(urlOf(leading)))).toMatchObject({ ok: false });
+  expect(shown).toEqual([]);
+  expect(await completeOnce(model(urlOf(endless)))).toEqual({
+    ok: false,
+    message: expect.stringContaining("is not a model's server"),
+  });
+  for (const server of servers) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+function urlOf(server: Server): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

@@ -7,9 +7,12 @@ import {
   withoutKey,
 } from './failure.ts';
 import type { Model } from './model.ts';
+import { readText } from './read-text.ts';
 import { modelHeaders, modelUrl } from './upstream-request.ts';
 
 const TIMEOUT_MS = 60_000;
+/** Far more than a model says at once. */
+const MAX_ANSWER_BYTES = 8_388_608;
 
 export type CompletionResult =
   | { readonly ok: true }
@@ -115,10 +118,14 @@ async function send(
       method: 'POST',
       headers: await modelHeaders(model, { 'content-type': 'application/json' }),
       body: JSON.stringify(model.adapt({ model: model.name, ...request })),
+      // Another host would be shown the key.
+      redirect: 'manual',
       signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]),
     });
     onHeaders?.(answer.headers);
-    const body = withoutKey(model, await answer.text());
+    const text = await readText(answer, MAX_ANSWER_BYTES);
+    if (text === null) return notAModel(model);
+    const body = withoutKey(model, text);
     if (!answer.ok) return httpFailure(model, answer.status, body);
     return { body };
   } catch (error) {

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import {
   type AnthropicReply,
@@ -34,6 +37,31 @@ test.each<[string, AnthropicReply, RegExp]>([
   expect(proxy.passedOver).toEqual([expect.stringMatching(why)]);
   // The turn has not failed: nobody is told of the first.
   expect(proxy.failures).toEqual([null]);
+});
+
+test.each<[string, number]>([
+  ['flows', 0],
+  ['drips', 20],
+])('where the body of an error %s without end, the next model is asked', async (_name, everyMs) => {
+  const endless = createServer((_request, response) => {
+    response.writeHead(500, { 'content-type': 'application/json' });
+    const goOn = () => {
+      if (response.destroyed) return;
+      const hasRoom = response.write(everyMs === 0 ? 'x'.repeat(100_000) : 'x');
+      if (!hasRoom) response.once('drain', goOn);
+      else if (everyMs === 0) setImmediate(goOn);
+      else setTimeout(goOn, everyMs);
+    };
+    goOn();
+  }).listen(0, '127.0.0.1');
+  await once(endless, 'listening');
+  const { port } = endless.address() as AddressInfo;
+  await using second = await started(HELLO);
+  const next = [testModel({ baseUrl: second.url })];
+  await using proxy = await openProxy(`http://127.0.0.1:${port}`, { next, timeoutMs: 500 });
+  expect((await proxy.post('/v1/messages', BODY)).status).toBe(200);
+  endless.closeAllConnections();
+  endless.close();
 });
 
 test('where nothing listens, the next model is asked', async () => {

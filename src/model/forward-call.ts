@@ -141,9 +141,16 @@ async function readError(
   call.meter?.refused();
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
-  for await (const chunk of answer) {
-    sizeBytes += chunk.length;
-    if (sizeBytes <= MAX_ERROR_BYTES) chunks.push(chunk);
+  // A body that drips is never silent.
+  const late = setTimeout(() => answer.destroy(new ResponseTimeout()), call.timeoutMs);
+  try {
+    for await (const chunk of answer) {
+      sizeBytes += chunk.length;
+      if (sizeBytes > MAX_ERROR_BYTES) break;
+      chunks.push(chunk);
+    }
+  } finally {
+    clearTimeout(late);
   }
   const body = withoutKey(call.model, Buffer.concat(chunks).toString());
   const status = answer.statusCode ?? 502;
