@@ -1,6 +1,9 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
 import { FAST, LinkedChannel } from '../../testing/whatsapp/linked-channel.ts';
 import { openMedia } from '../../testing/whatsapp/media.ts';
 import type { Person } from '../../testing/whatsapp/people/person.ts';
@@ -9,6 +12,20 @@ import { messageIdOf } from './outbound/sent.ts';
 
 const ANNA = { phoneNumber: '4915111111111', lidNumber: '100000000001', name: 'Anna' };
 const BERT = { phoneNumber: '4915122222222', lidNumber: '100000000002', name: 'Bert' };
+
+/** Returns the keys of a kind as a crash would leave them: from a copy, since the channel has the file for itself. */
+function keysOnDisk(dataDir: string, type: string): unknown {
+  const copy = mkdtempSync(join(tmpdir(), 'claw-link-'));
+  try {
+    cpSync(join(dataDir, 'whatsapp'), copy, { recursive: true });
+    const database = new Database(join(copy, 'link.db'));
+    const keys = database.prepare('SELECT id, json FROM keys WHERE type = ?').all(type);
+    database.close();
+    return keys;
+  } finally {
+    rmSync(copy, { recursive: true });
+  }
+}
 
 let server: WhatsAppServer;
 let linked: LinkedChannel;
@@ -45,6 +62,40 @@ test('a long answer comes in parts that end between paragraphs', async () => {
   const parts = anna.read.map(({ text }) => text);
   expect(parts.length).toBe(3);
   expect(parts.join('\n\n')).toBe(paragraphs.join('\n\n'));
+});
+
+test('a key that a message used up is on disk before the message leaves', async () => {
+  const jid = '120363000000000001@g.us';
+  server.group({ jid, subject: 'Family', addressing: 'lid', members: [anna] });
+  const { send } = WebSocket.prototype;
+  let leaves: (bytes: number) => void = () => {};
+  const line = vi.spyOn(WebSocket.prototype, 'send').mockImplementation(function (
+    this: WebSocket,
+    ...given: Parameters<WebSocket['send']>
+  ) {
+    // The server's end of a line has no address.
+    if (this.url) leaves(Buffer.byteLength(given[0] as Buffer));
+    return send.apply(this, given);
+  });
+  await linked.restart();
+  for (const [chat, type] of [
+    [jid, 'sender-key'],
+    [anna.pn, 'session'],
+  ] as const) {
+    const keys = () => keysOnDisk(linked.dataDir, type);
+    // The first message of a chat brings keys along, which are not used up.
+    await linked.channel.send({ id: `first ${type}`, jid: chat, text: 'hello' });
+    const before = keys();
+    let longest: { readonly bytes: number; readonly keys: unknown } = { bytes: 0, keys: null };
+    leaves = (bytes) => {
+      if (bytes > longest.bytes) longest = { bytes, keys: keys() };
+    };
+    await linked.channel.send({ id: `second ${type}`, jid: chat, text: 'all is well'.repeat(40) });
+    leaves = () => {};
+    expect(keys()).not.toEqual(before);
+    expect(longest.keys).toEqual(keys());
+  }
+  line.mockRestore();
 });
 
 test('everybody in a group reads an answer, and so does somebody who wrote there first', async () => {

@@ -12,6 +12,7 @@ import type { CommitBeforeSend } from '../outbound/commit-before-send.ts';
 import type { SentContent } from '../outbound/sent.ts';
 import type { Baileys } from './baileys.ts';
 import { baileysLog } from './log.ts';
+import { signalApart } from './signal-apart.ts';
 import type { WebVersion } from './version.ts';
 
 /** WhatsApp's address. Tests use another: only TLS authenticates the far end. */
@@ -69,7 +70,8 @@ export function openSocket(options: SocketOptions): WASocket {
     makeSignalRepository: (signal, logger, lidsOf): SignalRepositoryWithLIDStore => {
       const repository = makeSignalRepository(signal, logger, lidsOf);
       const { keys } = signal;
-      return inbox !== null && 'transaction' in keys ? inbox.guard(repository, keys) : repository;
+      const apart = signalApart(repository, () => auth.creds.me?.id);
+      return inbox !== null && 'transaction' in keys ? inbox.guard(apart, keys) : apart;
     },
   });
   takeInOrder(socket, inbox);
