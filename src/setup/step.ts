@@ -30,8 +30,10 @@ export type SetupQuestion = {
   readonly message: string;
   /** Not shown while it is typed. */
   readonly isSecret?: boolean;
-  /** The text that is in the line at first. */
+  /** The text that is in the line at first, to be changed or added to. */
   readonly initial?: string;
+  /** The answer that an empty line gives; shown until something is typed. */
+  readonly proposed?: string;
   /** Says in a sentence what is wrong with an answer; null for nothing. */
   readonly check: (typed: string) => string | null | Promise<string | null>;
 };

@@ -18,12 +18,13 @@ export function createAsk(): SetupContext['ask'] {
 
 async function askOnTerminal(question: SetupQuestion): Promise<string> {
   const { isCancel, log, password, text } = await import('@clack/prompts');
-  const { message, isSecret, check } = question;
+  const { message, isSecret, check, proposed } = question;
   const output = process.stderr;
+  const onEmpty = proposed === undefined ? {} : { placeholder: proposed, defaultValue: proposed };
   for (let initialValue = question.initial ?? ''; ; ) {
     const answer = isSecret
       ? await password({ message, output })
-      : await text({ message, initialValue, output });
+      : await text({ message, initialValue, ...onEmpty, output });
     if (isCancel(answer)) throw new ClawError('INTERRUPTED', 'Set-up left; nothing was written.');
     const typed = (answer ?? '').trim();
     const problem = await check(typed);
@@ -36,7 +37,7 @@ async function askOnTerminal(question: SetupQuestion): Promise<string> {
 
 function askPipe(): SetupContext['ask'] {
   let lines: AsyncIterator<string> | null = null;
-  return async ({ message, check }) => {
+  return async ({ message, check, proposed = '' }) => {
     lines ??= createInterface({ input: process.stdin })[Symbol.asyncIterator]();
     const { done, value } = await lines.next();
     if (done) {
@@ -45,7 +46,7 @@ function askPipe(): SetupContext['ask'] {
         `No line came in for “${message}”. Pipe in a line for each answer.`,
       );
     }
-    const typed = value.trim();
+    const typed = value.trim() || proposed;
     const problem = await check(typed);
     if (problem === null) return typed;
     throw new CliError('SETUP_REFUSED', `${problem} Nothing was written.`);

@@ -27,19 +27,19 @@ async function setUpHeartbeat({
   }
   const minutes = await ask({
     message: 'Every how many minutes',
-    initial: String(settings.HEARTBEAT_MINUTES),
+    proposed: String(settings.HEARTBEAT_MINUTES),
     check: minutesProblem,
   });
   const hours = await ask({
     message: 'From when to when (00:00-24:00 is all day)',
-    initial: describeHours(settings.HEARTBEAT_HOURS)
+    proposed: describeHours(settings.HEARTBEAT_HOURS)
       .replace('all day', '00:00-24:00')
       .replace('–', '-'),
     check: (typed) => (parseActiveHours(typed) === null ? `Hours ${HOURS_PROBLEM}.` : null),
   });
   const zone = await ask({
     message: 'In which time zone',
-    initial: zoneOf(settings),
+    proposed: zoneOf(settings),
     check: (typed) => (isTimeZone(typed) ? null : 'Name a time zone, such as Europe/Berlin.'),
   });
   const chosen = {

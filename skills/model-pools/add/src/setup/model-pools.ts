@@ -2,6 +2,8 @@ import { PoolSettings, parsePools, poolFor, unknownPools } from '../lib/model-po
 import { defineSetup } from './step.ts';
 
 const NO_POOL = '-';
+const HOW =
+  'Type names with their provider, and commas between, such as anthropic/claude-sonnet-4-5, openai/gpt-5.';
 
 export const setup = defineSetup({
   name: 'model-pools',
@@ -20,9 +22,12 @@ export const setup = defineSetup({
     const check = (mayBeNone: boolean) => (typed: string) => {
       if (mayBeNone && typed === NO_POOL) return null;
       const pools = parsePools(`x=${typed}`);
-      return typeof pools === 'string'
-        ? 'Type names of models with commas, such as anthropic/claude-sonnet-4-5, openai/gpt-5.'
-        : null;
+      if (typeof pools === 'string') return HOW;
+      // A dash that was left in front of a name is no part of it.
+      const odd = pools
+        .flatMap(({ models }) => models)
+        .find(({ name }) => /^[^a-z0-9]/i.test(name));
+      return odd === undefined ? null : `“${odd.name}” is no name of a model. ${HOW}`;
     };
     const smart = await ask({
       message: 'The models that answer, best first, with commas',
@@ -31,7 +36,7 @@ export const setup = defineSetup({
     });
     const cheap = await ask({
       message: `Cheaper ones for summaries, heartbeats and tasks; ${NO_POOL} for none`,
-      initial: list('cheap') || NO_POOL,
+      ...(list('cheap') === '' ? { proposed: NO_POOL } : { initial: list('cheap') }),
       check: check(true),
     });
     // Pools that were written by hand stay.

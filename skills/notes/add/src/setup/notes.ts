@@ -21,7 +21,7 @@ export const setup = defineSetup({
     });
     const days = await ask({
       message: 'How many days of notes shall be before its eyes, today included?',
-      initial: String(settings.NOTES_DAYS),
+      proposed: String(settings.NOTES_DAYS),
       check: (typed) => (Days.safeParse(typed).success ? null : 'A whole number from 0 to 31.'),
     });
     write({ OWNER_ALIASES: aliases.trim(), NOTES_DAYS: days });

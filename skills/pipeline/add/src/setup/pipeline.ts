@@ -14,7 +14,7 @@ export const setup = defineSetup({
     );
     const typed = await ask({
       message: 'What is a good answer worth to you, in dollars?',
-      initial: String(settings.PIPELINE_ANSWER_USD),
+      proposed: String(settings.PIPELINE_ANSWER_USD),
       check(text) {
         const read = PipelineSettings.shape.PIPELINE_ANSWER_USD.safeParse(text);
         return read.success ? null : 'Type dollars, such as 0.50.';

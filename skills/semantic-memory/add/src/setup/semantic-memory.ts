@@ -22,7 +22,7 @@ export const setup = defineSetup({
     let dimensions: number | null = null;
     const model = await ask({
       message: 'The embedding model, such as openai/text-embedding-3-small, or local',
-      initial: settings.EMBEDDING_MODEL,
+      proposed: settings.EMBEDDING_MODEL,
       async check(typed) {
         const wrong = MemoryEnvironment.safeParse({ EMBEDDING_MODEL: typed }).error?.issues[0];
         if (wrong !== undefined) return `It ${wrong.message}.`;

@@ -15,7 +15,7 @@ export const setup = defineSetup({
     }
     const word = await ask({
       message: 'May the agent start sub-agents (on or off)',
-      initial: 'on',
+      proposed: 'on',
       check: (typed) => (['on', 'off'].includes(typed) ? null : 'Type on or off.'),
     });
     if (word === 'off') {
@@ -24,12 +24,12 @@ export const setup = defineSetup({
     }
     const most = await ask({
       message: 'How many at once',
-      initial: String(settings.SPAWN_AT_ONCE),
+      proposed: String(settings.SPAWN_AT_ONCE),
       check: (typed) => problemOf('SPAWN_AT_ONCE', typed),
     });
     const minutes = await ask({
       message: 'For how many minutes at most',
-      initial: String(settings.SPAWN_MINUTES),
+      proposed: String(settings.SPAWN_MINUTES),
       check: (typed) => problemOf('SPAWN_MINUTES', typed),
     });
     const chosen = { SPAWN: 'on', SPAWN_AT_ONCE: most, SPAWN_MINUTES: minutes };

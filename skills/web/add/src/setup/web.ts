@@ -80,7 +80,7 @@ async function chooseServer({ ask, settings }: Context): Promise<SearchServer> {
   const typed = await ask({
     message:
       'Search by brave or tavily (with a key), searxng (a server of yours) or duckduckgo (without a key, less reliable)?',
-    initial: chosenServer(settings) ?? 'duckduckgo',
+    proposed: chosenServer(settings) ?? 'duckduckgo',
     check: (word) =>
       serverIn(word) === undefined ? `Type one of ${SEARCH_SERVERS.join(', ')}.` : null,
   });

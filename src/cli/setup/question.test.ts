@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { expect, test, vi } from 'vitest';
+
+const ASKS = `
+  import { createAsk } from '${join(import.meta.dirname, 'question.ts')}';
+  const ask = createAsk();
+  const check = (typed) => (['brave', 'tavily'].includes(typed) ? null : 'One of two.');
+  const first = await ask({ message: 'Which?', proposed: 'brave', check });
+  const second = await ask({ message: 'And then?', proposed: 'brave', check });
+  console.log('GOT ' + first + ' ' + second);
+`;
+const NODE = [process.execPath, '--input-type=module', '-e'] as const;
+
+test('an empty line gives what is proposed, and what is typed stands alone', async () => {
+  const quoted = `'${ASKS.replaceAll("'", `'\\''`)}'`;
+  const child = spawn('script', [
+    '-qefc',
+    `stty cols 80; ${NODE.join(' ')} ${quoted}`,
+    '/dev/null',
+  ]);
+  let seen = '';
+  child.stdout.on('data', (chunk) => {
+    seen += stripVTControlCharacters(String(chunk));
+  });
+  await vi.waitFor(() => expect(seen).toContain('Which?'));
+  child.stdin.write('\r');
+  await vi.waitFor(() => expect(seen).toContain('And then?'));
+  child.stdin.write('tavily\r');
+  await vi.waitFor(() => expect(seen).toContain('GOT brave tavily'));
+  child.kill();
+});
+
+test('so does an empty line that is piped in', async () => {
+  const child = spawn(NODE[0], [...NODE.slice(1), ASKS]);
+  child.stdin.end('\ntavily\n');
+  let said = '';
+  child.stdout.on('data', (chunk) => {
+    said += String(chunk);
+  });
+  await new Promise((resolve) => child.on('close', resolve));
+  expect(said).toBe('GOT brave tavily\n');
+});
