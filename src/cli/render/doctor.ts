@@ -1,4 +1,5 @@
 import { type Colour, painted, type Screen } from '../screen.ts';
+import { wrapped } from './wrapped.ts';
 
 /** Data of the result of `claw doctor`. */
 export type DoctorData = {
@@ -33,9 +34,9 @@ function findingLines(finding: FoundByDoctor, width: number, screen: Screen): re
   const { area, ok, message, advice } = finding;
   const [mark, colour] = markOf(ok, advice);
   const head = `${painted(mark, colour, screen)} ${area.padEnd(width)}  ${message}`;
-  return advice === null
-    ? [head]
-    : [head, `${' '.repeat(width + 4)}${painted(advice, 'dim', screen)}`];
+  const hang = width + 4;
+  const remedy = advice === null ? [] : [`${' '.repeat(hang)}${painted(advice, 'dim', screen)}`];
+  return [head, ...remedy].flatMap((line) => wrapped(line, screen, hang));
 }
 
 function markOf(ok: boolean, advice: string | null): readonly [string, Colour] {

@@ -12,6 +12,7 @@ import { listLines, statusLines } from './status.ts';
 import { verifyLines } from './verify.ts';
 import { recordingLines, resolvedLines, waitingLines } from './waiting.ts';
 import { whyLines } from './why.ts';
+import { wrapped } from './wrapped.ts';
 
 /** A result for people: the result itself for stdout, troubles for stderr. */
 export type Rendered = { readonly out: string; readonly err: string };
@@ -26,7 +27,7 @@ export function renderText(result: PrintedResult, screen: Screen = PIPE): Render
     ...(result.error ? [`${result.error.code}: ${result.error.message}`] : []),
   ];
   const body = isFailure(result) ? [] : 'lines' in result ? result.lines : bodyOf(result, screen);
-  return { out: joined(body), err: joined(err) };
+  return { out: joined(body), err: joined(err.flatMap((line) => wrapped(line, screen))) };
 }
 
 function joined(lines: readonly string[]): string {
@@ -79,7 +80,7 @@ function bodyOf(result: CliResult, screen: Screen): readonly string[] {
     case 'service':
       return serviceLines(data);
     case 'setup':
-      return [data.summary];
+      return data.summary.split('\n').flatMap((line) => wrapped(line, screen));
     case 'chat':
       return []; // Printed as it came.
     case 'update':
@@ -89,7 +90,7 @@ function bodyOf(result: CliResult, screen: Screen): readonly string[] {
     case 'rebase':
       return carriedLines(result, { verb, ...data });
     default:
-      return changeLines(result, data);
+      return changeLines(result, data).flatMap((line) => wrapped(line, screen, 4));
   }
 }
 

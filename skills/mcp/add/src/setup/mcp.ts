@@ -95,13 +95,18 @@ async function add(context: Context, given: Added): Promise<SetupOutcome> {
     given.typed === ''
       ? await ask({ message, check: (one) => (one.trim() === '' ? 'Type one.' : check(name, one)) })
       : given.typed;
-  const problem = check(name, typed);
-  if (problem !== null) throw new SetupRefused(problem, { isWrongUse: true });
-  editConfig(dataDir, name, entryOf(typed, given));
-  const server = find(context, name);
-  say(`${name} is in ${configFile(dataDir)}.`);
+  const entry = entryOf(typed, given);
+  const server = parseServer(name, entry, context.settings);
+  if (typeof server === 'string') throw new SetupRefused(`It ${server}.`, { isWrongUse: true });
+  const enlist = (): void => {
+    editConfig(dataDir, name, entry);
+    say(`${name} is in ${configFile(dataDir)}.`);
+  };
+  if (server.kind === 'http') enlist();
   const { summary } =
     server.kind === 'stdio' ? await install(context, server) : await tryServer(context, server);
+  // An assistant that runs starts what is in the list at once, so its files have to be there.
+  if (server.kind === 'stdio') enlist();
   return { summary, data: { name, groups: server.groups } };
 }
 
