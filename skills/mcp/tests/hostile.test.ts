@@ -2,6 +2,8 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { parseMcpConfig } from '../../../src/lib/mcp/config.ts';
+import { probe } from '../../../src/lib/mcp/probe.ts';
 import { isInnerAddress } from '../../../src/services/mcp/inner-address.ts';
 import { openServers, type TestServers } from './fixtures.ts';
 
@@ -112,6 +114,12 @@ test('a server of the internet cannot have this machine asked, by its login or b
     response.writeHead(307, { location: `${inside}/admin` }).end();
   });
   expect(await stateOf(leading.port)).toContain('not followed');
+  const address = {
+    far: { url: `http://localhost:${leading.port}/mcp`, headers: { 'X-Key': 'k' } },
+  };
+  const [server] = parseMcpConfig(JSON.stringify({ mcpServers: address }), {}).servers;
+  const said = server?.kind === 'http' ? await probe(server, 10_000) : null;
+  expect(said).toEqual({ kind: 'failed', reason: 'it answered 307' });
   expect(asked).toEqual([]);
 });
 

@@ -331,3 +331,26 @@ test('it spends from the budget of its chat: where that is used up, none begins'
   await isIdle(assistant);
   await assistant.stop();
 });
+
+test('a chat that starts another one at each result comes to an end, until somebody writes again', async () => {
+  using project = new TestProject();
+  const refused: unknown[] = [];
+  const chat: Work = async (_, call) => {
+    const { ok, value } = await call('spawn', { task: 'go on' });
+    if (!ok) refused.push(value);
+    return ok ? 'once more' : 'that is enough';
+  };
+  const assistant = await startOn(project, { chat, child: async () => 'Start another one.' });
+  const { terminal, requests } = assistant;
+  const children = () => requests.filter(isChild).length;
+  await terminal.say('go');
+  await vi.waitFor(() => expect(refused.length > 0 || children() > 20).toBe(true));
+  await isIdle(assistant);
+  expect(children()).toBe(4);
+  expect(refused).toEqual([expect.stringContaining('Each was started at the result of another')]);
+  await terminal.say('go');
+  await vi.waitFor(() => expect(refused).toHaveLength(2));
+  await isIdle(assistant);
+  expect(children()).toBe(8);
+  await assistant.stop();
+});

@@ -23,6 +23,8 @@ const Request = z.discriminatedUnion('kind', [
  */
 const waiting = new Map<string, PromiseWithResolvers<string>>();
 
+const MOST_GENERATIONS = 4;
+
 type Start = Extract<z.output<typeof Request>, { kind: 'start' }>;
 
 /** Runs sub-agents beside the chats: each is a turn of its own, with its own container and conversation. */
@@ -43,6 +45,11 @@ export const service = defineService({
       if (caller.turn !== null && book.byTurn(caller.turn) !== null) {
         throw new Error('A sub-agent cannot start another one.');
       }
+      if (generationOf(caller) > MOST_GENERATIONS) {
+        throw new Error(
+          `Each was started at the result of another, ${MOST_GENERATIONS} times now. Tell what there is: a person has to say that it goes on.`,
+        );
+      }
       if (atWork() + starting >= most) {
         throw new Error(
           `${most} sub-agents are at work, and no more may be. Try again later, or do it yourself.`,
@@ -56,10 +63,16 @@ export const service = defineService({
       }
     }
 
+    /** A chat that starts one at each result would go on for ever, with no person there. */
+    function generationOf({ turn }: ServiceCaller): number {
+      return 1 + ((turn === null ? null : book.byReport(turn))?.generation ?? 0);
+    }
+
     async function queue(
       { task, profile: name, waits }: Start,
-      { folder, jid, signal }: ServiceCaller,
+      caller: ServiceCaller,
     ): Promise<Spawn> {
+      const { folder, jid, signal } = caller;
       const profile = await findProfile(readGroupFile, name);
       const head = headOf(assistantName, now(), timeZone);
       const system = await systemOf(readGroupFile, { folder, profile, head });
@@ -78,7 +91,16 @@ export const service = defineService({
         },
         isBeside: true,
       });
-      const spawn = book.add({ turn, folder, jid, waits, profile: name, task, startedAt: now() });
+      const spawn = book.add({
+        turn,
+        folder,
+        jid,
+        waits,
+        profile: name,
+        task,
+        generation: generationOf(caller),
+        startedAt: now(),
+      });
       limit(spawn);
       return spawn;
     }

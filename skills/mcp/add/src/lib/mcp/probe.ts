@@ -27,6 +27,8 @@ export async function probe({ url, headers }: HttpServer, timeoutMs: number): Pr
         accept: 'application/json, text/event-stream',
       },
       body: JSON.stringify(hello),
+      // Another server would be shown the headers.
+      redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),
     });
     await response.body?.cancel();

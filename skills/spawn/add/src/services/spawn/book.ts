@@ -13,6 +13,7 @@ const Row = z
     waits: z.int(),
     profile: z.string().nullable(),
     task: z.string(),
+    generation: z.int(),
     state: z.enum(['at work', 'done', 'failed', 'stopped', 'too long']),
     result: z.string().nullable(),
     report: z.string().nullable(),
@@ -26,12 +27,15 @@ const Row = z
     endedAt,
   }));
 
-/** A sub-agent. `report` is the turn that tells the chat of its result. */
+/**
+ * A sub-agent. `report` is the turn that tells the chat of its result; one that is started there is of the next
+ * generation.
+ */
 export type Spawn = z.output<typeof Row>;
 
 export type NewSpawn = Pick<
   Spawn,
-  'turn' | 'folder' | 'jid' | 'waits' | 'profile' | 'task' | 'startedAt'
+  'turn' | 'folder' | 'jid' | 'waits' | 'profile' | 'task' | 'generation' | 'startedAt'
 >;
 
 /** The sub-agents that there were, which outlive the process. */
@@ -73,6 +77,7 @@ export const SPAWNS = [
    ) STRICT;
    CREATE INDEX spawns_open ON spawns (number) WHERE ended_at IS NULL;
    CREATE INDEX spawns_by_report ON spawns (report);`,
+  'ALTER TABLE spawns ADD COLUMN generation INTEGER NOT NULL DEFAULT 1;',
 ];
 
 /** So many are kept. */
@@ -82,8 +87,9 @@ const KEPT = 500;
 export function openSpawnBook(database: OwnDatabase): SpawnBook {
   const select = (rest: string) => database.prepare(`SELECT * FROM spawns ${rest}`);
   const insert = database.prepare(`
-    INSERT INTO spawns (turn, folder, jid, waits, profile, task, state, started_at)
-    VALUES (:turn, :folder, :jid, :waits, :profile, :task, 'at work', :startedAt) RETURNING *`);
+    INSERT INTO spawns (turn, folder, jid, waits, profile, task, generation, state, started_at)
+    VALUES (:turn, :folder, :jid, :waits, :profile, :task, :generation, 'at work', :startedAt)
+    RETURNING *`);
   const trim = database.prepare(
     `DELETE FROM spawns WHERE ended_at IS NOT NULL AND number <= ? - ${KEPT}`,
   );
