@@ -30,3 +30,42 @@ export async function openBeneath(root: string, names: readonly string[]): Promi
   }
   return opened;
 }
+
+const CHUNK_BYTES = 65_536;
+
+/**
+ * Reads a text file below a folder, opened as `openBeneath` does it. Returns null for one that is longer, also if
+ * it grows meanwhile, and for what is no file.
+ *
+ * @throws Error as `openBeneath` does
+ */
+export async function readTextBeneath(
+  root: string,
+  names: readonly string[],
+  maxBytes: number,
+): Promise<string | null> {
+  const file = await openBeneath(root, names);
+  try {
+    const stats = await file.stat();
+    return stats.isFile() && stats.size <= maxBytes ? await readUpTo(file, maxBytes) : null;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Reads a file of whatever size it has by now; null where that is more. */
+export async function readUpTo(
+  file: Pick<FileHandle, 'read'>,
+  maxBytes: number,
+): Promise<string | null> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  for (;;) {
+    const chunk = Buffer.alloc(CHUNK_BYTES);
+    const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, sizeBytes);
+    if (bytesRead === 0) return Buffer.concat(chunks, sizeBytes).toString();
+    sizeBytes += bytesRead;
+    if (sizeBytes > maxBytes) return null;
+    chunks.push(chunk.subarray(0, bytesRead));
+  }
+}

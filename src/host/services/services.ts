@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Loopback, Route } from '../../http/route.ts';
 import { type Named, openContributions, type Silent } from '../../lib/contribution.ts';
 import type { EmbedForGroup } from '../../lib/embed.ts';
-import { openBeneath } from '../../lib/open-beneath.ts';
+import { readTextBeneath } from '../../lib/open-beneath.ts';
 import type { OwnDatabases } from '../../lib/own-database.ts';
 import type { Program, ProgramSpec } from '../../lib/program.ts';
 import type { Environment } from '../../lib/settings.ts';
@@ -207,14 +207,7 @@ async function readGroupFile(
   const isKnown = folder === 'global' || store.groups.byFolder(folder) !== null;
   if (!isKnown) return null;
   try {
-    const file = await openBeneath(join(projectDir, 'groups', folder), path);
-    try {
-      const stats = await file.stat();
-      const isText = stats.isFile() && stats.size <= MAX_FILE_BYTES;
-      return isText ? await file.readFile('utf8') : null;
-    } finally {
-      await file.close();
-    }
+    return await readTextBeneath(join(projectDir, 'groups', folder), path, MAX_FILE_BYTES);
   } catch {
     return null; // Not there, or a link: either way there is no such file.
   }

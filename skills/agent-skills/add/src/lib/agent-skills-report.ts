@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { openBeneath } from './open-beneath.ts';
+import { readTextBeneath } from './open-beneath.ts';
 
 const MAX_BYTES = 4_194_304;
 
@@ -37,16 +37,11 @@ export async function readSkillReport(
 ): Promise<SkillReport | null> {
   // The container can put anything in that folder: no link is followed, and no more is read than fits.
   const names = ['.claude', 'agent-skills.json'];
-  const file = await openBeneath(join(dataDir, 'sessions', folder), names).catch(() => null);
-  if (file === null) return null;
   try {
-    const { size } = await file.stat();
-    if (size > MAX_BYTES) return null;
-    return Report.safeParse(JSON.parse(await file.readFile('utf8'))).data ?? null;
+    const text = await readTextBeneath(join(dataDir, 'sessions', folder), names, MAX_BYTES);
+    return text === null ? null : (Report.safeParse(JSON.parse(text)).data ?? null);
   } catch {
-    // Half written by a turn that runs now, or spoilt by hand: the next turn writes it again.
+    // Not there, half written by a turn that runs now, or spoilt by hand: the next turn writes it again.
     return null;
-  } finally {
-    await file.close();
   }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { HEARTBEAT_FILE, isEmptyOfWork } from '../lib/heartbeat/instructions.ts';
 import { describeBeat, HeartbeatEnvironment } from '../lib/heartbeat/settings.ts';
-import { openBeneath } from '../lib/open-beneath.ts';
+import { readTextBeneath } from '../lib/open-beneath.ts';
 import { openReadOnly } from '../store/open-read-only.ts';
 import { defineExamination, type Finding, ok, problem } from './examination.ts';
 
@@ -35,14 +35,12 @@ async function listIn(projectDir: string): Promise<Finding> {
   );
 }
 
+/** As the service reads it. */
+const MAX_BYTES = 1_048_576;
+
 async function textOf(folder: string): Promise<string | null> {
   try {
-    const file = await openBeneath(folder, [HEARTBEAT_FILE]);
-    try {
-      return (await file.stat()).isFile() ? await file.readFile('utf8') : null;
-    } finally {
-      await file.close();
-    }
+    return await readTextBeneath(folder, [HEARTBEAT_FILE], MAX_BYTES);
   } catch {
     return null; // Not there, or a link, which the heartbeat does not follow either.
   }

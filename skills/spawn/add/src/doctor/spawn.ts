@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { openBeneath } from '../lib/open-beneath.ts';
+import { readTextBeneath } from '../lib/open-beneath.ts';
 import { PROFILES_FILE, parseProfiles } from '../lib/spawn/profiles.ts';
 import { describeLimits, SpawnEnvironment } from '../lib/spawn/settings.ts';
 import { defineExamination, type Finding, ok, problem } from './examination.ts';
@@ -29,14 +29,12 @@ async function profilesIn(projectDir: string): Promise<readonly Finding[]> {
   return [ok(AREA, `profiles: ${Object.keys(profiles).join(', ') || 'none'}`)];
 }
 
+/** As the service reads it. */
+const MAX_BYTES = 1_048_576;
+
 async function textOf(folder: string): Promise<string | null> {
   try {
-    const file = await openBeneath(folder, [PROFILES_FILE]);
-    try {
-      return (await file.stat()).isFile() ? await file.readFile('utf8') : null;
-    } finally {
-      await file.close();
-    }
+    return await readTextBeneath(folder, [PROFILES_FILE], MAX_BYTES);
   } catch {
     return null; // Not there, or a link, which the service does not follow either.
   }
