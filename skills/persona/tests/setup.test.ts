@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { examination } from '../../../src/doctor/persona.ts';
-import { writeStarters } from '../../../src/setup/persona/starters.ts';
+import { readStarters, writeStarters } from '../../../src/setup/persona/starters.ts';
 import { setup } from '../../../src/setup/persona.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../../..');
@@ -35,12 +35,14 @@ const ALL = [
 ];
 
 test('starters are written once: what is private beside the owner’s chat, the rest for all', () => {
+  expect(readStarters(dir)).toEqual([]);
   expect(writeStarters(dir, false)).toEqual({
     written: [...ALL, 'groups/main/BOOTSTRAP.md'],
     kept: [],
   });
   expect(statSync(at('.')).mode & 0o077).toBe(0);
   expect(writeStarters(dir, false)).toEqual({ written: [], kept: ALL });
+  expect(readStarters(dir)).toEqual(ALL.map((path) => path.split('/').at(-1)));
 });
 
 test('what the owner has written is left as it is, and the introduction comes back only when asked for', () => {

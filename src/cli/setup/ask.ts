@@ -76,7 +76,7 @@ export async function askForModel(asking: Asking): Promise<Answers> {
   const mayBeEmpty = !setup.isKeyNeeded || hasKey(provider);
   const key = await answered(
     password({
-      message: `The key, made in ${setup.keyMadeIn}`,
+      message: `The key, made in ${setup.keyMadeIn}${mayBeEmpty ? onEmptyKey(hasKey(provider)) : ''}`,
       validate: (typed) => keyProblem((typed ?? '').trim(), mayBeEmpty) ?? undefined,
       output,
     }),
@@ -128,6 +128,9 @@ const TWO_ADDRESSES = 'The proposed address is still before yours: Ctrl-U clears
 function isPastedAfter(proposed: string, typed: string): boolean {
   return typed.startsWith(proposed) && /^https?:/i.test(typed.slice(proposed.length));
 }
+
+const onEmptyKey = (isSet: boolean): string =>
+  isSet ? ' (empty: the one that is set)' : ' (empty for a server without one)';
 
 type Check = (typed: string) => string | null;
 

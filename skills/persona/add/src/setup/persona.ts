@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type WrittenStarters, writeStarters } from './persona/starters.ts';
+import { readStarters, type WrittenStarters, writeStarters } from './persona/starters.ts';
 import { defineSetup, SetupRefused } from './step.ts';
 
 /** The project, of which this file is a part. */
@@ -11,7 +11,10 @@ export const setup = defineSetup({
   help: 'writes SOUL.md, IDENTITY.md, USER.md and the like, and lets the assistant get to know you',
   usage: '[--again]',
   again: ['--again'],
-  currentState: () => null,
+  currentState() {
+    const there = readStarters(PROJECT);
+    return there.length === 0 ? null : there.join(', ');
+  },
   async run({ args }) {
     const unknown = args.filter((word) => word !== '--again');
     if (unknown.length > 0) {

@@ -1,7 +1,7 @@
 import { defineCommand } from '../host/contracts/command.ts';
 import { SpawnEnvironment } from '../lib/spawn/settings.ts';
 
-const OFF = 'Sub-agents are off. Set SPAWN=on in `.env`, then say `/restart`.';
+const OFF = 'Sub-agents are off. `npx claw setup spawn` lets the agent start them.';
 const USAGE =
   'Say `/spawns` for the list, `/spawns 3` for the result of one, `/spawns stop 3` to end one.';
 

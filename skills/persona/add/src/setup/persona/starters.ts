@@ -1,4 +1,4 @@
-import { chownSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Starters of a persona, and the folder of `groups/` that each goes to: what is private stays with the owner's chat. */
@@ -18,6 +18,13 @@ export type WrittenStarters = {
   /** Those that were there, and are as they were. */
   readonly kept: readonly string[];
 };
+
+/** Returns the files that are there already, by their names. */
+export function readStarters(projectDir: string): readonly string[] {
+  return STARTERS.filter(({ name, folder }) =>
+    existsSync(join(projectDir, 'groups', folder, name)),
+  ).map(({ name }) => name);
+}
 
 /**
  * Writes the starters that are not there yet. The introduction comes with the first of them, since it is there
