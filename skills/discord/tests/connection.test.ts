@@ -103,7 +103,7 @@ test.concurrent('when Discord is down at the start, connecting ends with the rea
 
 test.concurrent('a line that was cut is resumed: what was written meanwhile arrives, in order and once', async () => {
   await using discord = await startServer();
-  await using connected = await connectChannel(discord);
+  await using connected = await connectChannel(discord, { clock: stoppedClock() });
   const { inbox } = connected;
   discord.say(ADA, GENERAL, 'before');
   await discord.until(() => inbox.messages.length === 1);
@@ -118,7 +118,7 @@ test.concurrent('a line that was cut is resumed: what was written meanwhile arri
 
 test.concurrent('a bot that is told to reconnect resumes over another line', async () => {
   await using discord = await startServer();
-  await using connected = await connectChannel(discord);
+  await using connected = await connectChannel(discord, { clock: stoppedClock() });
   const { inbox, channel } = connected;
   discord.moveLine();
   discord.say(ADA, GENERAL, 'during');
@@ -166,7 +166,7 @@ test.concurrent('a process that ended is followed by one that resumes its sessio
 
 test.concurrent('a message that was not stored is not received: it comes again, and what followed after it', async () => {
   await using discord = await startServer();
-  await using connected = await connectChannel(discord);
+  await using connected = await connectChannel(discord, { clock: stoppedClock() });
   const { inbox } = connected;
   const store = inbox.onMessage;
   let attempts = 0;
@@ -186,7 +186,7 @@ test.concurrent('a message that was not stored is not received: it comes again, 
 test.concurrent('heartbeats carry the last number; a line without answers to them is left and resumed', async () => {
   await using discord = await startServer();
   discord.heartbeatMs = 100;
-  await using connected = await connectChannel(discord);
+  await using connected = await connectChannel(discord, { clock: stoppedClock() });
   discord.say(ADA, GENERAL, 'one');
   await discord.until(() => discord.frames.some(({ op, d }) => op === 1 && d === 3));
   discord.answersHeartbeats = false;
@@ -199,7 +199,7 @@ test.concurrent('heartbeats carry the last number; a line without answers to the
 
 test.concurrent('half a frame, what is no UTF-8 and what is no JSON end the line, never the process', async () => {
   await using discord = await startServer();
-  await using connected = await connectChannel(discord);
+  await using connected = await connectChannel(discord, { clock: stoppedClock() });
   const { inbox } = connected;
   const resumed = () => opsOf(discord).filter((op) => op === RESUME).length;
   const again = async (times: number) => {

@@ -47,7 +47,7 @@ export class DiscordServer {
   readonly bot: FarUser = { id: '900000000000000001', username: 'andy', bot: true };
   readonly applicationId = '900000000000000002';
   readonly guildId = '800000000000000001';
-  readonly token: string;
+  token: string;
   readonly posted: Posted[] = [];
   /** Messages that only one person was shown. */
   readonly whispered: string[] = [];
@@ -224,6 +224,21 @@ export class DiscordServer {
 
   #lineSocket: Socket | null = null;
 
+  /** Sends these bytes as a text. */
+  sendBytes(bytes: Buffer): void {
+    this.#line?.send(bytes, { binary: false });
+  }
+
+  /** From now on the token is not valid. */
+  revoke(): void {
+    this.token = 'another.token.now';
+    this.closeLine(4_004);
+  }
+
+  removeChannel(id: string): void {
+    this.#channels.delete(id);
+  }
+
   cutLine(): void {
     this.#lineSocket?.destroy();
   }
@@ -237,6 +252,10 @@ export class DiscordServer {
   moveLine(): void {
     this.#write({ op: 7, d: null });
     this.#line = null;
+  }
+
+  get hasSession(): boolean {
+    return this.#session !== null;
   }
 
   /** The session is gone, and events until the next one are lost on the gateway. */

@@ -32,7 +32,7 @@ export const NOTATIONS = {
     { pattern: /\[(?<words>[^\]\n]+)\]\([^)\s]+\)/, format: 'link' },
     { pattern: /\*\*(?<words>[^\n]+?)\*\*/, format: 'bold' },
     { pattern: /(?<![\w*])[*_](?<words>[^\s*_][^*_\n]*?)[*_](?![\w*])/, format: 'italic' },
-    { pattern: /\\(?<words>[^\w\s])/, format: null },
+    { pattern: /\\(?<words>[^A-Za-z0-9\s])/, format: null },
   ]),
   /** `*bold*` and `_italic_`, as on WhatsApp. */
   asterisks: marked([

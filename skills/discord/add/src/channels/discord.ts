@@ -29,7 +29,7 @@ export const channel = defineChannel({
   create({ settings, assistantName, commands = [], log, clock, dataDir, openDatabase }) {
     const bot = botOf(settings);
     if (bot === null) return null;
-    const opened = openBooks(openDatabase, { now: clock.now, apiUrl: bot.apiUrl });
+    const opened = openBooks(openDatabase, { now: () => clock.now(), apiUrl: bot.apiUrl });
     return new DiscordChannel(bot, { assistantName, commands, log, clock, dataDir, ...opened });
   },
 });

@@ -41,7 +41,7 @@ export function createDelivery(options: DeliveryOptions): PartDelivery<Sending> 
     },
     send: (message, sending, signal) => carryOut({ ...options, message, signal }, sending),
     pauseMs: pauseMsIn,
-    pause: clock.pause,
+    pause: (ms, signal) => clock.pause(ms, signal),
     explain: explainSendFailure,
   });
 }

@@ -86,7 +86,7 @@ async function oneLine(options: ConnectionOptions, trying: Trying): Promise<Outc
     token: options.token,
     intents: PLAIN_INTENTS | (readsMessages ? MESSAGE_CONTENT : 0),
     resume,
-    random: clock.random,
+    random: () => clock.random(),
     onDispatch: queue.add,
   });
   const leave = () => {

@@ -37,7 +37,7 @@ export function openBooks(
   { now, apiUrl }: { readonly now: () => number; readonly apiUrl: string },
 ): { readonly books: Books; readonly sent: SentMessages } {
   const sent = openSentMessages(openDatabase, now, MIGRATIONS);
-  const database = openDatabase(MIGRATIONS);
+  const database = openDatabase([]);
   const books = {
     session: openSessionBook(database, apiUrl),
     seen: openSeenMessages(database, now),
