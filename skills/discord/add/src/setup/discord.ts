@@ -1,5 +1,5 @@
 import { allowListProblem } from '../channels/discord/access.ts';
-import type { Identity } from '../channels/discord/identity.ts';
+import type { Bot } from '../channels/discord/identity.ts';
 import { botOf, DiscordEnvironment } from '../channels/discord/settings.ts';
 import {
   defineSetup,
@@ -36,7 +36,7 @@ async function setUpDiscord(context: Context): Promise<SetupOutcome> {
   const { identify, inviteLink, NO_MESSAGE_CONTENT } = await import(
     '../channels/discord/identity.ts'
   );
-  let bot: Extract<Identity, { ok: true }> | null = null;
+  const found: { bot: Bot | null } = { bot: null };
   const token = await context.ask({
     message: 'The token of your bot, from the page Bot of your application',
     isSecret: true,
@@ -47,11 +47,11 @@ async function setUpDiscord(context: Context): Promise<SetupOutcome> {
       const { DISCORD_API_URL: apiUrl } = context.settings;
       const who = await identify({ token: typed, apiUrl }, TIMEOUT_MS);
       if (!who.ok) return who.message;
-      bot = who;
+      found.bot = who;
       return null;
     },
   });
-  const { name, applicationId, readsMessages } = known(bot);
+  const { name, applicationId, readsMessages } = known(found);
   context.say(`The bot is ${name}.`);
   if (!readsMessages) context.say(NO_MESSAGE_CONTENT);
   const invitation = inviteLink(applicationId);
@@ -69,7 +69,7 @@ async function setUpDiscord(context: Context): Promise<SetupOutcome> {
   };
 }
 
-function known<T>(bot: T | null): T {
+function known({ bot }: { readonly bot: Bot | null }): Bot {
   if (bot === null) throw new SetupRefused('The token was not tried.');
   return bot;
 }
