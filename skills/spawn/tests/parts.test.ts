@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { examination } from '../../../src/doctor/spawn.ts';
+import { parseProfiles } from '../../../src/lib/spawn/profiles.ts';
 import { setup } from '../../../src/setup/spawn.ts';
 import { TestProject } from '../../../src/testing/assistant.ts';
 
@@ -63,4 +64,10 @@ test('the set-up switches it on or off, and the doctor says what holds', async (
   expect((await found(written))[1]).toBe(
     'spawn-profiles.yaml: reader.bootstrap_files.0: must be the path of a file in the folder of the chat.',
   );
+});
+
+test('a file of profiles that is made to take long is not parsed', () => {
+  for (const text of ['a: '.repeat(300_000), '['.repeat(900_000), '- '.repeat(400_000)]) {
+    expect(parseProfiles(text)).toBe('spawn-profiles.yaml is longer than 64000 characters.');
+  }
 });

@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type AgentScript, answers, TestProject, textsOf } from '../../testing/assistant.ts';
 import { FAMILY, isIdle, startWithFamily, toolCaller } from '../../testing/tasks.ts';
+import { withPictureWords } from './answer-files.ts';
 
 /** A group whose agent says what it is told to; its channel sends files. */
 async function startShowing(project: TestProject, agent: AgentScript) {
@@ -126,4 +127,12 @@ test('send_file sends a file with a caption or without', async () => {
   expect(told?.value).toContain('cannot send files');
   expect(textsOf(assistant.chat).at(-2)).toMatch(/^- File `groups\/family\/plan\.png` \(1 kB\)/);
   await assistant.stop();
+});
+
+test('no picture begins within the words of another', () => {
+  expect(withPictureWords('![one ![two](b.png) ![](<c ![](d.png)')).toBe(
+    '![one [two] ![](<c [d.png]',
+  );
+  const beginnings = '![![](<'.repeat(140_000);
+  expect(withPictureWords(beginnings)).toBe(beginnings);
 });

@@ -4,9 +4,12 @@ import type { HeldFiles, OutgoingFiles } from './outgoing-files.ts';
 /** So many files go along with one answer. */
 const MAX_FILES = 10;
 
-/** Code, which is left as it is, or a Markdown picture: its words, and its place without a title. */
+/**
+ * Code, which is left as it is, or a Markdown picture: its words, and its place without a title. None begins within
+ * another, so that a text of beginnings takes no longer than its length.
+ */
 const CODE_OR_PICTURE =
-  /```[\s\S]*?(?:```|$)|`[^`\n]*`|!\[([^\]\n]{0,1000})\]\(\s*(?:<([^>\n]{1,1000})>|([^\s()]{1,1000}))(?:\s+"[^"\n]*")?\s*\)/g;
+  /```[\s\S]*?(?:```|$)|`[^`\n]*`|!\[((?:(?!!\[)[^\]\n]){0,1000})\]\(\s*(?:<((?:(?!!\[)[^>\n]){1,1000})>|([^\s()]{1,1000}))(?:\s+"[^"\n]*")?\s*\)/g;
 
 /** An answer whose pictures go along as files; null where it shows none. */
 export type AnswerWithFiles = { readonly text: string; readonly held: HeldFiles | null };

@@ -23,9 +23,13 @@ const WORD = /[\p{L}\p{M}]{3,}/gu;
 const LATIN = /\p{sc=Latin}/u;
 const OTHER_SCRIPT = /[\p{sc=Cyrillic}\p{sc=Greek}\p{sc=Armenian}\p{sc=Cherokee}]/u;
 
+/** Forms of Arabic, one of which is a whole sentence when it is taken apart, and none of which looks Latin. */
+const LIGATURES = /[\uFB50-\uFDFF\uFE70-\uFEFE]+/g;
+
 /** Returns a text as it looks: with Latin letters for their look-alikes, without what is not seen, in lower case. */
 export function asItLooks(text: string): string {
   const plain = text
+    .replace(LIGATURES, ' ')
     .normalize('NFKD')
     .replace(/[\p{M}\p{Default_Ignorable_Code_Point}\p{Cc}]/gu, (one) =>
       /\s/.test(one) ? one : '',

@@ -21,12 +21,16 @@ export type Profile = z.output<typeof Profile>;
 
 const Profiles = z.record(z.string().regex(/^[a-z0-9][\w-]{0,39}$/i, 'is no name'), Profile);
 
+const LONGEST = 64_000;
+
 /**
  * Reads the profiles of a text.
  *
  * @returns them by name, or a sentence about what is wrong
  */
 export function parseProfiles(text: string): Readonly<Record<string, Profile>> | string {
+  // A longer one that is made for it takes the assistant's time for seconds.
+  if (text.length > LONGEST) return `${PROFILES_FILE} is longer than ${LONGEST} characters.`;
   const document = parseDocument(text);
   const [error] = document.errors;
   if (error !== undefined) return `${PROFILES_FILE} is no YAML: ${error.message.split('\n')[0]}`;
