@@ -1,5 +1,4 @@
 import type { Duplex } from 'node:stream';
-import { experimental_createSteering as createSteering } from 'ai';
 import { openFrameLink } from '../../src/sandbox/protocol/frame-link.ts';
 import {
   type AgentFrame,
@@ -8,6 +7,7 @@ import {
   type TurnFrame,
 } from '../../src/sandbox/protocol/frames.ts';
 import type { AgentTool } from './agent-tool.ts';
+import { FollowUps } from './follow-ups.ts';
 import { GuardedTools } from './host/guarded-tools.ts';
 import { HostTools } from './host/host-tools.ts';
 import { Questions } from './host/questions.ts';
@@ -36,7 +36,7 @@ export function serveTurns(
   const hostTools = new HostTools((frame) => link.send(frame));
   const guardedTools = new GuardedTools((frame) => link.send(frame), hostTools);
   const questions = new Questions((frame) => link.send(frame));
-  let running = { turn: '', steering: createSteering() };
+  let running = { turn: '', followUps: new FollowUps() };
   const link = openFrameLink<HostFrame, AgentFrame>({
     stream,
     schema: HostFrame,
@@ -57,15 +57,15 @@ export function serveTurns(
   });
 
   function run(frame: TurnFrame): Promise<void> {
-    running = { turn: frame.id, steering: createSteering() };
-    const { steering } = running;
+    const followUps = new FollowUps();
+    running = { turn: frame.id, followUps };
     const send = (sent: AgentFrame) => link.send(sent);
     return runTurn(frame, {
       tools,
       hostTools,
       guardedTools,
       questions,
-      steering,
+      followUps,
       prompts,
       readPicture,
       ownProcesses,
@@ -74,8 +74,8 @@ export function serveTurns(
   }
 
   async function follow({ turn, id, text, pictures = [] }: MessageFrame): Promise<void> {
-    const message = pictures.length === 0 ? text : await messageWith(text, pictures, readPicture);
+    const message = await messageWith(text, pictures, readPicture);
     // One that comes too late stays with the host, which hears nothing of it and asks again.
-    if (turn === running.turn) void running.steering.steer(message, { id });
+    if (turn === running.turn) running.followUps.add({ id, message });
   }
 }

@@ -1,15 +1,16 @@
 import {
+  experimental_createSteering as createSteering,
   isStepCount,
   type ModelMessage,
-  type Experimental_Steering as Steering,
   type StepResult,
   streamText,
   type ToolSet,
 } from 'ai';
 import type { AgentFrame, TurnFrame } from '../../src/sandbox/protocol/frames.ts';
-import { MAX_FRAME_BYTES } from '../../src/sandbox/protocol/protocol.ts';
+import type { AgentTool } from './agent-tool.ts';
 import { ContextWindow } from './conversation/context-window.ts';
-import { Session } from './conversation/session.ts';
+import { SESSIONS_DIR, Session } from './conversation/session.ts';
+import type { FollowUps } from './follow-ups.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { reported } from './host/reported-tool.ts';
 import { toolsWithLoops } from './loop.ts';
@@ -18,45 +19,61 @@ import { modelFault } from './model-fault.ts';
 import type { ReadPicture } from './pictures/kept-pictures.ts';
 import { messageWith, withoutPictures, withPictures } from './pictures/seen-pictures.ts';
 import { countProcesses } from './processes.ts';
+import { StreamedText } from './streamed-text.ts';
 import type { PromptWriter } from './system-prompt.ts';
 import type { ToolParts } from './toolset.ts';
-
-const SESSIONS_DIR = '/home/node/.claude/sessions';
-/** Far below the longest frame, however much of a delta JSON has to escape. */
-const MAX_DELTA_CHARS = 100_000;
 
 export type TurnParts = ToolParts & {
   readonly send: (frame: AgentFrame) => boolean;
   /** Processes that were there before the first turn. */
   readonly ownProcesses: number;
   /** Brings in what is said in the chat while the turn runs. */
-  readonly steering: Steering;
+  readonly followUps: FollowUps;
   readonly prompts: PromptWriter;
   readonly readPicture: ReadPicture;
 };
 
-/** Runs one turn to its `done` or `failed`. Never rejects. */
-export async function runTurn(frame: TurnFrame, parts: TurnParts): Promise<void> {
-  const heartbeat = new Heartbeat(() => parts.send({ type: 'alive', turn: frame.id }));
-  const tools = parts.tools.map((tool) =>
-    reported(heartbeat.during(tool), { turn: frame.id, send: parts.send }),
-  );
+/** Makes a tool's runs known: they count as signs of life, and the record of the turn has them. */
+export type Announce = (tool: AgentTool) => AgentTool;
+
+/** A turn as its answer needs it: its parts, and where what the model says goes. */
+export type AnswerParts = TurnParts & { readonly text: StreamedText; readonly announce: Announce };
+
+/** Answers a turn, and keeps it in its session. @returns that session's id @throws why the model did not answer */
+export type Answer = (frame: TurnFrame, parts: AnswerParts) => Promise<string>;
+
+/**
+ * Runs one turn to its `done` or `failed`. Never rejects.
+ *
+ * @param answer the loop of model and tools
+ */
+export async function runTurn(
+  frame: TurnFrame,
+  parts: TurnParts,
+  answer: Answer = answerInLoop,
+): Promise<void> {
+  const { send } = parts;
+  const heartbeat = new Heartbeat(() => send({ type: 'alive', turn: frame.id }));
+  const announce: Announce = (tool) => reported(heartbeat.during(tool), { turn: frame.id, send });
+  const text = new StreamedText(frame.id, send);
   try {
-    await answer(frame, { ...parts, tools });
+    const tools = parts.tools.map(announce);
+    const session = await answer(frame, { ...parts, tools, text, announce });
+    const end = leftBehind(parts);
+    const done = { type: 'done', turn: frame.id, session, leftBehind: end } as const;
+    if (!send({ ...done, text: text.whole })) send({ ...done, text: null });
   } catch (error) {
-    parts.send({
-      type: 'failed',
-      turn: frame.id,
-      code: 'MODEL_FAILED',
-      message: modelFault(error),
-      leftBehind: leftBehind(parts),
-    });
+    const message = modelFault(error);
+    const end = leftBehind(parts);
+    send({ type: 'failed', turn: frame.id, code: 'MODEL_FAILED', message, leftBehind: end });
   } finally {
     heartbeat.end();
   }
 }
 
-async function answer(frame: TurnFrame, parts: TurnParts): Promise<void> {
+/** Answers a turn with the AI SDK's loop. */
+export const answerInLoop: Answer = async (frame, parts) => {
+  const { text } = parts;
   const session = await Session.open(SESSIONS_DIR, frame.session);
   const asked: ModelMessage = await messageWith(
     frame.prompt,
@@ -66,7 +83,6 @@ async function answer(frame: TurnFrame, parts: TurnParts): Promise<void> {
   const before = frame.model.seesPictures
     ? await withPictures(session.messages, parts.readPicture)
     : session.messages;
-  const text = new StreamedText(frame.id, parts.send);
   const { contextTokens } = frame.model;
   const model = languageModel(frame.model);
   const window = new ContextWindow({
@@ -79,12 +95,14 @@ async function answer(frame: TurnFrame, parts: TurnParts): Promise<void> {
   const tools = frame.model.callsTools
     ? toolsWithLoops(frame, parts, languageModel(frame.model, 'subagent'))
     : {};
+  const steering = createSteering();
+  parts.followUps.takenBy(({ id, message }) => void steering.steer(message, { id }));
   const result = streamText({
     model: window.model,
     instructions: await parts.prompts.forTurn({ frame, tools: Object.keys(tools) }),
     messages: [...before, asked],
     tools,
-    experimental_steering: parts.steering,
+    experimental_steering: steering,
     stopWhen: isStepCount(frame.maxRounds),
     // Failures arrive in the stream, where they end the turn: no need to print them.
     onError: () => {},
@@ -107,14 +125,8 @@ async function answer(frame: TurnFrame, parts: TurnParts): Promise<void> {
     said.push({ role: 'assistant', content: '(ended without a word)' });
   }
   await session.append(said.map(withoutPictures), window.tokens);
-  const done = {
-    type: 'done',
-    turn: frame.id,
-    session: session.id,
-    leftBehind: leftBehind(parts),
-  } as const;
-  if (!parts.send({ ...done, text: text.whole })) parts.send({ ...done, text: null });
-}
+  return session.id;
+};
 
 function leftBehind({ ownProcesses }: TurnParts): number {
   return Math.max(0, countProcesses() - ownProcesses);
@@ -123,43 +135,4 @@ function leftBehind({ ownProcesses }: TurnParts): number {
 /** Returns a step as the session keeps it: what was brought in before it, and what came of it. */
 function messagesOf(step: StepResult<ToolSet>): ModelMessage[] {
   return [...(step.experimental_steeringMessages ?? []), ...step.response.messages];
-}
-
-/** The answer on its way out: what the model says in all its steps, a blank line between two. */
-class StreamedText {
-  readonly #turn: string;
-  readonly #send: TurnParts['send'];
-  #parts: string[] = [];
-  #length = 0;
-  #isBetweenSteps = false;
-
-  constructor(turn: string, send: TurnParts['send']) {
-    this.#turn = turn;
-    this.#send = send;
-  }
-
-  add(text: string): void {
-    if (text === '') return;
-    const delta = this.#isBetweenSteps && this.#length > 0 ? `\n\n${text}` : text;
-    this.#isBetweenSteps = false;
-    // A text longer than a frame is not collected; the host has the deltas.
-    if (this.#length <= MAX_FRAME_BYTES) this.#parts.push(delta);
-    this.#length += delta.length;
-    for (let from = 0; from < delta.length; from += MAX_DELTA_CHARS) {
-      const piece = delta.slice(from, from + MAX_DELTA_CHARS);
-      this.#send({ type: 'text', turn: this.#turn, delta: piece });
-    }
-  }
-
-  endStep(): void {
-    this.#isBetweenSteps = true;
-  }
-
-  get isEmpty(): boolean {
-    return this.#length === 0;
-  }
-
-  get whole(): string | null {
-    return this.#length <= MAX_FRAME_BYTES ? this.#parts.join('') : null;
-  }
 }

@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import type { ModelMessage } from 'ai';
 import { NOTHING_SAID, type Note, parseTranscript, type Transcript } from './transcript.ts';
 
+/** The folder of an agent's conversations; it stays when the container ends. */
+export const SESSIONS_DIR = '/home/node/.claude/sessions';
+
 /**
  * One conversation and its transcript, a file with a message a line. The file only ever grows: messages stay
  * in it after a summary replaces them.

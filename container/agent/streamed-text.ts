@@ -1,0 +1,47 @@
+import type { AgentFrame } from '../../src/sandbox/protocol/frames.ts';
+import { MAX_FRAME_BYTES } from '../../src/sandbox/protocol/protocol.ts';
+
+/** Far below the longest frame, however much of a delta JSON has to escape. */
+const MAX_DELTA_CHARS = 100_000;
+
+/** The answer on its way out: what the model says in all its steps, a blank line between two. */
+export class StreamedText {
+  readonly #turn: string;
+  readonly #send: (frame: AgentFrame) => boolean;
+  #parts: string[] = [];
+  #length = 0;
+  #isBetweenSteps = false;
+
+  constructor(turn: string, send: (frame: AgentFrame) => boolean) {
+    this.#turn = turn;
+    this.#send = send;
+  }
+
+  add(text: string): void {
+    if (text === '') return;
+    const delta = this.#isBetweenSteps && this.#length > 0 ? `\n\n${text}` : text;
+    this.#isBetweenSteps = false;
+    // A text longer than a frame is not collected; the host has the deltas.
+    if (this.#length <= MAX_FRAME_BYTES) this.#parts.push(delta);
+    this.#length += delta.length;
+    for (let from = 0; from < delta.length; from += MAX_DELTA_CHARS) {
+      const piece = delta.slice(from, from + MAX_DELTA_CHARS);
+      this.#send({ type: 'text', turn: this.#turn, delta: piece });
+    }
+  }
+
+  /** The model's next words are another step's. */
+  endStep(): void {
+    this.#isBetweenSteps = true;
+  }
+
+  /** True until the model has said something. */
+  get isEmpty(): boolean {
+    return this.#length === 0;
+  }
+
+  /** All of it; null where that is longer than a frame. */
+  get whole(): string | null {
+    return this.#length <= MAX_FRAME_BYTES ? this.#parts.join('') : null;
+  }
+}
