@@ -13,7 +13,11 @@ if (apt.length > 0) {
 }
 const packages = Object.entries(npm).map(([name, range]) => `${name}@${range}`);
 if (packages.length > 0) {
-  run('npm', ['install', '--global', '--no-audit', '--no-fund', ...packages]);
+  const cache = '/tmp/npm-cache';
+  const options = ['--global', '--no-audit', '--no-fund', '--cache', cache];
+  run('npm', ['install', ...options, ...packages]);
+  // In the image it would be as large as the packages.
+  run('rm', ['-rf', cache]);
 }
 
 /**
