@@ -93,7 +93,7 @@ function refuseUnknown({ tools }: CommandContext, off: readonly string[], typed:
   const isKnown = names.some((name) => isSwitchedOff([typed], name)) || off.includes(typed);
   if (isKnown || (typed.endsWith('*') && typed.length > 1)) return;
   const [nearest] = nearestNames(typed, names, 1);
-  const hint = nearest === undefined ? '`/tools` lists them' : `did you mean \`${nearest}\`?`;
+  const hint = nearest === undefined ? '`/tools` lists them.' : `did you mean \`${nearest}\`?`;
   throw new GroupRefused(`There is no tool \`${typed}\`: ${hint}`);
 }
 

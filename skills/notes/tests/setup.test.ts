@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { setup } from '../../../src/setup/notes.ts';
+import type { SetupQuestion } from '../../../src/setup/step.ts';
 
 test('the step asks for accounts and days, refuses what .env could not hold, and writes both', async () => {
   const problems: (string | null)[] = [];
@@ -10,8 +11,9 @@ test('the step asks for accounts and days, refuses what .env could not hold, and
     args: [],
     isInteractive: true,
     say() {},
-    async ask({ check, initial }: { check: (typed: string) => unknown; initial?: string }) {
-      for (const typed of ['a"b#', '40', initial ?? '']) problems.push(String(await check(typed)));
+    async ask({ check, initial, proposed }: SetupQuestion) {
+      const atFirst = proposed ?? initial ?? '';
+      for (const typed of ['a"b#', '40', atFirst]) problems.push(String(await check(typed)));
       return answers.shift() ?? '';
     },
     write: (values: object) => void written.push(values),
