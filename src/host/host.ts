@@ -82,6 +82,7 @@ export function openHost(options: HostOptions): Host {
     },
     stopTurn: (id) => turns.stopTurn(id),
     onQueued: turnsQueued.emit,
+    onMessageQueued: delivery.wake,
   });
 
   // What turns work with.

@@ -16,6 +16,7 @@ export interface Outbox {
   add(message: NewOutbound, now: number): void;
   /** Returns the first unsent message of every chat that has one: the order within a chat is kept. */
   heads(): readonly Outbound[];
+  has(messageId: string): boolean;
   markSending(messageId: string): void;
   markSent(messageId: string): void;
   /** Notes that the far end did not take a message: it is tried again at `nextTryAt`. */
@@ -78,6 +79,7 @@ export function openOutbox(database: Database): Outbox {
     "SELECT 1 FROM outbox WHERE jid = ? AND state IN ('queued', 'sending') LIMIT 1",
   );
 
+  const known = database.prepare('SELECT 1 FROM outbox WHERE message_id = ?');
   const unsentOf = database.prepare(
     "SELECT 1 FROM outbox WHERE turn_id = ? AND state IN ('queued', 'sending') LIMIT 1",
   );
@@ -117,6 +119,7 @@ export function openOutbox(database: Database): Outbox {
       );
     },
     heads: () => heads.all().map(parseOutbound),
+    has: (messageId) => known.get(messageId) !== undefined,
     markSending: (messageId) => void setState.run({ messageId, state: 'sending', error: null }),
     markSent: (messageId) => void setState.run({ messageId, state: 'sent', error: null }),
     postpone: (messageId, nextTryAt, error) => void postpone.run({ messageId, nextTryAt, error }),

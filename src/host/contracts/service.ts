@@ -31,6 +31,11 @@ export type ServiceStore = {
 
 /** A turn that a service asks for: it is kept and run like that of a task, and shown with the tasks. */
 export type QueuedTurn = {
+  /**
+   * An id that the service has made by `newId` and kept before: asked for again, also after a crash, it is the same
+   * turn, and nothing is queued.
+   */
+  readonly id?: string;
   /** The folder of the group whose agent works on it. */
   readonly folder: string;
   /** The prompt of the turn. */
@@ -52,6 +57,18 @@ export type QueuedTurn = {
   readonly system?: string;
   /** Tools of the host's and of the agent's own, by their names: only these, or all without these. */
   readonly tools?: { readonly only?: readonly string[]; readonly without?: readonly string[] };
+};
+
+/** A message that a service puts into a chat as it is, without an agent. */
+export type QueuedMessage = {
+  /** As of a turn: asked for again, it is the same message. */
+  readonly id: string;
+  /** The folder of the group. */
+  readonly folder: string;
+  /** In Markdown. */
+  readonly text: string;
+  /** The chat of that folder; the one that was written in last by default. */
+  readonly jid?: string;
 };
 
 /** The host's tools, for a service that lets others call them. Rights and guards are those of the group's agent. */
@@ -110,6 +127,8 @@ export type ServiceContext = {
   readonly store: ServiceStore;
   /** Queues a turn and returns its id. Throws where no group has that folder. */
   readonly queueTurn: (turn: QueuedTurn) => string;
+  /** Queues a message for a chat. Throws where no group has that folder. */
+  readonly queueMessage: (message: QueuedMessage) => void;
   /** Ends a turn that this service has queued, or sees to it that it never begins. False where it is over. */
   readonly stopTurn: (id: string) => boolean;
   /**

@@ -14,6 +14,7 @@ export type BackgroundOptions = Omit<ServicesOptions, 'dueTasks'> & {
 /** Opens the tasks and makes the services ready; none is started. */
 export function openBackground(options: BackgroundOptions): Background {
   const { store, settings, now, setTimer, timeZone, newId, log, timeouts, onQueued } = options;
+  const { onMessageQueued } = options;
   const { outgoing, http, databases, projectDir, sandbox, calls, stopTurn, embed } = options;
   const dueTasks = openDueTasks({
     store,
@@ -50,6 +51,7 @@ export function openBackground(options: BackgroundOptions): Background {
     timeouts,
     dueTasks,
     onQueued,
+    onMessageQueued,
   });
   return { tasks, services };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Turn } from '../../store/store.ts';
+import type { Group, Turn } from '../../store/store.ts';
 import type { ClockPort, IdPort, StorePort, TimeZonePort } from '../contracts/ports.ts';
-import type { QueuedTurn } from '../contracts/service.ts';
+import type { QueuedMessage, QueuedTurn } from '../contracts/service.ts';
 import { queueRun } from '../scheduler/fire.ts';
 
 const Names = z.array(z.string()).readonly();
@@ -51,10 +51,10 @@ export function queueTurn(
 ): string {
   const { folder, prompt, context = 'isolated', taskType = service, jid } = turn;
   const { pool, system, tools, isBeside = false } = turn;
-  const group = jid === undefined ? store.groups.byFolder(folder) : store.groups.byJid(jid);
-  if (group?.folder !== folder) throw new Error(`No chat is registered with the folder ${folder}.`);
+  if (turn.id !== undefined && store.taskRuns.ofTurn(turn.id) !== null) return turn.id;
+  const group = groupOf(store, { folder, jid });
   const at = now();
-  const turnId = newId();
+  const turnId = turn.id ?? newId();
   const queuedBy = { service, taskType, pool, system, tools };
   store.transaction(() => {
     const schedule = { kind: 'at', text: `by ${service}`, timeZone, anchor: at } as const;
@@ -70,6 +70,27 @@ export function queueTurn(
   });
   onQueued();
   return turnId;
+}
+
+/** Queues a message of a service's, once for each id. */
+export function queueMessage(
+  { store, now, onQueued }: StorePort & ClockPort & { readonly onQueued: () => void },
+  { id: messageId, folder, text, jid }: QueuedMessage,
+): void {
+  store.transaction(() => {
+    if (store.outbox.has(messageId)) return;
+    store.outbox.add({ messageId, jid: groupOf(store, { folder, jid }).jid, text }, now());
+  });
+  onQueued();
+}
+
+function groupOf(
+  { groups }: StorePort['store'],
+  { folder, jid }: { readonly folder: string; readonly jid: string | undefined },
+): Group {
+  const group = jid === undefined ? groups.byFolder(folder) : groups.byJid(jid);
+  if (group?.folder !== folder) throw new Error(`No chat is registered with the folder ${folder}.`);
+  return group;
 }
 
 /**

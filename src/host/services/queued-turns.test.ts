@@ -70,6 +70,36 @@ test('of the turns that a service has queued the newest hundred are kept as task
   await assistant.stop();
 });
 
+test('a turn or a message that is asked for again under its id is the same one, also after a restart', async () => {
+  reset();
+  using project = new TestProject();
+  const prompts: string[] = [];
+  const { services } = await servicesOf({ 'plain.ts': PLAIN }, { PLAIN_WORD: 'yes' });
+  const agent = async ({ prompt }: { readonly prompt: string }) => {
+    prompts.push(prompt);
+    return answers('done');
+  };
+  const turn = { id: 'hook-1', folder: 'family', prompt: 'look' };
+  const message = { id: 'hook-2', folder: 'family', text: '*wet*' };
+  const first = await startWithFamily(project, agent, undefined, { services });
+  expect(seen.contexts[0]?.queueTurn(turn)).toBe('hook-1');
+  seen.contexts[0]?.queueMessage(message);
+  expect(seen.contexts[0]?.queueTurn(turn)).toBe('hook-1');
+  await isIdle(first);
+  await first.stop();
+  expect(textsOf(first.chat).toSorted()).toEqual(['*wet*', 'done']);
+  const second = await startWithFamily(project, agent, undefined, { services });
+  expect(seen.contexts[1]?.queueTurn(turn)).toBe('hook-1');
+  seen.contexts[1]?.queueMessage(message);
+  expect(() => seen.contexts[1]?.queueMessage({ ...message, id: 'x', folder: 'nobody' })).toThrow(
+    'No chat is registered with the folder nobody.',
+  );
+  await isIdle(second);
+  await second.stop();
+  expect(prompts).toHaveLength(1);
+  expect(textsOf(second.chat)).toEqual([]);
+});
+
 const JUDGE = serviceFile(
   'judge',
   `start: (context) => {

@@ -59,6 +59,7 @@ test('a service holds its own settings and what its contract names, and nothing 
     'newId',
     'now',
     'openDatabase',
+    'queueMessage',
     'queueTurn',
     'readGroupFile',
     'route',

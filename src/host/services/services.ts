@@ -31,7 +31,7 @@ import type { ServiceCaller } from '../contracts/service-call.ts';
 import type { ToolSource } from '../contracts/tool.ts';
 import type { DueTasks } from '../scheduler/due-tasks.ts';
 import type { LazySandbox } from '../turns/agent/lazy-sandbox.ts';
-import { queueTurn, withdrawTurn } from './queued-turn.ts';
+import { queueMessage, queueTurn, withdrawTurn } from './queued-turn.ts';
 import { type ServiceState, superviseService } from './supervise.ts';
 
 /** A service as the owner is told of it. */
@@ -75,6 +75,8 @@ export type ServicesOptions = StorePort & { readonly services: readonly Named<St
     readonly stopTurn: (id: string) => void;
     /** A turn was queued. */
     readonly onQueued: () => void;
+    /** A message waits in the outbox. */
+    readonly onMessageQueued: () => void;
   };
 
 /** Opens the services of this tree, each with its own settings; none is started. */
@@ -159,6 +161,8 @@ function contextOf(
     signal,
     store: readable(options.store),
     queueTurn: (turn) => queueTurn(options, name, turn),
+    queueMessage: (message) =>
+      queueMessage({ ...options, onQueued: options.onMessageQueued }, message),
     stopTurn(id) {
       const isOpen = withdrawTurn(options, name, id);
       if (isOpen) options.stopTurn(id);
