@@ -7,6 +7,8 @@ import type { Writable } from 'node:stream';
 /** A device at the other end of a line: it says lines, and reads what it is sent. */
 export class Board {
   readonly lines: string[] = [];
+  /** Called with each line. */
+  onLine: (line: string) => void = () => {};
   readonly #out: Writable;
   readonly #waiting = new Set<() => void>();
   #rest = '';
@@ -18,6 +20,7 @@ export class Board {
       const lines = (this.#rest + chunk).split('\n');
       this.#rest = lines.pop() ?? '';
       this.lines.push(...lines);
+      for (const line of lines) this.onLine(line);
       for (const look of this.#waiting) look();
     });
   }
@@ -46,6 +49,12 @@ export class LineServer implements AsyncDisposable {
   readonly #sockets: Socket[] = [];
   readonly #boards: Board[] = [];
   readonly #waiting: ((board: Board) => void)[] = [];
+  /** All that was ever sent to the device. */
+  readonly lines: string[] = [];
+  readonly #unsaid: (string | Uint8Array)[] = [];
+  readonly #reading = new Set<() => void>();
+  #present: Board | null = null;
+  #lastPort = 0;
 
   private constructor(server: Server) {
     this.#server = server;
@@ -53,6 +62,15 @@ export class LineServer implements AsyncDisposable {
       socket.on('error', () => {});
       this.#sockets.push(socket);
       const board = new Board(socket, socket);
+      board.onLine = (line) => {
+        if (line !== '') this.lines.push(line);
+        for (const look of this.#reading) look();
+      };
+      for (const text of this.#unsaid.splice(0)) board.say(text);
+      this.#present = board;
+      socket.on('close', () => {
+        if (this.#present === board) this.#present = null;
+      });
       const next = this.#waiting.shift();
       if (next === undefined) this.#boards.push(board);
       else next(board);
@@ -67,7 +85,7 @@ export class LineServer implements AsyncDisposable {
   }
 
   get port(): number {
-    return (this.#server.address() as AddressInfo).port;
+    return this.#server.listening ? (this.#server.address() as AddressInfo).port : this.#lastPort;
   }
 
   get url(): string {
@@ -81,8 +99,39 @@ export class LineServer implements AsyncDisposable {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
+  /** The device says something now, or once it is plugged in. */
+  sayLasting(text: string | Uint8Array): void {
+    if (this.#present === null) this.#unsaid.push(text);
+    else this.#present.say(text);
+  }
+
+  /** Resolves when so many lines have come. */
+  read(count: number): Promise<void> {
+    return new Promise((resolve) => {
+      const look = (): void => {
+        if (this.lines.length < count) return;
+        this.#reading.delete(look);
+        resolve();
+      };
+      this.#reading.add(look);
+      look();
+    });
+  }
+
+  /** The device is not there any more. */
+  async goDown(): Promise<void> {
+    this.#lastPort = this.port;
+    await this[Symbol.asyncDispose]();
+  }
+
+  async comeUp(): Promise<void> {
+    this.#server.listen(this.#lastPort, '127.0.0.1');
+    await once(this.#server, 'listening');
+  }
+
   /** Cuts the line, as pulling a plug does. */
   unplug(): void {
+    this.#present = null;
     for (const socket of this.#sockets.splice(0)) socket.destroy();
   }
 
