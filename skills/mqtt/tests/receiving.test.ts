@@ -1,0 +1,174 @@
+import type { Packet } from 'mqtt-packet';
+import { expect, test } from 'vitest';
+import { Broker } from './broker.ts';
+import { connectChannel, inMemory } from './fixtures.ts';
+
+const IN = 'patchclaw/in';
+
+test('a message names its sender and its chat; without them it is from unknown, in the chat of its topic', async () => {
+  await using broker = await Broker.start();
+  await using connected = await connectChannel(broker.url);
+  const { inbox } = connected;
+  broker.say(IN, { content: 'it is wet', sender_id: 'esp32', chat_id: 'garden' });
+  broker.say(IN, { content: 'hello' }, { qos: 0 });
+  await inbox.until(() => inbox.messages.length === 2);
+  expect(inbox.messages).toMatchObject([
+    { jid: 'mqtt:garden', chatName: 'garden', sender: 'esp32', text: 'it is wet', isDirect: true },
+    { jid: 'mqtt:patchclaw/in', sender: 'unknown', text: 'hello', isOwner: false },
+  ]);
+  await broker.until(() => broker.acknowledged === 1);
+});
+
+test('a topic of the map is a chat of its own, which no message elsewhere can name', async () => {
+  await using broker = await Broker.start();
+  const env = { MQTT_TOPICS: 'kitchen=k/ask>k/say, desk=d/ask>d/say' };
+  await using connected = await connectChannel(broker.url, env);
+  const { inbox, channel } = connected;
+  broker.say('k/ask', { content: 'a', chat_id: 'desk' });
+  broker.say('d/ask', { content: 'b' });
+  broker.say(IN, { content: 'I am the kitchen', chat_id: 'kitchen' });
+  broker.say(IN, { content: 'c' });
+  await inbox.until(() => inbox.messages.length === 3);
+  expect(inbox.messages.map(({ jid, text }) => [jid, text])).toEqual([
+    ['mqtt:kitchen', 'a'],
+    ['mqtt:desk', 'b'],
+    ['mqtt:patchclaw/in', 'c'],
+  ]);
+  await channel.send({ id: '1', jid: 'mqtt:desk', text: 'yes' });
+  expect(broker.textsOn('d/say')).toEqual(['{"content":"yes","chat_id":"desk"}']);
+});
+
+test('while a message is stored the broker still has it; the next one comes after that', async () => {
+  await using broker = await Broker.start();
+  await using connected = await connectChannel(broker.url);
+  const { inbox } = connected;
+  const { promise: stored, resolve: finish } = Promise.withResolvers<void>();
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  const store = inbox.onMessage;
+  inbox.onMessage = async (message) => {
+    begin();
+    await stored;
+    await store(message);
+  };
+  broker.say(IN, { content: 'one' });
+  broker.say(IN, { content: 'two' });
+  await begun;
+  expect(broker.acknowledged).toBe(0);
+  finish();
+  await broker.until(() => broker.acknowledged === 2);
+  expect(inbox.texts).toEqual(['one', 'two']);
+});
+
+test('what could not be stored is tried again, and is acknowledged once it is stored', async () => {
+  await using broker = await Broker.start();
+  await using connected = await connectChannel(broker.url);
+  const { inbox } = connected;
+  const store = inbox.onMessage;
+  let failures = 3;
+  inbox.onMessage = async (message) => {
+    failures -= 1;
+    if (failures >= 0) throw new Error('disk full');
+    await store(message);
+  };
+  broker.say(IN, { content: 'one' });
+  await broker.until(() => broker.acknowledged === 1);
+  expect(inbox.texts).toEqual(['one']);
+  expect(inbox.log[0]).toMatchObject({ data: { cause: 'disk full' } });
+});
+
+test('a message whose acknowledgement was lost comes again, and is the same message', async () => {
+  await using broker = await Broker.start();
+  await using connected = await connectChannel(broker.url);
+  const { inbox } = connected;
+  let losses = 1;
+  broker.lose = ({ cmd }: Packet) => cmd === 'puback' && losses-- > 0;
+  broker.say(IN, { content: 'ping' });
+  await broker.until(() => broker.acknowledged === 1);
+  broker.say(IN, { content: 'ping' });
+  await broker.until(() => broker.acknowledged === 2);
+  // The host stores a message of a known id once.
+  expect(inbox.texts).toEqual(['ping', 'ping', 'ping']);
+  const [first, repeat, second] = inbox.messages.map(({ id }) => id);
+  expect(repeat).toBe(first);
+  expect(second).not.toBe(first);
+});
+
+test('a repeat reaches the next process, which knows it; a new session begins with new numbers', async () => {
+  await using broker = await Broker.start();
+  const disk = inMemory();
+  const first = await connectChannel(broker.url, {}, disk);
+  broker.lose = ({ cmd }: Packet) => cmd === 'puback';
+  broker.say(IN, { content: 'ping' });
+  await first.inbox.until(() => first.inbox.messages.length > 0);
+  await first.channel.disconnect();
+  broker.lose = () => false;
+  await using second = await connectChannel(broker.url, {}, disk);
+  await broker.until(() => broker.acknowledged === 1);
+  const { inbox } = second;
+  expect(inbox.messages.at(-1)?.id).toBe(first.inbox.messages[0]?.id);
+  broker.forget();
+  await inbox.until(() => inbox.statuses.filter(({ state }) => state === 'connected').length === 2);
+  broker.say(IN, { content: 'ping' });
+  await broker.until(() => broker.acknowledged === 2);
+  expect(inbox.messages.at(-1)?.id).not.toBe(first.inbox.messages[0]?.id);
+});
+
+test('with an id of the device a message that it publishes twice is the same message', async () => {
+  await using broker = await Broker.start();
+  await using connected = await connectChannel(broker.url);
+  const { inbox } = connected;
+  broker.say(IN, { content: 'a', id: 7, sender_id: 'esp32' });
+  broker.say(IN, { content: 'a', id: 7, sender_id: 'esp32' });
+  broker.say(IN, { content: 'a', id: 7 });
+  await inbox.until(() => inbox.messages.length === 3);
+  const [first, second, other] = inbox.messages.map(({ id }) => id);
+  expect(second).toBe(first);
+  expect(other).not.toBe(first);
+});
+
+test('what was said while the assistant was away comes when it is back', async () => {
+  await using broker = await Broker.start();
+  const disk = inMemory();
+  const first = await connectChannel(broker.url, {}, disk);
+  await first.channel.disconnect();
+  broker.say(IN, { content: 'are you there?' });
+  await using second = await connectChannel(broker.url, {}, disk);
+  await second.inbox.until(() => second.inbox.messages.length === 1);
+  expect(second.inbox.texts).toEqual(['are you there?']);
+});
+
+test('what is no message is told in the log and acknowledged: it would come for ever', async () => {
+  await using broker = await Broker.start();
+  await using connected = await connectChannel(broker.url);
+  const { inbox } = connected;
+  broker.say(IN, 'on');
+  broker.say(IN, Buffer.from([0x7b, 0xff, 0xfe, 0x7d]));
+  broker.say(IN, Buffer.alloc(10_485_760, 'x'));
+  broker.say(IN, { text: 'no content' });
+  broker.say(IN, { content: 'bad chat', chat_id: 'a\u0000b' });
+  broker.say(IN, { content: 'old' }, { retain: true });
+  broker.say(IN, { content: '  ' });
+  broker.say(IN, { content: 'hello' });
+  await broker.until(() => broker.acknowledged === 8);
+  expect(inbox.texts).toEqual(['hello']);
+  const reasons = inbox.log.map(({ data }) => (data as { reason: string }).reason);
+  expect(reasons).toEqual([
+    'it is no JSON with "content"',
+    'it is no UTF-8',
+    expect.stringContaining('10485760 bytes'),
+    'it is no JSON with "content"',
+    expect.stringContaining('chat_id'),
+    expect.stringContaining('retained'),
+  ]);
+});
+
+test('a burst of messages stays in order and loses nothing', async () => {
+  await using broker = await Broker.start();
+  await using connected = await connectChannel(broker.url);
+  const { inbox } = connected;
+  const texts = Array.from({ length: 300 }, (_, at) => `message ${at}`);
+  for (const content of texts) broker.say(IN, { content });
+  await broker.until(() => broker.acknowledged === 300);
+  expect(inbox.texts).toEqual(texts);
+  expect(new Set(inbox.messages.map(({ id }) => id)).size).toBe(300);
+});
