@@ -1,0 +1,108 @@
+import { z } from 'zod';
+
+const Named = z.looseObject({ login: z.string() });
+const Titled = z.looseObject({
+  number: z.int().optional(),
+  title: z.string().optional(),
+  html_url: z.string().optional(),
+  body: z.string().nullish(),
+  merged: z.boolean().optional(),
+});
+const Event = z.looseObject({
+  action: z.string().optional(),
+  sender: Named.optional(),
+  repository: z.looseObject({ full_name: z.string(), html_url: z.string().optional() }).optional(),
+  issue: Titled.optional(),
+  pull_request: Titled.optional(),
+  discussion: Titled.optional(),
+  comment: z
+    .looseObject({ body: z.string().nullish(), html_url: z.string().optional() })
+    .optional(),
+  review: z
+    .looseObject({ state: z.string().optional(), html_url: z.string().optional() })
+    .optional(),
+  release: z.looseObject({ tag_name: z.string(), html_url: z.string().optional() }).optional(),
+  workflow_run: z
+    .looseObject({
+      name: z.string().nullish(),
+      conclusion: z.string().nullish(),
+      head_branch: z.string().nullish(),
+      html_url: z.string().optional(),
+    })
+    .optional(),
+  ref: z.string().nullish(),
+  compare: z.string().optional(),
+  commits: z.array(z.looseObject({ message: z.string() })).optional(),
+});
+type Event = z.output<typeof Event>;
+
+const MOST_COMMITS = 5;
+
+/** Tells an event of GitHub in a few lines: who did what, where, and its address. */
+export function describeGitHub(event: string, value: unknown): string {
+  const read = Event.safeParse(value).data ?? {};
+  const who = read.sender?.login ?? 'GitHub';
+  const where = read.repository === undefined ? '' : ` in ${read.repository.full_name}`;
+  const { what, url = read.repository?.html_url, lines = [] } = tell(event, read);
+  const head = `${who} ${what}${where}`;
+  return [head, ...lines, ...(url === undefined ? [] : [url])].join('\n');
+}
+
+type Told = {
+  readonly what: string;
+  readonly url?: string | undefined;
+  readonly lines?: readonly string[];
+};
+
+function tell(event: string, read: Event): Told {
+  const { action = 'changed', comment, review, release, workflow_run: run } = read;
+  const subject = read.pull_request ?? read.issue ?? read.discussion;
+  if (event === 'push') return tellPush(read);
+  if (release !== undefined) {
+    return { what: `${action} the release ${release.tag_name}`, url: release.html_url };
+  }
+  if (run !== undefined) {
+    const end = run.conclusion ?? action;
+    const what = `ran ${run.name ?? 'a workflow'} on ${run.head_branch ?? '?'}: ${end}`;
+    return { what, url: run.html_url };
+  }
+  if (subject === undefined) {
+    const words = event.replace(/_/g, ' ');
+    return { what: read.action === undefined ? `sent ${words}` : `${action} ${words}` };
+  }
+  const thing = `${nounOf(read)} #${subject.number ?? '?'} “${oneLine(subject.title ?? '')}”`;
+  if (comment !== undefined) {
+    return {
+      what: `commented on ${thing}`,
+      url: comment.html_url,
+      lines: [oneLine(comment.body ?? '')],
+    };
+  }
+  if (review !== undefined) {
+    return { what: `reviewed ${thing}: ${review.state ?? action}`, url: review.html_url };
+  }
+  const did = action === 'closed' && subject.merged === true ? 'merged' : action.replace(/_/g, ' ');
+  return { what: `${did} ${thing}`, url: subject.html_url };
+}
+
+function tellPush({ commits = [], ref, compare }: Event): Told {
+  const branch = (ref ?? '').replace(/^refs\/(heads|tags)\//, '');
+  const count = commits.length === 1 ? '1 commit' : `${commits.length} commits`;
+  const titles = commits.map(({ message }) => `- ${oneLine(message)}`);
+  const more = titles.length - MOST_COMMITS;
+  return {
+    what: `pushed ${count} to ${branch}`,
+    url: compare,
+    lines: [...titles.slice(0, MOST_COMMITS), ...(more > 0 ? [`- and ${more} more`] : [])],
+  };
+}
+
+function nounOf({ pull_request: pull, issue }: Event): string {
+  if (pull !== undefined) return 'pull request';
+  return issue === undefined ? 'discussion' : 'issue';
+}
+
+function oneLine(text: string): string {
+  const [first = ''] = text.trim().split('\n');
+  return first.length > 200 ? `${first.slice(0, 199)}…` : first;
+}
