@@ -4,7 +4,12 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { vi } from 'vitest';
 import { readAddress, readToken } from '../../../src/http/files.ts';
-import { answers, type TestAssistant, TestProject } from '../../../src/testing/assistant.ts';
+import {
+  type AssistantParts,
+  answers,
+  type TestAssistant,
+  TestProject,
+} from '../../../src/testing/assistant.ts';
 
 export type Served = AsyncDisposable & {
   readonly project: TestProject;
@@ -15,8 +20,12 @@ export type Served = AsyncDisposable & {
 };
 
 /** Starts an assistant with the chat Family, which has a memory and a history. */
-export async function serve(project = new TestProject()): Promise<Served> {
+export async function serve(
+  project = new TestProject(),
+  parts: AssistantParts = {},
+): Promise<Served> {
   const assistant = await project.start({
+    ...parts,
     agent: async ({ prompt }) => answers(`heard ${prompt.length > 0}`),
   });
   const { chat, terminal } = assistant;

@@ -1,14 +1,19 @@
+import { z } from 'zod';
 import { defineService } from '../host/contracts/service.ts';
+import { NameList } from '../lib/setting-values.ts';
 import { createAssistantServer } from './mcp-server/assistant-server.ts';
 import { openSessions } from './mcp-server/sessions.ts';
 
 /** Lets programs on this machine use the assistant by MCP, with the token of its pages. */
 export const service = defineService({
   name: 'mcp-server',
-  async start(context) {
+  settings: z.object({ MCP_SERVER_TOOLS: NameList }),
+  async start({ settings: { MCP_SERVER_TOOLS: moreTools }, ...context }) {
     const { route, newId, assistantName, store, tools, ask, readGroupFile, setTimer, log } =
       context;
-    const parts = { assistantName, store, tools, ask, readGroupFile, setTimer, log };
+    const { groupsDir } = context;
+    const ways = { store, tools, ask, readGroupFile, setTimer, log };
+    const parts = { assistantName, ...ways, groupsDir, moreTools };
     const sessions = openSessions({ createServer: () => createAssistantServer(parts), newId });
     let address = '';
     for (const method of ['POST', 'GET', 'DELETE'] as const) {

@@ -1,4 +1,4 @@
-import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult, LoggingLevel, Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { ServerParts } from './assistant-server.ts';
 
 /** Tools that only look: these run unasked. */
@@ -29,23 +29,33 @@ export type ClientCall = {
   readonly signal: AbortSignal;
   /** Called every few seconds, with a growing number, while the owner is asked. */
   readonly onWait: (count: number) => void;
+  /** Called with what becomes of the call, for the client's log. */
+  readonly onStep: (level: LoggingLevel, text: string) => void;
 };
 
 /** Describes the tools: those of the host that agents have as well, and one that reads memories. */
-export function listTools({ tools }: Pick<ServerParts, 'tools'>): Tool[] {
+export function listTools({ tools, moreTools }: Pick<ServerParts, 'tools' | 'moreTools'>): Tool[] {
   const offered = tools
     .offered('main')
-    .filter(({ name }) => LOOKING.includes(name) || CHANGING.includes(name))
+    .filter(({ name }) => LOOKING.includes(name) || CHANGING.includes(name) || isMore(name))
     .map(({ name, description, inputSchema }): Tool => {
       const properties = { ...Object(inputSchema['properties']), chat: CHAT };
-      const isLooking = LOOKING.includes(name);
+      const isAsked = CHANGING.includes(name);
       return {
         name,
-        description: isLooking ? description : `${description} The owner is asked first.`,
+        description: isAsked ? `${description} The owner is asked first.` : description,
         inputSchema: { ...inputSchema, type: 'object', properties },
-        annotations: { readOnlyHint: isLooking, openWorldHint: name === 'send_message' },
+        // Of a tool of another skill nothing is known but its description.
+        ...(LOOKING.includes(name) || isAsked
+          ? { annotations: { readOnlyHint: !isAsked, openWorldHint: name === 'send_message' } }
+          : {}),
       };
     });
+  function isMore(name: string): boolean {
+    return moreTools.some((wanted) =>
+      wanted.endsWith('*') ? name.startsWith(wanted.slice(0, -1)) : name === wanted,
+    );
+  }
   const memory: Tool = {
     name: MEMORY,
     description: 'Returns what a chat has asked to be remembered, and what holds for all chats.',
@@ -65,11 +75,15 @@ export async function callTool(parts: ServerParts, call: ClientCall): Promise<Ca
     return failed(`There is no tool ${name}.`);
   const group = parts.store.groups.byFolder(chat);
   if (group === null) return failed(`No chat is registered with the folder ${chat}.`);
-  if (!LOOKING.includes(name)) {
+  if (CHANGING.includes(name)) {
+    call.onStep('notice', 'The owner is asked.');
     const refusal = await refusalOf(parts, { ...call, input }, group.name);
+    call.onStep(refusal === null ? 'notice' : 'warning', refusal ?? 'The owner allowed the call.');
     if (refusal !== null) return failed(refusal);
   }
+  call.onStep('info', `Called for ${group.name}.`);
   const { ok, value } = await parts.tools.call({ folder: chat, name, input }, signal);
+  call.onStep(ok ? 'info' : 'warning', ok ? 'Done.' : 'The call failed.');
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return ok ? said(text) : failed(text);
 }
