@@ -12,6 +12,7 @@ import { openRouting } from '../../../src/model/routing.ts';
 import { isQuiet } from '../../../src/services/heartbeat/answer.ts';
 import { setup } from '../../../src/setup/heartbeat.ts';
 import { TestProject } from '../../../src/testing/assistant.ts';
+import { ownerAtKeyboard } from '../../../src/testing/owner-at-keyboard.ts';
 
 test.for([
   ['', true],
@@ -55,29 +56,6 @@ test('hours go over midnight, end at 24:00, and follow the zone through its summ
   expect(parseActiveHours('8:60-9:00')).toBeNull();
 });
 
-/** An owner at the keyboard: answers are taken in order, each as often as it takes to find one that fits. */
-function owner(answers: string[]) {
-  const problems: string[] = [];
-  const written: Record<string, string> = {};
-  const context = {
-    dataDir: '/nowhere/data',
-    args: [],
-    isInteractive: true,
-    say() {},
-    async ask({ check }: { check: (typed: string) => string | null | Promise<string | null> }) {
-      for (let typed = answers.shift(); typed !== undefined; typed = answers.shift()) {
-        const problem = await check(typed);
-        if (problem === null) return typed;
-        problems.push(problem);
-      }
-      throw new Error('the owner has left');
-    },
-    write: (values: object) => void Object.assign(written, values),
-    signal: new AbortController().signal,
-  };
-  return { context, problems, written };
-}
-
 test('a model of its own answers the heartbeat and nothing else, the usual one after it', async () => {
   const routers = await discoverRouters();
   const chosen = async (environment: Readonly<Record<string, string>>, taskType: string) => {
@@ -99,7 +77,7 @@ test('a model of its own answers the heartbeat and nothing else, the usual one a
 });
 
 test('the set-up asks until an answer fits, and the doctor says the same', async () => {
-  const { context, problems, written } = owner([
+  const { context, problems, written } = ownerAtKeyboard([
     '1',
     '15',
     '8 to 10',

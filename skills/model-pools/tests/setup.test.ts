@@ -3,27 +3,11 @@ import { readSettings } from '../../../src/config.ts';
 import { examination } from '../../../src/doctor/model-pools.ts';
 import { setup } from '../../../src/setup/model-pools.ts';
 import { listOf, startOpenAiServer } from '../../../src/testing/model/openai.ts';
+import { ownerAtKeyboard } from '../../../src/testing/owner-at-keyboard.ts';
 
 async function setUp(answers: readonly string[], environment: Record<string, string> = {}) {
-  const left = [...answers];
-  let written: Readonly<Record<string, string>> = {};
-  const outcome = await setup.run(environment, {
-    dataDir: '/nowhere',
-    args: [],
-    isInteractive: false,
-    say() {},
-    async ask({ check }) {
-      for (;;) {
-        const answer = left.shift() ?? '';
-        if ((await check(answer)) === null) return answer;
-      }
-    },
-    write(values) {
-      written = values;
-    },
-    signal: new AbortController().signal,
-  });
-  return { outcome, written, left };
+  const { context, written, left } = ownerAtKeyboard(answers);
+  return { outcome: await setup.run(environment, context), written, left };
 }
 
 test('the step asks for the models, again where they cannot be read, and keeps pools of the owner’s', async () => {

@@ -1,26 +1,10 @@
 import { expect, test } from 'vitest';
 import { setup } from '../../../src/setup/pipeline.ts';
+import { ownerAtKeyboard } from '../../../src/testing/owner-at-keyboard.ts';
 
 async function setUp(answers: readonly string[], environment: Record<string, string> = {}) {
-  const left = [...answers];
-  let written: Readonly<Record<string, string>> = {};
-  const outcome = await setup.run(environment, {
-    dataDir: '/nowhere',
-    args: [],
-    isInteractive: false,
-    say() {},
-    async ask({ check }) {
-      for (;;) {
-        const answer = left.shift() ?? '1';
-        if ((await check(answer)) === null) return answer;
-      }
-    },
-    write(values) {
-      written = values;
-    },
-    signal: new AbortController().signal,
-  });
-  return { outcome, written, left };
+  const { context, written, left } = ownerAtKeyboard(answers);
+  return { outcome: await setup.run(environment, context), written, left };
 }
 
 test('the step asks what an answer is worth, again where that is no amount, and says what is lacking', async () => {

@@ -1,39 +1,12 @@
 import { expect, test } from 'vitest';
-import type { SetupContext } from '../../../src/setup/step.ts';
+import { ownerAtKeyboard } from '../../../src/testing/owner-at-keyboard.ts';
 import { APP_TOKEN, BOT_TOKEN, setup, startWorkspace } from './fixtures.ts';
-
-/** An owner at the keyboard: answers are taken in order, each as often as it takes to find one that fits. */
-function owner(env: Record<string, string>, answers: readonly string[]) {
-  const left = [...answers];
-  const problems: string[] = [];
-  const written: Record<string, string> = {};
-  const context: SetupContext = {
-    dataDir: '/nowhere/data',
-    args: [],
-    isInteractive: true,
-    say: () => {},
-    async ask({ check }) {
-      for (let typed = left.shift(); typed !== undefined; typed = left.shift()) {
-        const problem = await check(typed);
-        if (problem === null) return typed;
-        problems.push(problem);
-      }
-      throw new Error('the owner has left');
-    },
-    write: (values) => Object.assign(written, values),
-    signal: new AbortController().signal,
-  };
-  return { env, context, problems, written };
-}
 
 test('both tokens are tried with Slack before anything is written', async () => {
   await using slack = await startWorkspace();
   const tokens = ['xapp-swapped', 'xoxb-wrong', BOT_TOKEN, BOT_TOKEN, 'xapp-wrong', APP_TOKEN];
-  const { env, context, problems, written } = owner({ SLACK_API_URL: slack.url }, [
-    ...tokens,
-    'ada',
-    'U0ADA',
-  ]);
+  const env = { SLACK_API_URL: slack.url };
+  const { context, problems, written } = ownerAtKeyboard([...tokens, 'ada', 'U0ADA']);
   const outcome = await setup.run(env, context);
   expect(problems).toEqual([
     'A bot token begins with xoxb-.',
@@ -54,7 +27,8 @@ test('both tokens are tried with Slack before anything is written', async () => 
 
 test('an owner who leaves has nothing written', async () => {
   await using slack = await startWorkspace();
-  const { env, context, written } = owner({ SLACK_API_URL: slack.url }, [BOT_TOKEN]);
+  const env = { SLACK_API_URL: slack.url };
+  const { context, written } = ownerAtKeyboard([BOT_TOKEN]);
   await expect(setup.run(env, context)).rejects.toThrow('left');
   expect(written).toEqual({});
 });

@@ -5,32 +5,10 @@ import { examination } from '../../../src/doctor/spawn.ts';
 import { parseProfiles } from '../../../src/lib/spawn/profiles.ts';
 import { setup } from '../../../src/setup/spawn.ts';
 import { TestProject } from '../../../src/testing/assistant.ts';
-
-/** An owner at the keyboard: answers are taken in order, each as often as it takes to find one that fits. */
-function owner(answers: string[]) {
-  const problems: string[] = [];
-  const written: Record<string, string> = {};
-  const context = {
-    dataDir: '/nowhere/data',
-    args: [],
-    isInteractive: true,
-    say() {},
-    async ask({ check }: { check: (typed: string) => string | null | Promise<string | null> }) {
-      for (let typed = answers.shift(); typed !== undefined; typed = answers.shift()) {
-        const problem = await check(typed);
-        if (problem === null) return typed;
-        problems.push(problem);
-      }
-      throw new Error('the owner has left');
-    },
-    write: (values: object) => void Object.assign(written, values),
-    signal: new AbortController().signal,
-  };
-  return { context, problems, written };
-}
+import { ownerAtKeyboard } from '../../../src/testing/owner-at-keyboard.ts';
 
 test('the set-up switches it on or off, and the doctor says what holds', async () => {
-  const { context, problems, written } = owner(['yes', 'on', '9', '3', '0', '20']);
+  const { context, problems, written } = ownerAtKeyboard(['yes', 'on', '9', '3', '0', '20']);
   expect(setup.currentState({}, '/nowhere')).toBeNull();
   const { summary } = await setup.run({}, context);
   expect(problems).toEqual([
@@ -40,7 +18,7 @@ test('the set-up switches it on or off, and the doctor says what holds', async (
   ]);
   expect(written).toEqual({ SPAWN: 'on', SPAWN_AT_ONCE: '3', SPAWN_MINUTES: '20' });
   expect(summary).toContain('at most 3 at once, for 20 minutes each. They spend from the budget');
-  const leaving = owner(['off']);
+  const leaving = ownerAtKeyboard(['off']);
   expect((await setup.run(written, leaving.context)).summary).toBe('Sub-agents are off.');
   using project = new TestProject();
   const subject = {

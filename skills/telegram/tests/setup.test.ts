@@ -1,36 +1,13 @@
 import { expect, test } from 'vitest';
-import type { SetupContext } from '../../../src/setup/step.ts';
+import { ownerAtKeyboard } from '../../../src/testing/owner-at-keyboard.ts';
 import { startBotApi } from './botApi.ts';
 import { setup, TOKEN } from './fixtures.ts';
-
-/** An owner at the keyboard: answers are taken in order, each as often as it takes to find one that fits. */
-function owner(env: Record<string, string>, answers: readonly string[]) {
-  const left = [...answers];
-  const problems: string[] = [];
-  const written: Record<string, string> = {};
-  const context: SetupContext = {
-    dataDir: '/nowhere/data',
-    args: [],
-    isInteractive: true,
-    say: () => {},
-    async ask({ check }) {
-      for (let typed = left.shift(); typed !== undefined; typed = left.shift()) {
-        const problem = await check(typed);
-        if (problem === null) return typed;
-        problems.push(problem);
-      }
-      throw new Error('the owner has left');
-    },
-    write: (values) => Object.assign(written, values),
-    signal: new AbortController().signal,
-  };
-  return { env, context, problems, written };
-}
 
 test('a token is tried with Telegram before anything is written', async () => {
   await using api = await startBotApi({ token: TOKEN });
   const answers = ['nonsense', '7:another', TOKEN, 'ada', '', ' 1001, 1002'];
-  const { env, context, problems, written } = owner({ TELEGRAM_API_ROOT: api.url }, answers);
+  const env = { TELEGRAM_API_ROOT: api.url };
+  const { context, problems, written } = ownerAtKeyboard(answers);
   const outcome = await setup.run(env, context);
   expect(problems).toEqual([
     expect.stringContaining('looks like 123456789'),
@@ -46,7 +23,8 @@ test('a token is tried with Telegram before anything is written', async () => {
 
 test('an owner who leaves has nothing written', async () => {
   await using api = await startBotApi({ token: TOKEN });
-  const { env, context, written } = owner({ TELEGRAM_API_ROOT: api.url }, [TOKEN]);
+  const env = { TELEGRAM_API_ROOT: api.url };
+  const { context, written } = ownerAtKeyboard([TOKEN]);
   await expect(setup.run(env, context)).rejects.toThrow('left');
   expect(written).toEqual({});
   await expect(setup.run(env, { ...context, args: ['--token'] })).rejects.toThrow(

@@ -1,34 +1,9 @@
 import { expect, test } from 'vitest';
 import { webExamination } from '../../../src/doctor/web.ts';
-import type { SetupContext } from '../../../src/setup/step.ts';
 import { webSetup } from '../../../src/setup/web.ts';
+import { ownerAtKeyboard } from '../../../src/testing/owner-at-keyboard.ts';
 import { localServer } from './net.ts';
 import { searchServer } from './searchServers.ts';
-
-/** An owner at the keyboard: answers are taken in order, each as often as it takes to find one that fits. */
-function owner(answers: readonly string[]) {
-  const left = [...answers];
-  const problems: string[] = [];
-  const said: string[] = [];
-  const written: Record<string, string> = {};
-  const context: SetupContext = {
-    dataDir: '/nowhere/data',
-    args: [],
-    isInteractive: true,
-    say: (text) => said.push(text),
-    async ask({ check }) {
-      for (let typed = left.shift(); typed !== undefined; typed = left.shift()) {
-        const problem = await check(typed);
-        if (problem === null) return typed;
-        problems.push(problem);
-      }
-      throw new Error('the owner has left');
-    },
-    write: (values) => Object.assign(written, values),
-    signal: new AbortController().signal,
-  };
-  return { context, problems, said, written };
-}
 
 const at = (address: string) => ({ brave: address, tavily: address, duckduckgo: address });
 
@@ -49,7 +24,7 @@ test('a key is tried with its server before anything is written', async () => {
     const isRight = request.headers['x-subscription-token'] === 'right';
     void (isRight ? right : wrong).handler(request, response);
   });
-  const { context, problems, written } = owner(['google', 'Brave', 'wrong', ' right ']);
+  const { context, problems, written } = ownerAtKeyboard(['google', 'Brave', 'wrong', ' right ']);
   const setup = webSetup(at(server.address));
   expect(setup.currentState({}, '/nowhere')).toBeNull();
   const outcome = await setup.run({}, context);
@@ -66,12 +41,12 @@ test('a key is tried with its server before anything is written', async () => {
 test('an address is tried as well, and a server without a key is set with a word on how it does', async () => {
   const { handler } = searchServer('searxng');
   await using server = await localServer(handler);
-  const searxng = owner(['searxng', 'http://127.0.0.1:1', server.address]);
+  const searxng = ownerAtKeyboard(['searxng', 'http://127.0.0.1:1', server.address]);
   await webSetup().run({}, searxng.context);
   expect(searxng.problems).toEqual(['SearXNG cannot be reached (ECONNREFUSED).']);
   expect(searxng.written).toEqual({ WEB_SEARCH: 'searxng', SEARXNG_URL: server.address });
   await using refusing = await localServer(searchServer({ status: 202, body: '' }).handler);
-  const duck = owner(['duckduckgo']);
+  const duck = ownerAtKeyboard(['duckduckgo']);
   await webSetup(at(refusing.address)).run({}, duck.context);
   expect(duck.said).toEqual([
     expect.stringContaining('It is set nevertheless, and may work later.'),

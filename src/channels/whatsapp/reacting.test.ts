@@ -1,25 +1,18 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { LinkedChannel } from '../../testing/whatsapp/linked-channel.ts';
-import type { Person } from '../../testing/whatsapp/people/person.ts';
-import { startWhatsAppServer, type WhatsAppServer } from '../../testing/whatsapp/server.ts';
+import {
+  BERT,
+  type LinkedToAnna,
+  linkToAnna,
+  unlink,
+} from '../../testing/whatsapp/linked-to-anna.ts';
 
-const ANNA = { phoneNumber: '4915111111111', lidNumber: '100000000001', name: 'Anna' };
-const BERT = { phoneNumber: '4915122222222', lidNumber: '100000000002', name: 'Bert' };
-
-let server: WhatsAppServer;
-let linked: LinkedChannel;
-let anna: Person;
+let server: LinkedToAnna['server'];
+let linked: LinkedToAnna['linked'];
+let anna: LinkedToAnna['anna'];
 beforeEach(async () => {
-  server = await startWhatsAppServer();
-  anna = server.person(ANNA);
-  linked = new LinkedChannel(server);
-  await linked.pair();
-  await linked.connect();
+  ({ server, linked, anna } = await linkToAnna());
 });
-afterEach(async () => {
-  await linked.close();
-  await server.close();
-});
+afterEach(() => unlink({ server, linked }));
 
 test('a reaction names the message that it is on, by all of its parts, also after a restart', async () => {
   await linked.channel.send({

@@ -5,13 +5,14 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { FAST, LinkedChannel } from '../../testing/whatsapp/linked-channel.ts';
+import {
+  BERT,
+  type LinkedToAnna,
+  linkToAnna,
+  unlink,
+} from '../../testing/whatsapp/linked-to-anna.ts';
 import { openMedia } from '../../testing/whatsapp/media.ts';
-import type { Person } from '../../testing/whatsapp/people/person.ts';
-import { startWhatsAppServer, type WhatsAppServer } from '../../testing/whatsapp/server.ts';
 import { messageIdOf } from './outbound/sent.ts';
-
-const ANNA = { phoneNumber: '4915111111111', lidNumber: '100000000001', name: 'Anna' };
-const BERT = { phoneNumber: '4915122222222', lidNumber: '100000000002', name: 'Bert' };
 
 /** Returns the keys of a kind as a crash would leave them: from a copy, since the channel has the file for itself. */
 function keysOnDisk(dataDir: string, type: string): unknown {
@@ -27,20 +28,13 @@ function keysOnDisk(dataDir: string, type: string): unknown {
   }
 }
 
-let server: WhatsAppServer;
-let linked: LinkedChannel;
-let anna: Person;
+let server: LinkedToAnna['server'];
+let linked: LinkedToAnna['linked'];
+let anna: LinkedToAnna['anna'];
 beforeEach(async () => {
-  server = await startWhatsAppServer();
-  anna = server.person(ANNA);
-  linked = new LinkedChannel(server);
-  await linked.pair();
-  await linked.connect();
+  ({ server, linked, anna } = await linkToAnna());
 });
-afterEach(async () => {
-  await linked.close();
-  await server.close();
-});
+afterEach(() => unlink({ server, linked }));
 
 test('Markdown is sent in WhatsApp’s dialect, under an id that was made before', async () => {
   await linked.channel.send({

@@ -1,12 +1,14 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { LinkedChannel } from '../../testing/whatsapp/linked-channel.ts';
+import {
+  BERT,
+  type LinkedToAnna,
+  linkToAnna,
+  unlink,
+} from '../../testing/whatsapp/linked-to-anna.ts';
 import type { Person, ReadMessage } from '../../testing/whatsapp/people/person.ts';
 import { voteOn } from '../../testing/whatsapp/people/vote.ts';
-import { startWhatsAppServer, type WhatsAppServer } from '../../testing/whatsapp/server.ts';
 import { messageIdOf } from './outbound/sent.ts';
 
-const ANNA = { phoneNumber: '4915111111111', lidNumber: '100000000001', name: 'Anna' };
-const BERT = { phoneNumber: '4915122222222', lidNumber: '100000000002', name: 'Bert' };
 const CHOICES = {
   question: 'q1',
   text: 'The wall is dry.\n\nWhich *colour*?',
@@ -17,20 +19,13 @@ const CHOICES = {
 };
 const NUMBERED = 'The wall is dry.\n\nWhich colour?\n\n1. red, as before\n2. blue\n\nSay a number.';
 
-let server: WhatsAppServer;
-let linked: LinkedChannel;
-let anna: Person;
+let server: LinkedToAnna['server'];
+let linked: LinkedToAnna['linked'];
+let anna: LinkedToAnna['anna'];
 beforeEach(async () => {
-  server = await startWhatsAppServer();
-  anna = server.person(ANNA);
-  linked = new LinkedChannel(server);
-  await linked.pair();
-  await linked.connect();
+  ({ server, linked, anna } = await linkToAnna());
 });
-afterEach(async () => {
-  await linked.close();
-  await server.close();
-});
+afterEach(() => unlink({ server, linked }));
 
 async function pollTo(jid: string, reader: Person): Promise<ReadMessage> {
   await linked.channel.send({ id: 'out', jid, text: NUMBERED, choices: CHOICES });
