@@ -405,7 +405,7 @@ export class BotApi {
 
   #react(payload: Payload): { result: unknown } | BotApiError {
     const reaction = payload['reaction'];
-    const known = new Set(['👍', '👎', '❤', '🔥', '🎉', '👀']);
+    const known = new Set(['👍', '👎', '❤', '🔥', '🎉', '👀', '👌']);
     const all = Array.isArray(reaction) ? reaction : [];
     if (!all.every(({ emoji }) => known.has(emoji))) {
       return fault(400, 'Bad Request: REACTION_INVALID');
