@@ -66,17 +66,25 @@ test.each(NAMES)('the settings of %s are those that its manifest adds to .env.ex
   const manifest = parse(readFileSync(join(PACKAGES, name, 'manifest.yaml'), 'utf8'));
   const added: { name: string }[] = manifest.structured?.env_additions ?? [];
   const read = Object.values(filesOf(name, 'add')).flatMap((text) =>
-    [...text.matchAll(/\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+): z\./g)].map(([, setting]) => setting),
+    [...text.matchAll(/\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+): (?:z\.|NameList|Address)/g)].map(
+      ([, setting]) => setting,
+    ),
   );
   expect(added.map((setting) => setting.name).sort()).toEqual([...new Set(read)].sort());
   expect(manifest.modifies).toEqual([]);
 });
 
-test('the examples of docs/extending.md are files of these packages', () => {
-  const page = readFileSync(join(HOME, 'docs/extending.md'), 'utf8');
-  const shown = [...page.matchAll(/^```ts\n\/\/ (\S+)\n([\s\S]*?)^```$/gm)].map(
-    ([, path = '', text = '']) => [path, text] as const,
-  );
+/** The examples of a page of docs/, by the path in their first line. */
+function examplesIn(page: string): Readonly<Record<string, string>> {
+  const text = readFileSync(join(HOME, 'docs', page), 'utf8');
+  const shown = [...text.matchAll(/^```ts\n\/\/ (\S+)\n([\s\S]*?)^```$/gm)];
+  return Object.fromEntries(shown.map(([, path = '', code = '']) => [path, code]));
+}
+
+test('the examples of docs/extending.md and docs/writing-a-channel.md are files of these packages', () => {
+  const { 'tests/raven.test.ts': ownTest, ...channel } = examplesIn('writing-a-channel.md');
   const packaged = Object.assign({}, ...NAMES.map((name) => filesOf(name, 'add')));
-  expect(Object.fromEntries(shown)).toEqual(packaged);
+  expect({ ...examplesIn('extending.md'), ...channel }).toEqual(packaged);
+  expect(ownTest).toBe(filesOf('raven', 'tests')['raven.test.ts']);
+  expect(channel['src/channels/raven.ts']?.split('\n').length).toBeLessThan(100);
 });
