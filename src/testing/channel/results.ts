@@ -33,12 +33,7 @@ export function tableOf(all: readonly ChannelResults[]): string {
   const head = ['rule', ...all.map(({ channel }) => channel)];
   const rows = RULE_NAMES.map((rule) => [RULES[rule], ...all.map((each) => cellOf(each, rule))]);
   const lines = [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
-  const reasons = all.flatMap(({ channel, outcomes }) =>
-    RULE_NAMES.flatMap((rule) => {
-      const outcome = outcomes[rule];
-      return typeof outcome === 'object' ? [`- ${channel}, *${rule}*: ${outcome.lacks}`] : [];
-    }),
-  );
+  const reasons = all.flatMap(reasonsIn);
   return [...lines, '', ...reasons].join('\n').trimEnd();
 }
 
@@ -46,4 +41,16 @@ function cellOf({ outcomes }: ChannelResults, rule: RuleName): string {
   const outcome = outcomes[rule];
   if (outcome === 'kept') return '✓';
   return typeof outcome === 'object' ? '–' : '**broken**';
+}
+
+function reasonsIn({ channel, outcomes }: ChannelResults): readonly string[] {
+  const rules = new Map<string, RuleName[]>();
+  for (const rule of RULE_NAMES) {
+    const outcome = outcomes[rule];
+    if (typeof outcome !== 'object') continue;
+    rules.set(outcome.lacks, [...(rules.get(outcome.lacks) ?? []), rule]);
+  }
+  return [...rules].map(
+    ([reason, names]) => `- ${channel}, ${names.map((name) => `*${name}*`).join(', ')}: ${reason}`,
+  );
 }

@@ -54,7 +54,8 @@ export const CONNECTION = {
       const start = async () => {
         const channel = bench.create();
         const terminal = new TestChannel('terminal');
-        const assistant = await project.start({ agent, over: { channels: [terminal, channel] } });
+        const channels = channel.name === 'terminal' ? [channel] : [terminal, channel];
+        const assistant = await project.start({ agent, over: { channels } });
         if (channel.isOpen)
           await terminal.say(`/allow ${bench.subject.name} ${bench.jidOf('direct')}`);
         return assistant;
