@@ -11,6 +11,7 @@ const PAGES = readdirSync(join(HOME, 'docs')).filter((name) => name.endsWith('.m
 /** Pages that begin with a list, with a chat that a test of the host runs, with somebody's phone or machine. */
 const OTHERS = [
   'budgets.md',
+  'channels.md',
   'doctor.md',
   'extending.md',
   'faults.md',
@@ -24,6 +25,7 @@ const OTHERS = [
   'skills.md',
   'tasks.md',
   'whatsapp.md',
+  'writing-a-channel.md',
 ];
 
 /** `UPDATE_DOCS=1 npx vitest run test/docs.test.ts` writes what the commands print into the pages. */

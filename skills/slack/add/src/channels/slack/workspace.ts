@@ -2,13 +2,14 @@ import { webApi } from '@slack/bolt';
 import type { ChannelClock, ChannelEvents, ChannelLog, ChannelStatus } from '../channel.ts';
 import type { PartDelivery } from '../kit/part-delivery.ts';
 import type { SentMessages } from '../kit/sent-messages.ts';
+import { stayConnected } from '../kit/stay-connected.ts';
 import { createDelivery, type Sending, takeBack } from './delivery.ts';
+import { explainFailure } from './failure.ts';
 import { Inbox } from './inbox.ts';
 import { boltLogger } from './logger.ts';
 import { Names } from './names.ts';
 import { showOutcome } from './press.ts';
 import { openSession } from './session.ts';
-import { stayConnected } from './stay-connected.ts';
 
 /** A request that takes longer is of unknown outcome. */
 const REQUEST_MS = 15_000;
@@ -65,6 +66,8 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
   const { promise: firstOutcome, resolve } = Promise.withResolvers<void>();
   const leaving = new AbortController();
   const connected = stayConnected({
+    title: 'Slack',
+    explain: explainFailure,
     signal: leaving.signal,
     clock,
     open: async () => {
