@@ -26,6 +26,16 @@ export function refuseForeign(headers: IncomingHttpHeaders, { port }: Lock): Acc
 }
 
 /**
+ * Lets in a browser that another page has led here, with its whole window, as a login elsewhere does at its end. A
+ * frame or a request of another page is refused as ever.
+ */
+export function admitLanding(headers: IncomingHttpHeaders, lock: Lock): Access {
+  const { origin, 'sec-fetch-mode': mode, 'sec-fetch-dest': place } = headers;
+  const isLed = origin === undefined && mode === 'navigate' && place === 'document';
+  return isLed ? { kind: 'in' } : refuseForeign(headers, lock);
+}
+
+/**
  * Lets in a request with the token. A name that leads to this machine, but is not its own, is refused: the
  * page of an attacker may have one (DNS rebinding).
  */

@@ -28,9 +28,10 @@ export type Route = {
   readonly path: string;
   /**
    * `token`, the default, asks for the token. `own` lets in every request but those of other pages in
-   * a browser: the service checks the request itself, such as by a signature over its body.
+   * a browser: the service checks the request itself, such as by a signature over its body. `landing` is
+   * as `own`, and another page may lead the browser here, such as a login elsewhere that comes back.
    */
-  readonly access?: 'token' | 'own';
+  readonly access?: 'token' | 'own' | 'landing';
   /** The longest body, in bytes. One megabyte by default. */
   readonly maxBytes?: number;
   /** Answers a request. An error becomes a 500 without its reason, which is in the log. */

@@ -185,6 +185,31 @@ test('another page in the owner’s browser is refused, also one of another serv
   expect(preflight.headers).not.toHaveProperty('access-control-allow-origin');
 });
 
+test('a page elsewhere leads a browser to a landing, and nothing else of it gets there', async () => {
+  const led = {
+    'sec-fetch-site': 'cross-site',
+    'sec-fetch-mode': 'navigate',
+    'sec-fetch-dest': 'document',
+  };
+  const page = { method: 'GET', path: '/', handle: () => ({ body: 'back again' }) } as const;
+  await server.route('login', { ...page, access: 'landing' });
+  await server.route('hook', { ...page, access: 'own' });
+  await server.route('dash', page);
+  expect((await ask('/login', { headers: led })).status).toBe(200);
+  expect((await ask('/login')).status).toBe(200);
+  for (const path of ['/hook', '/dash']) {
+    expect((await ask(path, { headers: { ...withToken(), ...led } })).status).toBe(403);
+  }
+  for (const other of [
+    { ...led, 'sec-fetch-dest': 'iframe' },
+    { ...led, 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' },
+    { ...led, origin: 'http://evil.example' },
+    { origin: 'http://evil.example' },
+  ]) {
+    expect((await ask('/login', { headers: other })).status).toBe(403);
+  }
+});
+
 test('a route with its own check gets what came, by any name, and never the cookie of the owner', async () => {
   const secret = 's3cret';
   const sign = (body: string) => createHmac('sha256', secret).update(body).digest('hex');

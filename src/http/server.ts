@@ -5,12 +5,19 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { admitOwner, cookieOf, type Lock, refuseForeign } from './access.ts';
+import {
+  type Access,
+  admitLanding,
+  admitOwner,
+  cookieOf,
+  type Lock,
+  refuseForeign,
+} from './access.ts';
 import { readBody, type SetTimer } from './body.ts';
 import { keepAddress, readAddress, readToken } from './files.ts';
 import { segmentsOf } from './path.ts';
 import { refuse, respond } from './respond.ts';
-import type { HttpResponse, Loopback } from './route.ts';
+import type { HttpResponse, Loopback, Route } from './route.ts';
 import { createRouteTable, type Registered } from './route-table.ts';
 
 export type LoopbackOptions = {
@@ -78,11 +85,11 @@ export function createLoopback({ dataDir, setTimer, log }: LoopbackOptions): Loo
     const segments = segmentsOf(path);
     if (segments === null) return await refuse(response, 400, 'This path is not understood.');
     const found = routes.find(segments, request.method ?? '');
-    const isOwn = found?.kind === 'found' && found.registered.route.access === 'own';
+    const way = (found?.kind === 'found' ? found.registered.route.access : null) ?? 'token';
     const query = new URLSearchParams(more.join('?'));
-    const isLogin = request.method === 'GET' && !isOwn && query.has('token');
+    const isLogin = request.method === 'GET' && way === 'token' && query.has('token');
     const headers = isLogin ? withToken(request.headers, query) : request.headers;
-    const access = isOwn ? refuseForeign(headers, lock) : admitOwner(headers, lock);
+    const access = ADMISSION[way](headers, lock);
     if (access.kind === 'refused') return await refuse(response, access.status, access.reason);
     if (isLogin) return await respond(response, welcome(path, query, lock));
     if (segments.length === 0) return await respond(response, indexOf(routes.pages()));
@@ -103,7 +110,7 @@ export function createLoopback({ dataDir, setTimer, log }: LoopbackOptions): Loo
     if (body.kind === 'refused') return await refuse(response, body.status, BODY[body.status]);
     const gone = new AbortController();
     response.once('close', () => gone.abort());
-    const headers = withoutSecrets(request.headers, access === 'own');
+    const headers = withoutSecrets(request.headers, access !== undefined && access !== 'token');
     const given = { method, rest, query, headers, body: body.bytes, signal: gone.signal };
     try {
       const made = await inTime(async () => await route.handle(given));
@@ -150,6 +157,10 @@ export function createLoopback({ dataDir, setTimer, log }: LoopbackOptions): Loo
     },
   };
 }
+
+const ADMISSION: Readonly<
+  Record<NonNullable<Route['access']>, (headers: IncomingHttpHeaders, lock: Lock) => Access>
+> = { token: admitOwner, own: refuseForeign, landing: admitLanding };
 
 type Found = {
   readonly registered: Registered;

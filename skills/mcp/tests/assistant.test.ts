@@ -132,7 +132,13 @@ test('the owner logs in by a page that comes back to this machine, and the token
     expect(await say('/mcp')).toContain('needs you (say `/mcp login far`)'),
   );
   const [, page = ''] = /agree: (\S+)/.exec(await say('/mcp login far')) ?? [];
-  const browser = await fetch(page);
+  // As a browser that the page of a login has led here.
+  const led = {
+    'sec-fetch-site': 'cross-site',
+    'sec-fetch-mode': 'navigate',
+    'sec-fetch-dest': 'document',
+  };
+  const browser = await fetch(page, { headers: led });
   expect(await browser.text()).toContain('far is connected. You can close this page.');
   expect(statSync(join(dataDir, 'mcp/oauth/far.json')).mode & 0o777).toBe(0o600);
   expect(await say('/mcp')).toBe('- **far**: connected, 1 tools for main');

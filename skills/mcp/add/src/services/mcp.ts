@@ -30,7 +30,7 @@ export const service = defineService({
         address ??= context.route({
           method: 'GET',
           path: '/callback',
-          access: 'own',
+          access: 'landing',
           handle: ({ query }) => callbackPage(() => servers.finishLogin(query)),
         });
         return (await address).url;
