@@ -124,7 +124,10 @@ class DiscordChannel implements Channel {
   }
 
   answered(jid: string, ids: readonly string[]): void {
-    void this.#bot?.then(({ endUnanswered }) => endUnanswered(jid, ids));
+    void this.#bot?.then(
+      ({ endUnanswered }) => endUnanswered(jid, ids),
+      () => {}, // Where the library could not be loaded, no command was acknowledged.
+    );
   }
 
   /** Discord shows it for ten seconds, or until the next message; there is no way to take it back. */

@@ -86,13 +86,14 @@ export function openBot(options: BotOptions): OpenBot {
       await api.post(`/channels/${channelId}/typing`, { signal: delivery.signal });
     },
     async endUnanswered(jid, ids) {
-      const open = interactions.of(jid, ids);
-      if (open === null) return;
-      interactions.close(jid, open.id);
-      const path = `${open.address}/messages/@original` as const;
-      await api.delete(path, { auth: false }).catch(() => {
-        // Discord takes it away by itself after a quarter of an hour.
-      });
+      for (const id of ids) {
+        const open = interactions.of(jid, [id]);
+        if (open === null) continue;
+        interactions.close(jid, id);
+        await api.delete(`${open.address}/messages/@original`, { auth: false }).catch(() => {
+          // Discord takes it away by itself after a quarter of an hour.
+        });
+      }
     },
     firstOutcome,
     async close() {
