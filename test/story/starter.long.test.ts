@@ -14,7 +14,7 @@ import { Assistant } from './assistant.ts';
 import { type Clone, cloneRepository, type Snapshot } from './clone.ts';
 import { ADA, directChat, startTelegram, type TelegramServer } from './far-ends.ts';
 
-const SKILLS = 'telegram providers web guard agent-skills';
+const SKILLS = 'telegram providers web guard agent-skills model-pools semantic-memory';
 const OWNER = { id: 1002, first_name: 'Olga' };
 const ABILITY = '/workspace/shared/agent-skills/research/SKILL.md';
 const COMMAND =
@@ -28,6 +28,14 @@ const WORK: readonly OpenAiCalls['calls'][number][] = [
   { name: 'send_file', input: { path: '/workspace/group/food.txt', caption: 'The list' } },
 ];
 
+/** The words of the person who spoke last. */
+function askedIn({ body: { messages } }: OpenAiRequest): string {
+  return JSON.stringify(messages.findLast(({ role }) => role === 'user'));
+}
+
+const offeredIn = ({ body }: OpenAiRequest): string => JSON.stringify(body['tools']);
+const toldIn = ({ body: { messages } }: OpenAiRequest): string => JSON.stringify(messages[0]);
+
 /** Results of tools since the person last spoke. */
 function resultsIn({ body: { messages } }: OpenAiRequest): readonly string[] {
   const asked = messages.findLastIndex(({ role }) => role === 'user');
@@ -38,7 +46,21 @@ function resultsIn({ body: { messages } }: OpenAiRequest): readonly string[] {
     );
 }
 
+/** The work of a turn in which four skills meet. */
+const TOGETHER = [
+  { name: 'web_search', input: { query: 'how long turtles sleep' } },
+  { name: 'shell', input: { command: 'mkdir old && rm -r old && echo the box is clean' } },
+];
+const KEPT = 'Oskar the turtle sleeps in the cellar, in a box of leaves.';
+const SHOWN = 'What is this, and what does it eat?';
+const ASKED = 'Where does Oskar the turtle sleep? Clean his box.';
+
 function work(request: OpenAiRequest): string | OpenAiCalls {
+  if (askedIn(request).includes(ASKED)) {
+    const next = TOGETHER[resultsIn(request).length];
+    return next === undefined ? 'In the cellar. The box is clean.' : { calls: [next] };
+  }
+  if (!askedIn(request).includes(SHOWN)) return 'Hello.';
   const next = WORK[resultsIn(request).length];
   return next === undefined ? 'It is a turtle; it eats lettuce.' : { calls: [next] };
 }
@@ -60,6 +82,7 @@ async function startSearch() {
 
 await describeWithEngine('docker', 'the agent that people expect, from one line', () => {
   let model: OpenAiServer;
+  let full: OpenAiServer;
   let search: Awaited<ReturnType<typeof startSearch>>;
   let telegram: TelegramServer;
   let clone: Clone;
@@ -68,16 +91,21 @@ await describeWithEngine('docker', 'the agent that people expect, from one line'
 
   beforeAll(async () => {
     model = await startOpenAiServer(work, listOf('gemma3:4b'));
+    full = await startOpenAiServer(() => ({ status: 503, message: 'overloaded' }));
     search = await startSearch();
     const { server, settings } = await startTelegram();
     telegram = server;
     clone = cloneRepository({
       CLAW_SANDBOX: 'docker',
+      MODEL_POOLS: 'all=openai/large, ollama/gemma3:4b',
       OLLAMA_BASE_URL: `${model.url}/v1`,
+      OPENAI_API_KEY: 'o',
+      OPENAI_BASE_URL: `${full.url}/v1`,
       SEARXNG_URL: search.url,
       TELEGRAM_OWNER: String(OWNER.id),
       ...settings,
     });
+    clone.write({ 'groups/global/pets.md': `${KEPT}\n\nThe cat is called Minka.\n` });
     before = clone.code();
     assistant = await Assistant.start(clone);
   });
@@ -87,14 +115,29 @@ await describeWithEngine('docker', 'the agent that people expect, from one line'
     await clone?.[Symbol.asyncDispose]();
     await telegram?.[Symbol.asyncDispose]();
     search?.close();
-    await model?.close();
+    await Promise.all([model?.close(), full?.close()]);
   });
 
   /** Texts that the bot sent to that person. */
   const toldTo = ({ id }: typeof OWNER) =>
     telegram.sent.filter(({ chatId }) => chatId === id).map(({ text }) => text);
+  const questions = () => telegram.sent.filter(({ buttons }) => buttons.length > 0);
 
-  test('five skills are added by one line and a yes, and the assistant comes back with them', async () => {
+  /** The owner, on the phone, presses the yes of the question that was asked last. */
+  function sayYes(): void {
+    const question = questions().at(-1);
+    if (question === undefined) throw new Error('nobody was asked');
+    const yes = question.buttons.find(({ text }) => /^yes/i.test(text))?.text ?? '';
+    telegram.press(OWNER, question, yes);
+  }
+
+  function lastAsked(): OpenAiRequest {
+    const last = model.requests.at(-1);
+    if (last === undefined) throw new Error('the model was not asked');
+    return last;
+  }
+
+  test('seven skills are added by one line and a yes, and the assistant comes back with them', async () => {
     const plan = await assistant.ask(`/add-${SKILLS}`);
     expect(plan).toMatch(/- files: \d+ new/);
     expect(plan).toContain('Add it? Say yes or no.');
@@ -116,8 +159,7 @@ await describeWithEngine('docker', 'the agent that people expect, from one line'
 
   test('Ada’s picture is seen, the web searched, an ability read, a command approved by a button, a file sent', async () => {
     const picture = jpegOf({ width: 64, height: 48 });
-    telegram.sendPhoto(ADA, directChat(ADA), picture, 'What is this, and what does it eat?');
-    const questions = () => telegram.sent.filter(({ buttons }) => buttons.length > 0);
+    telegram.sendPhoto(ADA, directChat(ADA), picture, SHOWN);
     await telegram.until(() => questions().length > 0, 300_000);
     const [question] = questions();
     if (question === undefined) throw new Error('nobody was asked');
@@ -126,13 +168,11 @@ await describeWithEngine('docker', 'the agent that people expect, from one line'
     expect(question.text).toContain('rm -r old');
     // The command waits for the answer, and with it all that comes after it.
     expect(Math.max(...model.requests.map((request) => resultsIn(request).length))).toBe(2);
-    const yes = question.buttons.find(({ text }) => /^yes/i.test(text))?.text ?? '';
-    telegram.press(OWNER, question, yes);
+    sayYes();
     await telegram.until(() => toldTo(ADA).includes('It is a turtle; it eats lettuce.'), 300_000);
 
     expect(search.asked).toEqual(['what turtles eat']);
-    const last = model.requests.at(-1);
-    if (last === undefined) throw new Error('the model was not asked');
+    const last = lastAsked();
     const [found, ability, printed] = resultsIn(last);
     expect(found).toContain('https://turtles.example/');
     expect(ability).toContain('name: research');
@@ -148,6 +188,46 @@ await describeWithEngine('docker', 'the agent that people expect, from one line'
       file: { name: 'food.txt', text: 'Turtles eat lettuce.\n' },
     });
     expect(await assistant.ask('/audit asked')).toContain('you allowed it');
+  });
+
+  test('in one turn a pool falls through, what was noted is recalled, the web is searched and the guard asks', async () => {
+    const from = assistant.stdout.length;
+    assistant.say(ASKED);
+    await assistant.until(() => assistant.stdout.slice(from).includes('rm -r old'));
+    expect(assistant.stdout.slice(from)).toContain('wants to call `shell`');
+    assistant.say('yes');
+    await assistant.until(() => assistant.stdout.slice(from).includes('The box is clean.'));
+    expect(full.requests.map(askedIn).join()).toContain(ASKED);
+    const last = lastAsked();
+    expect(last.body.model).toBe('gemma3:4b');
+    expect(toldIn(last)).toContain(`[global/pets.md:1] ${KEPT}`);
+    expect(toldIn(last)).not.toContain('Minka');
+    const [found, printed] = resultsIn(last);
+    expect(found).toContain('https://turtles.example/');
+    expect(printed).toContain('the box is clean');
+  });
+
+  test('in a chat where the web is switched off the other three go on', async () => {
+    expect(await assistant.ask('/tools off web_* for Ada')).toContain('are off in Ada');
+    const [searched, passed] = [search.asked.length, full.requests.length];
+    const from = assistant.stdout.length;
+    telegram.sendText(ADA, directChat(ADA), ASKED);
+    // The owner has written here last.
+    await assistant.until(() => assistant.stdout.slice(from).includes('The agent of Ada wants'));
+    await assistant.untilPrompt(from);
+    assistant.say('yes');
+    await telegram.until(() => toldTo(ADA).includes('In the cellar. The box is clean.'), 300_000);
+    const last = lastAsked();
+    expect(offeredIn(last)).not.toContain('web_');
+    expect(offeredIn(last)).toContain('shell');
+    expect(toldIn(last)).toContain(KEPT);
+    expect(resultsIn(last)[0]).toContain("unavailable tool 'web_search'");
+    expect(search.asked).toHaveLength(searched);
+    // The model that the owner has chosen for this chat answers before its pool.
+    expect(full.requests).toHaveLength(passed);
+    const here = await assistant.ask('/tools');
+    expect(here).toContain('`web_search`');
+    expect(here).not.toContain('`web_search`: off');
   });
 
   test('without the skills the code is as before, and git sees nothing but .claw', async () => {
