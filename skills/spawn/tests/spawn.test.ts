@@ -99,7 +99,7 @@ test('it is off until it is switched on, and `/spawns` says how', async () => {
   await off.terminal.say('which?');
   await isIdle(off);
   expect(textsOf(off.terminal)).toEqual(['none']);
-  expect(await command(off, '/spawns')).toContain('Set SPAWN=on');
+  expect(await command(off, '/spawns')).toContain('npx claw setup spawn');
   await off.stop();
   const on = await startOn(project, { chat, child: never });
   await on.terminal.say('which?');
