@@ -53,7 +53,7 @@ function requestOf(skills: readonly string[], allow: readonly string[]): Preview
     verb: 'apply',
     args: skills,
     allow,
-    title: (plan) => `${titleOf(bringsOf(plan).skills, named)} brings:`,
+    title: (plan) => titleOf(bringsOf(plan).skills, skills),
     asks: 'always',
     typed: `/add-${named}`,
     question: 'Add it?',
@@ -61,7 +61,13 @@ function requestOf(skills: readonly string[], allow: readonly string[]): Preview
   };
 }
 
-function titleOf(skills: readonly { name: string; version: string }[], skill: string): string {
-  const found = skills.find(({ name }) => name === skill);
-  return found === undefined ? skill : `${found.name} ${found.version}`;
+function titleOf(
+  brought: readonly { name: string; version: string }[],
+  named: readonly string[],
+): string {
+  const titles = named.map((skill) => {
+    const found = brought.find(({ name }) => name === skill);
+    return found === undefined ? skill : `${found.name} ${found.version}`;
+  });
+  return `${titles.join(', ')} ${titles.length === 1 ? 'brings' : 'bring'}:`;
 }

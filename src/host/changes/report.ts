@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { CommandContext, CommandResult, Resumption } from '../contracts/command.ts';
 import { answer, BegunChange, readTree } from './change.ts';
 import { resumeOperation } from './resume-operation.ts';
@@ -33,7 +35,7 @@ export async function reportChange(
     case 'upgrade':
       return `Upgraded to ${versionsOf(change, now.applied)}${countFiles(change)}.`;
     case 'remove':
-      return `${change.args.join(', ')} is out${countFiles(change)}. ${listed}`;
+      return `${change.args.join(', ')} ${isOrAre(change.args)} out${countFiles(change)}. ${listed}`;
     case 'undo':
       return `The last change is undone${countFiles(change)}. ${listed}`;
     default:
@@ -98,16 +100,34 @@ async function appliedText(
   const channels = context.channels().filter(({ name }) => shown.some((one) => one.name === name));
   const isConnected = channels.some(({ status }) => status.state === 'connected');
   const missing = change.settings.filter((setting) => !context.isSet(setting));
-  const parts = [`${title || change.args.join(', ')} is in${countFiles(change)}.`];
+  const names = shown.length > 0 ? shown : change.args;
+  const parts = [`${title || change.args.join(', ')} ${isOrAre(names)} in${countFiles(change)}.`];
   for (const { name, status } of channels) {
     const { state, detail } = status;
     parts.push(`Channel ${name}: ${state}${detail === null ? '' : `, ${detail}`}.`);
   }
-  if (missing.length > 0 && !isConnected) {
-    parts.push(`To use it, set in \`.env\`, then say \`/restart\`: ${missing.join(', ')}.`);
-    for (const { name } of shown) parts.push(await setupSteps(context.projectDir, name));
-  }
+  if (isConnected) return parts.join('\n\n');
+  if (missing.length > 0) parts.push(`Not set in \`.env\`: ${missing.join(', ')}.`);
+  parts.push(await nextSteps(context.projectDir, shown, missing.length > 0));
   return parts.filter((part) => part !== '').join('\n\n');
+}
+
+/** Returns how to set up what was added: of one skill its own words, of several the commands for it. */
+async function nextSteps(projectDir: string, shown: Applied, isLacking: boolean): Promise<string> {
+  const withStep = shown.filter(({ name }) =>
+    existsSync(join(projectDir, 'src/setup', `${name}.ts`)),
+  );
+  const [only] = shown;
+  if (shown.length === 1 && only !== undefined) {
+    return isLacking || withStep.length > 0 ? await setupSteps(projectDir, only.name) : '';
+  }
+  if (withStep.length === 0) return '';
+  const commands = withStep.map(({ name }) => `- \`npx claw setup ${name}\``);
+  return ['To set them up, in a shell:', commands.join('\n')].join('\n\n');
+}
+
+function isOrAre(names: readonly unknown[]): string {
+  return names.length === 1 ? 'is' : 'are';
 }
 
 function versionsOf({ args }: BegunChange, now: Applied): string {

@@ -263,6 +263,26 @@ test('a skill is added and undone at a yes, and the next process reports it with
   await fourth.stop();
 });
 
+test('several skills are added as one change, and each that has a set-up step is told with it', async () => {
+  const wave = Object.entries(greetingSkill('wave')).map(([path, text]) => [
+    path.replace('src/wave.txt', 'src/setup/wave.ts'),
+    text.replace('src/wave.txt', 'src/setup/wave.ts'),
+  ]);
+  using project = new TestProject({ ...PROJECT, ...Object.fromEntries(wave) });
+  const first = await project.start();
+  await first.terminal.say('/add-greeting wave');
+  await hears(first, 'greeting 1.2.0, wave 1.2.0 bring:');
+  await first.terminal.say('yes');
+  await vi.waitFor(() => expect(project.restarts).toBe(1));
+  await first.stop();
+  const second = await project.start();
+  const report = await hears(second, 'greeting 1.2.0, wave 1.2.0 are in: ');
+  expect(report).toContain('Not set in `.env`: GREETING_WORD.');
+  expect(report).toContain('To set them up, in a shell:\n\n- `npx claw setup wave`');
+  expect(report).not.toContain('claw setup greeting');
+  await second.stop();
+});
+
 test('a tree that was taken back is told with the reason', async () => {
   using project = new TestProject(PROJECT);
   const first = await project.start();
