@@ -13,7 +13,7 @@ import { openApi, patiently } from './api.ts';
 import { createDelivery, type Sending, takeBack } from './delivery.ts';
 import { fetchFile } from './files.ts';
 import type { Dispatch } from './gateway/session.ts';
-import { stayConnected } from './gateway/stay-connected.ts';
+import { stayOnGateway } from './gateway/stay-connected.ts';
 import { askWho, type Bot, NO_MESSAGE_CONTENT } from './identity.ts';
 import { catchUp } from './inbound/catch-up.ts';
 import { Inbox } from './inbound/inbox.ts';
@@ -64,7 +64,7 @@ export function openBot(options: BotOptions): OpenBot {
     heardIn: (jid, channelId) => heard.set(jid, channelId),
   });
   const { promise: firstOutcome, resolve } = Promise.withResolvers<void>();
-  const connected = stayConnected({
+  const connected = stayOnGateway({
     api,
     token: settings.token,
     signal: stop.signal,

@@ -1,15 +1,12 @@
 import type { REST } from '@discordjs/rest';
 import { z } from 'zod';
 import type { ChannelClock, ChannelStatus } from '../../channel.ts';
-import { backoffMs } from '../../kit/backoff.ts';
+import { type ConnectFailure, stayConnected } from '../../kit/stay-connected.ts';
 import { explainFailure, TOKEN_REFUSED } from '../failure.ts';
 import type { SessionBook } from '../records/session-book.ts';
 import type { GatewayEnd } from './closing.ts';
 import { MESSAGE_CONTENT, PLAIN_INTENTS } from './frame.ts';
 import { type Dispatch, type Line, openLine, type SavedSession } from './session.ts';
-
-/** A line that held this long was a good one: its end is no sign of trouble. */
-const STEADY_MS = 10_000;
 
 const Gateway = z.looseObject({
   url: z.string(),
@@ -39,52 +36,55 @@ export type ConnectionOptions = {
  * Opens lines to the gateway one after the other until the signal is aborted, or Discord refuses the bot. Never
  * rejects. What is stored counts as received: a line begins after it.
  */
-export async function stayConnected(options: ConnectionOptions): Promise<void> {
-  const { signal, clock, report } = options;
-  const trying: Trying = { readsMessages: null, isRefusedContent: false };
-  let failures = 0;
-  while (!signal.aborted) {
-    const openedAt = clock.now();
-    const outcome = await oneLine(options, trying).catch(
-      (error: unknown): Outcome => explainFailure(error),
-    );
-    if (signal.aborted) return;
-    if (outcome.status !== null) report(outcome.status);
-    if (outcome.isFinal) return;
-    if (clock.now() - openedAt > STEADY_MS) failures = 0;
-    await clock.pause(outcome.waitMs ?? backoffMs(failures, clock.random()), signal);
-    failures += 1;
-  }
+export async function stayOnGateway(options: ConnectionOptions): Promise<void> {
+  const { signal, clock, report, connected } = options;
+  const trying: Trying = { readsMessages: false, isRefusedContent: false };
+  await stayConnected({
+    title: 'Discord',
+    clock,
+    signal,
+    open: () => openOne(options, trying),
+    explain: (error) => (error instanceof Ended ? error.failure : explainFailure(error)),
+    report: (status) =>
+      report(status.state === 'connected' ? connected(trying.readsMessages) : status),
+  });
 }
 
 /** What is known from one line to the next. */
 type Trying = {
-  readsMessages: boolean | null;
+  readsMessages: boolean;
   /** Discord has said that the intent is off, whatever it says of the application. */
   isRefusedContent: boolean;
 };
 
-type Outcome = {
-  readonly status: ChannelStatus | null;
-  readonly isFinal: boolean;
-  readonly waitMs: number | null;
-};
+/** Thrown where a line has ended, with what follows from that. */
+class Ended extends Error {
+  override readonly name = 'Ended';
+  readonly failure: ConnectFailure;
 
-async function oneLine(options: ConnectionOptions, trying: Trying): Promise<Outcome> {
-  const { api, book, clock, report, signal } = options;
+  constructor(failure: ConnectFailure) {
+    super(failure.status.detail ?? 'The line to Discord has ended.');
+    this.failure = failure;
+  }
+}
+
+async function openOne(
+  options: ConnectionOptions,
+  trying: Trying,
+): Promise<{ readonly closed: Promise<never> }> {
+  const { api, book, clock, signal } = options;
   // Also before a resumed session: it tells whether the token is good, and who the bot is.
   const mayRead = await options.arrive();
   const resume = book.load();
   const { url, session_start_limit: starts } =
     resume === null ? Gateway.parse(await api.get('/gateway/bot')) : atOnce(resume);
-  if (starts.remaining === 0) return tooManyStarts(starts.reset_after);
-  const readsMessages = mayRead && !trying.isRefusedContent;
-  trying.readsMessages = readsMessages;
+  if (starts.remaining === 0) throw new Ended(tooManyStarts(starts.reset_after));
+  trying.readsMessages = mayRead && !trying.isRefusedContent;
   const queue = inOrder(options, (cause) => line.end({ kind: 'lost', cause }));
   const line: Line = openLine({
     url,
     token: options.token,
-    intents: PLAIN_INTENTS | (readsMessages ? MESSAGE_CONTENT : 0),
+    intents: PLAIN_INTENTS | (trying.readsMessages ? MESSAGE_CONTENT : 0),
     resume,
     random: () => clock.random(),
     onDispatch: queue.add,
@@ -95,15 +95,14 @@ async function oneLine(options: ConnectionOptions, trying: Trying): Promise<Outc
   };
   signal.addEventListener('abort', leave);
   if (signal.aborted) leave();
-  try {
-    if ((await line.ready) !== null) report(options.connected(readsMessages));
-    const end = await line.ended;
+  const closed = line.ended.then(async (end): Promise<never> => {
+    signal.removeEventListener('abort', leave);
     // What was received counts, and is not asked for again.
     await queue.idle();
-    return outcomeOf(end, { book, clock, trying, wasResumed: resume !== null });
-  } finally {
-    signal.removeEventListener('abort', leave);
-  }
+    throw new Ended(failureOf(end, { book, clock, trying, wasResumed: resume !== null }));
+  });
+  if ((await line.ready) === null) await closed;
+  return { closed };
 }
 
 function atOnce({ resumeUrl }: SavedSession): z.output<typeof Gateway> {
@@ -152,7 +151,7 @@ function inOrder(
   };
 }
 
-function outcomeOf(
+function failureOf(
   end: GatewayEnd,
   {
     book,
@@ -163,7 +162,7 @@ function outcomeOf(
     readonly trying: Trying;
     readonly wasResumed: boolean;
   },
-): Outcome {
+): ConnectFailure {
   switch (end.kind) {
     case 'left':
     case 'moved':
@@ -179,7 +178,7 @@ function outcomeOf(
       return final(TOKEN_REFUSED);
     case 'intents':
       book.drop();
-      if (trying.readsMessages !== true) return final(refusal('disallowed intents'));
+      if (!trying.readsMessages) return final(refusal('disallowed intents'));
       trying.isRefusedContent = true;
       return { ...passing(null), waitMs: null };
     case 'refused':
@@ -192,16 +191,16 @@ function refusal(cause: string): string {
   return `Discord refuses the bot (${cause}). Look at its page on discord.com/developers/applications, and restart.`;
 }
 
-function tooManyStarts(resetAfterMs: number): Outcome {
+function tooManyStarts(resetAfterMs: number): ConnectFailure {
   const minutes = Math.ceil(resetAfterMs / 60_000);
   const detail = `The bot has begun too many sessions today. Discord lets it in again in ${minutes} min.`;
   return { status: { state: 'connecting', detail }, isFinal: false, waitMs: resetAfterMs };
 }
 
-function passing(detail: string | null): Outcome {
+function passing(detail: string | null): ConnectFailure {
   return { status: { state: 'connecting', detail }, isFinal: false, waitMs: null };
 }
 
-function final(detail: string): Outcome {
+function final(detail: string): ConnectFailure {
   return { status: { state: 'refused', detail }, isFinal: true, waitMs: null };
 }
