@@ -98,6 +98,13 @@ export class Assistant {
     await this.#ended;
   }
 
+  /** Kills it and all that it started, as a power cut does. */
+  async kill(): Promise<void> {
+    const { pid } = this.#child;
+    if (pid !== undefined) signal(-pid, 'SIGKILL');
+    await this.#ended;
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }
