@@ -39,17 +39,17 @@ async function setUpMqtt(context: Context): Promise<SetupOutcome> {
   const { settings, say } = context;
   const url = await context.ask({
     message: 'The address of the broker (mqtt://192.168.1.10, or mqtts:// with TLS)',
-    initial: settings.MQTT_URL ?? 'mqtt://',
+    ...(settings.MQTT_URL === undefined ? { initial: 'mqtt://' } : { proposed: settings.MQTT_URL }),
     check: (typed) => problemOfBroker(typed.trim()),
   });
   const topicIn = await context.ask({
     message: 'The topic on which devices write to the assistant',
-    initial: settings.MQTT_TOPIC_IN,
+    proposed: settings.MQTT_TOPIC_IN,
     check: topicProblem,
   });
   const topicOut = await context.ask({
     message: 'The topic on which it answers',
-    initial: settings.MQTT_TOPIC_OUT,
+    proposed: settings.MQTT_TOPIC_OUT,
     check: (typed) =>
       topicProblem(typed) ??
       brokerOf(
@@ -59,7 +59,7 @@ async function setUpMqtt(context: Context): Promise<SetupOutcome> {
   });
   const username = await context.ask({
     message: 'The user that the broker knows (nothing, where it lets everybody in)',
-    initial: settings.MQTT_USERNAME ?? '',
+    ...proposing(settings.MQTT_USERNAME ?? ''),
     check: () => null,
   });
   const values = {
@@ -73,7 +73,7 @@ async function setUpMqtt(context: Context): Promise<SetupOutcome> {
   const ids = await context.ask({
     message:
       'Who may write: the sender_id of your devices (unknown for those that send none), with commas between',
-    initial: settings.MQTT_ALLOW_FROM.join(','),
+    ...proposing(settings.MQTT_ALLOW_FROM.join(',')),
     check: (typed) => allowListProblem(listIn(typed)),
   });
   const allowFrom = listIn(ids);
@@ -86,7 +86,7 @@ async function setUpMqtt(context: Context): Promise<SetupOutcome> {
     MQTT_ALLOW_FROM: allowFrom.join(','),
   });
   return {
-    summary: `The broker ${url.trim()} lets the assistant in; ${listOf(allowFrom)} may write to it. .env holds the password.`,
+    summary: `The broker ${url.trim()} lets the assistant in; ${listOf(allowFrom)} may write to it. .env holds the settings.`,
     data: { url: url.trim(), topicIn: topicIn.trim(), topicOut: topicOut.trim(), qos, allowFrom },
   };
 }
@@ -121,6 +121,11 @@ async function trialOf({ settingsWith }: Context, values: Values): Promise<Trial
   const clientId = `${broker.clientId ?? 'patchclaw'}-${randomBytes(4).toString('hex')}`;
   const how = { clientId, triesQos2: true, timeoutMs: TIMEOUT_MS };
   return await tryBroker({ ...broker, ...user }, how);
+}
+
+/** Proposes what is set already. */
+function proposing(present: string): { readonly proposed?: string } {
+  return present === '' ? {} : { proposed: present };
 }
 
 function topicProblem(typed: string): string | null {

@@ -36,10 +36,11 @@ async function setUpSerial(context: Context): Promise<SetupOutcome> {
   }
   const { settings, signal } = context;
   const found = devices();
+  const known = settings.SERIAL_PORT ?? found[0];
   if (found.length > 0) context.say(`Plugged in: ${found.join(', ')}.`);
   const baud = await context.ask({
     message: 'The speed of the line, in baud',
-    initial: String(settings.SERIAL_BAUD),
+    proposed: String(settings.SERIAL_BAUD),
     check: (typed) =>
       SerialEnvironment.shape.SERIAL_BAUD.safeParse(typed).success
         ? null
@@ -48,13 +49,13 @@ async function setUpSerial(context: Context): Promise<SetupOutcome> {
   const typed = await context.ask({
     message:
       'The device (/dev/ttyUSB0), or the address of a server that hands it on (tcp://host:port)',
-    initial: settings.SERIAL_PORT ?? found[0] ?? '',
+    ...(known === undefined ? {} : { proposed: known }),
     check: (port) => problemOf(port.trim(), Number(baud), signal),
   });
   const senders = await context.ask({
     message:
       'Who may write: the sender_id of your device (uart_user where it sends none), with commas between',
-    initial: settings.SERIAL_ALLOW_FROM.join(',') || 'uart_user',
+    proposed: settings.SERIAL_ALLOW_FROM.join(',') || 'uart_user',
     check: (list) => allowListProblem(listIn(list)),
   });
   const allowFrom = listIn(senders);

@@ -74,7 +74,10 @@ async function add(context: SetupContext, given: string, flags: Flags): Promise<
   const isAsked = given === '';
   const answer = async (flag: keyof Flags, usual: string, message: string, check: Check) => {
     const value = flags[flag] ?? (isAsked ? null : usual);
-    if (value === null) return (await context.ask({ message, initial: usual, check })).trim();
+    if (value === null) {
+      const proposal = usual === '' ? {} : { proposed: usual };
+      return (await context.ask({ message, ...proposal, check })).trim();
+    }
     const problem = check(value);
     if (problem !== null) throw new SetupRefused(problem, { isWrongUse: true });
     return value.trim();
@@ -139,7 +142,7 @@ function show({ dataDir, say }: SetupContext, hook: Hook): SetupOutcome {
   say(tryLines(hook, known ?? NO_ADDRESS));
   if (known === null) {
     say(
-      'The port is known once the assistant has run with this skill: `claw setup webhook show` then tells it.',
+      `The port is known once the assistant has run with this skill: \`claw setup webhook show ${name}\` then tells it.`,
     );
   }
   return { summary: `${name} is at ${address}.`, data: { name, group, does, from, address } };
