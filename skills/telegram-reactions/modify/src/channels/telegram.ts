@@ -38,6 +38,7 @@ import { LongWork } from './telegram/long-work.ts';
 import { chatNameOf, readMessage } from './telegram/message.ts';
 import { pollUpdates } from './telegram/polling.ts';
 import { choiceIn, showOutcome } from './telegram/press.ts';
+import { explainPrivacy } from './telegram/privacy.ts';
 import { reactionIn } from './telegram/reaction.ts';
 import { botOf, TelegramEnvironment, type TelegramSettings } from './telegram/settings.ts';
 
@@ -229,6 +230,7 @@ class TelegramChannel implements Channel {
       if (membership !== undefined) {
         const { status } = membership.new_chat_member;
         if (status !== 'left' && status !== 'kicked') await reportChat(membership.chat);
+        await explainPrivacy({ api, signal, log: this.#parts.log }, membership, me);
       }
       const reaction = reactionIn(update.message_reaction, this.#parts.sent, owner);
       if (reaction !== null) await events.onReaction?.(reaction);
