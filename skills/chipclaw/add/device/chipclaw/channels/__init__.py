@@ -1,0 +1,1 @@
+"""Places to talk to the agent."""
