@@ -8,11 +8,23 @@ const LIBRARY = fileURLToPath(new URL('./board/lib', import.meta.url));
 
 type Value = string | number | boolean | null | undefined;
 type Arguments = Readonly<Record<string, Value>>;
+/** Bytes for the board. */
+type Taken = { readonly taken: Buffer | null };
 type Message =
   | { readonly kind: 'ready' }
   | { readonly kind: 'console'; readonly line: string }
-  | { readonly kind: 'call'; readonly op: string; readonly args: Arguments }
-  | { readonly kind: 'result'; readonly id: number; readonly value?: unknown; readonly error?: string };
+  | {
+      readonly kind: 'call';
+      readonly op: string;
+      readonly args: Arguments;
+      readonly data: Uint8Array | null;
+    }
+  | {
+      readonly kind: 'result';
+      readonly id: number;
+      readonly value?: unknown;
+      readonly error?: string;
+    };
 
 export type BoardOptions = {
   /** The text of /config.json; an object becomes JSON. */
@@ -151,18 +163,22 @@ asyncio.create_task(app.run())`);
   #take(message: Message): void {
     if (message.kind === 'console') this.console.push(message.line);
     else if (message.kind === 'result') this.#results.get(message.id)?.(message);
-    else if (message.kind === 'call') void this.#answer(message.op, message.args);
+    else if (message.kind === 'call') void this.#answer(message);
     for (const look of this.#waiting) look();
   }
 
-  async #answer(op: string, args: Arguments): Promise<void> {
-    const value = (await this.#call(op, args)) ?? null;
-    this.#answers.postMessage(value);
+  async #answer({ op, args, data }: Extract<Message, { kind: 'call' }>): Promise<void> {
+    const value = (await this.#call(op, args, Buffer.from(data ?? []))) ?? null;
+    const isTaken = typeof value === 'object' && value !== null && 'taken' in value;
+    const message = isTaken
+      ? { value: { hasData: value.taken !== null }, taken: value.taken }
+      : { value, taken: null };
+    this.#answers.postMessage(message);
     Atomics.store(this.#flag, 0, 1);
     Atomics.notify(this.#flag, 0);
   }
 
-  #call(op: string, args: Arguments): unknown {
+  #call(op: string, args: Arguments, data: Buffer): unknown {
     const pin = Number(args['pin']);
     switch (op) {
       case 'pin.read':
@@ -186,16 +202,16 @@ asyncio.create_task(app.run())`);
       case 'uart.read':
         return this.#readLine();
       case 'uart.write':
-        return this.#written(Buffer.from(String(args['data']), 'hex'));
+        return this.#written(data);
       default:
-        return op.startsWith('tcp.') ? this.#tcp(op, args) : undefined;
+        return op.startsWith('tcp.') ? this.#tcp(op, args, data) : undefined;
     }
   }
 
-  #readLine(): string {
-    const data = this.#uartIn.toString('hex');
+  #readLine(): Taken {
+    const taken = this.#uartIn;
     this.#uartIn = Buffer.alloc(0);
-    return data;
+    return { taken };
   }
 
   #written(data: Buffer): void {
@@ -205,9 +221,11 @@ asyncio.create_task(app.run())`);
     this.onWritten(data);
   }
 
-  async #tcp(op: string, args: Arguments): Promise<unknown> {
+  async #tcp(op: string, args: Arguments, data: Buffer): Promise<unknown> {
     if (op === 'tcp.connect') {
-      const stream = new Stream(connect({ host: String(args['host']), port: Number(args['port']) }));
+      const stream = new Stream(
+        connect({ host: String(args['host']), port: Number(args['port']) }),
+      );
       const error = await stream.connected();
       if (error !== null) return { error };
       const id = this.#count++;
@@ -217,7 +235,7 @@ asyncio.create_task(app.run())`);
     const id = Number(args['id']);
     const stream = this.#sockets.get(id);
     if (stream === undefined) return { error: 'closed' };
-    if (op === 'tcp.send') return stream.send(Buffer.from(String(args['data']), 'hex'));
+    if (op === 'tcp.send') return stream.send(data);
     if (op === 'tcp.receive') return stream.receive(args);
     stream.socket.destroy();
     this.#sockets.delete(id);
@@ -257,7 +275,11 @@ class Stream {
     return {};
   }
 
-  async receive({ count, isLine, timeout }: Arguments): Promise<object> {
+  async receive({
+    count,
+    isLine,
+    timeout,
+  }: Arguments): Promise<Taken | { readonly error: string }> {
     const wanted = (): number => {
       if (isLine === true) return this.#data.indexOf(10) + 1 || Number.POSITIVE_INFINITY;
       return Number(count) < 0 ? Number.POSITIVE_INFINITY : Number(count);
@@ -266,11 +288,11 @@ class Stream {
     if (!isThere() && timeout !== 0 && !(await this.#wait(isThere, timeout))) {
       return { error: 'ETIMEDOUT' };
     }
-    if (!isThere() && this.#data.length === 0) return { data: null };
-    const taken = Math.min(wanted(), this.#data.length);
-    const data = this.#data.subarray(0, taken).toString('hex');
-    this.#data = this.#data.subarray(taken);
-    return { data };
+    if (!isThere() && this.#data.length === 0) return { taken: null };
+    const end = Math.min(wanted(), this.#data.length);
+    const taken = this.#data.subarray(0, end);
+    this.#data = this.#data.subarray(end);
+    return { taken };
   }
 
   #wait(isThere: () => boolean, timeout: Value): Promise<boolean> {

@@ -5,7 +5,8 @@ type Packet = { readonly type: number; readonly flags: number; readonly body: Bu
 
 /** A broker of MQTT 3.1.1 with QoS 1, for one board. What is said while it is away waits for it. */
 export class Broker implements AsyncDisposable {
-  readonly published: { readonly topic: string; readonly text: string; readonly qos: number }[] = [];
+  readonly published: { readonly topic: string; readonly text: string; readonly qos: number }[] =
+    [];
   readonly subscriptions: { readonly topic: string; readonly qos: number }[] = [];
   /** Numbers of the messages that the board has acknowledged. */
   readonly acknowledged: number[] = [];
@@ -80,7 +81,10 @@ export class Broker implements AsyncDisposable {
     if (type === 1) this.#letIn(socket, body);
     else if (type === 8) {
       const length = body.readUInt16BE(2);
-      this.subscriptions.push({ topic: body.toString('utf8', 4, 4 + length), qos: body[4 + length] ?? 0 });
+      this.subscriptions.push({
+        topic: body.toString('utf8', 4, 4 + length),
+        qos: body[4 + length] ?? 0,
+      });
       socket.write(packet(0x90, Buffer.concat([body.subarray(0, 2), Buffer.from([1])])));
       this.#socket = socket;
       this.#flush();

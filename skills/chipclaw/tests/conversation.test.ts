@@ -24,12 +24,12 @@ test('a line on the serial line is answered by the model, and the conversation i
     { role: 'user', content: 'Really?' },
   ]);
   const session = await board.file('/data/sessions/uart_uart_default.jsonl');
-  expect(session.trim().split('\n').map((line) => JSON.parse(line).content)).toEqual([
-    'How warm is it?',
-    'It is 21 degrees.',
-    'Really?',
-    'As I said, 21.',
-  ]);
+  expect(
+    session
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).content),
+  ).toEqual(['How warm is it?', 'It is 21 degrees.', 'Really?', 'As I said, 21.']);
 });
 
 test('the model switches the LED on by the tool gpio', async () => {
@@ -43,7 +43,8 @@ test('the model switches the LED on by the tool gpio', async () => {
 });
 
 test('the board programs itself: it writes a program, runs it, and keeps it', async () => {
-  const program = 'import machine\nmachine.Pin(5, machine.Pin.OUT).on()\nprint("blinked", __name__)\n';
+  const program =
+    'import machine\nmachine.Pin(5, machine.Pin.OUT).on()\nprint("blinked", __name__)\n';
   const run = 'exec(open(__workspace__ + "/programs/blink.py").read(), globals())';
   await using model = await ModelServer.start(
     { tool: 'write_file', arguments: { path: 'programs/blink.py', content: program } },

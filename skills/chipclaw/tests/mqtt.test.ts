@@ -26,7 +26,10 @@ test('a message by MQTT is answered on the topic out, with QoS 1', async () => {
   expect(broker.subscriptions).toEqual([{ topic: 'chipclaw/in', qos: 1 }]);
   expect(broker.published[0]?.topic).toBe('chipclaw/out');
   expect(broker.published[0]?.qos).toBe(1);
-  expect(JSON.parse(broker.published[0]?.text ?? '')).toEqual({ content: 'Dry.', chat_id: 'garden' });
+  expect(JSON.parse(broker.published[0]?.text ?? '')).toEqual({
+    content: 'Dry.',
+    chat_id: 'garden',
+  });
   expect(broker.acknowledged).toEqual([1]);
   expect(await board.file('/data/sessions/mqtt_garden.jsonl')).toContain('The soil?');
 });
@@ -50,7 +53,9 @@ test('nobody may write until allow_from names somebody, and a stranger is not an
   await using model = await ModelServer.start('Hello.');
   await using broker = await Broker.start();
   await using closed = await Board.start({ config: settings(broker, model, { allow_from: [] }) });
-  await closed.until(() => closed.console.some((line) => line.includes('channels.mqtt.allow_from')));
+  await closed.until(() =>
+    closed.console.some((line) => line.includes('channels.mqtt.allow_from')),
+  );
   expect(broker.subscriptions).toEqual([]);
 
   await using board = await Board.start({
@@ -80,7 +85,9 @@ test('a wrong password is said in words, and the serial line goes on', async () 
   broker.password = 'right';
   const config = settings(broker, model, { username: 'board', password: 'wrong' });
   await using board = await Board.start({ config });
-  await board.until(() => board.console.some((line) => line.includes('The broker refuses the user')));
+  await board.until(() =>
+    board.console.some((line) => line.includes('The broker refuses the user')),
+  );
   expect(await board.ask('Are you there?')).toBe('Here.');
 });
 

@@ -7,6 +7,8 @@ import { loadMicroPython } from '@micropython/micropython-webassembly-pyscript';
 const { flag: memory, answers, trees, files, without } = workerData;
 const flag = new Int32Array(memory);
 
+const GIVING = new Set(['uart.write', 'tcp.send']);
+
 const python = await loadMicroPython({
   linebuffer: true,
   stdout: (line) => parentPort.postMessage({ kind: 'console', line }),
@@ -14,9 +16,12 @@ const python = await loadMicroPython({
 python.registerJsModule('boardlink', {
   call(op, args) {
     Atomics.store(flag, 0, 0);
-    parentPort.postMessage({ kind: 'call', op, args: JSON.parse(args) });
+    const data = GIVING.has(op) ? python.FS.readFile('/tmp/out') : null;
+    parentPort.postMessage({ kind: 'call', op, args: JSON.parse(args), data });
     Atomics.wait(flag, 0, 0);
-    return JSON.stringify(receiveMessageOnPort(answers).message);
+    const { value, taken } = receiveMessageOnPort(answers).message;
+    if (taken !== null) python.FS.writeFile('/tmp/in', taken);
+    return JSON.stringify(value);
   },
 });
 for (const [from, to] of trees) copyTree(from, to);

@@ -1,6 +1,6 @@
 """Pins, waves, voltages, an I2C bus and a serial line, as an ESP32 has them."""
 
-from link import call, pack, unpack
+from link import call, give, take
 
 
 class Pin:
@@ -62,11 +62,11 @@ class UART:
         return call("uart.any")
 
     def read(self):
-        data = unpack(call("uart.read"))
-        return data if data else None
+        call("uart.read")
+        return take() or None
 
     def write(self, data):
         # As a board with a small buffer: not all of it at once.
         part = data[:512]
-        call("uart.write", data=pack(part))
+        give("uart.write", part)
         return len(part)

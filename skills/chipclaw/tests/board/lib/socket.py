@@ -1,6 +1,6 @@
 """TCP, by the sockets of the test. Reads wait as those of a board do, and the whole board with them."""
 
-from link import call, pack, unpack
+from link import call, give, take
 
 AF_INET = 2
 SOCK_STREAM = 1
@@ -46,7 +46,7 @@ class socket:
             data = data.encode()
         if count is not None:
             data = bytes(data)[:count]
-        reply = call("tcp.send", id=self.id, data=pack(data))
+        reply = give("tcp.send", data, id=self.id)
         if "error" in reply:
             raise OSError(reply["error"])
         return len(data)
@@ -61,4 +61,4 @@ class socket:
         reply = call("tcp.receive", id=self.id, timeout=self.timeout, **how)
         if "error" in reply:
             raise OSError(reply["error"])
-        return None if reply["data"] is None else unpack(reply["data"])
+        return take() if reply["hasData"] else None

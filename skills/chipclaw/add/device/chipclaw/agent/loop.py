@@ -1,5 +1,6 @@
 """The agent: a message in, rounds of model and tools, an answer out."""
 
+import asyncio
 import gc
 import json
 
@@ -61,6 +62,8 @@ class AgentLoop:
     async def _rounds(self, messages):
         most = self.config.get("agent", "max_iterations")
         for _ in range(most):
+            # The model and the tools stop everything else, so the channels have their turn between the rounds.
+            await asyncio.sleep(0.01)
             gc.collect()
             response = await self.provider.chat(
                 messages,

@@ -8,6 +8,8 @@ from chipclaw.channels.base import BaseChannel, as_text, write_message
 from chipclaw.utils import log
 
 POLL_S = 0.1
+# Lets the line take what it was given.
+WRITE_S = 0.01
 CHAT = "uart_default"
 SENDER = "uart_user"
 MOST_BYTES = 8 * 1024
@@ -48,12 +50,13 @@ class UARTChannel(BaseChannel):
     async def send(self, msg):
         if self.uart is None:
             return log("A message for the serial line is dropped: it is not open.")
-        data = (write_message(msg) + "\n").encode()
+        data = memoryview(write_message(msg).encode())
         while data:
             written = self.uart.write(data) or 0
             data = data[written:]
             if data:
-                await asyncio.sleep(POLL_S)
+                await asyncio.sleep(WRITE_S)
+        self.uart.write(b"\n")
 
     def _take(self, chunk):
         self._buffer += chunk

@@ -98,18 +98,18 @@ class HTTPProvider:
 
 def read_body(response, limit):
     """Return the body of a response, one byte more than the limit at most."""
-    raw = response.raw
     left = _length(response)
     if left is None or left > limit + 1:
         left = limit + 1
-    parts = []
-    while left > 0:
-        part = raw.read(min(left, 1024))
-        if not part:
+    body = bytearray(left)
+    view = memoryview(body)
+    at = 0
+    while at < left:
+        count = response.raw.readinto(view[at : min(at + 1024, left)])
+        if not count:
             break
-        parts.append(part)
-        left -= len(part)
-    return b"".join(parts)
+        at += count
+    return body if at == left else body[:at]
 
 
 def _length(response):
