@@ -64,9 +64,9 @@ export class Board implements AsyncDisposable {
     this.#flag = new Int32Array(memory);
     this.#answers = port1;
     const text = typeof config === 'string' ? config : JSON.stringify(config);
-    this.#worker = new Worker(new URL('./board/worker.mjs', import.meta.url), {
+    this.#worker = new Worker(new URL('./board/worker.ts', import.meta.url), {
       workerData: {
-        flag: memory,
+        memory,
         answers: port2,
         trees: [
           [LIBRARY, '/lib'],

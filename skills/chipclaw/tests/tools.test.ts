@@ -141,8 +141,10 @@ test('a program is run, and what it prints is the result', async () => {
 test('a page is fetched, and cut after 4 KB', async () => {
   const server = createServer(({ url }, response) => {
     if (url === '/none') response.writeHead(404).end('no such page');
-    else if (url === '/chunked') response.write('in parts'), response.end();
-    else response.end(url === '/long' ? 'z'.repeat(100_000) : 'short');
+    else if (url === '/chunked') {
+      response.write('in ');
+      response.end('parts');
+    } else response.end(url === '/long' ? 'z'.repeat(100_000) : 'short');
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const at = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
