@@ -4,32 +4,25 @@ import { Board } from './board.ts';
 const CONFIG = 'from chipclaw.config import Config';
 const CONNECT = 'from chipclaw.config import Config\nfrom chipclaw.network import connect';
 
-test('settings are laid over the defaults, and are read by their way', async () => {
+test('settings are laid over the defaults; a file that cannot be read leaves these', async () => {
   const config = { agent: { model: 'small' }, channels: { mqtt: { port: 0 } }, provider: 'wrong' };
-  await using board = await Board.flash({ config });
+  const files = { '/half.json': '{"agent":', '/list.json': '[]' };
+  await using board = await Board.flash({ config, files });
   const read = `[
     c.get("agent", "model"), c.get("agent", "max_iterations"), c.get("channels", "mqtt", "port", default=7),
     c.get("channels", "uart", "tx_pin"), c.get("agent", "no", default="d"), c.get("provider", "api_key"),
     c.workspace, c.data_dir]`;
-  expect(await board.value(read, `${CONFIG}\nc = Config()`)).toEqual([
-    'small',
-    15,
-    0,
-    17,
-    'd',
-    null,
-    '/workspace',
-    '/data',
-  ]);
-});
+  const merged = ['small', 15, 0, 17, 'd', null, '/workspace', '/data'];
+  expect(await board.value(read, `${CONFIG}\nc = Config()`)).toEqual(merged);
 
-test.each([
-  ['{"agent":', '/config.json is no JSON'],
-  ['[]', '/config.json holds no object'],
-])('settings that cannot be read leave the defaults: %s', async (config, said) => {
-  await using board = await Board.flash({ config });
-  expect(await board.value('Config().get("agent", "model")', CONFIG)).toBe('gpt-4');
-  expect(board.console.join('\n')).toContain(said);
+  for (const path of ['/half.json', '/list.json', '/none.json']) {
+    expect(await board.value(`Config("${path}").get("agent", "model")`, CONFIG)).toBe('gpt-4');
+  }
+  expect(board.console).toEqual([
+    expect.stringContaining('/half.json is no JSON: the defaults hold.'),
+    expect.stringContaining('/list.json holds no object: the defaults hold.'),
+    expect.stringContaining('There is no /none.json: the defaults hold.'),
+  ]);
 });
 
 test('boot joins the network and sets the clock', async () => {
@@ -39,15 +32,14 @@ test('boot joins the network and sets the clock', async () => {
 });
 
 test('boot goes on without a network, and says what is missing', async () => {
-  await using wrong = await Board.flash({
-    config: { wifi: { ssid: 'home', password: 'guess', timeout_s: 0 } },
-  });
-  expect(await wrong.value('connect(Config())', CONNECT)).toBe(false);
-  expect(wrong.console.join('\n')).toContain('No Wi-Fi yet. Look at wifi.ssid and wifi.password.');
-
-  await using unset = await Board.flash();
-  expect(await unset.value('connect(Config())', CONNECT)).toBe(false);
-  expect(unset.console.join('\n')).toContain('No Wi-Fi is set.');
+  const wifi = { ssid: 'home', password: 'guess', timeout_s: 0 };
+  await using board = await Board.flash({ config: { wifi }, files: { '/unset.json': '{}' } });
+  expect(await board.value('connect(Config())', CONNECT)).toBe(false);
+  expect(await board.value('connect(Config("/unset.json"))', CONNECT)).toBe(false);
+  expect(board.console).toEqual([
+    expect.stringContaining('No Wi-Fi yet. Look at wifi.ssid and wifi.password.'),
+    expect.stringContaining('No Wi-Fi is set.'),
+  ]);
 });
 
 test('a PC without the modules machine and network says so, and stands', async () => {

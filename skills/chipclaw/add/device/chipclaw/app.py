@@ -1,7 +1,5 @@
 """The parts, put together."""
 
-import asyncio
-
 from chipclaw.agent.context import ContextBuilder
 from chipclaw.agent.loop import AgentLoop
 from chipclaw.agent.memory import MemoryStore
@@ -18,7 +16,7 @@ from chipclaw.channels.uart import UARTChannel
 from chipclaw.config import Config
 from chipclaw.providers.http_provider import HTTPProvider
 from chipclaw.session.manager import SessionManager
-from chipclaw.utils import log
+from chipclaw.utils import asyncio, log
 
 
 class App:

@@ -4,6 +4,11 @@ import gc
 import os
 import time
 
+try:
+    import asyncio
+except ImportError:  # Before MicroPython 1.21 it had this name.
+    import uasyncio as asyncio
+
 
 def log(*parts):
     """Print a line to the console of the board, with everything else that it says of itself."""

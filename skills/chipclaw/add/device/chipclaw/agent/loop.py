@@ -1,12 +1,11 @@
 """The agent: a message in, rounds of model and tools, an answer out."""
 
-import asyncio
 import gc
 import json
 
 from chipclaw.bus.events import OutboundMessage
 from chipclaw.providers.base import ProviderError
-from chipclaw.utils import log
+from chipclaw.utils import asyncio, log
 
 # A message longer than this would not fit into RAM beside the prompt.
 MOST_CHARS = 16000

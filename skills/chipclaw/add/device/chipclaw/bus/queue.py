@@ -1,8 +1,6 @@
 """The bus: one queue in, one queue out."""
 
-import asyncio
-
-from chipclaw.utils import log
+from chipclaw.utils import asyncio, log
 
 # Channels read no further while so many messages wait: RAM is short.
 MOST_WAITING = 20

@@ -1,12 +1,11 @@
 """MQTT: JSON in on one topic, JSON out on another."""
 
-import asyncio
 import json
 import time
 
 from chipclaw.bus.events import InboundMessage
 from chipclaw.channels.base import BaseChannel, as_text, write_message
-from chipclaw.utils import decode, log
+from chipclaw.utils import asyncio, decode, log
 
 try:
     # Not umqtt.robust: it waits for the broker in a loop of its own, and the serial line with it.
@@ -31,7 +30,10 @@ class PatientSocket:
         self._sock = sock
 
     def setblocking(self, is_blocking):
-        self._sock.settimeout(SOCKET_TIMEOUT_S if is_blocking else 0)
+        if hasattr(self._sock, "settimeout"):
+            self._sock.settimeout(SOCKET_TIMEOUT_S if is_blocking else 0)
+        else:  # A socket of TLS has the timeout of the one below.
+            self._sock.setblocking(is_blocking)
 
     def read(self, count):
         data = self._sock.read(count)
@@ -116,9 +118,12 @@ class MQTTChannel(BaseChannel):
             ssl=_tls() if config.get("ssl") else None,
         )
         client.set_callback(self._on_message)
-        # The broker keeps what comes while the board is off.
         self.client = client
-        client.connect(False, timeout=SOCKET_TIMEOUT_S)
+        # False: the broker keeps what comes while the board is off.
+        try:
+            client.connect(False, SOCKET_TIMEOUT_S)
+        except TypeError:  # An older umqtt takes no timeout.
+            client.connect(False)
         client.sock = PatientSocket(client.sock)
         client.subscribe(config["topic_in"], qos=1)
         self.is_connected = True
@@ -168,8 +173,10 @@ class MQTTChannel(BaseChannel):
 
 
 def _tls():
-    import tls
-
+    try:
+        import tls
+    except ImportError:
+        return True  # An older umqtt then uses the TLS of its own time.
     context = tls.SSLContext(tls.PROTOCOL_TLS_CLIENT)
     context.verify_mode = tls.CERT_NONE
     return context

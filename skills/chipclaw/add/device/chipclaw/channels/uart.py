@@ -1,11 +1,10 @@
 """The serial line: a message a line, JSON or plain text."""
 
-import asyncio
 import json
 
 from chipclaw.bus.events import InboundMessage
 from chipclaw.channels.base import BaseChannel, as_text, write_message
-from chipclaw.utils import log
+from chipclaw.utils import asyncio, log
 
 POLL_S = 0.1
 # Lets the line take what it was given.

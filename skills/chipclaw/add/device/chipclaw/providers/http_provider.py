@@ -1,12 +1,11 @@
 """A model behind an OpenAI-compatible API."""
 
-import asyncio
 import gc
 import json
 import sys
 
 from chipclaw.providers.base import LLMResponse, ProviderError, ToolCallRequest
-from chipclaw.utils import decode, truncate_string
+from chipclaw.utils import asyncio, decode, truncate_string
 
 try:
     import urequests as requests
