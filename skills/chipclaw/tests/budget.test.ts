@@ -19,6 +19,15 @@ const CODE = 100 * KB;
 const WORKSPACE = 50 * KB;
 const PEAK = 450 * KB;
 
+/** A board collects when the code asks for it, and WebAssembly when a call ends: one ends before each round. */
+const COLLECTING = `
+import boardlink
+chat = app.agent.provider.chat
+async def collecting(*args, **kwargs):
+    await boardlink.collect()
+    return await chat(*args, **kwargs)
+app.agent.provider.chat = collecting`;
+
 test('code, workspace and heap stay within the budget of the board', async () => {
   const code = sizeOf((path) => path.endsWith('.py'));
   const workspace = sizeOf((path) => path.includes('/workspace/'));
@@ -35,6 +44,7 @@ test('code, workspace and heap stay within the budget of the board', async () =>
     config: { provider: model.provider },
     files: { '/data/sessions/uart_uart_default.jsonl': `${lines.join('\n')}\n` },
   });
+  await board.run(COLLECTING);
   const start = Number(await board.value('gauge.mem_alloc()'));
   await board.ask('Hello');
   const ordinary = Number(await board.value('gauge.peak'));

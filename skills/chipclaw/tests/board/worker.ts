@@ -43,6 +43,8 @@ const python: Python = await loadMicroPython({
   stdout: (line: string) => post({ kind: 'console', line }),
 });
 python.registerJsModule('boardlink', {
+  /** Ends the call into WebAssembly: garbage is collected there between two calls alone. */
+  collect: () => new Promise((resolve) => setImmediate(resolve)),
   call(op: string, args: string): string {
     Atomics.store(flag, 0, 0);
     const data = GIVING.has(op) ? python.FS.readFile('/tmp/out') : null;
