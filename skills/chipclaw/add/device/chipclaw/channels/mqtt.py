@@ -69,7 +69,7 @@ class MQTTChannel(BaseChannel):
         if not self.config.get("allow_from"):
             log(
                 "Nobody may write by MQTT yet. Write channels.mqtt.allow_from to /config.json, "
-                'such as ["assistant"]; ["*"] lets everybody in.'
+                'such as ["me"]; ["*"] lets everybody in.'
             )
             return
         self._is_running = True

@@ -1,0 +1,148 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  createReadStream,
+  existsSync,
+  mkdtempSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { constants, open } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { createConnection, createServer } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Board as BoardType } from '../../skills/chipclaw/tests/board.ts';
+import { ModelServer } from '../../skills/chipclaw/tests/model.ts';
+import { type Clone, cloneRepository } from '../story/clone.ts';
+
+// The device's four stories, with Debian's mosquitto as the broker and a pseudo-terminal of socat as the line.
+
+const MINUTES = 10 * 60_000;
+let clone: Clone;
+let folder: string;
+let Board: typeof BoardType;
+
+beforeAll(async () => {
+  clone = cloneRepository();
+  folder = mkdtempSync('/tmp/claw-chipclaw-');
+  const run = await clone.claw('apply', 'chipclaw', '--proof', 'skills');
+  expect(run).toMatchObject({ code: 0, json: { outcome: 'done' } });
+  ({ Board } = await import(clone.path('skills/chipclaw/tests/board.ts')));
+}, MINUTES);
+afterAll(async () => {
+  await clone?.[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Puts a board's line on a pseudo-terminal, and opens its other end as a person's program does. */
+async function plugIn(board: BoardType) {
+  const path = join(folder, 'line');
+  const socat = spawn('socat', ['-', `pty,raw,echo=0,link=${path}`], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  board.onWritten = (data) => void socat.stdin.write(data);
+  socat.stdout.on('data', (data: Buffer) => board.say(data));
+  while (!existsSync(path)) await pause(10);
+  const file = await open(path, constants.O_RDWR | constants.O_NOCTTY);
+  // A pseudo-terminal ends with the error EIO.
+  const input = createReadStream('', { fd: file.fd, autoClose: false }).on('error', () => {});
+  const lines = createInterface({ input }).on('error', () => {});
+  return {
+    async ask(text: string): Promise<string> {
+      const answer = once(lines, 'line');
+      writeSync(file.fd, `${text}\n`);
+      const [line] = await answer;
+      return JSON.parse(String(line)).content;
+    },
+    async [Symbol.asyncDispose]() {
+      socat.kill('SIGKILL');
+      await once(socat, 'close');
+      lines.close();
+      await file.close();
+    },
+  };
+}
+
+async function startMosquitto() {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  const config = join(folder, 'mosquitto.conf');
+  writeFileSync(config, `listener ${port} 127.0.0.1\nallow_anonymous true\n`);
+  const broker = spawn('mosquitto', ['-c', config], { stdio: 'ignore' });
+  const isUp = (): Promise<boolean> =>
+    new Promise((resolve) => {
+      const socket = createConnection({ host: '127.0.0.1', port });
+      socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+      socket.once('connect', () => socket.destroy());
+    });
+  while (!(await isUp())) await pause(20);
+  const end = async (): Promise<void> => {
+    broker.kill('SIGKILL');
+    await once(broker, 'close');
+  };
+  return { port, [Symbol.asyncDispose]: end };
+}
+
+test(
+  'a board is talked to on a pseudo-terminal, switches its LED, and programs itself',
+  async () => {
+    const code = 'import machine\nmachine.Pin(5, machine.Pin.OUT).on()\nprint("done")';
+    await using model = await ModelServer.start(
+      'Hello.',
+      { tool: 'gpio', arguments: { pin: 2, mode: 'write', value: 1 } },
+      'The LED is on.',
+      { tool: 'write_file', arguments: { path: 'programs/five.py', content: code } },
+      {
+        tool: 'exec_micropython',
+        arguments: { code: 'exec(open("/workspace/programs/five.py").read())' },
+      },
+      'Pin five is on.',
+    );
+    await using board = await Board.start({ config: { provider: model.provider } });
+    await using line = await plugIn(board);
+
+    expect(await line.ask('Hi')).toBe('Hello.');
+    expect(await line.ask('{"content": "LED on"}')).toBe('The LED is on.');
+    expect(board.pins.get(2)).toBe(1);
+    expect(await line.ask('Write a program for pin five, and run it')).toBe('Pin five is on.');
+    expect(board.pins.get(5)).toBe(1);
+  },
+  MINUTES,
+);
+
+test(
+  'a board relays from its line to a broker, where another board hears it',
+  async () => {
+    const relay = { channel: 'mqtt', chat_id: 'garden', content: 'The soil is dry.' };
+    await using ours = await ModelServer.start({ tool: 'message', arguments: relay }, 'Told.');
+    await using theirs = await ModelServer.start('I open the valve.');
+    await using broker = await startMosquitto();
+    const mqtt = { enabled: true, broker: '127.0.0.1', port: broker.port };
+    const hears = { topic_in: 'chipclaw/out', topic_out: 'valve/out', client_id: 'valve' };
+    await using valve = await Board.start({
+      config: {
+        provider: theirs.provider,
+        channels: { mqtt: { ...mqtt, ...hears, allow_from: ['unknown'] } },
+      },
+    });
+    await using board = await Board.start({
+      config: { provider: ours.provider, channels: { mqtt: { ...mqtt, allow_from: ['valve'] } } },
+    });
+    const isConnected = ({ console }: BoardType) =>
+      console.some((text) => text.includes('MQTT is connected'));
+    await Promise.all([valve, board].map((one) => one.until(() => isConnected(one))));
+    await using line = await plugIn(board);
+
+    expect(await line.ask('Tell the garden that the soil is dry')).toBe('Told.');
+    await valve.until(() => theirs.requests.length > 0);
+    expect(theirs.requests[0]?.messages.at(-1)?.content).toBe('The soil is dry.');
+    expect(theirs.requests[0]?.messages[0]?.content).toContain('Chat: mqtt:garden');
+  },
+  MINUTES,
+);
