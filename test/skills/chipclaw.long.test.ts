@@ -15,16 +15,28 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Board as BoardType } from '../../skills/chipclaw/tests/board.ts';
-import { ModelServer } from '../../skills/chipclaw/tests/model.ts';
 import { type Clone, cloneRepository } from '../story/clone.ts';
 
 // The device's four stories, with Debian's mosquitto as the broker and a pseudo-terminal of socat as the line.
 
+// The skill's own fixtures, from the clone: a proof of other skills checks this file without that folder.
+type BoardType = AsyncDisposable & {
+  readonly console: readonly string[];
+  readonly pins: ReadonlyMap<number, number>;
+  onWritten: (data: Buffer) => void;
+  say(data: Buffer): void;
+  until(condition: () => boolean): Promise<void>;
+};
+type Model = AsyncDisposable & {
+  readonly provider: object;
+  readonly requests: readonly { readonly messages: readonly { readonly content: string }[] }[];
+};
+
 const MINUTES = 10 * 60_000;
 let clone: Clone;
 let folder: string;
-let Board: typeof BoardType;
+let Board: { start(options: object): Promise<BoardType> };
+let ModelServer: { start(...answers: readonly unknown[]): Promise<Model> };
 
 beforeAll(async () => {
   clone = cloneRepository();
@@ -32,6 +44,7 @@ beforeAll(async () => {
   const run = await clone.claw('apply', 'chipclaw', '--proof', 'skills');
   expect(run).toMatchObject({ code: 0, json: { outcome: 'done' } });
   ({ Board } = await import(clone.path('skills/chipclaw/tests/board.ts')));
+  ({ ModelServer } = await import(clone.path('skills/chipclaw/tests/model.ts')));
 }, MINUTES);
 afterAll(async () => {
   await clone?.[Symbol.asyncDispose]();
