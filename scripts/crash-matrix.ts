@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Case, CrashMatrix, type Verdict } from '../src/engine/transaction/testing/matrix.ts';
-import { type Starved, StarvedCommand } from '../src/testing/starved-command.ts';
-import { SCENARIOS } from '../src/testing/starved-scenarios.ts';
+import { type Starved, StarvedCommand } from '../src/testing/claw/starved-command.ts';
+import { SCENARIOS } from '../src/testing/claw/starved-scenarios.ts';
 
 // Breaks a commit at every call that changes a folder, and its recovery as well; then whole commands, on a
 // disk that stays broken from each of their calls on. Needs strace. `npm run crash-matrix -- commands`

@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openStore } from './store/store.ts';
+import { TestConversation, TestTree } from './testing/claw/supervised-project.ts';
 import { describeWithEngine } from './testing/engine.ts';
 import { startAnthropicServer } from './testing/model/anthropic.ts';
 import { shellScript, TEST_KEY } from './testing/sandbox-project.ts';
-import { TestConversation, TestTree } from './testing/supervised-project.ts';
 
 await describeWithEngine('bubblewrap', 'the assistant as a whole', () => {
   test('a line is answered by the agent in its sandbox, and the key stays out of the logs', async () => {

@@ -1,4 +1,4 @@
-import { type Files, skillFiles } from '../src/testing/codebase.ts';
+import { type Files, skillFiles } from '../src/testing/claw/codebase.ts';
 import type { Fixture } from './transcripts.ts';
 
 const APP = `import { greeting } from './greeting.mjs';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import configuration from '../.dependency-cruiser.js';
-import { temporaryCodebase } from '../src/testing/codebase.ts';
+import { temporaryCodebase } from '../src/testing/claw/codebase.ts';
 
 const HOME = join(import.meta.dirname, '..');
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { temporaryCodebase } from '../src/testing/codebase.ts';
+import { temporaryCodebase } from '../src/testing/claw/codebase.ts';
 
 const HOME = join(import.meta.dirname, '..');
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
-import { type Codebase, commitAll, temporaryCodebase } from '../src/testing/codebase.ts';
+import { type Codebase, commitAll, temporaryCodebase } from '../src/testing/claw/codebase.ts';
 import { Assistant } from './story/assistant.ts';
 import { type Clone, cloneRepository } from './story/clone.ts';
 import {

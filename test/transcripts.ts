@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CLAW, type Files, openCodebase } from '../src/testing/codebase.ts';
+import { CLAW, type Files, openCodebase } from '../src/testing/claw/codebase.ts';
 
 /** The start of a transcript: files below a folder of its own, and a shell script run in `project/`. */
 export type Fixture = { readonly files: Files; readonly setup: string };

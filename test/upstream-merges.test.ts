@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { commitAll, temporaryCodebase } from '../src/testing/codebase.ts';
+import { commitAll, temporaryCodebase } from '../src/testing/claw/codebase.ts';
 
 const SCRIPT = join(import.meta.dirname, '..', 'scripts', 'upstream-merges.ts');
 const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n';

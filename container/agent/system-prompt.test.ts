@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sectionTurn } from '../../src/testing/agent-section-turn.ts';
+import { sectionTurn } from '../../src/testing/turn/agent-section-turn.ts';
 import { section as memory } from './prompt/memory.ts';
 import { section as place } from './prompt/place.ts';
 import { type AgentSection, defineSection } from './prompt-section.ts';

@@ -6,7 +6,12 @@
  */
 import { spawnSync } from 'node:child_process';
 import { performance } from 'node:perf_hooks';
-import { addSkill, CLAW, type Codebase, temporaryCodebase } from '../../src/testing/codebase.ts';
+import {
+  addSkill,
+  CLAW,
+  type Codebase,
+  temporaryCodebase,
+} from '../../src/testing/claw/codebase.ts';
 
 export type CommandBench = {
   readonly files: number;

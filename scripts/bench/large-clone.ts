@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Codebase, openCodebase } from '../../src/testing/codebase.ts';
+import { type Codebase, openCodebase } from '../../src/testing/claw/codebase.ts';
 
 /** Returns a clone of a committed codebase: the composed tree and everything that goes with it. */
 export function cloneOf(codebase: Codebase): Codebase {

@@ -3,7 +3,7 @@ import {
   type Codebase,
   commitAll,
   temporaryCodebase,
-} from '../../src/testing/codebase.ts';
+} from '../../src/testing/claw/codebase.ts';
 
 /** The size of a codebase: files of the core, and skills that change it. */
 export type Size = { readonly files: number; readonly skills: number };

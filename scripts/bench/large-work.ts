@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { listFolder } from '../../src/engine/state/claw-folder.ts';
-import type { Codebase } from '../../src/testing/codebase.ts';
+import type { Codebase } from '../../src/testing/claw/codebase.ts';
 import type { Work } from './timed-run.ts';
 
 /** Every file of the project is compared; nothing is written. */

@@ -5,7 +5,7 @@
  *
  *     node scripts/bench/large.ts
  */
-import type { Codebase } from '../../src/testing/codebase.ts';
+import type { Codebase } from '../../src/testing/claw/codebase.ts';
 import { bareCloneOf, cloneOf, dropCache, makeBare } from './large-clone.ts';
 import { largeCodebase, type Size, skillNames } from './large-codebase.ts';
 import { applyWork, removeWork, replayWork, statusWork, verifyWork } from './large-work.ts';

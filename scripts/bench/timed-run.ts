@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { CLAW } from '../../src/testing/codebase.ts';
+import { CLAW } from '../../src/testing/claw/codebase.ts';
 
 /** Time of a process from start to end, and its peak memory. */
 export type Timed = { readonly ms: number; readonly peakMb: number };

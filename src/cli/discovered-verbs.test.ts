@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { temporaryCodebase } from '../testing/codebase.ts';
+import { temporaryCodebase } from '../testing/claw/codebase.ts';
 import { ContributionFolder } from '../testing/contributions.ts';
 import { defineDiscovered } from './discovered-verbs.ts';
 import { ended, type PrintedResult } from './result.ts';

@@ -12,7 +12,7 @@ import { openServices } from '../host/services/services.ts';
 import { openTools } from '../host/turns/tool-calls/toolbox.ts';
 import type { OpenDatabase, OwnDatabases } from '../lib/own-database.ts';
 import { TestProject, textsOf } from '../testing/assistant.ts';
-import { hears } from '../testing/owner-chat.ts';
+import { hears } from '../testing/owner/owner-chat.ts';
 import { openOwnDatabases } from './own-databases.ts';
 
 const FIRST = 'CREATE TABLE seen (id TEXT PRIMARY KEY) STRICT';

@@ -1,7 +1,7 @@
 import { parseEnv } from 'node:util';
 import { expect, test } from 'vitest';
 import { secretTexts } from '../engine/operation/secrets/secret-texts.ts';
-import { PLAIN_SETTINGS, SECRET_SETTINGS } from '../testing/secret-settings.ts';
+import { PLAIN_SETTINGS, SECRET_SETTINGS } from '../testing/owner/secret-settings.ts';
 import { isSecretSetting, secretValues, withoutSecrets } from './environment.ts';
 
 /** Settings of the cases that packing is tested with, and some of a machine's own. */

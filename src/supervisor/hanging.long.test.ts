@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { promisify } from 'node:util';
 import { expect, test, vi } from 'vitest';
 import { pipedConsole } from '../terminal/piped-console.ts';
-import { environmentOf, TestConversation, TestTree } from '../testing/supervised-project.ts';
+import { environmentOf, TestConversation, TestTree } from '../testing/claw/supervised-project.ts';
 import { readEnvironment } from './environment.ts';
 import { openSupervisor } from './supervisor.ts';
 import { DEFAULT_TIMING } from './timing.ts';

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { setTimeout as later } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { openDockerLine } from '../testing/docker-line.ts';
+import { openDockerLine } from '../testing/claw/docker-line.ts';
+import { TestConversation, TestTree } from '../testing/claw/supervised-project.ts';
 import { describeWithEngine } from '../testing/engine.ts';
 import {
   type AnthropicReply,
   type AnthropicServer,
   startAnthropicServer,
 } from '../testing/model/anthropic.ts';
-import { TestConversation, TestTree } from '../testing/supervised-project.ts';
 import { DEFAULT_TIMING } from './timing.ts';
 
 /** A channel of the owner's that takes nothing and never lets go. */

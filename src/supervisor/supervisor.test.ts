@@ -14,13 +14,13 @@ import { expect, test } from 'vitest';
 import { digestBytes } from '../engine/digest.ts';
 import { journalText, stage } from '../engine/transaction/stage.ts';
 import { pipedConsole } from '../terminal/piped-console.ts';
-import { skillFiles } from '../testing/codebase.ts';
+import { skillFiles } from '../testing/claw/codebase.ts';
 import {
   environmentOf,
   oneFileSkill,
   TestConversation,
   TestTree,
-} from '../testing/supervised-project.ts';
+} from '../testing/claw/supervised-project.ts';
 import { readEnvironment } from './environment.ts';
 import { findExposed } from './private-data.ts';
 import { rollBack } from './rollback/rollback.ts';

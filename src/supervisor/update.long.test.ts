@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { TestConversation, TestTree } from '../testing/supervised-project.ts';
+import { TestConversation, TestTree } from '../testing/claw/supervised-project.ts';
 
 /** Gives a tree a git history with the release that it is, and a remote with newer ones. */
 function publishReleases(tree: TestTree): void {

@@ -1,5 +1,5 @@
 import type { EngineContext } from '../../src/engine/index.ts';
-import type { Codebase } from '../../src/testing/codebase.ts';
+import type { Codebase } from '../../src/testing/claw/codebase.ts';
 
 /** The library's view of a codebase, for tests that would otherwise start hundreds of processes. */
 export function contextOf({ root }: Codebase): EngineContext {

@@ -7,7 +7,7 @@ import {
   type Files,
   openCodebase,
   skillFiles,
-} from '../../src/testing/codebase.ts';
+} from '../../src/testing/claw/codebase.ts';
 
 /** A release's changes to the one before it. */
 export type ReleaseChange = {

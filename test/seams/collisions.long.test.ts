@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { type Codebase, temporaryCodebase } from '../../src/testing/codebase.ts';
+import { type Codebase, temporaryCodebase } from '../../src/testing/claw/codebase.ts';
 
 // Skills of strangers that plug in at one place: each package, and one like it under other names. Neither way
 // round do they meet in a line of the core.

@@ -6,7 +6,7 @@ import {
   type Codebase,
   commitAll,
   openCodebase,
-} from '../../src/testing/codebase.ts';
+} from '../../src/testing/claw/codebase.ts';
 import { removeContainersOf } from './containers.ts';
 
 const REPOSITORY = resolve(import.meta.dirname, '../..');

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addSkill } from '../../src/testing/codebase.ts';
+import { addSkill } from '../../src/testing/claw/codebase.ts';
 import { Assistant } from './assistant.ts';
 import { type Clone, cloneRepository } from './clone.ts';
 

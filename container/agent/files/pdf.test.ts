@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { agentToolContext } from '../../../src/testing/agent-tool-context.ts';
 import { pdfOf } from '../../../src/testing/pdf.ts';
+import { agentToolContext } from '../../../src/testing/turn/agent-tool-context.ts';
 import { tool } from '../tools/read-file.ts';
 
 let dir = '';

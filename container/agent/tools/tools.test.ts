@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { agentToolContext } from '../../../src/testing/agent-tool-context.ts';
+import { agentToolContext } from '../../../src/testing/turn/agent-tool-context.ts';
 import { tool as editFile } from './edit-file.ts';
 import { tool as listFiles } from './list-files.ts';
 import { tool as readFileTool } from './read-file.ts';

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { examination } from '../../../src/doctor/agent-skills.ts';
 import { section } from '../../../src/prompt/agent-skills.ts';
 import { type TestAssistant, TestProject, textsOf } from '../../../src/testing/assistant.ts';
-import { promptTurn, promptWays } from '../../../src/testing/prompt-turn.ts';
+import { promptTurn, promptWays } from '../../../src/testing/turn/prompt-turn.ts';
 
 const LIMIT = { timeout: 60_000 };
 let project: TestProject;

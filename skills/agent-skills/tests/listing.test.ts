@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { section } from '../../../container/agent/prompt/agent-skills.ts';
 import type { WriteSection } from '../../../container/agent/prompt-section.ts';
-import { sectionTurn } from '../../../src/testing/agent-section-turn.ts';
+import { sectionTurn } from '../../../src/testing/turn/agent-section-turn.ts';
 
 let dir: string;
 let write: WriteSection<unknown>;

@@ -12,7 +12,7 @@ import { guard } from '../../../src/guards/guard.ts';
 import { openGuards } from '../../../src/host/turns/tool-calls/guarded-calls.ts';
 import type { OwnToolVerdict } from '../../../src/sandbox/sandbox.ts';
 import { type AgentScript, answers, TestProject, textsOf } from '../../../src/testing/assistant.ts';
-import { commands, FAMILY, isIdle, startWithFamily } from '../../../src/testing/tasks.ts';
+import { commands, FAMILY, isIdle, startWithFamily } from '../../../src/testing/turn/tasks.ts';
 
 const LOG = { info() {}, warn() {}, error() {} };
 const KEY = 'sk-ant-api03-abcdefghijklmnopqrstuvwxyz';

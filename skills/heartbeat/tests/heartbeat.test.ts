@@ -17,7 +17,7 @@ import {
 } from '../../../src/testing/assistant.ts';
 import { TestClock } from '../../../src/testing/clock.ts';
 import { testModel } from '../../../src/testing/model/test-model.ts';
-import { commands, isIdle } from '../../../src/testing/tasks.ts';
+import { commands, isIdle } from '../../../src/testing/turn/tasks.ts';
 
 const START = '2026-11-21T12:00:00Z';
 const HALF_AN_HOUR = 30 * 60_000;

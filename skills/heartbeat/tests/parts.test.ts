@@ -12,7 +12,7 @@ import { openRouting } from '../../../src/model/routing.ts';
 import { isQuiet } from '../../../src/services/heartbeat/answer.ts';
 import { setup } from '../../../src/setup/heartbeat.ts';
 import { TestProject } from '../../../src/testing/assistant.ts';
-import { ownerAtKeyboard } from '../../../src/testing/owner-at-keyboard.ts';
+import { ownerAtKeyboard } from '../../../src/testing/owner/owner-at-keyboard.ts';
 
 test.for([
   ['', true],

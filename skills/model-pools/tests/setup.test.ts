@@ -3,7 +3,7 @@ import { readSettings } from '../../../src/config.ts';
 import { examination } from '../../../src/doctor/model-pools.ts';
 import { setup } from '../../../src/setup/model-pools.ts';
 import { listOf, startOpenAiServer } from '../../../src/testing/model/openai.ts';
-import { ownerAtKeyboard } from '../../../src/testing/owner-at-keyboard.ts';
+import { ownerAtKeyboard } from '../../../src/testing/owner/owner-at-keyboard.ts';
 
 async function setUp(answers: readonly string[], environment: Record<string, string> = {}) {
   const { context, written, left } = ownerAtKeyboard(answers);

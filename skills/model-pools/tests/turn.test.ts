@@ -4,7 +4,7 @@ import { describeWithEngine } from '../../../src/testing/engine.ts';
 import { startAnthropicServer } from '../../../src/testing/model/anthropic.ts';
 import { startOpenAiServer } from '../../../src/testing/model/openai.ts';
 import { sandboxProject } from '../../../src/testing/sandbox-project.ts';
-import { isIdle } from '../../../src/testing/tasks.ts';
+import { isIdle } from '../../../src/testing/turn/tasks.ts';
 
 await describeWithEngine('bubblewrap', 'a chat with pools and a real agent', () => {
   test('goes on with the next model, warns of a refused key, and without its proxy has no tools', async () => {

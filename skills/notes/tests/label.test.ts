@@ -3,7 +3,7 @@ import { labelOf, parseAliases } from '../../../src/prompt/notes/label.ts';
 import { section } from '../../../src/prompt/notes.ts';
 import type { TurnRequest } from '../../../src/sandbox/sandbox.ts';
 import { answers, TestProject, textsOf } from '../../../src/testing/assistant.ts';
-import { promptTurn, promptWays } from '../../../src/testing/prompt-turn.ts';
+import { promptTurn, promptWays } from '../../../src/testing/turn/prompt-turn.ts';
 
 const LIMIT = { timeout: 60_000 };
 const person = (id: string, isOwner = false) => ({ id, name: 'owner', isOwner });

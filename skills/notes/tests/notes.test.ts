@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { section } from '../../../container/agent/prompt/notes.ts';
 import { tool as note } from '../../../container/agent/tools/note.ts';
-import { sectionTurn } from '../../../src/testing/agent-section-turn.ts';
-import { agentToolContext } from '../../../src/testing/agent-tool-context.ts';
+import { sectionTurn } from '../../../src/testing/turn/agent-section-turn.ts';
+import { agentToolContext } from '../../../src/testing/turn/agent-tool-context.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 13, 3);
 const facts = {

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { searchParagraphs } from '../../../container/agent/notes/paragraphs.ts';
 import { tool } from '../../../container/agent/tools/search-notes.ts';
-import { agentToolContext } from '../../../src/testing/agent-tool-context.ts';
+import { agentToolContext } from '../../../src/testing/turn/agent-tool-context.ts';
 
 let dir: string;
 beforeEach(() => {

@@ -15,8 +15,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { endBootstrap } from '../../../container/agent/persona/bootstrap.ts';
 import { section } from '../../../container/agent/prompt/persona.ts';
 import { tool } from '../../../container/agent/tools/finish-bootstrap.ts';
-import { sectionTurn } from '../../../src/testing/agent-section-turn.ts';
-import { agentToolContext } from '../../../src/testing/agent-tool-context.ts';
+import { sectionTurn } from '../../../src/testing/turn/agent-section-turn.ts';
+import { agentToolContext } from '../../../src/testing/turn/agent-tool-context.ts';
 
 const STARTERS = resolve(import.meta.dirname, '../../../container/shared/persona');
 const TODAY = '2026-11-22';

@@ -13,8 +13,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { section } from '../../../container/agent/prompt/persona.ts';
 import { discoverPromptSections } from '../../../src/host/contracts/prompt-section.ts';
 import { openSystemPrompt } from '../../../src/host/turns/agent/system-prompt.ts';
-import { sectionTurn } from '../../../src/testing/agent-section-turn.ts';
-import { promptTurn, promptWays } from '../../../src/testing/prompt-turn.ts';
+import { sectionTurn } from '../../../src/testing/turn/agent-section-turn.ts';
+import { promptTurn, promptWays } from '../../../src/testing/turn/prompt-turn.ts';
 
 const STARTERS = resolve(import.meta.dirname, '../../../container/shared/persona');
 const NAMES = ['SOUL', 'IDENTITY', 'USER', 'AGENTS', 'ENVIRONMENT', 'TOOLS'];

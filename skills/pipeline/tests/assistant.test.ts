@@ -10,8 +10,8 @@ import {
   TestProject,
 } from '../../../src/testing/assistant.ts';
 import { TestClock } from '../../../src/testing/clock.ts';
-import { cents } from '../../../src/testing/spender.ts';
-import { commands, isIdle } from '../../../src/testing/tasks.ts';
+import { cents } from '../../../src/testing/turn/spender.ts';
+import { commands, isIdle } from '../../../src/testing/turn/tasks.ts';
 
 const SMART = 'openai/gpt-5';
 const CHEAP = 'openai/gpt-5-mini';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { setup } from '../../../src/setup/pipeline.ts';
-import { ownerAtKeyboard } from '../../../src/testing/owner-at-keyboard.ts';
+import { ownerAtKeyboard } from '../../../src/testing/owner/owner-at-keyboard.ts';
 
 async function setUp(answers: readonly string[], environment: Record<string, string> = {}) {
   const { context, written, left } = ownerAtKeyboard(answers);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { section } from '../../../container/agent/prompt/roles.ts';
-import { sectionTurn } from '../../../src/testing/agent-section-turn.ts';
+import { sectionTurn } from '../../../src/testing/turn/agent-section-turn.ts';
 
 let global: string;
 beforeEach(() => {

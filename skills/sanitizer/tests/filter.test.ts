@@ -7,7 +7,7 @@ import { openInboundFilters } from '../../../src/host/inbound-path/filters.ts';
 import { filter } from '../../../src/inbound/sanitizer.ts';
 import { section } from '../../../src/prompt/sanitizer.ts';
 import { openOwnDatabases } from '../../../src/store/own-databases.ts';
-import { promptWays } from '../../../src/testing/prompt-turn.ts';
+import { promptWays } from '../../../src/testing/turn/prompt-turn.ts';
 
 /** Opens the filter as the assistant does, with a database of its own on disk. */
 function start(environment: Readonly<Record<string, string>> = {}) {

@@ -10,7 +10,7 @@ import {
   refuseEmbeddings,
   startEmbeddingsServer,
 } from '../../../src/testing/model/embeddings.ts';
-import { isIdle, startWithFamily } from '../../../src/testing/tasks.ts';
+import { isIdle, startWithFamily } from '../../../src/testing/turn/tasks.ts';
 import { serviceOf } from '../../../src/tools/semantic-memory/calls.ts';
 import { type Memory, openMemory } from '../../../src/tools/semantic-memory/memory.ts';
 import { realEmbedding } from './fixtures.ts';

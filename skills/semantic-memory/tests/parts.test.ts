@@ -8,7 +8,7 @@ import { section } from '../../../src/prompt/recall.ts';
 import { setup } from '../../../src/setup/semantic-memory.ts';
 import type { SetupContext } from '../../../src/setup/step.ts';
 import { refuseEmbeddings, startEmbeddingsServer } from '../../../src/testing/model/embeddings.ts';
-import { promptTurn } from '../../../src/testing/prompt-turn.ts';
+import { promptTurn } from '../../../src/testing/turn/prompt-turn.ts';
 import { serviceOf } from '../../../src/tools/semantic-memory/calls.ts';
 import type { Memory } from '../../../src/tools/semantic-memory/memory.ts';
 import type { Note } from '../../../src/tools/semantic-memory/note.ts';

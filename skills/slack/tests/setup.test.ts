@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ownerAtKeyboard } from '../../../src/testing/owner-at-keyboard.ts';
+import { ownerAtKeyboard } from '../../../src/testing/owner/owner-at-keyboard.ts';
 import { APP_TOKEN, BOT_TOKEN, setup, startWorkspace } from './fixtures.ts';
 
 test('both tokens are tried with Slack before anything is written', async () => {

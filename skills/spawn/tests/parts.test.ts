@@ -5,7 +5,7 @@ import { examination } from '../../../src/doctor/spawn.ts';
 import { parseProfiles } from '../../../src/lib/spawn/profiles.ts';
 import { setup } from '../../../src/setup/spawn.ts';
 import { TestProject } from '../../../src/testing/assistant.ts';
-import { ownerAtKeyboard } from '../../../src/testing/owner-at-keyboard.ts';
+import { ownerAtKeyboard } from '../../../src/testing/owner/owner-at-keyboard.ts';
 
 test('the set-up switches it on or off, and the doctor says what holds', async () => {
   const { context, problems, written } = ownerAtKeyboard(['yes', 'on', '9', '3', '0', '20']);

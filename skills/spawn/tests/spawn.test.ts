@@ -14,7 +14,7 @@ import {
 } from '../../../src/testing/assistant.ts';
 import { TestClock } from '../../../src/testing/clock.ts';
 import { testModel } from '../../../src/testing/model/test-model.ts';
-import { isIdle } from '../../../src/testing/tasks.ts';
+import { isIdle } from '../../../src/testing/turn/tasks.ts';
 
 const ON = { SPAWN: 'on', CLAW_MAX_AGENTS: '2' };
 const DIED: TurnOutcome = { kind: 'failed', code: 'AGENT_DIED', message: 'It was stopped.' };

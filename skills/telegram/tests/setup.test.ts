@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ownerAtKeyboard } from '../../../src/testing/owner-at-keyboard.ts';
+import { ownerAtKeyboard } from '../../../src/testing/owner/owner-at-keyboard.ts';
 import { startBotApi } from './botApi.ts';
 import { setup, TOKEN } from './fixtures.ts';
 

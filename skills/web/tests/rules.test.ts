@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openTools } from '../../../src/host/turns/tool-calls/toolbox.ts';
 import { TestProject } from '../../../src/testing/assistant.ts';
-import { startWithFamily, toolCaller as toolCallerOf } from '../../../src/testing/tasks.ts';
+import { startWithFamily, toolCaller as toolCallerOf } from '../../../src/testing/turn/tasks.ts';
 import { webFetch } from '../../../src/tools/web/fetch-tool.ts';
 import { page, redirect, testNet, toolCaller } from './net.ts';
 

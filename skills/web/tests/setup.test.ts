@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { webExamination } from '../../../src/doctor/web.ts';
 import { webSetup } from '../../../src/setup/web.ts';
-import { ownerAtKeyboard } from '../../../src/testing/owner-at-keyboard.ts';
+import { ownerAtKeyboard } from '../../../src/testing/owner/owner-at-keyboard.ts';
 import { localServer } from './net.ts';
 import { searchServer } from './searchServers.ts';
 

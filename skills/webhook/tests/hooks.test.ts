@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test, vi } from 'vitest';
 import { textsOf } from '../../../src/testing/assistant.ts';
-import { isIdle } from '../../../src/testing/tasks.ts';
+import { isIdle } from '../../../src/testing/turn/tasks.ts';
 import { addHook, HookedAssistant, headersOf, hookOf, setup } from './fixtures.ts';
 
 const ISSUE = JSON.stringify({

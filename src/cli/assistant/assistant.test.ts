@@ -12,8 +12,12 @@ import {
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  environmentOf,
+  TestConversation,
+  TestTree,
+} from '../../testing/claw/supervised-project.ts';
 import { startAnthropicServer } from '../../testing/model/anthropic.ts';
-import { environmentOf, TestConversation, TestTree } from '../../testing/supervised-project.ts';
 
 let tree: TestTree;
 let running: TestConversation;

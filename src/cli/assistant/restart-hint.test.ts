@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { openControl } from '../../control/server.ts';
-import { addSkill, CLAW, type Codebase, temporaryCodebase } from '../../testing/codebase.ts';
+import { addSkill, CLAW, type Codebase, temporaryCodebase } from '../../testing/claw/codebase.ts';
 
 const HINT =
   'warning: The running assistant still runs the code from before. Say `/restart` in your own chat with it, or: claw chat /restart\n';

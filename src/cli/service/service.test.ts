@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { environmentOf, TestTree } from '../../testing/supervised-project.ts';
+import { environmentOf, TestTree } from '../../testing/claw/supervised-project.ts';
 import { launchdPlist } from './launchd-plist.ts';
 import { stamped } from './stamp.ts';
 import { systemdUnit } from './systemd-unit.ts';

@@ -4,10 +4,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test, vi } from 'vitest';
-import { addSkill, temporaryCodebase } from '../../testing/codebase.ts';
+import { addSkill, temporaryCodebase } from '../../testing/claw/codebase.ts';
+import { TestConversation, TestTree } from '../../testing/claw/supervised-project.ts';
 import { startAnthropicServer } from '../../testing/model/anthropic.ts';
 import { listOf, startOpenAiServer } from '../../testing/model/openai.ts';
-import { TestConversation, TestTree } from '../../testing/supervised-project.ts';
 
 const CLAW = join(import.meta.dirname, '../../../bin/claw.js');
 

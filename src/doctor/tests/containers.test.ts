@@ -5,8 +5,8 @@ import Docker from 'dockerode';
 import { expect, onTestFinished, test } from 'vitest';
 import { shortHash } from '../../sandbox/protocol/socket-folder.ts';
 import { openStore } from '../../store/store.ts';
+import { examinedProject, HOLD_LOCK, REPOSITORY } from '../../testing/claw/examined-project.ts';
 import { describeWithEngine } from '../../testing/engine.ts';
-import { examinedProject, HOLD_LOCK, REPOSITORY } from '../../testing/examined-project.ts';
 
 const project = examinedProject();
 

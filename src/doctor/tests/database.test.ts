@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openOwnDatabases } from '../../store/own-databases.ts';
 import { openStore } from '../../store/store.ts';
-import { examinedProject, REPOSITORY } from '../../testing/examined-project.ts';
+import { examinedProject, REPOSITORY } from '../../testing/claw/examined-project.ts';
 
 const project = examinedProject();
 

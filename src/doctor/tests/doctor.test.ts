@@ -3,10 +3,14 @@ import { once } from 'node:events';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { examinedProject } from '../../testing/examined-project.ts';
+import { examinedProject } from '../../testing/claw/examined-project.ts';
+import {
+  environmentOf,
+  TestConversation,
+  TestTree,
+} from '../../testing/claw/supervised-project.ts';
 import { type AnthropicReply, startAnthropicServer } from '../../testing/model/anthropic.ts';
 import { TEST_KEY } from '../../testing/sandbox-project.ts';
-import { environmentOf, TestConversation, TestTree } from '../../testing/supervised-project.ts';
 import { discoverExaminations, examineAssistant } from '../examination.ts';
 
 const OK: AnthropicReply = [{ type: 'text', text: 'ok' }];

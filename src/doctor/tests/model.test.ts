@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openStore } from '../../store/store.ts';
-import { examinedProject } from '../../testing/examined-project.ts';
+import { examinedProject } from '../../testing/claw/examined-project.ts';
 import { type AnthropicReply, startAnthropicServer } from '../../testing/model/anthropic.ts';
 import { listOf, startOpenAiServer } from '../../testing/model/openai.ts';
 import { TEST_KEY } from '../../testing/sandbox-project.ts';

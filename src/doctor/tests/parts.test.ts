@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { discoverContributions } from '../../contributions.ts';
 import { discoverTools } from '../../host/contracts/tool.ts';
+import { examinedProject } from '../../testing/claw/examined-project.ts';
 import { ContributionFolder } from '../../testing/contributions.ts';
-import { examinedProject } from '../../testing/examined-project.ts';
 import { examineApart } from '../parts/examine-apart.ts';
 import { examineParts } from '../parts.ts';
 

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openLinkDatabase } from '../../channels/whatsapp/session/link-database.ts';
 import { openLoopback } from '../../http/open.ts';
 import { openStore } from '../../store/store.ts';
-import { examinedProject, HOLD_LOCK, REPOSITORY } from '../../testing/examined-project.ts';
+import { examinedProject, HOLD_LOCK, REPOSITORY } from '../../testing/claw/examined-project.ts';
 
 const project = examinedProject();
 

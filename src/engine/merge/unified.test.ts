@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { type Codebase, commitAll, temporaryCodebase } from '../../testing/codebase.ts';
+import { type Codebase, commitAll, temporaryCodebase } from '../../testing/claw/codebase.ts';
 import { unifiedPatch } from './unified.ts';
 
 test('git takes every patch of random texts, forwards and backwards', async () => {

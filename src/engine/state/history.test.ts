@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { commitAll, temporaryCodebase } from '../../testing/codebase.ts';
+import { commitAll, temporaryCodebase } from '../../testing/claw/codebase.ts';
 import { type History, readHistory } from './history.ts';
 
 function textsOf(history: History, path: string): readonly string[] | null {

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { expect, test, vi } from 'vitest';
-import { COLOURS, chosen, familyAsks, hears, NO } from '../../testing/asking.ts';
 import { type AgentScript, answers, TestProject, textsOf } from '../../testing/assistant.ts';
 import { TestClock } from '../../testing/clock.ts';
-import { openClosing } from '../../testing/closing-question.ts';
-import { FAMILY, isIdle, startWithFamily } from '../../testing/tasks.ts';
+import { openClosing } from '../../testing/owner/closing-question.ts';
+import { COLOURS, chosen, familyAsks, hears, NO } from '../../testing/turn/asking.ts';
+import { FAMILY, isIdle, startWithFamily } from '../../testing/turn/tasks.ts';
 import { defineCommand, openCommands } from '../contracts/command.ts';
 
 test('a member is asked in their chat, and only they answer, by number or word', async () => {

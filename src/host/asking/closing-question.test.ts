@@ -5,7 +5,7 @@ import { expect, test, vi } from 'vitest';
 import { openDatabase } from '../../store/database.ts';
 import { discoverMigrations } from '../../store/migrations.ts';
 import { TestProject, textsOf } from '../../testing/assistant.ts';
-import { ask, hears } from '../../testing/owner-chat.ts';
+import { ask, hears } from '../../testing/owner/owner-chat.ts';
 import { defineCommand, openCommands } from '../contracts/command.ts';
 
 const CHOICES = [

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
-import { COLOURS, chosen, familyAsks, hears, NO } from '../../testing/asking.ts';
 import { TestProject, textsOf } from '../../testing/assistant.ts';
-import { FAMILY, isIdle } from '../../testing/tasks.ts';
+import { COLOURS, chosen, familyAsks, hears, NO } from '../../testing/turn/asking.ts';
+import { FAMILY, isIdle } from '../../testing/turn/tasks.ts';
 
 test('a question that takes text is answered by the next message of the person asked, whatever it says', async () => {
   using project = new TestProject();

@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest';
-import { COLOURS, chosen, familyAsks, hears } from '../../testing/asking.ts';
 import { TestProject, textsOf } from '../../testing/assistant.ts';
-import { openClosing } from '../../testing/closing-question.ts';
 import { ContributionFolder } from '../../testing/contributions.ts';
-import { FAMILY, isIdle, startWithFamily } from '../../testing/tasks.ts';
+import { openClosing } from '../../testing/owner/closing-question.ts';
+import { COLOURS, chosen, familyAsks, hears } from '../../testing/turn/asking.ts';
+import { FAMILY, isIdle, startWithFamily } from '../../testing/turn/tasks.ts';
 import { discoverServices } from '../contracts/service.ts';
 import { openServices } from '../services/services.ts';
 

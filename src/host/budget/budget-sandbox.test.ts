@@ -9,7 +9,7 @@ import {
 } from '../../testing/model/anthropic.ts';
 import { startOpenAiServer } from '../../testing/model/openai.ts';
 import { type SandboxProject, sandboxProject, TEST_KEY } from '../../testing/sandbox-project.ts';
-import { FAMILY, isIdle } from '../../testing/tasks.ts';
+import { FAMILY, isIdle } from '../../testing/turn/tasks.ts';
 
 /** Each answer of the test's server reads 100 tokens and writes 20: 20 cents at this price. */
 const TWENTY_CENTS_EACH = { MODEL: 'anthropic/claude-test', MODEL_PRICE: '1000/5000' };

@@ -8,8 +8,8 @@ import {
 import { TestClock } from '../../testing/clock.ts';
 import { killAt } from '../../testing/kill.ts';
 import { listOf, startOpenAiServer } from '../../testing/model/openai.ts';
-import { cents, DOLLAR_A_MILLION, spender } from '../../testing/spender.ts';
-import { commands, FAMILY, isIdle } from '../../testing/tasks.ts';
+import { cents, DOLLAR_A_MILLION, spender } from '../../testing/turn/spender.ts';
+import { commands, FAMILY, isIdle } from '../../testing/turn/tasks.ts';
 
 const PAUSED = 'I have used up what I may spend today; I’m back after midnight.';
 const NEAR =

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { TestProject } from '../../testing/assistant.ts';
 import { TestClock } from '../../testing/clock.ts';
-import { cents } from '../../testing/spender.ts';
-import { commands } from '../../testing/tasks.ts';
+import { cents } from '../../testing/turn/spender.ts';
+import { commands } from '../../testing/turn/tasks.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../../docs/budgets.md'), 'utf8');
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readSettings } from '../../config.ts';
 import { openStore, type Store } from '../../store/store.ts';
 import { testModel } from '../../testing/model/test-model.ts';
-import { cents, DOLLAR_A_MILLION } from '../../testing/spender.ts';
+import { cents, DOLLAR_A_MILLION } from '../../testing/turn/spender.ts';
 import { type Budgets, openBudgets } from './budgets.ts';
 
 let dir: string;

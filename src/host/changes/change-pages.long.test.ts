@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { type TestAssistant, TestProject, textsOf } from '../../testing/assistant.ts';
-import { skills, startModel, write } from '../../testing/owner-chat.ts';
-import { CODE, cloneOfReleases, manifest, release } from '../../testing/releases.ts';
+import { CODE, cloneOfReleases, manifest, release } from '../../testing/claw/releases.ts';
+import { skills, startModel, write } from '../../testing/owner/owner-chat.ts';
 
 const DOCS = join(import.meta.dirname, '../../../docs');
 

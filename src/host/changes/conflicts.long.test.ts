@@ -12,7 +12,7 @@ import {
   startModel,
   stopsForRestart,
   write,
-} from '../../testing/owner-chat.ts';
+} from '../../testing/owner/owner-chat.ts';
 
 const CODE = 'export const one = 1;\n\nexport const two = 2;\n\nexport const three = 3;\n';
 const A = CODE.replace('= 2', "= 'a'");
@@ -259,6 +259,6 @@ function sayUntil(text: string, part: string, environment: object): string {
 
 /** The command line of a project, beside its assistant. */
 async function clawOf({ dir }: TestProject) {
-  const { openCodebase } = await import('../../testing/codebase.ts');
+  const { openCodebase } = await import('../../testing/claw/codebase.ts');
   return openCodebase(dir);
 }

@@ -8,7 +8,7 @@ import {
   startModel,
   stopsForRestart,
   write,
-} from '../../testing/owner-chat.ts';
+} from '../../testing/owner/owner-chat.ts';
 
 const CODE = 'export const one = 1;\n\nexport const two = 2;\n\nexport const three = 3;\n';
 const A = CODE.replace('= 2', "= 'a'");

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { CODE, cloneOfReleases, manifest, release } from '../../testing/claw/releases.ts';
 import {
   ask,
   git,
@@ -8,8 +9,7 @@ import {
   startModel,
   stopsForRestart,
   write,
-} from '../../testing/owner-chat.ts';
-import { CODE, cloneOfReleases, manifest, release } from '../../testing/releases.ts';
+} from '../../testing/owner/owner-chat.ts';
 
 const CORE_3 = CODE.replace('three = 3', 'three = 33').replace('two = 2', 'two = 22');
 

@@ -1,8 +1,15 @@
 import { expect, test } from 'vitest';
 import { answers, textsOf } from '../../testing/assistant.ts';
-import { runClaw } from '../../testing/claw.ts';
-import { ask, hears, read, skills, stopsForRestart, write } from '../../testing/owner-chat.ts';
-import { CODE, cloneOfReleases, manifest, release } from '../../testing/releases.ts';
+import { runClaw } from '../../testing/claw/claw.ts';
+import { CODE, cloneOfReleases, manifest, release } from '../../testing/claw/releases.ts';
+import {
+  ask,
+  hears,
+  read,
+  skills,
+  stopsForRestart,
+  write,
+} from '../../testing/owner/owner-chat.ts';
 
 const CORE_2 = CODE.replace('three = 3', 'three = 33');
 

@@ -11,8 +11,8 @@ import {
   filtersOf,
   means,
   message,
-} from '../../testing/filters.ts';
-import { FAMILY, isIdle, startWithFamily } from '../../testing/tasks.ts';
+} from '../../testing/turn/filters.ts';
+import { FAMILY, isIdle, startWithFamily } from '../../testing/turn/tasks.ts';
 import type { FilterResult } from '../contracts/inbound-filter.ts';
 import { openInboundFilters } from './filters.ts';
 

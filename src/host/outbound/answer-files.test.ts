@@ -10,7 +10,7 @@ import {
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type AgentScript, answers, TestProject, textsOf } from '../../testing/assistant.ts';
-import { FAMILY, isIdle, startWithFamily, toolCaller } from '../../testing/tasks.ts';
+import { FAMILY, isIdle, startWithFamily, toolCaller } from '../../testing/turn/tasks.ts';
 import { withPictureWords } from './answer-files.ts';
 
 /** A group whose agent says what it is told to; its channel sends files. */

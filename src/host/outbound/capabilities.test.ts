@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import type { ChannelCapabilities } from '../../channels/channel.ts';
 import { type AgentScript, answers, TestProject, textsOf } from '../../testing/assistant.ts';
-import { FAMILY, isIdle, startWithFamily, toolCaller } from '../../testing/tasks.ts';
+import { FAMILY, isIdle, startWithFamily, toolCaller } from '../../testing/turn/tasks.ts';
 
 const ALL: ChannelCapabilities = {
   attachments: { maxBytes: 1_000 },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { chosen, familyAsks, hears } from '../../testing/asking.ts';
 import { TestProject } from '../../testing/assistant.ts';
-import { FAMILY, isIdle } from '../../testing/tasks.ts';
+import { chosen, familyAsks, hears } from '../../testing/turn/asking.ts';
+import { FAMILY, isIdle } from '../../testing/turn/tasks.ts';
 
 const LONG = [
   { word: 'ours', label: 'keep mine, with all of the colours as they are now' },

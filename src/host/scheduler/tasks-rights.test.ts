@@ -8,7 +8,7 @@ import {
   soon,
   startWithFamily,
   toolCaller,
-} from '../../testing/tasks.ts';
+} from '../../testing/turn/tasks.ts';
 
 test('somebody who asks is never met with silence', async () => {
   using project = new TestProject();

@@ -11,7 +11,7 @@ import {
   soon,
   startWithFamily,
   toolCaller,
-} from '../../testing/tasks.ts';
+} from '../../testing/turn/tasks.ts';
 
 test('what an agent schedules in a group is answered there when it is due', async () => {
   using project = new TestProject();

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import type { ChooseModels } from '../../model/routing.ts';
 import type { TurnOutcome } from '../../sandbox/sandbox.ts';
 import { answers, TestProject, textsOf } from '../../testing/assistant.ts';
-import { testModel } from '../../testing/model/test-model.ts';
 import {
   isSideWork,
   PLAIN,
@@ -10,8 +9,9 @@ import {
   seen,
   serviceFile,
   servicesOf,
-} from '../../testing/service-files.ts';
-import { isIdle, startWithFamily } from '../../testing/tasks.ts';
+} from '../../testing/claw/service-files.ts';
+import { testModel } from '../../testing/model/test-model.ts';
+import { isIdle, startWithFamily } from '../../testing/turn/tasks.ts';
 
 test('a turn that a service queues runs once in its group, and its log is kept', async () => {
   reset();

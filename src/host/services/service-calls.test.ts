@@ -12,7 +12,7 @@ import {
   TestProject,
   textsOf,
 } from '../../testing/assistant.ts';
-import { isIdle, startWithFamily } from '../../testing/tasks.ts';
+import { isIdle, startWithFamily } from '../../testing/turn/tasks.ts';
 import type { ServiceContext, StartService } from '../contracts/service.ts';
 import { defineTool, type Tool } from '../contracts/tool.ts';
 import { lazySandbox } from '../turns/agent/lazy-sandbox.ts';

@@ -11,8 +11,6 @@ import {
   testSandbox,
   textsOf,
 } from '../../testing/assistant.ts';
-import { TestClock } from '../../testing/clock.ts';
-import { testModel } from '../../testing/model/test-model.ts';
 import {
   isSideWork,
   PLAIN,
@@ -20,8 +18,10 @@ import {
   seen,
   serviceFile,
   servicesOf,
-} from '../../testing/service-files.ts';
-import { isIdle } from '../../testing/tasks.ts';
+} from '../../testing/claw/service-files.ts';
+import { TestClock } from '../../testing/clock.ts';
+import { testModel } from '../../testing/model/test-model.ts';
+import { isIdle } from '../../testing/turn/tasks.ts';
 import { defineCommand, openCommands } from '../contracts/command.ts';
 import { definePromptSection } from '../contracts/prompt-section.ts';
 import { defineTool } from '../contracts/tool.ts';

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { TestChannel, TestProject, textsOf } from '../../testing/assistant.ts';
-import { openClosing } from '../../testing/closing-question.ts';
+import { openClosing } from '../../testing/owner/closing-question.ts';
 import type { Claw, ClawResult } from '../contracts/claw.ts';
 
 const DONE: ClawResult = {

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { answers, TestProject, textsOf } from '../../testing/assistant.ts';
 import { ContributionFolder } from '../../testing/contributions.ts';
-import { FAMILY, isIdle, commands as says, startWithFamily } from '../../testing/tasks.ts';
+import { FAMILY, isIdle, commands as says, startWithFamily } from '../../testing/turn/tasks.ts';
 import { discoverCommands, openCommands } from '../contracts/command.ts';
 import { inChats } from '../contracts/match-command.ts';
 

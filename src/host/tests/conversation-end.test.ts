@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { type AgentScript, answers, TestProject, textsOf } from '../../testing/assistant.ts';
 import { TestClock } from '../../testing/clock.ts';
-import { FAMILY, isIdle, startWithFamily } from '../../testing/tasks.ts';
+import { FAMILY, isIdle, startWithFamily } from '../../testing/turn/tasks.ts';
 
 const HOUR_MS = 3_600_000;
 

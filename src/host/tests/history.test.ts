@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { TestProject } from '../../testing/assistant.ts';
-import { FAMILY, isIdle, startWithFamily, toolCaller } from '../../testing/tasks.ts';
+import { FAMILY, isIdle, startWithFamily, toolCaller } from '../../testing/turn/tasks.ts';
 import { readBounds } from '../history-bounds.ts';
 
 const find = (query: string, over: object = {}): [string, object] => [

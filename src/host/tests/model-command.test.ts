@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type AgentScript, answers, TestProject, textsOf } from '../../testing/assistant.ts';
 import { listOf, startOpenAiServer } from '../../testing/model/openai.ts';
-import { FAMILY, isIdle } from '../../testing/tasks.ts';
+import { FAMILY, isIdle } from '../../testing/turn/tasks.ts';
 
 const LISTED = listOf('gpt-5', 'gpt-5-mini', { id: 'tiny', context_length: 8_000 });
 

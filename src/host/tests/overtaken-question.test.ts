@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { TestProject } from '../../testing/assistant.ts';
-import { ask } from '../../testing/owner-chat.ts';
+import { ask } from '../../testing/owner/owner-chat.ts';
 
 test('a yes that may be meant for something said since is no yes: the question is asked once more', async () => {
   using project = new TestProject();

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { TestProject, textsOf } from '../../testing/assistant.ts';
-import { isIdle, startWithFamily, toolCaller } from '../../testing/tasks.ts';
+import { isIdle, startWithFamily, toolCaller } from '../../testing/turn/tasks.ts';
 
 test('an agent hears whether its message goes now, later, or nowhere', async () => {
   using project = new TestProject();

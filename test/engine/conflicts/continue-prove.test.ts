@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { addSkill, type Codebase, temporaryCodebase } from '../../../src/testing/codebase.ts';
+import { addSkill, type Codebase, temporaryCodebase } from '../../../src/testing/claw/codebase.ts';
 import { startAnthropicServer } from '../../../src/testing/model/anthropic.ts';
 
 const CODE = 'export const one = 1;\n\nexport const two = 2;\n\nexport const three = 3;\n';

@@ -6,7 +6,7 @@ import {
   commitAll,
   openCodebase,
   temporaryCodebase,
-} from '../../../src/testing/codebase.ts';
+} from '../../../src/testing/claw/codebase.ts';
 
 const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n';
 const BOTH = LINES.replace('two', 'two of a\ntwo of b');

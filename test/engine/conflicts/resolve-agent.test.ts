@@ -1,6 +1,11 @@
 import { spawn } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { addSkill, CLAW, type Codebase, temporaryCodebase } from '../../../src/testing/codebase.ts';
+import {
+  addSkill,
+  CLAW,
+  type Codebase,
+  temporaryCodebase,
+} from '../../../src/testing/claw/codebase.ts';
 import {
   type AnthropicReply,
   lastUserText,

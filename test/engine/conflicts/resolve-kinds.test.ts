@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { expect, test } from 'vitest';
-import { addSkill, type Codebase, temporaryCodebase } from '../../../src/testing/codebase.ts';
+import { addSkill, type Codebase, temporaryCodebase } from '../../../src/testing/claw/codebase.ts';
 
 const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n';
 const A = LINES.replace('two', 'two of a');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { addSkill, type Codebase, temporaryCodebase } from '../../../src/testing/codebase.ts';
+import { addSkill, type Codebase, temporaryCodebase } from '../../../src/testing/claw/codebase.ts';
 
 const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n';
 const FILES = ['a.txt', 'b.txt', 'c.txt'];

@@ -1,7 +1,12 @@
 import { spawn } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
-import { addSkill, CLAW, type Codebase, temporaryCodebase } from '../../../src/testing/codebase.ts';
+import {
+  addSkill,
+  CLAW,
+  type Codebase,
+  temporaryCodebase,
+} from '../../../src/testing/claw/codebase.ts';
 import { lastUserText, startAnthropicServer } from '../../../src/testing/model/anthropic.ts';
 
 // The model is the one that a test's own .env names.

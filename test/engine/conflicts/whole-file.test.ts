@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { addSkill, type Codebase, temporaryCodebase } from '../../../src/testing/codebase.ts';
+import { addSkill, type Codebase, temporaryCodebase } from '../../../src/testing/claw/codebase.ts';
 
 const BASE = `import { a } from './a.mjs';
 import { b } from './b.mjs';

@@ -9,7 +9,7 @@ import {
   type Codebase,
   commitAll,
   temporaryCodebase,
-} from '../../../src/testing/codebase.ts';
+} from '../../../src/testing/claw/codebase.ts';
 import { contextOf } from '../in-process.ts';
 
 const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\n';

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { addSkill, temporaryCodebase } from '../../../src/testing/codebase.ts';
+import { addSkill, temporaryCodebase } from '../../../src/testing/claw/codebase.ts';
 import { versioned } from '../releases.ts';
 
 // The same list, where single files were spoiled: docs/faults.md.

@@ -4,7 +4,7 @@ import {
   type Codebase,
   commitAll,
   temporaryCodebase,
-} from '../../../src/testing/codebase.ts';
+} from '../../../src/testing/claw/codebase.ts';
 import { addRelease, versioned } from '../releases.ts';
 
 // What the ancestor of this engine lost, in the situations in which it lost it: docs/faults.md.

@@ -1,6 +1,11 @@
 import { spawn } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { addSkill, CLAW, type Codebase, temporaryCodebase } from '../../../src/testing/codebase.ts';
+import {
+  addSkill,
+  CLAW,
+  type Codebase,
+  temporaryCodebase,
+} from '../../../src/testing/claw/codebase.ts';
 
 const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\n';
 const KILLS = Number(process.env['CLAW_KILLS'] ?? 20);

@@ -1,7 +1,12 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { inject } from '../../../src/engine/transaction/testing/strace.ts';
-import { addSkill, CLAW, type Codebase, temporaryCodebase } from '../../../src/testing/codebase.ts';
+import {
+  addSkill,
+  CLAW,
+  type Codebase,
+  temporaryCodebase,
+} from '../../../src/testing/claw/codebase.ts';
 
 const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\n';
 const AFTER = LINES.replace('one', 'ONE');

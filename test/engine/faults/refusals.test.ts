@@ -9,7 +9,7 @@ import {
   type Files,
   type skillFiles,
   temporaryCodebase,
-} from '../../../src/testing/codebase.ts';
+} from '../../../src/testing/claw/codebase.ts';
 import { contextOf } from '../in-process.ts';
 
 type Case = readonly [

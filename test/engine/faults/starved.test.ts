@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Starvation, StarvedCommand } from '../../../src/testing/starved-command.ts';
-import { SCENARIOS } from '../../../src/testing/starved-scenarios.ts';
+import { type Starvation, StarvedCommand } from '../../../src/testing/claw/starved-command.ts';
+import { SCENARIOS } from '../../../src/testing/claw/starved-scenarios.ts';
 
 // The short form; scripts/crash-matrix.ts starves every command at every call.
 const hasStrace = spawnSync('strace', ['--version']).status === 0;

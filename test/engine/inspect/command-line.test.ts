@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { addSkill, CLAW, temporaryCodebase } from '../../../src/testing/codebase.ts';
+import { addSkill, CLAW, temporaryCodebase } from '../../../src/testing/claw/codebase.ts';
 
 function claw(args: readonly string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) {
   const run = spawnSync(process.execPath, [CLAW, ...args], {

@@ -1,7 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { addSkill, CLAW, type Codebase, temporaryCodebase } from '../../../src/testing/codebase.ts';
+import {
+  addSkill,
+  CLAW,
+  type Codebase,
+  temporaryCodebase,
+} from '../../../src/testing/claw/codebase.ts';
 
 const LINES = Array.from({ length: 30 }, (_, at) => `line ${at + 1}\n`).join('');
 

@@ -10,7 +10,7 @@ import {
   type Codebase,
   skillFiles,
   temporaryCodebase,
-} from '../../../src/testing/codebase.ts';
+} from '../../../src/testing/claw/codebase.ts';
 
 const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\n';
 const said = (word: string) => LINES.replace(word, word.toUpperCase());

@@ -2,7 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import * as engine from '../../../src/engine/index.ts';
-import { addSkill, CLAW, type Codebase, temporaryCodebase } from '../../../src/testing/codebase.ts';
+import {
+  addSkill,
+  CLAW,
+  type Codebase,
+  temporaryCodebase,
+} from '../../../src/testing/claw/codebase.ts';
 import { contextOf } from '../in-process.ts';
 
 const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n';

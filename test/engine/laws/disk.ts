@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { skillFiles } from '../../../src/testing/codebase.ts';
+import { skillFiles } from '../../../src/testing/claw/codebase.ts';
 import { render } from './doc.ts';
 import { type Disk, ENV_ID, type Layer } from './model.ts';
 

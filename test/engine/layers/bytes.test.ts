@@ -10,7 +10,7 @@ import {
   type Files,
   openCodebase,
   temporaryCodebase,
-} from '../../../src/testing/codebase.ts';
+} from '../../../src/testing/claw/codebase.ts';
 
 const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\n';
 const crlf = (text: string) => text.replaceAll('\n', '\r\n');

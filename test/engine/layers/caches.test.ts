@@ -5,7 +5,7 @@ import {
   type Codebase,
   commitAll,
   temporaryCodebase,
-} from '../../../src/testing/codebase.ts';
+} from '../../../src/testing/claw/codebase.ts';
 
 const LINES = Array.from({ length: 40 }, (_, at) => `const line${at} = ${at};\n`);
 const TEXT = LINES.join('');

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { runClaw } from '../../../src/testing/claw.ts';
+import { runClaw } from '../../../src/testing/claw/claw.ts';
 import {
   addSkill,
   type Codebase,
   commitAll,
   temporaryCodebase,
-} from '../../../src/testing/codebase.ts';
+} from '../../../src/testing/claw/codebase.ts';
 
 const CONFIG = (rest = '') =>
   `related:\n  tests: ['{src,test}/**/*.test.mjs']\n  except: ['test/apart/**']\n${rest}`;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { addSkill, type Codebase, temporaryCodebase } from '../../../src/testing/codebase.ts';
+import { addSkill, type Codebase, temporaryCodebase } from '../../../src/testing/claw/codebase.ts';
 
 async function done(codebase: Codebase, ...args: string[]): Promise<void> {
   const { code, json } = await codebase.claw(...args);

@@ -8,7 +8,7 @@ import {
   type Codebase,
   commitAll,
   temporaryCodebase,
-} from '../../../src/testing/codebase.ts';
+} from '../../../src/testing/claw/codebase.ts';
 
 const WEB = "export const web = 'web';\n";
 const TEST = `import assert from 'node:assert/strict';

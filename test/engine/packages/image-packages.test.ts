@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { digestTree } from '../../../src/engine/digest.ts';
 import { BASE, readFolder } from '../../../src/engine/state/claw-folder.ts';
-import { addSkill, type Codebase, temporaryCodebase } from '../../../src/testing/codebase.ts';
+import { addSkill, type Codebase, temporaryCodebase } from '../../../src/testing/claw/codebase.ts';
 import { addRelease } from '../releases.ts';
 
 const LIST = 'image/list.json';

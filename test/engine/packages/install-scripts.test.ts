@@ -11,7 +11,7 @@ import {
   type Codebase,
   openCodebase,
   temporaryCodebase,
-} from '../../../src/testing/codebase.ts';
+} from '../../../src/testing/claw/codebase.ts';
 
 type Registry = AsyncDisposable & { readonly url: string };
 

@@ -8,7 +8,7 @@ import {
   type Files,
   openCodebase,
   temporaryCodebase,
-} from '../../../src/testing/codebase.ts';
+} from '../../../src/testing/claw/codebase.ts';
 
 // The core as it was when the skills below were written.
 const INDEX = `import { start } from './start.js';

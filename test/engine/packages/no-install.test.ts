@@ -4,7 +4,7 @@ import {
   type Codebase,
   commitAll,
   temporaryCodebase,
-} from '../../../src/testing/codebase.ts';
+} from '../../../src/testing/claw/codebase.ts';
 
 const CORE = JSON.stringify({ name: 'app', version: '1.0.0', dependencies: {} });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { addSkill, type Codebase, temporaryCodebase } from '../../../src/testing/codebase.ts';
+import { addSkill, type Codebase, temporaryCodebase } from '../../../src/testing/claw/codebase.ts';
 
 const CORE =
   '{\n  "name": "app",\n  "version": "1.0.0",\n  "dependencies": { "isarray": "^1.0.0" }\n}\n';

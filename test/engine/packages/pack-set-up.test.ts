@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Codebase, temporaryCodebase } from '../../../src/testing/codebase.ts';
+import { type Codebase, temporaryCodebase } from '../../../src/testing/claw/codebase.ts';
 
 const CORE = {
   'package.json': '{\n  "name": "demo",\n  "version": "1.0.0",\n  "dependencies": {}\n}\n',

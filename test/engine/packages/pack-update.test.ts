@@ -6,7 +6,7 @@ import {
   commitAll,
   skillFiles,
   temporaryCodebase,
-} from '../../../src/testing/codebase.ts';
+} from '../../../src/testing/claw/codebase.ts';
 
 const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n';
 const WEB = "export const web = 'web';\n";

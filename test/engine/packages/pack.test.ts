@@ -5,7 +5,7 @@ import {
   type Codebase,
   commitAll,
   temporaryCodebase,
-} from '../../../src/testing/codebase.ts';
+} from '../../../src/testing/claw/codebase.ts';
 
 const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n';
 const PACKAGE = '{\n  "name": "demo",\n  "version": "1.0.0"\n}\n';

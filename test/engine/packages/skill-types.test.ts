@@ -1,7 +1,7 @@
 import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { addSkill, temporaryCodebase } from '../../../src/testing/codebase.ts';
+import { addSkill, temporaryCodebase } from '../../../src/testing/claw/codebase.ts';
 
 const HOME = join(import.meta.dirname, '../../..');
 const readOwn = (path: string) => readFileSync(join(HOME, path), 'utf8');

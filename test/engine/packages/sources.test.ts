@@ -11,7 +11,7 @@ import {
   openCodebase,
   skillFiles,
   temporaryCodebase,
-} from '../../../src/testing/codebase.ts';
+} from '../../../src/testing/claw/codebase.ts';
 
 const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\n';
 const DEMO = { modify: { 'src/a.ts': [LINES, LINES.replace('one', 'ONE')] } } as const;

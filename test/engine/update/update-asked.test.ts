@@ -1,6 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { addSkill, CLAW, type Codebase, temporaryCodebase } from '../../../src/testing/codebase.ts';
+import {
+  addSkill,
+  CLAW,
+  type Codebase,
+  temporaryCodebase,
+} from '../../../src/testing/claw/codebase.ts';
 import { addRelease, versioned } from '../releases.ts';
 
 const isSkipped = spawnSync('script', ['--version']).status !== 0;

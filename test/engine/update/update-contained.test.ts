@@ -5,7 +5,7 @@ import {
   type Codebase,
   commitAll,
   temporaryCodebase,
-} from '../../../src/testing/codebase.ts';
+} from '../../../src/testing/claw/codebase.ts';
 import { contextOf } from '../in-process.ts';
 import { addRelease, versioned } from '../releases.ts';
 

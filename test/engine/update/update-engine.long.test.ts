@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inject } from '../../../src/engine/transaction/testing/strace.ts';
-import { type Codebase, commitAll, openCodebase } from '../../../src/testing/codebase.ts';
+import { type Codebase, commitAll, openCodebase } from '../../../src/testing/claw/codebase.ts';
 import { addRelease } from '../releases.ts';
 
 const REPOSITORY = resolve(import.meta.dirname, '../../..');

@@ -4,7 +4,7 @@ import {
   type Codebase,
   commitAll,
   temporaryCodebase,
-} from '../../../src/testing/codebase.ts';
+} from '../../../src/testing/claw/codebase.ts';
 import { addRelease, versioned } from '../releases.ts';
 
 vi.setConfig({ testTimeout: 240_000 });

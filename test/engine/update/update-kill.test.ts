@@ -9,7 +9,7 @@ import {
   type Codebase,
   openCodebase,
   temporaryCodebase,
-} from '../../../src/testing/codebase.ts';
+} from '../../../src/testing/claw/codebase.ts';
 import { addRelease, packagedSkills, versioned } from '../releases.ts';
 
 const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n';

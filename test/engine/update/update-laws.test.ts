@@ -6,7 +6,7 @@ import {
   type Codebase,
   type Files,
   temporaryCodebase,
-} from '../../../src/testing/codebase.ts';
+} from '../../../src/testing/claw/codebase.ts';
 import { contextOf } from '../in-process.ts';
 import { versioned } from '../releases.ts';
 

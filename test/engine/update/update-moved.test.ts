@@ -8,7 +8,7 @@ import {
   type Files,
   openCodebase,
   temporaryCodebase,
-} from '../../../src/testing/codebase.ts';
+} from '../../../src/testing/claw/codebase.ts';
 import { addRelease, versioned } from '../releases.ts';
 
 vi.setConfig({ testTimeout: 120_000 });

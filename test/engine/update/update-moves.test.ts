@@ -5,7 +5,7 @@ import {
   commitAll,
   type Files,
   temporaryCodebase,
-} from '../../../src/testing/codebase.ts';
+} from '../../../src/testing/claw/codebase.ts';
 import { addRelease, versioned } from '../releases.ts';
 
 const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n';

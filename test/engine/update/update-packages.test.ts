@@ -5,7 +5,7 @@ import {
   type Codebase,
   commitAll,
   temporaryCodebase,
-} from '../../../src/testing/codebase.ts';
+} from '../../../src/testing/claw/codebase.ts';
 import { addRelease, versioned } from '../releases.ts';
 
 const IGNORED = 'node_modules\n';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { PEM, PLAIN_SETTINGS, SECRET_SETTINGS } from '../../../testing/secret-settings.ts';
+import { PEM, PLAIN_SETTINGS, SECRET_SETTINGS } from '../../../testing/owner/secret-settings.ts';
 import { isOwnValue, type OwnValues, readOwnValues, refuseSecrets } from './secrets.ts';
 
 test.each(SECRET_SETTINGS)('with %s, a package does not hold %s', (env, text) => {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { hears } from '../../../testing/asking.ts';
 import { answers, TestProject, textsOf } from '../../../testing/assistant.ts';
-import { led, startWriting } from '../../../testing/live-turn.ts';
-import { FAMILY, isIdle, startWithFamily } from '../../../testing/tasks.ts';
+import { hears } from '../../../testing/turn/asking.ts';
+import { led, startWriting } from '../../../testing/turn/live-turn.ts';
+import { FAMILY, isIdle, startWithFamily } from '../../../testing/turn/tasks.ts';
 
 test('a turn of more than 20 s says what it does: below its draft, and elsewhere in one message', async () => {
   using project = new TestProject();

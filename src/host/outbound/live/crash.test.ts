@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { answers, TestProject } from '../../../testing/assistant.ts';
-import { EDITS, led, startWriting } from '../../../testing/live-turn.ts';
-import { isIdle, startWithFamily } from '../../../testing/tasks.ts';
+import { EDITS, led, startWriting } from '../../../testing/turn/live-turn.ts';
+import { isIdle, startWithFamily } from '../../../testing/turn/tasks.ts';
 
 test('after a crash the turn runs again and its answer replaces what the dead process had shown', async () => {
   using project = new TestProject();

@@ -2,10 +2,10 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { UnknownDelivery } from '../../../channels/channel.ts';
 import type { TurnOutcome } from '../../../sandbox/sandbox.ts';
-import { hears } from '../../../testing/asking.ts';
 import { answers, TestProject, textsOf } from '../../../testing/assistant.ts';
-import { EDITS, led, startWriting } from '../../../testing/live-turn.ts';
-import { FAMILY, isIdle, startWithFamily } from '../../../testing/tasks.ts';
+import { hears } from '../../../testing/turn/asking.ts';
+import { EDITS, led, startWriting } from '../../../testing/turn/live-turn.ts';
+import { FAMILY, isIdle, startWithFamily } from '../../../testing/turn/tasks.ts';
 
 const FAILED: TurnOutcome = { kind: 'failed', code: 'MODEL_FAILED', message: 'It failed.' };
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ContributionFolder } from '../../../testing/contributions.ts';
-import { promptTurn } from '../../../testing/prompt-turn.ts';
+import { promptTurn } from '../../../testing/turn/prompt-turn.ts';
 import { discoverPromptSections } from '../../contracts/prompt-section.ts';
 import { openSystemPrompt } from './system-prompt.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type AgentScript, answers, TestProject, textsOf } from '../../../testing/assistant.ts';
-import { isIdle } from '../../../testing/tasks.ts';
+import { isIdle } from '../../../testing/turn/tasks.ts';
 
 const REFUSED = {
   code: 'MODEL_FAILED',

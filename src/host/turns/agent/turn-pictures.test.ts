@@ -10,7 +10,7 @@ import {
   TestProject,
 } from '../../../testing/assistant.ts';
 import { testModel } from '../../../testing/model/test-model.ts';
-import { FAMILY, isIdle, startWithFamily } from '../../../testing/tasks.ts';
+import { FAMILY, isIdle, startWithFamily } from '../../../testing/turn/tasks.ts';
 
 const PHOTO: Attachment = { kind: 'image', mimeType: 'image/jpeg', sizeBytes: 9, name: null };
 const SAID = { jid: FAMILY, isDirect: false };

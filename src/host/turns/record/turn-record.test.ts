@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import { type AgentScript, answers, TestProject, textsOf } from '../../../testing/assistant.ts';
 import { testModel } from '../../../testing/model/test-model.ts';
-import { cents, DOLLAR_A_MILLION } from '../../../testing/spender.ts';
-import { FAMILY, isIdle, commands as says, startWithFamily } from '../../../testing/tasks.ts';
+import { cents, DOLLAR_A_MILLION } from '../../../testing/turn/spender.ts';
+import { FAMILY, isIdle, commands as says, startWithFamily } from '../../../testing/turn/tasks.ts';
 import { beginRecord } from './turn-record.ts';
 
 const NEVER = new AbortController().signal;

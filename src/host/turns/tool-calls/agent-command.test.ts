@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { type AgentScript, answers, TestProject, textsOf } from '../../../testing/assistant.ts';
-import { ask, hears, skills, stopsForRestart } from '../../../testing/owner-chat.ts';
+import { ask, hears, skills, stopsForRestart } from '../../../testing/owner/owner-chat.ts';
 
 const PROJECT = {
   'package.json': '{ "name": "demo", "version": "1.0.0" }\n',

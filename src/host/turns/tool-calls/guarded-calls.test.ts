@@ -8,9 +8,9 @@ import {
   TestProject,
   textsOf,
 } from '../../../testing/assistant.ts';
-import { openClosing } from '../../../testing/closing-question.ts';
 import { ContributionFolder } from '../../../testing/contributions.ts';
-import { FAMILY, isIdle, startWithFamily } from '../../../testing/tasks.ts';
+import { openClosing } from '../../../testing/owner/closing-question.ts';
+import { FAMILY, isIdle, startWithFamily } from '../../../testing/turn/tasks.ts';
 import { discoverGuards } from '../../contracts/guard.ts';
 import { effectOf, openGuards } from './guarded-calls.ts';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { type AgentScript, answers, TestProject } from '../../../testing/assistant.ts';
 import { ContributionFolder } from '../../../testing/contributions.ts';
-import { commands } from '../../../testing/tasks.ts';
+import { commands } from '../../../testing/turn/tasks.ts';
 import type { ToolContext } from '../../contracts/tool.ts';
 import { discoverTools } from '../../contracts/tool.ts';
 import { openTools } from './toolbox.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { discoverCommands, openCommands } from '../../../src/host/contracts/command.ts';
 import { TestProject, textsOf } from '../../../src/testing/assistant.ts';
-import { FAMILY, isIdle, startWithFamily } from '../../../src/testing/tasks.ts';
+import { FAMILY, isIdle, startWithFamily } from '../../../src/testing/turn/tasks.ts';
 
 test('a member throws dice in their chat', async () => {
   const { commands } = openCommands(await discoverCommands(), { DICE_SIDES: '2' });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { discoverPromptSections } from '../../../src/host/contracts/prompt-section.ts';
 import { openSystemPrompt } from '../../../src/host/turns/agent/system-prompt.ts';
-import { promptTurn, promptWays } from '../../../src/testing/prompt-turn.ts';
+import { promptTurn, promptWays } from '../../../src/testing/turn/prompt-turn.ts';
 
 test('the mood stands after who the agent is, and not in tasks', async () => {
   const log = { info() {}, warn() {}, error() {} };

@@ -5,8 +5,8 @@ import { expect, test } from 'vitest';
 import { section } from '../../../container/agent/prompt/shopping.ts';
 import { discoverPromptSections } from '../../../src/host/contracts/prompt-section.ts';
 import { openSystemPrompt } from '../../../src/host/turns/agent/system-prompt.ts';
-import { sectionTurn } from '../../../src/testing/agent-section-turn.ts';
-import { promptTurn, promptWays } from '../../../src/testing/prompt-turn.ts';
+import { sectionTurn } from '../../../src/testing/turn/agent-section-turn.ts';
+import { promptTurn, promptWays } from '../../../src/testing/turn/prompt-turn.ts';
 
 test('the host says how many lines, the container which', async () => {
   const log = { info() {}, warn() {}, error() {} };

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { discoverTools } from '../../../src/host/contracts/tool.ts';
 import { openTools } from '../../../src/host/turns/tool-calls/toolbox.ts';
 import { TestProject } from '../../../src/testing/assistant.ts';
-import { startWithFamily, toolCaller } from '../../../src/testing/tasks.ts';
+import { startWithFamily, toolCaller } from '../../../src/testing/turn/tasks.ts';
 
 const context = {
   assistantName: 'Andy',

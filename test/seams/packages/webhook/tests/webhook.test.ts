@@ -5,7 +5,7 @@ import { expect, test, vi } from 'vitest';
 import { discoverServices } from '../../../src/host/contracts/service.ts';
 import { openServices } from '../../../src/host/services/services.ts';
 import { answers, TestProject, textsOf } from '../../../src/testing/assistant.ts';
-import { isIdle } from '../../../src/testing/tasks.ts';
+import { isIdle } from '../../../src/testing/turn/tasks.ts';
 
 const WEBHOOK_SECRET = 'sixteen letters or more';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tool } from '../../../container/agent/tools/word-count.ts';
-import { agentToolContext } from '../../../src/testing/agent-tool-context.ts';
+import { agentToolContext } from '../../../src/testing/turn/agent-tool-context.ts';
 
 test('the words of a file are counted', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'word-count-'));

@@ -12,9 +12,9 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { vi } from 'vitest';
-import { dayOf } from '../supervisor/log/daily-file.ts';
+import { dayOf } from '../../supervisor/log/daily-file.ts';
 
-const REPOSITORY = resolve(import.meta.dirname, '../..');
+const REPOSITORY = resolve(import.meta.dirname, '../../..');
 const COPIED = ['bin', 'container', 'src', 'package.json', 'tsconfig.json'];
 // Several processes start one after the other meanwhile; only what hangs takes so long.
 const WAIT_MS = 150_000;

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { TestProject } from './assistant.ts';
-import { git, skills, write } from './owner-chat.ts';
+import { TestProject } from '../assistant.ts';
+import { git, skills, write } from '../owner/owner-chat.ts';
 
 /** The one file of the core, as released first. */
 export const CODE = 'export const one = 1;\n\nexport const two = 2;\n\nexport const three = 3;\n';

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { checkContract } from '../contract.ts';
 import { CLAW, type Printed, runClaw } from './claw.ts';
-import { checkContract } from './contract.ts';
 
 export { CLAW };
 

@@ -1,4 +1,4 @@
-import type { ToolContext } from '../../container/agent/agent-tool.ts';
+import type { ToolContext } from '../../../container/agent/agent-tool.ts';
 
 /**
  * Makes the context of a tool of the agent's own, outside a container: nobody answers it, and there is

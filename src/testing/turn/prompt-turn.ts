@@ -1,5 +1,5 @@
-import type { PromptTurn } from '../host/contracts/prompt-section.ts';
-import type { PromptWays } from '../host/turns/agent/system-prompt.ts';
+import type { PromptTurn } from '../../host/contracts/prompt-section.ts';
+import type { PromptWays } from '../../host/turns/agent/system-prompt.ts';
 
 /** Makes the turn of a prompt: the owner's in the terminal. What turns gain later is here then. */
 export function promptTurn(over: Partial<PromptTurn> = {}): PromptTurn {

@@ -2,9 +2,9 @@ import {
   discoverServices,
   type EndedTurn,
   type ServiceContext,
-} from '../host/contracts/service.ts';
-import { openServices } from '../host/services/services.ts';
-import { ContributionFolder } from './contributions.ts';
+} from '../../host/contracts/service.ts';
+import { openServices } from '../../host/services/services.ts';
+import { ContributionFolder } from '../contributions.ts';
 
 const IMPORTS = `import { z } from 'zod';
 import { defineService } from 'src/host/contracts/service.ts';\n`;

@@ -1,15 +1,15 @@
 import { expect, vi } from 'vitest';
 import { z } from 'zod';
-import type { AskReply } from '../host/contracts/ask.ts';
-import type { Tool, ToolQuestion } from '../host/contracts/tool.ts';
-import type { Toolbox } from '../host/turns/tool-calls/toolbox.ts';
+import type { AskReply } from '../../host/contracts/ask.ts';
+import type { Tool, ToolQuestion } from '../../host/contracts/tool.ts';
+import type { Toolbox } from '../../host/turns/tool-calls/toolbox.ts';
 import {
   type AgentScript,
   answers,
   type TestAssistant,
   type TestProject,
   textsOf,
-} from './assistant.ts';
+} from '../assistant.ts';
 import { FAMILY, startWithFamily } from './tasks.ts';
 
 /** No answer, which counts as a no. */

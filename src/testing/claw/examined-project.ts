@@ -2,11 +2,11 @@ import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect } from 'vitest';
-import { readSettings } from '../config.ts';
-import { discoverExaminations, examineAssistant, type Finding } from '../doctor/examination.ts';
-import { TEST_KEY } from './sandbox-project.ts';
+import { readSettings } from '../../config.ts';
+import { discoverExaminations, examineAssistant, type Finding } from '../../doctor/examination.ts';
+import { TEST_KEY } from '../sandbox-project.ts';
 
-export const REPOSITORY = resolve(import.meta.dirname, '../..');
+export const REPOSITORY = resolve(import.meta.dirname, '../../..');
 
 /** An assistant as far as the lock goes, in a process of its own. */
 export const HOLD_LOCK = `

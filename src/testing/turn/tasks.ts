@@ -7,8 +7,8 @@ import {
   type TestAssistant,
   type TestProject,
   textsOf,
-} from './assistant.ts';
-import { TestClock } from './clock.ts';
+} from '../assistant.ts';
+import { TestClock } from '../clock.ts';
 
 export const FAMILY = 'chat:family';
 const START = '2026-11-21T12:00:00Z';

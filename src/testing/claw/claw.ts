@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
-const HOME = join(import.meta.dirname, '../..');
+const HOME = join(import.meta.dirname, '../../..');
 
 /** The command as a person starts it. */
 export const CLAW = join(HOME, 'bin/claw.js');
@@ -26,7 +26,7 @@ for (const name of ['stdout', 'stderr'] as const) catchOutput(name);
  */
 export async function runClaw(args: readonly string[]): Promise<Printed> {
   if (process.env['CLAW_TEST_PROCESSES'] === '1') return await startClaw(args);
-  const { main } = await import('../cli/main.ts');
+  const { main } = await import('../../cli/main.ts');
   const caught: Caught = { stdout: '', stderr: '' };
   const code = await catching.run(caught, () => main(args));
   return { code, ...caught };

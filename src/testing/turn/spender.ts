@@ -1,5 +1,5 @@
-import type { TokenCounts } from '../model/tokens.ts';
-import { type AgentScript, answers } from './assistant.ts';
+import type { TokenCounts } from '../../model/tokens.ts';
+import { type AgentScript, answers } from '../assistant.ts';
 
 /** A million tokens read cost a dollar and written ones nothing, where this is the price. */
 export const DOLLAR_A_MILLION = { MODEL_PRICE: '1/0' };

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, vi } from 'vitest';
-import { type TestAssistant, type TestProject, textsOf } from './assistant.ts';
-import { type Files, skillFiles } from './codebase.ts';
-import { type AnthropicReply, lastUserText, startAnthropicServer } from './model/anthropic.ts';
+import { type TestAssistant, type TestProject, textsOf } from '../assistant.ts';
+import { type Files, skillFiles } from '../claw/codebase.ts';
+import { type AnthropicReply, lastUserText, startAnthropicServer } from '../model/anthropic.ts';
 
 const WAIT_MS = 150_000;
 

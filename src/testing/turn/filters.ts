@@ -1,6 +1,6 @@
-import { discoverInboundFilters, type FilterResult } from '../host/contracts/inbound-filter.ts';
-import { openInboundFilters } from '../host/inbound-path/filters.ts';
-import type { ContributionFolder } from './contributions.ts';
+import { discoverInboundFilters, type FilterResult } from '../../host/contracts/inbound-filter.ts';
+import { openInboundFilters } from '../../host/inbound-path/filters.ts';
+import type { ContributionFolder } from '../contributions.ts';
 
 const IMPORTS = `import { z } from 'zod';
 import { defineInboundFilter } from 'src/host/contracts/inbound-filter.ts';\n`;

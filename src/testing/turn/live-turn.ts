@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, vi } from 'vitest';
-import type { ChannelCapabilities } from '../channels/channel.ts';
-import type { TurnEvents, TurnOutcome } from '../sandbox/sandbox.ts';
-import type { AgentScript, TestProject } from './assistant.ts';
+import type { ChannelCapabilities } from '../../channels/channel.ts';
+import type { TurnEvents, TurnOutcome } from '../../sandbox/sandbox.ts';
+import type { AgentScript, TestProject } from '../assistant.ts';
 import { startWithFamily } from './tasks.ts';
 
 /** A messenger that shows drafts by edits. */

@@ -1,4 +1,4 @@
-import type { Places, SectionTurn } from '../../container/agent/prompt-section.ts';
+import type { Places, SectionTurn } from '../../../container/agent/prompt-section.ts';
 
 /** Makes the turn of a section that the agent's side writes, with folders of the test in place of a container's. */
 export function sectionTurn(

@@ -1,6 +1,6 @@
-import { putQuestion } from '../host/asking/put-question.ts';
-import { type ClosingQuestion, closingQuestion } from '../host/asking/question.ts';
-import type { Store } from '../store/store.ts';
+import { putQuestion } from '../../host/asking/put-question.ts';
+import { type ClosingQuestion, closingQuestion } from '../../host/asking/question.ts';
+import type { Store } from '../../store/store.ts';
 
 /** Opens a question in the main chat as a command that ended with it; it goes on by `run`, or with the command. */
 export function openClosing(

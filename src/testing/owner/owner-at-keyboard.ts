@@ -1,4 +1,4 @@
-import type { SetupContext } from '../setup/step.ts';
+import type { SetupContext } from '../../setup/step.ts';
 
 /**
  * Answers the questions of a set-up step as an owner at the keyboard: in order, each question as often as it takes to
