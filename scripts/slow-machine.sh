@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs the tests as on a slow machine: with a third of one core. A test that holds a limit of time falls here,
+# Runs the tests as on a slow machine: with 60 % of one core for six workers. A test that holds a limit of time
+# falls here,
 # and not some day at a stranger's. Where the kernel's groups cannot limit it, two busy loops take the rest.
 #
 #   bash scripts/slow-machine.sh               the short form, which CI runs
@@ -16,18 +17,18 @@ core=0
 # A loop that was forgotten ends by itself.
 loopSeconds=5400
 
-# Makes a group of processes that gets 33 of each 100 ms of one core, and prints its folder.
+# Makes a group of processes that gets 60 of each 100 ms of one core, and prints its folder.
 limitedGroup() {
   local group
   group="/sys/fs/cgroup/cpu/claw-slow-$$" # Version 1 of the kernel's interface.
   if mkdir "$group" 2>/dev/null; then
-    if echo 33000 >"$group/cpu.cfs_quota_us"; then echo "$group" && return; fi
+    if echo 60000 >"$group/cpu.cfs_quota_us"; then echo "$group" && return; fi
     rmdir "$group"
   fi
   group="/sys/fs/cgroup/claw-slow-$$" # Version 2.
   grep -qw cpu /sys/fs/cgroup/cgroup.subtree_control || return 1
   mkdir "$group" || return 1
-  if echo '33000 100000' >"$group/cpu.max"; then echo "$group" && return; fi
+  if echo '60000 100000' >"$group/cpu.max"; then echo "$group" && return; fi
   rmdir "$group"
   return 1
 }
@@ -67,7 +68,10 @@ group=$(limitedGroup 2>/dev/null) || group=""
 end() {
   for process in "${started[@]}"; do kill "$process" 2>/dev/null || true; done
   # Not empty while a process that a test started is still ending.
-  [ -z "$group" ] || rmdir "$group" 2>/dev/null || true
+  for _ in $(seq 50); do
+    if [ -z "$group" ] || rmdir "$group" 2>/dev/null; then break; fi
+    sleep 0.1
+  done
 }
 trap end EXIT
 trap 'exit 130' INT TERM

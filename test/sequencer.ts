@@ -1,7 +1,16 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 // What waits for containers and package managers most of its time, so that it does so beside the rest.
-const LONGEST = ['/test/story/', '/src/supervisor/', '/test/', '/src/sandbox/', '/src/doctor/'];
+const LONGEST = [
+  '/test/day/',
+  '/test/skills',
+  '/conflicts.long.',
+  '/test/story/',
+  '/src/supervisor/',
+  '/test/',
+  '/src/sandbox/',
+  '/src/doctor/',
+];
 
 /** The long files first, whatever an earlier run has measured: a clone has no earlier run. */
 export class LongestFirst extends BaseSequencer {
