@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the tests as on a slow machine: with 60 % of one core for six workers. A test that holds a limit of time
-# falls here,
-# and not some day at a stranger's. Where the kernel's groups cannot limit it, two busy loops take the rest.
+# falls here, and not some day at a stranger's. Where the kernel's groups cannot limit it, two busy loops take the
+# rest.
 #
 #   bash scripts/slow-machine.sh               the short form, which CI runs
 #   bash scripts/slow-machine.sh --all         everything: all of `npm test`, and the skills' own tests

@@ -2,6 +2,8 @@ import { vi } from 'vitest';
 
 /** The limit for waiting for an event: only a hang reaches it, also on a machine six times slower. */
 const PATIENCE_MS = 60_000;
+/** Vitest looks every 50 ms, which most tests would idle for. */
+const INTERVAL_MS = 10;
 
 const waitFor = vi.waitFor;
 
@@ -10,6 +12,6 @@ const waitFor = vi.waitFor;
 if (waitFor.name !== 'waitPatiently') {
   vi.waitFor = function waitPatiently(check, options = {}) {
     const given = typeof options === 'number' ? { timeout: options } : options;
-    return waitFor(check, { timeout: PATIENCE_MS, ...given });
+    return waitFor(check, { timeout: PATIENCE_MS, interval: INTERVAL_MS, ...given });
   };
 }
