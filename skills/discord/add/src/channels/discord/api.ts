@@ -20,6 +20,8 @@ export function openApi(
     timeout: timeoutMs,
     retries: 1,
     rejectOnRateLimit: () => true,
+    // Of its own accord it takes undici, whose versions in one process share parts that do not fit.
+    makeRequest: (url, { dispatcher: _, ...init }) => fetch(url, init as RequestInit),
     hashSweepInterval: 0,
     handlerSweepInterval: 0,
   }).setToken(token);
