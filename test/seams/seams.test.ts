@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -17,6 +17,8 @@ let released: Snapshot;
 
 beforeAll(() => {
   clone = cloneRepository();
+  // One of these has the name of a skill that comes along.
+  for (const name of NAMES) rmSync(clone.path(`skills/${name}`), { recursive: true, force: true });
   cpSync(PACKAGES, clone.path('skills'), { recursive: true });
   released = clone.code();
 });
