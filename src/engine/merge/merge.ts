@@ -3,7 +3,7 @@ import { disputeRepeats, joinRepeats } from './checks/repeats.ts';
 import { disputeStrays } from './checks/strays.ts';
 import { bomOf, withBom, withoutBom } from './lines/bom.ts';
 import type { Hunk } from './lines/hunk.ts';
-import { internLines } from './lines/intern.ts';
+import { type Interned, internLines } from './lines/intern.ts';
 import {
   closeLines,
   type LineEnds,
@@ -12,7 +12,13 @@ import {
   toTarget,
 } from './lines/line-ends.ts';
 import { contentOf, endLine } from './lines/lines.ts';
-import { alignRegions, type Range, type Region, refineConflict } from './lines/regions.ts';
+import {
+  alignRegions,
+  type Range,
+  type Region,
+  type Rule,
+  refineConflict,
+} from './lines/regions.ts';
 import { mergeValue } from './merge-value.ts';
 import { resolveRegions } from './resolve-regions.ts';
 import type { Format } from './syntax/language.ts';
@@ -39,14 +45,32 @@ export function mergeLines(
   const lines = mapVersions(versions, withoutBom);
   const ends = mergeLineEnds(lines);
   const texts = internLines(lines);
-  const aligned = disputeStrays(joinRepeats(alignRegions(texts), texts), texts, lines);
-  const resolved = format === null ? aligned : resolveRegions(aligned, texts, lines, format);
-  const regions = resolved === aligned ? aligned : disputeRepeats(resolved, texts);
+  const regions = mergeRegions(lines, texts, format);
   const refined = regions.flatMap((region) =>
     region.kind === 'conflict' ? refineConflict(region, texts) : [region],
   );
   const hunks = toHunks(refined, lines, ends);
   return beginWith(mergeValue(mapVersions(versions, bomOf)), closeLines(hunks, ends));
+}
+
+/** Lists the rules beyond lines that resolve conflicts of a merge, one for each conflict that they resolve. */
+export function appliedRules(
+  versions: Versions<readonly string[]>,
+  format: Format | null,
+): readonly Rule[] {
+  const lines = mapVersions(versions, withoutBom);
+  const regions = mergeRegions(lines, internLines(lines), format);
+  return regions.flatMap((region) => (region.kind === 'resolved' ? [region.rule] : []));
+}
+
+function mergeRegions(
+  lines: Versions<readonly string[]>,
+  texts: Interned,
+  format: Format | null,
+): readonly Region[] {
+  const aligned = disputeStrays(joinRepeats(alignRegions(texts), texts), texts, lines);
+  const resolved = format === null ? aligned : resolveRegions(aligned, texts, lines, format);
+  return resolved === aligned ? aligned : disputeRepeats(resolved, texts);
 }
 
 function toHunks(

@@ -15,8 +15,11 @@ export type Range = { readonly start: number; readonly end: number };
 export type Region = Versions<Range> &
   (
     | { readonly kind: 'all' | 'ours' | 'theirs' | 'both' | 'conflict' }
-    | { readonly kind: 'resolved'; readonly lines: readonly string[] }
+    | { readonly kind: 'resolved'; readonly lines: readonly string[]; readonly rule: Rule }
   );
+
+/** A rule beyond lines that resolved a conflict. */
+export type Rule = 'layout' | 'members';
 
 /** A border between two regions. */
 type Cut = Versions<number>;

@@ -1,4 +1,4 @@
-import type { Range, Region } from '../lines/regions.ts';
+import type { Range, Region, Rule } from '../lines/regions.ts';
 import { type Insertion, listsIn, mergeInsertions } from './insertions.ts';
 import type { Language } from './language.ts';
 import { type Layout, mergeLayout } from './layout.ts';
@@ -6,7 +6,7 @@ import { linesOf, readText, type Side, type Sides, spanOf } from './side.ts';
 import { countWords, isSameWords, wordsBetween } from './words.ts';
 
 /** A text for a stretch that two sides disagree about. */
-type Answer = { readonly region: Region; readonly text: string };
+type Answer = { readonly region: Region; readonly text: string; readonly rule: Rule };
 
 /** Trying insertions one by one takes a parse for each. */
 const MAX_SINGLE = 8;
@@ -24,20 +24,21 @@ export function resolveConflicts(
   for (const region of regions) {
     if (region.kind !== 'conflict') continue;
     const layout = mergeLayout(region, sides);
-    if (layout !== null) layouts.push({ region, ...layout });
+    if (layout !== null) layouts.push({ region, rule: 'layout', ...layout });
     const insertion = layout === null ? mergeInsertions(region, sides, lists) : null;
-    if (insertion !== null) insertions.push({ region, ...insertion });
+    if (insertion !== null) insertions.push({ region, rule: 'members', ...insertion });
   }
   const answers = [
     ...keepWords(layouts, 'ours', sides, language),
     ...keepWords(layouts, 'theirs', sides, language),
     ...keepParsing(insertions, sides, language),
   ];
-  const texts = new Map(answers.map(({ region, text }) => [region, text]));
+  const found = new Map(answers.map((answer) => [answer.region, answer]));
   return regions.map((region) => {
-    const text = texts.get(region);
-    if (text === undefined) return region;
-    return { ...region, kind: 'resolved', lines: linesOf(text, sides) };
+    const answer = found.get(region);
+    if (answer === undefined) return region;
+    const { text, rule } = answer;
+    return { ...region, kind: 'resolved', lines: linesOf(text, sides), rule };
   });
 }
 
@@ -55,7 +56,7 @@ function keepWords(
   if (own.every(({ text, plain }) => text === plain)) return own;
   const read = readText(withAnswers(sides[name], name, own), language);
   if (read !== null && isSameWords(read.words, sides[name].words)) return own;
-  return own.map(({ region, plain }) => ({ region, text: plain }));
+  return own.map(({ region, plain, rule }) => ({ region, text: plain, rule }));
 }
 
 /**

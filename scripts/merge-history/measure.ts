@@ -1,0 +1,95 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { splitLines } from '../../src/engine/merge/lines/lines.ts';
+import { appliedRules } from '../../src/engine/merge/merge.ts';
+import { mergeText } from '../../src/engine/merge/merge-text.ts';
+import { reopeningOf } from '../../src/engine/merge/reopened.ts';
+import { mergeFault } from '../../src/engine/merge/syntax/faults/text-fault.ts';
+import { formatOf } from '../../src/engine/merge/syntax/language.ts';
+import type { TreeFile, Versions } from '../../src/engine/tree.ts';
+import type { RealMerge } from './merges.ts';
+
+/** A result beside what was committed; `equal` leaves white space apart. */
+export type Verdict = 'conflict' | 'equal' | 'different';
+
+/** The figures of one file: what git and this engine make of it, and which rules had a say. */
+export type Measured = {
+  readonly merge: RealMerge;
+  readonly text: string;
+  readonly own: Verdict;
+  readonly git: Verdict;
+  readonly ownMs: number;
+  readonly gitMs: number;
+  readonly rules: readonly string[];
+  /** A newly clean file that does not parse although both sides do. */
+  readonly isBroken: boolean;
+};
+
+/** Merges files one after the other, timed beside `git merge-file`, whose start is counted as well. */
+export function* measureAll(merges: Iterable<RealMerge>): Iterable<Measured> {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-merge-file-'));
+  try {
+    for (const merge of merges) yield measure(merge, folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function measure(merge: RealMerge, folder: string): Measured {
+  const { base, ours, theirs, path, committed } = merge;
+  const versions = { base, ours, theirs };
+  const start = performance.now();
+  const { text, conflicts } = mergeText(versions, { path });
+  const ownMs = performance.now() - start;
+  const own = verdictOf(conflicts === 0 ? text : null, committed);
+  const git = verdictOf(merge.git, committed);
+  const gitMs = timeGit(versions, folder);
+  const rules = rulesOf(versions, path, own, git);
+  const isNew = git === 'conflict' && own !== 'conflict';
+  const isBroken = isNew && isFaulty(path, text, versions);
+  return { merge, text, own, git, ownMs, gitMs, rules, isBroken };
+}
+
+function verdictOf(text: string | null, committed: string): Verdict {
+  if (text === null) return 'conflict';
+  return squash(text) === squash(committed) ? 'equal' : 'different';
+}
+
+function squash(text: string): string {
+  return text.replaceAll(/\s+/g, '');
+}
+
+function rulesOf(versions: Versions<string>, path: string, own: Verdict, git: Verdict) {
+  const format = formatOf(path);
+  const lines = {
+    base: splitLines(versions.base),
+    ours: splitLines(versions.ours),
+    theirs: splitLines(versions.theirs),
+  };
+  if (own === git && own !== 'conflict') return [];
+  if (own !== 'conflict') {
+    const rules: readonly string[] = appliedRules(lines, format);
+    return rules.length === 0 && git === 'conflict' ? ['lines'] : rules;
+  }
+  return git === 'conflict' ? [] : [`asked: ${reopeningOf(lines, format) ?? 'lines or names'}`];
+}
+
+function isFaulty(path: string, text: string, versions: Versions<string>): boolean {
+  const fileOf = (side: string): TreeFile => ({ bytes: Buffer.from(side), isExecutable: false });
+  const sides = {
+    base: fileOf(versions.base),
+    ours: fileOf(versions.ours),
+    theirs: fileOf(versions.theirs),
+  };
+  return mergeFault(path, fileOf(text), sides) !== null;
+}
+
+function timeGit(versions: Versions<string>, folder: string): number {
+  for (const [name, text] of Object.entries(versions)) writeFileSync(join(folder, name), text);
+  const start = performance.now();
+  spawnSync('git', ['merge-file', '-p', '--zdiff3', 'ours', 'base', 'theirs'], { cwd: folder });
+  return performance.now() - start;
+}

@@ -1,0 +1,34 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { commitAll, temporaryCodebase } from '../src/testing/claw/codebase.ts';
+
+const SCRIPT = join(import.meta.dirname, '..', 'scripts', 'bench-merge.ts');
+
+test('real merges are merged once more, beside git and what was committed', async () => {
+  const base = "import { a } from './a.ts';\n\nconst one = 1;\n";
+  const ours = `import { b } from './b.ts';\n${base}`;
+  const theirs = `import { c } from './c.ts';\n${base}`;
+  const committed = `import { b } from './b.ts';\nimport { c } from './c.ts';\n${base}`;
+  await using codebase = temporaryCodebase({ 'a.ts': base, 'b.txt': 'one\n' });
+  codebase.git('init', '--quiet', '--initial-branch=main');
+  commitAll(codebase, 'first');
+  codebase.git('branch', 'other');
+  codebase.write({ 'a.ts': ours, 'b.txt': 'two\n' });
+  commitAll(codebase, 'ours');
+  codebase.git('checkout', '--quiet', 'other');
+  codebase.write({ 'a.ts': theirs, 'b.txt': 'three\n' });
+  commitAll(codebase, 'theirs');
+  codebase.git('checkout', '--quiet', 'main');
+  codebase.git('merge', '--quiet', '--no-commit', '--strategy=ours', 'other');
+  codebase.write({ 'a.ts': committed, 'b.txt': 'both\n' });
+  commitAll(codebase, 'merged');
+
+  const run = (...args: string[]) =>
+    execFileSync(process.execPath, [SCRIPT, codebase.root, ...args], { encoding: 'utf8' });
+  const row = JSON.parse(run('--json'));
+  expect(row).toMatchObject({ path: 'a.ts', git: 'conflict', own: 'equal', rules: ['members'] });
+  const table = run();
+  expect(table).toContain('conflict files   1, git 2 (0.50 x)');
+  expect(table).toContain('newly clean      1, 1 of them equal to what was committed');
+});
