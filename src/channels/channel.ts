@@ -62,6 +62,8 @@ export type ChannelCapabilities = {
   };
   /** It puts an emoji on a message. Otherwise the emoji is a message. */
   readonly reactions?: true;
+  /** It says answers aloud: it is told which messages are an agent's. */
+  readonly speech?: true;
   /** It changes the text of what it sent. Otherwise each line of progress is a message. */
   readonly edits?: true;
   /**

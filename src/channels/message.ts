@@ -85,6 +85,8 @@ export type OutboundMessage = {
   readonly answersTo?: readonly string[];
   /** It says how far a command is; the answer comes later. */
   readonly isProgress?: boolean;
+  /** An agent said it: no output of a command, and no word of the host's own. */
+  readonly isAgents?: true;
   /** Go out after the text. */
   readonly attachments?: readonly OutboundFile[];
   readonly replyTo?: RepliedTo;

@@ -48,6 +48,8 @@ export type NewOutbound = {
 export type Outbound = Omit<NewOutbound, 'replyTo' | 'threadOf'> & {
   readonly turnId: string | null;
   readonly isProgress: boolean;
+  /** It is of a turn that an agent works on. */
+  readonly isAgents: boolean;
   readonly attachments: readonly KeptFile[];
   readonly isReaction: boolean;
   /** Null where it answers nothing, or where that is not stored any more. */
@@ -70,6 +72,7 @@ const Row = z
     text: z.string(),
     turn_id: z.string().nullable(),
     is_progress: z.int(),
+    is_agents: z.int(),
     is_reaction: z.int(),
     attempts: z.int(),
     repeats: z.int(),
@@ -89,6 +92,7 @@ const Row = z
     text: row.text,
     turnId: row.turn_id,
     isProgress: row.is_progress !== 0,
+    isAgents: row.is_agents !== 0,
     isReaction: row.is_reaction !== 0,
     attempts: row.attempts,
     repeats: row.repeats,

@@ -44,7 +44,16 @@ export type FilterCall = {
 export type FilterResult =
   | { readonly kind: 'pass' }
   /** `text` replaces what was said. `note` is a line for the agent after it, which begins with the filter's name. */
-  | { readonly kind: 'change'; readonly text?: string; readonly note?: string }
+  | {
+      readonly kind: 'change';
+      readonly text?: string;
+      readonly note?: string;
+      /**
+       * A line for the chat in place of an answer, such as why a voice note could not be understood: said where the
+       * message would have been answered. The agent finds both with the next message.
+       */
+      readonly reply?: string;
+    }
   /** The message is not stored. The reason is counted and shown in `/status`: one of a few fixed texts. */
   | { readonly kind: 'drop'; readonly reason: string };
 

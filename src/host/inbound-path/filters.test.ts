@@ -120,7 +120,7 @@ test('the core cuts a text that no model could take, at a whole character, and s
   expect(Buffer.byteLength(outcome.text)).toBe(262_144);
   expect(long.startsWith(outcome.text)).toBe(true);
   expect(outcome.notes).toEqual(['[size: cut after 256 KB of 391 KB]']);
-  const whole = { kind: 'through', text: '😀'.repeat(65_536), notes: [] };
+  const whole = { kind: 'through', text: '😀'.repeat(65_536), notes: [], reply: null };
   expect(filters.apply({ ...message, text: whole.text }, means)).toEqual(whole);
 });
 
@@ -260,6 +260,31 @@ test('a message that a filter works on is acknowledged, later ones wait behind i
   expect(paths).toEqual([path]);
   expect(existsSync(path)).toBe(false);
   await vi.waitFor(() => expect(chat.acknowledged).toContain(FAMILY));
+  await assistant.stop();
+});
+
+test('the reply of a filter is said in place of an answer, and the agent finds both later', async () => {
+  using project = new TestProject();
+  const prompts: string[] = [];
+  const agent = async ({ prompt }: { readonly prompt: string }) => {
+    prompts.push(prompt);
+    return answers('pong');
+  };
+  const filters = filtersOf((text) =>
+    text.includes('mumble')
+      ? { kind: 'change', note: 'not understood', reply: 'Say that again.' }
+      : { kind: 'pass' },
+  );
+  const assistant = await startWithFamily(project, agent, undefined, { filters });
+  const { chat } = assistant;
+  await chat.say('mumble', { jid: FAMILY, isDirect: false });
+  await chat.say('@Andy mumble', { jid: FAMILY, isDirect: false, id: 'm2' });
+  await isChecked(assistant);
+  expect(chat.sent).toMatchObject([{ jid: FAMILY, text: 'Say that again.' }]);
+  expect(prompts).toEqual([]);
+  await chat.say('@Andy hello', { jid: FAMILY, isDirect: false });
+  await vi.waitFor(() => expect(textsOf(chat)).toEqual(['Say that again.', 'pong']));
+  expect(prompts.join('')).toMatch(/@Andy mumble\n {4}\[own: not understood\][\s\S]*@Andy hello/);
   await assistant.stop();
 });
 

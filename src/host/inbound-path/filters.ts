@@ -21,7 +21,13 @@ export interface InboundFilters {
 /** Outcome of all filters for one message. */
 export type FilterOutcome =
   /** The text as they left it, and notes for the agent. */
-  | { readonly kind: 'through'; readonly text: string; readonly notes: readonly string[] }
+  | {
+      readonly kind: 'through';
+      readonly text: string;
+      readonly notes: readonly string[];
+      /** Said in place of an answer: the first filter's that has one. */
+      readonly reply: string | null;
+    }
   | { readonly kind: 'dropped'; readonly filter: string; readonly reason: string }
   /** A filter that must not be passed by could not look at it. */
   | { readonly kind: 'failed'; readonly filter: string; readonly problem: string };
@@ -113,7 +119,7 @@ function asOne(filters: readonly OpenFilter[], log: HostLog): InboundFilters {
         const goOn = (it: Awaited<typeof result>) => from(at + 1, joined(so, one.name, it));
         return result instanceof Promise ? result.then(goOn) : goOn(result);
       }
-      return from(0, { kind: 'through', text: message.text, notes: [] });
+      return from(0, { kind: 'through', text: message.text, notes: [], reply: null });
     },
   };
 }
@@ -164,7 +170,9 @@ function isResult(result: FilterResult | null): boolean {
     case 'pass':
       return true;
     case 'change':
-      return [result.text, result.note].every((it) => ['string', 'undefined'].includes(typeof it));
+      return [result.text, result.note, result.reply].every((it) =>
+        ['string', 'undefined'].includes(typeof it),
+      );
     case 'drop':
       return typeof result.reason === 'string';
     default:
@@ -181,9 +189,9 @@ function joined(
     case 'pass':
       return so;
     case 'change': {
-      const { text = so.text, note } = result;
+      const { text = so.text, note, reply = null } = result;
       const notes = note === undefined ? so.notes : [...so.notes, noteOf(name, note)];
-      return { kind: 'through', text, notes };
+      return { kind: 'through', text, notes, reply: so.reply ?? reply };
     }
     case 'drop':
       return { kind: 'dropped', filter: name, reason: oneLine(result.reason) };

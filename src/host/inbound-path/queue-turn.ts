@@ -25,12 +25,14 @@ export type Admitted = {
   /** As the filters left it. */
   readonly text: string;
   readonly seq: number;
+  /** A filter's line for the chat, in place of an answer. */
+  readonly reply: string | null;
 };
 
 /** Queues the turn that a stored message asks for: an answer, a command, a word to the agent; or none. */
 export function queueTurn(
   options: QueueTurnOptions,
-  { group, message, text, seq }: Admitted,
+  { group, message, text, seq, reply }: Admitted,
 ): void {
   const { store, settings, now, newId } = options;
   if (message.isContext || message.isLate) return;
@@ -55,7 +57,12 @@ export function queueTurn(
   const isCall = [message, { ...message, text }].some((as) =>
     isForAssistant(as, group, settings.assistantName),
   );
-  if (isCall && mayCall(store, message)) store.turns.queueAgent(turn, now());
+  if (!isCall || !mayCall(store, message)) return;
+  if (reply === null) store.turns.queueAgent(turn, now());
+  else {
+    const replyTo = message.isDirect ? null : message.id;
+    store.outbox.add({ messageId: newId(), jid: group.jid, text: reply, replyTo }, now());
+  }
 }
 
 /** Queues the turn after an answer, which was said or pressed. */

@@ -53,7 +53,7 @@ export function receive(
     // The owner's commands are theirs alone, and must work while a filter does not.
     const isCommand = isOwner && isCommandText(message.text);
     const outcome = isCommand
-      ? ({ kind: 'through', text: message.text, notes: [] } as const)
+      ? ({ kind: 'through', text: message.text, notes: [], reply: null } as const)
       : filtering.begin({ channel: source.name, message }, group);
     if (outcome === null) return { ...received, isHeld: true };
     admit(options, group, message, outcome);
@@ -62,7 +62,8 @@ export function receive(
 }
 
 /**
- * Stores a message as the filters have left it, with the turn that it asks for, or counts it as dropped.
+ * Stores a message as the filters have left it, with the turn that it asks for or the reply of a filter, or counts
+ * it as dropped.
  * Belongs into a transaction.
  */
 export function admit(
@@ -78,7 +79,7 @@ export function admit(
     store.droppedMessages.count(outcome.filter, outcome.reason, now());
     return;
   }
-  const { text, notes } = outcome;
+  const { text, notes, reply } = outcome;
   const whole = [textWithFiles({ ...message, text }), ...notes]
     .filter((line) => line !== '')
     .join('\n');
@@ -86,7 +87,7 @@ export function admit(
   if (seq === null) return;
   store.attachments.add(seq, message.attachments ?? []);
   if (message.isLate) store.lateMessages.count(jid);
-  queueTurn(options, { group, message, text, seq });
+  queueTurn(options, { group, message, text, seq, reply });
 }
 
 /**

@@ -162,7 +162,12 @@ test('where others have talked on in a group, the answer shows which message it 
     replyTo: { id: 'q2', sender: 'bob', text: '@Andy slow' },
   });
   expect(chat.sent.at(-1)).not.toHaveProperty('thread');
-  // A channel that names no capability gets neither.
+  expect(chat.sent.at(-1)).not.toHaveProperty('isAgents');
+  chat.capabilities = { ...ALL, speech: true };
+  await say('@Andy quick', 'q5');
+  await isIdle(assistant);
+  expect(chat.sent.at(-1)).toMatchObject({ text: 'pong', isAgents: true });
+  // A channel that names no capability gets none of it.
   delete chat.capabilities;
   await say('@Andy quick', 'q4', { thread: 't8' });
   await isIdle(assistant);

@@ -41,6 +41,7 @@ export function outboundFor(
     jid,
     text,
     ...(message.isProgress ? { isProgress: true } : {}),
+    ...(can.speech && message.isAgents && !message.isProgress ? { isAgents: true } : {}),
     ...(earlier === null ? {} : { replaces: earlier.messageId }),
     ...(draft === null ? {} : { replaces: draft }),
     ...(attachments.length > 0 ? { attachments } : {}),
