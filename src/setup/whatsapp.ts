@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { pause } from '../channels/kit/backoff.ts';
 import { readLinkState } from '../channels/whatsapp/session/link-state.ts';
@@ -98,7 +99,17 @@ function codeText(code: string): string {
 }
 
 async function displayOf(context: SetupContext, { qrFile, isRelayed }: StepArguments) {
-  const { openDisplay } = await import('./whatsapp/display.ts');
+  const { openDisplay } = await import('./link-code/display.ts');
   const { isInteractive, say, dataDir } = context;
-  return await openDisplay({ isInteractive, say, qrFile, dataDir, isRelayed });
+  const how = 'On the phone: WhatsApp, Linked devices, Link a device. Then scan this code.';
+  const folder = join(dataDir, 'whatsapp');
+  return await openDisplay({
+    title: 'WhatsApp',
+    how,
+    isInteractive,
+    say,
+    qrFile,
+    folder,
+    isRelayed,
+  });
 }

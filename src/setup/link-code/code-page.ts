@@ -16,8 +16,11 @@ const RENEWED_S = 3;
 /** Time for an open page to fetch the ending before the server closes. */
 const ENDING_MS = 2_000;
 
+/** The words of a page: the far end's name, and the steps on the phone. */
+export type CodePageWords = { readonly title: string; readonly how: string };
+
 /** Serves the newest code under an address with a random part. */
-export async function openCodePage(): Promise<CodePage> {
+export async function openCodePage(words: CodePageWords): Promise<CodePage> {
   let shown: Shown = { code: '', ending: null };
   const watching = new Set<ServerResponse>();
   const { promise: wasRead, resolve: noteRead } = Promise.withResolvers<void>();
@@ -41,7 +44,7 @@ export async function openCodePage(): Promise<CodePage> {
         'cache-control': 'no-store',
         'content-security-policy': `default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'; connect-src 'self'`,
       });
-      response.end(pageOf(shown, { path, nonce }));
+      response.end(pageOf(shown, { ...words, path, nonce }));
       if (shown.ending !== null) response.once('finish', noteRead);
     } else {
       response.writeHead(404).end();
@@ -69,28 +72,25 @@ export async function openCodePage(): Promise<CodePage> {
 
 type Shown = { readonly code: string; readonly ending: string | null };
 
-function pageOf(
-  { code, ending }: Shown,
-  { path, nonce }: { readonly path: string; readonly nonce: string },
-): string {
+type Page = CodePageWords & { readonly path: string; readonly nonce: string };
+
+function pageOf({ code, ending }: Shown, page: Page): string {
+  const { title, nonce } = page;
   return `<!doctype html><html lang="en"><meta charset="utf-8">
-<meta name="viewport" content="width=device-width"><title>WhatsApp</title>
+<meta name="viewport" content="width=device-width"><title>${escaped(title)}</title>
 <style nonce="${nonce}">
   body { font: 1.1rem sans-serif; color: #111; background: #fff; text-align: center; margin: 2rem }
   svg { width: min(24rem, 90vw); height: auto }
 </style>
-${ending === null ? waiting(code, { path, nonce }) : `<p>${escaped(ending)}</p>`}
+${ending === null ? waiting(code, page) : `<p>${escaped(ending)}</p>`}
 </html>`;
 }
 
-function waiting(
-  code: string,
-  { path, nonce }: { readonly path: string; readonly nonce: string },
-): string {
+function waiting(code: string, { title, how, path, nonce }: Page): string {
   const text =
     code === ''
-      ? '<p>Waiting for a code from WhatsApp …</p>'
-      : `<p>On the phone: WhatsApp, Linked devices, Link a device. Then scan this code.</p>${code}`;
+      ? `<p>Waiting for a code from ${escaped(title)} …</p>`
+      : `<p>${escaped(how)}</p>${code}`;
   return `<noscript><meta http-equiv="refresh" content="${RENEWED_S}"></noscript>
 ${text}
 <script nonce="${nonce}">

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { openCodePage } from './code-page.ts';
 
+const WORDS = { title: 'Pigeon', how: 'Scan this code.' };
 const textOf = async (url: string | URL) => await (await fetch(url)).text();
 
 test('the page shows the newest code and hears of each new one, up to how it ended', async () => {
-  const page = await openCodePage();
+  const page = await openCodePage(WORDS);
   expect(await textOf(page.url)).toContain('Waiting for a code');
   page.show('<svg>one</svg>');
   expect(await textOf(page.url)).toContain('<svg>one</svg>');
@@ -26,7 +27,7 @@ test('the page shows the newest code and hears of each new one, up to how it end
 });
 
 test('nobody gets it without the address, which is of this machine alone', async () => {
-  const page = await openCodePage();
+  const page = await openCodePage(WORDS);
   expect(new URL(page.url).hostname).toBe('127.0.0.1');
   expect(page.url).toMatch(/\/[0-9a-f]{32}$/);
   for (const path of ['/', '/changes', '/favicon.ico', `${new URL(page.url).pathname}x`]) {
