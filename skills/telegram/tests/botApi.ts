@@ -62,6 +62,8 @@ const METHODS = [
   'sendChatAction',
   'answerCallbackQuery',
   'editMessageReplyMarkup',
+  'getMyCommands',
+  'setMyCommands',
 ];
 
 /**
@@ -76,6 +78,8 @@ export class BotApi {
   /** Notices of the bot about presses; null for none. */
   readonly told: (string | null)[] = [];
   readonly calls: Call[] = [];
+  /** Menus of commands, by the scope in which they are shown. */
+  readonly menus = new Map<string, readonly unknown[]>();
   /** Reactions of the bot, by message. */
   readonly reactions = new Map<number, readonly unknown[]>();
   /** Files that people have sent. */
@@ -321,6 +325,10 @@ export class BotApi {
         return { result: true };
       case 'editMessageReplyMarkup':
         return this.#chatOf(payload) ?? this.#editButtons(payload);
+      case 'getMyCommands':
+        return { result: this.menus.get(JSON.stringify(payload['scope'])) ?? [] };
+      case 'setMyCommands':
+        return this.#setMenu(payload);
       case 'sendChatAction':
         return this.#chatOf(payload) ?? { result: true };
       case 'editMessageText':
@@ -334,6 +342,22 @@ export class BotApi {
       default:
         return this.#chatOf(payload) ?? this.#sendMessage(payload);
     }
+  }
+
+  #setMenu({ scope, commands }: Payload): { result: unknown } | BotApiError {
+    const list = commands as { command: string; description: string }[];
+    if (list.length > 100) return fault(400, 'Bad Request: BOT_COMMANDS_TOO_MUCH');
+    for (const { command, description } of list) {
+      if (!/^[a-z0-9_]{1,32}$/.test(command)) return fault(400, 'Bad Request: BOT_COMMAND_INVALID');
+      if (description === '' || description.length > 256) {
+        return fault(400, 'Bad Request: BOT_COMMAND_DESCRIPTION_INVALID');
+      }
+    }
+    const { chat_id: chat } = scope as { chat_id?: number };
+    if (chat !== undefined && !this.#chats.has(chat))
+      return fault(400, 'Bad Request: chat not found');
+    this.menus.set(JSON.stringify(scope), list);
+    return { result: true };
   }
 
   #chatOf(payload: Payload): BotApiError | null {

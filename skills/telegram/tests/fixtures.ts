@@ -4,6 +4,7 @@ import type {
   ChannelClock,
   ChannelEvents,
   ChannelStatus,
+  ChatCommand,
   InboundMessage,
   KnownChat,
   Reaction,
@@ -93,6 +94,7 @@ export function createChannel(
   clock: ChannelClock = REAL_CLOCK,
   openDatabase: OpenDatabase = inMemory(),
   dataDir = '/nowhere/data',
+  commands: readonly ChatCommand[] = [],
 ): Channel | null {
   const write = (message: string, data?: unknown) => inbox.log.push({ message, data });
   const log = { info: write, warn: write };
@@ -103,6 +105,7 @@ export function createChannel(
     ownerConsole: null,
     openDatabase,
     clock,
+    commands,
   };
   const opened = channel.open(env, context);
   if (opened.kind === 'wrong-settings') throw new Error(JSON.stringify(opened.wrong));

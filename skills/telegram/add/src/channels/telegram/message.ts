@@ -1,7 +1,8 @@
 import type { Chat, Message, MessageEntity, UserFromGetMe } from 'grammy/types';
-import type { InboundMessage } from '../channel.ts';
+import type { ChatCommand, InboundMessage } from '../channel.ts';
 import { fileOf } from './content.ts';
 import { jidOf } from './jid.ts';
+import { typedCommand } from './menu.ts';
 
 /** Named in words, because they are neither text nor a file. */
 const KINDS = [
@@ -17,7 +18,7 @@ const KINDS = [
 export function readMessage(
   message: Message,
   me: UserFromGetMe,
-  owner: string | null,
+  { owner, commands }: { readonly owner: string | null; readonly commands: readonly ChatCommand[] },
 ): InboundMessage | null {
   const file = fileOf(message);
   const text = file === null ? textOf(message) : (message.caption ?? '');
@@ -31,7 +32,7 @@ export function readMessage(
     senderName: fullName(message.from.first_name, message.from.last_name),
     isOwner: String(message.from.id) === owner,
     mentionsAssistant: mentions(message, me),
-    text,
+    text: typedCommand(text, { username: me.username, commands }),
     sentAt: message.date * 1_000,
     ...(file === null ? {} : { attachments: [file.attachment] }),
     // Elsewhere Telegram counts the answers to a message as a thread.
