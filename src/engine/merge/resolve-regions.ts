@@ -3,6 +3,8 @@ import { reopenInvalid } from './checks/invalid-merge.ts';
 import { checkPlaces } from './checks/misplaced.ts';
 import { sidesToCheck } from './checks/needs-syntax-check.ts';
 import { mayBeSolved } from './checks/solvable.ts';
+import { resolveEntries } from './entries/merge-entries.ts';
+import { entryReader } from './entries/reader.ts';
 import type { Interned } from './lines/intern.ts';
 import { mapVersions } from './lines/line-ends.ts';
 import { linesOf } from './lines/region-lines.ts';
@@ -56,6 +58,12 @@ export function resolveRegions(
     const isValid = () =>
       reopen(resolved, checkedSides, check) === resolved && disputeMisplaced(resolved) === resolved;
     if (isAnyResolved && isValid()) return resolved;
+  }
+  const reader = entryReader(format);
+  if (reader !== null) {
+    const resolved = resolveEntries(regions, lines, reader);
+    const sides = resolved.some(isConflict) ? BOTH_SIDES : (['ours'] as const);
+    if (resolved !== regions && reopen(resolved, sides, check) === resolved) return resolved;
   }
   return reopen(regions, suspectSides, check);
 }

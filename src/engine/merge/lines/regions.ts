@@ -19,7 +19,7 @@ export type Region = Versions<Range> &
   );
 
 /** A rule beyond lines that resolved a conflict. */
-export type Rule = 'layout' | 'members';
+export type Rule = 'layout' | 'members' | 'entries';
 
 /** A border between two regions. */
 type Cut = Versions<number>;

@@ -1,9 +1,10 @@
 import type { Versions } from '../../tree.ts';
 import { mapVersions, NAMES } from '../lines/line-ends.ts';
 import type { Range } from '../lines/regions.ts';
+import type { Borders } from '../lines/widen.ts';
 import { type Gaps, gapsOf, type KeyedUnit } from './gaps.ts';
 import { listsOf, type NamedList } from './members.ts';
-import { type Side, type Sides, spanOf } from './side.ts';
+import { lineFrom, type Side, type Sides, spanOf } from './side.ts';
 import { spliceUnits } from './splice.ts';
 import { keyOf, type Unit, unitsOf } from './units.ts';
 import { countWords, isSameWords, wordsBetween } from './words.ts';
@@ -38,6 +39,24 @@ export function listsIn(sides: Sides): Lists {
   };
   const lists = mapVersions(sides, ({ syntax, text }) => listsOf(syntax.root, text));
   return { ...lists, unitsOf: unitsIn };
+}
+
+/** Returns the lines at which a member of a list begins, or its list ends. */
+export function bordersOf(sides: Sides, lists: Lists): Borders {
+  return mapVersions(NAMES, (name) => {
+    const side = sides[name];
+    const borders = new Set<number>();
+    const add = (offset: number) => {
+      borders.add(lineFrom(side, offset));
+    };
+    for (const list of lists[name]) {
+      for (const unit of lists.unitsOf(side, list)) {
+        add(unit.start);
+        add(unit.end);
+      }
+    }
+    return borders;
+  });
 }
 
 /**
@@ -94,6 +113,9 @@ function mergeMembers(parts: Versions<Part>): Insertion | null {
   const mine = gapsOf(base.units, ours.units);
   const other = gapsOf(base.units, theirs.units);
   if (mine === null || other === null || !isInsertion(mine) || !isInsertion(other)) return null;
+  // An import goes before declarations, wherever the other side has its own.
+  const kinds = new Set([...mine, ...other].flat().map(({ member }) => member.isDeclaration));
+  if (kinds.size > 1) return null;
   const fresh = missingFrom(mine, other);
   const own = missingFrom(other, mine);
   if (fresh.length === 0) return { text: textIn(parts.ours), words: ours.words };

@@ -2,10 +2,10 @@
 export type Language = 'typescript' | 'declarations' | 'tsx' | 'javascript' | 'json';
 
 /**
- * The format by which a merged text is checked. YAML and lines of `key = value` are merged by lines alone,
+ * The format by which a merged text is resolved and checked. Those that are no language are read line by line,
  * because their indentation or order has meaning.
  */
-export type Format = Language | 'yaml' | 'keyed-lines';
+export type Format = Language | 'yaml' | 'keyed-lines' | 'dockerfile' | 'markdown';
 
 // Python, Markdown and make files are missing on purpose: there, indentation is meaning.
 const LANGUAGES: ReadonlyMap<string, Language> = new Map([
@@ -26,6 +26,16 @@ const FORMATS: ReadonlyMap<string, Format> = new Map<string, Format>([
   ['yml', 'yaml'],
   ['env', 'keyed-lines'],
   ['toml', 'keyed-lines'],
+  ['dockerfile', 'dockerfile'],
+  ['md', 'markdown'],
+  ['markdown', 'markdown'],
+]);
+
+const LINE_FORMATS: ReadonlySet<Format> = new Set<Format>([
+  'yaml',
+  'keyed-lines',
+  'dockerfile',
+  'markdown',
 ]);
 
 /** Returns the format of a file by its name; null for one whose text is never checked. */
@@ -34,6 +44,7 @@ export function formatOf(path: string | undefined): Format | null {
   const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase();
   if (/\.d\.[cm]?ts$/.test(name)) return 'declarations';
   if (name.startsWith('.env.')) return 'keyed-lines';
+  if (name.startsWith('dockerfile.')) return 'dockerfile';
   return FORMATS.get(name.slice(name.lastIndexOf('.') + 1)) ?? null;
 }
 
@@ -45,5 +56,5 @@ export function languageOf(path: string | undefined): Language | null {
 
 /** Tells whether layout and syntax may have a say in the merge, beside the check of its result. */
 export function isLanguage(format: Format): format is Language {
-  return format !== 'yaml' && format !== 'keyed-lines';
+  return !LINE_FORMATS.has(format);
 }

@@ -1,5 +1,6 @@
 import type { Range, Region, Rule } from '../lines/regions.ts';
-import { type Insertion, listsIn, mergeInsertions } from './insertions.ts';
+import { stretchesAround, takeStretch } from '../lines/widen.ts';
+import { bordersOf, type Insertion, listsIn, mergeInsertions } from './insertions.ts';
 import type { Language } from './language.ts';
 import { type Layout, mergeLayout } from './layout.ts';
 import { linesOf, readText, type Side, type Sides, spanOf } from './side.ts';
@@ -21,12 +22,21 @@ export function resolveConflicts(
   const layouts: (Layout & Answer)[] = [];
   const insertions: (Insertion & Answer)[] = [];
   const lists = listsIn(sides);
-  for (const region of regions) {
+  const widened = [...regions];
+  for (const [index, region] of regions.entries()) {
     if (region.kind !== 'conflict') continue;
     const layout = mergeLayout(region, sides);
-    if (layout !== null) layouts.push({ region, rule: 'layout', ...layout });
-    const insertion = layout === null ? mergeInsertions(region, sides, lists) : null;
-    if (insertion !== null) insertions.push({ region, rule: 'members', ...insertion });
+    if (layout !== null) {
+      layouts.push({ region, rule: 'layout', ...layout });
+      continue;
+    }
+    for (const place of stretchesAround(widened, index, () => bordersOf(sides, lists))) {
+      const insertion = mergeInsertions(place.region, sides, lists);
+      if (insertion === null) continue;
+      insertions.push({ region: place.region, rule: 'members', ...insertion });
+      takeStretch(widened, index, place);
+      break;
+    }
   }
   const answers = [
     ...keepWords(layouts, 'ours', sides, language),
@@ -34,7 +44,7 @@ export function resolveConflicts(
     ...keepParsing(insertions, sides, language),
   ];
   const found = new Map(answers.map((answer) => [answer.region, answer]));
-  return regions.map((region) => {
+  return widened.map((region) => {
     const answer = found.get(region);
     if (answer === undefined) return region;
     const { text, rule } = answer;

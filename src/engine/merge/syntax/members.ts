@@ -7,9 +7,18 @@ export type Member = {
   readonly end: number;
   /** True if a second one of the same name is no mistake: signatures of one method. */
   readonly isOverload: boolean;
+  /** True for a declaration among the statements of a module. */
+  readonly isDeclaration: boolean;
 };
 
-export type ListKind = 'imports' | 'specifiers' | 'object' | 'interface' | 'enum' | 'class';
+export type ListKind =
+  | 'imports'
+  | 'specifiers'
+  | 'object'
+  | 'interface'
+  | 'enum'
+  | 'class'
+  | 'union';
 
 /** A list of named members in which order has no meaning. `open` and `close` are the edges of its inside. */
 export type NamedList = {
@@ -30,6 +39,13 @@ const LISTS: ReadonlyMap<string, readonly [ListKind, string]> = new Map([
   ['ClassBody', ['class', 'body']],
 ]);
 
+/** Declarations that say the same in any order. */
+const MOVABLE: ReadonlySet<string> = new Set([
+  'FunctionDeclaration',
+  'TSInterfaceDeclaration',
+  'TSTypeAliasDeclaration',
+  'TSEnumDeclaration',
+]);
 const OVERLOADS: ReadonlySet<string> = new Set(['TSMethodSignature', 'TSDeclareMethod']);
 
 /** Returns all lists of a text, outer ones before those inside them. */
@@ -57,8 +73,11 @@ function listAt(node: Node, path: string, text: string): NamedList | null {
   if (node.type === 'Program') {
     const statements = [...nodesIn(node['directives']), ...nodesIn(node['body'])];
     const members = statements.map((statement) => memberOf(statement, text));
-    return { kind: 'imports', path, open: 0, close: text.length, members };
+    // A first line for the shell is no part of the list.
+    const open = text.startsWith('#!') ? Math.max(0, text.indexOf('\n')) : 0;
+    return { kind: 'imports', path, open, close: text.length, members };
   }
+  if (node.type === 'TSUnionType') return unionOf(node, path, text);
   if (node.type === 'ImportDeclaration') return specifiersOf(node, path, text);
   const [kind, property] = LISTS.get(node.type) ?? [];
   if (kind === undefined || property === undefined) return null;
@@ -76,9 +95,37 @@ function specifiersOf(node: Node, path: string, text: string): NamedList | null 
   return { kind: 'specifiers', path, open, close, members };
 }
 
+/** Returns the members of a union that has each on a line of its own, after a bar. */
+function unionOf(node: Node, path: string, text: string): NamedList | null {
+  const members = nodesIn(node['types']).map(({ start, end }) => {
+    const names = [text.slice(start, end)];
+    return { names, start, end, isOverload: false, isDeclaration: false };
+  });
+  const isOnLines = members.every(({ start }) =>
+    /\n[ \t]*\|[ \t]*$/.test(text.slice(0, start).slice(-200)),
+  );
+  if (!isOnLines) return null;
+  const first = members[0]?.start ?? node.start;
+  const open = text.lastIndexOf('\n', first);
+  // A semicolon after the last member is on its line, and stays behind whatever is put in.
+  const [rest = ''] = /^;?[ \t]*\n?/.exec(text.slice(node.end, node.end + 200)) ?? [];
+  return { kind: 'union', path, open, close: node.end + rest.length, members };
+}
+
 function memberOf(node: Node, text: string): Member {
   const { type, start, end } = node;
-  return { names: namesOf(node, text), start, end, isOverload: OVERLOADS.has(type) };
+  const declared = declaredHere(node);
+  const names = declared ?? namesOf(node, text);
+  return { names, start, end, isOverload: OVERLOADS.has(type), isDeclaration: declared !== null };
+}
+
+/** Returns the name of a declaration that may stand anywhere among others; null for all else. */
+function declaredHere(node: Node): readonly string[] | null {
+  const { declaration } = node;
+  const isExport = node.type === 'ExportNamedDeclaration';
+  const declared = isExport && isNode(declaration) ? declaration : node;
+  if (!MOVABLE.has(declared.type) || nodesIn(declared['decorators']).length > 0) return null;
+  return [nameOf(declared['id'])];
 }
 
 function namesOf(node: Node, text: string): readonly string[] | null {

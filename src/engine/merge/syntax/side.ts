@@ -65,6 +65,18 @@ export function spanOf(side: Side, { start, end }: Range): Range {
   return { start: side.starts[start] ?? last, end: side.starts[end] ?? last };
 }
 
+/** Returns the first line that begins at or after an offset. */
+export function lineFrom({ starts }: Side, offset: number): number {
+  let low = 0;
+  let high = starts.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((starts[middle] ?? 0) < offset) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 /** Returns a text made of the sides, as lines like those they were read from. */
 export function linesOf(text: string, { isBytes }: Sides): readonly string[] {
   return splitLines(isBytes ? Buffer.from(text, 'utf8').toString('latin1') : text);

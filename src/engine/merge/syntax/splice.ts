@@ -74,7 +74,7 @@ function editsAt(
 
 /** Returns the separator between two members; `''` where a line end is enough, or none is needed. */
 function separatorIn({ kind }: NamedList, { side, run }: Source): string {
-  if (kind === 'imports' || kind === 'class') return '';
+  if (kind === 'imports' || kind === 'class' || kind === 'union') return '';
   if (kind !== 'interface') return ',';
   const [first] = run;
   const isOnLines = first !== undefined && /^\s*\n/.test(side.text.slice(first.start, first.end));

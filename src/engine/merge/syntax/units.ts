@@ -22,6 +22,7 @@ const SEPARATORS: Readonly<Record<ListKind, RegExp | null>> = {
   enum: /,/,
   interface: /[,;]/,
   class: null,
+  union: null,
 };
 
 /** Returns the members of a list in order, without a gap between them. */

@@ -1,7 +1,9 @@
 import { type ParseError, parse as parseJson, printParseErrorCode } from 'jsonc-parser';
-import type { Format, Language } from '../language.ts';
+import type { EntryReader } from '../../entries/entry.ts';
+import { entryReader } from '../../entries/reader.ts';
+import { type Format, isLanguage, type Language } from '../language.ts';
 import { type Parse, type SyntaxFault, syntaxFault } from '../parse.ts';
-import { duplicatesIn } from './duplicates.ts';
+import { duplicatesIn, repeated } from './duplicates.ts';
 import type { Inspection } from './inspection.ts';
 import { inspectKeyedLines, inspectYaml } from './keys.ts';
 
@@ -12,6 +14,7 @@ export type Reader = (text: string) => Inspection;
 export function readersOf(format: Format, parse: Parse): readonly Reader[] {
   if (format === 'yaml') return [inspectYaml];
   if (format === 'keyed-lines') return [inspectKeyedLines];
+  if (!isLanguage(format)) return [(text) => inspectEntries(text, entryReader(format))];
   const lenient: Reader = (text) => inspectProgram(text, format, parse);
   return format === 'json' ? [(text) => inspectStrictJson(text, lenient), lenient] : [lenient];
 }
@@ -36,4 +39,19 @@ function jsonFault(text: string): SyntaxFault | null {
   const words = printParseErrorCode(error.error).replaceAll(/(?<=.)([A-Z])/g, ' $1');
   const reason = `not strict JSON (${words.toLowerCase()})`;
   return { line: text.slice(0, error.offset).split('\n').length, reason };
+}
+
+/** Finds the names that a list has twice. Every text can be read. */
+function inspectEntries(text: string, read: EntryReader | null): Inspection {
+  const lines = text.split('\n');
+  const starts = [0];
+  for (const line of lines) starts.push((starts.at(-1) ?? 0) + line.length + 1);
+  const named = (read?.(lines) ?? []).flatMap(({ list, key, start }) =>
+    key === null ? [] : [{ list, name: key, start: starts[start] ?? 0 }],
+  );
+  // By name alone: the heading above a list may have changed since.
+  const duplicates = [...Map.groupBy(named, ({ list }) => list).values()].flatMap((inside) =>
+    repeated(inside).map((one) => ({ key: one.name, ...one })),
+  );
+  return { fault: null, duplicates };
 }

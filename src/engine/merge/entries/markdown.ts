@@ -1,0 +1,85 @@
+import type { Entry } from './entry.ts';
+
+const DELIMITER = /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/;
+const BULLET = /^(\s*)([-*+])\s+(?=\S)(.*)$/;
+const FENCE = /^\s*(?:```|~~~)/;
+
+type Reading = { readonly lines: readonly string[]; readonly entries: Entry[]; heading: string };
+
+/** Reads the rows of tables and the points of lists without numbers. */
+export function readMarkdown(lines: readonly string[]): readonly Entry[] {
+  const reading: Reading = { lines, entries: [], heading: '' };
+  for (let index = 0; index < lines.length; ) index = readBlock(reading, index);
+  return reading.entries;
+}
+
+/** Reads what begins at a line; returns the line after it. */
+function readBlock(reading: Reading, index: number): number {
+  const { lines, entries } = reading;
+  const line = lines[index] ?? '';
+  if (FENCE.test(line)) return readFence(reading, index);
+  if (isTableHead(lines, index)) return readTable(reading, index);
+  if (BULLET.test(line)) return readBullet(reading, index);
+  const [, signs] = /^(#{1,6})\s/.exec(line) ?? [];
+  if (signs !== undefined) reading.heading = withHeading(reading.heading, signs.length, line);
+  entries.push({ start: index, end: index + 1, list: '', key: null });
+  return index + 1;
+}
+
+/** Returns the headings above a line, the outermost first, after one more. */
+function withHeading(path: string, level: number, line: string): string {
+  const outer = path.split('\n').filter((one) => one !== '' && one.search(/[^#]/) < level);
+  return [...outer, line].join('\n');
+}
+
+function readFence({ lines, entries }: Reading, index: number): number {
+  const close = lines.findIndex((line, place) => place > index && FENCE.test(line));
+  const end = close < 0 ? lines.length : close + 1;
+  entries.push({ start: index, end, list: '', key: null });
+  return end;
+}
+
+function isTableHead(lines: readonly string[], index: number): boolean {
+  const [head = '', delimiter = ''] = lines.slice(index, index + 2);
+  return head.includes('|') && delimiter.includes('|') && DELIMITER.test(delimiter);
+}
+
+function readTable({ lines, entries, heading }: Reading, index: number): number {
+  const head = lines[index] ?? '';
+  const columns = cellsOf(head).length;
+  entries.push({ start: index, end: index + 2, list: '', key: null });
+  let place = index + 2;
+  for (; lines[place]?.includes('|'); place++) {
+    const cells = cellsOf(lines[place] ?? '');
+    const key = cells.length === columns ? cells[0]?.trim() || null : null;
+    entries.push({ start: place, end: place + 1, list: `${heading}\n${head}`, key });
+  }
+  return place;
+}
+
+function cellsOf(row: string): readonly string[] {
+  return row
+    .trim()
+    .replace(/^\|/, '')
+    .replace(/\|$/, '')
+    .split(/(?<!\\)\|/);
+}
+
+function readBullet({ lines, entries, heading }: Reading, index: number): number {
+  const [, space = '', sign = '', text = ''] = BULLET.exec(lines[index] ?? '') ?? [];
+  let end = index + 1;
+  // Lines that are indented more belong to the point, after a blank line as well.
+  for (let place = end; place < lines.length; place++) {
+    const line = lines[place] ?? '';
+    if (line.trim() === '') continue;
+    if (line.length - line.trimStart().length <= space.length) break;
+    end = place + 1;
+  }
+  entries.push({ start: index, end, list: `${heading}\n${space}${sign}`, key: nameIn(text) });
+  return end;
+}
+
+/** Returns the name of a point: what it links to or has in bold or as code at its head, else all of it. */
+function nameIn(text: string): string {
+  return /^(\[[^\]]+\]|\*\*[^*]+\*\*|`[^`]+`)/.exec(text)?.[1] ?? text;
+}
