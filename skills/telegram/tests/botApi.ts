@@ -58,6 +58,7 @@ const METHODS = [
   'editMessageText',
   'deleteMessage',
   'sendDocument',
+  'sendVoice',
   'setMessageReaction',
   'sendChatAction',
   'answerCallbackQuery',
@@ -336,7 +337,9 @@ export class BotApi {
       case 'deleteMessage':
         return this.#chatOf(payload) ?? this.#deleteMessage(payload);
       case 'sendDocument':
-        return this.#chatOf(payload) ?? this.#sendDocument(payload);
+        return this.#chatOf(payload) ?? this.#sendFile(payload, 'document');
+      case 'sendVoice':
+        return this.#chatOf(payload) ?? this.#sendFile(payload, 'voice');
       case 'setMessageReaction':
         return this.#chatOf(payload) ?? this.#react(payload);
       default:
@@ -404,10 +407,10 @@ export class BotApi {
     return { result: true };
   }
 
-  #sendDocument(payload: Payload): { result: unknown } | BotApiError {
-    const file = payload['document'];
+  #sendFile(payload: Payload, field: 'document' | 'voice'): { result: unknown } | BotApiError {
+    const file = payload[field];
     if (typeof file !== 'object' || file === null) {
-      return fault(400, 'Bad Request: there is no document in the request');
+      return fault(400, `Bad Request: there is no ${field} in the request`);
     }
     const chatId = Number(payload['chat_id']);
     const message = {
