@@ -31,7 +31,10 @@ test('on Discord an answer is a voice message below its text, once, and a line w
     nonce: expect.any(String),
     enforce_nonce: true,
   });
-  const [described] = voice?.['attachments'] as { duration_secs: number; waveform: string }[];
+  const [described] = (voice?.['attachments'] ?? []) as {
+    duration_secs: number;
+    waveform: string;
+  }[];
   expect(described?.duration_secs).toBeGreaterThan(1.5);
   expect(Buffer.from(described?.waveform ?? '', 'base64')).toHaveLength(64);
   expect(discord.posted.map(({ content }) => content)).toEqual(['It is **fine**.', '']);
