@@ -52,7 +52,6 @@ test('programs are tried as well, and one that hears other words is refused', as
   expect(written).toMatchObject({
     VOICE_COMMAND: `${hears} {file}`,
     VOICE_SPEECH_COMMAND: `${speaks} {ogg}`,
-    VOICE_KEY: '',
   });
   const quiet = ownerAtKeyboard(['program', `${hears} {file}`, 'no']);
   expect(await setup.run({}, quiet.context)).toMatchObject({ data: { speaks: null } });

@@ -20,7 +20,7 @@ export const command = defineCommand({
   chats: 'all',
   isQuick: true,
   settings: VoiceEnvironment,
-  async run({ own, settings: { dataDir }, projectDir, group, now }, argument) {
+  async run({ own, settings: { dataDir }, group, now }, argument) {
     const wanted = argument.trim().toLowerCase();
     if (!['', 'on', 'off'].includes(wanted)) {
       const text = 'Say `/voice on` or `/voice off`; `/voice` alone tells how it is.';
@@ -30,7 +30,7 @@ export const command = defineCommand({
     const isOn = isSpokenIn(dataDir, group.jid);
     const lines = [
       isOn
-        ? spokenLine(own, hasVoiceNotes(projectDir, group.jid))
+        ? spokenLine(own, hasVoiceNotes(group.jid))
         : 'Answers in this chat are text alone. `/voice on` has them spoken as well.',
       ...(wanted === '' ? [heardLine(own), usedLine(own, usedToday({ dataDir, now }))] : []),
     ];
@@ -60,8 +60,8 @@ function usedLine(own: VoiceSettings, { seconds, microDollars }: VoiceDay): stri
   return `Today: ${minutes} of ${own.VOICE_MINUTES_A_DAY} minutes, $${dollars} of $${own.VOICE_DOLLARS_A_DAY}.`;
 }
 
-/** A channel that a skill has taught to speak has a file for it; WhatsApp's comes with this one. */
-function hasVoiceNotes(projectDir: string, jid: string): boolean {
+/** A channel that has been taught to speak has a file for it. */
+function hasVoiceNotes(jid: string): boolean {
   const channel = jid.includes('@') ? 'whatsapp/outbound' : jid.split(':', 1)[0];
-  return existsSync(join(projectDir, `src/channels/${channel}/voice-note.ts`));
+  return existsSync(join(import.meta.dirname, `../channels/${channel}/voice-note.ts`));
 }

@@ -27,6 +27,7 @@ const HEAR_EXAMPLE = 'whisper-cli -m /opt/models/ggml-base.bin -nt -f {wav}';
 const SPEAK_EXAMPLE = 'flite -voice slt -f {txt} -o {wav}';
 
 type Context = SetupContext & OwnSettings<typeof VoiceEnvironment.shape>;
+type Name = keyof Context['settings'];
 type Values = Readonly<Record<string, string>>;
 
 /** Sets up what hears voice notes and what speaks answers, and tries both. */
@@ -52,8 +53,9 @@ async function setUpVoice(context: Context): Promise<SetupOutcome> {
   }
   const hearing = await askHearing(context);
   const speaking = await askSpeaking(context, hearing);
-  // What is not chosen is emptied: it would go before what is.
-  const values = { ...EMPTY, ...hearing, ...speaking };
+  // What is not chosen is emptied where it is set: it would go before what is.
+  const others = Object.entries(EMPTY).filter(([name]) => context.settings[name as Name]);
+  const values = { ...Object.fromEntries(others), ...hearing, ...speaking };
   context.write(values);
   const after = context.settingsWith(values);
   const summary = `Voice notes become text, ${speakingBy(after) === null ? 'and answers stay text.' : 'and `/voice on` in a chat has answers spoken.'}`;
