@@ -5,6 +5,7 @@ import {
   type ChannelContext,
   type ChannelEvents,
   type ChannelStatus,
+  type ChatCommand,
   defineChannel,
   type FetchedAttachment,
   type OutboundDraft,
@@ -34,6 +35,7 @@ import {
   openFileReferences,
 } from './telegram/files.ts';
 import { isTelegramJid, jidOf } from './telegram/jid.ts';
+import { menusOf, showMenus } from './telegram/menu.ts';
 import { chatNameOf, readMessage } from './telegram/message.ts';
 import { pollUpdates } from './telegram/polling.ts';
 import { choiceIn, showOutcome } from './telegram/press.ts';
@@ -52,16 +54,17 @@ export const channel = defineChannel({
   name: 'telegram',
   needs: ['TELEGRAM_BOT_TOKEN'],
   settings: TelegramEnvironment,
-  create({ settings, log, clock, dataDir, openDatabase }) {
+  create({ settings, log, clock, dataDir, openDatabase, commands = [] }) {
     const bot = botOf(settings);
     if (bot === null) return null;
     const sent = openSentMessages(openDatabase, clock.now, FILE_MIGRATIONS);
     const files = openFileReferences(openDatabase, clock.now);
-    return new TelegramChannel(bot, { log, clock, dataDir, sent, files });
+    return new TelegramChannel(bot, { log, clock, dataDir, commands, sent, files });
   },
 });
 
 type Parts = Pick<ChannelContext, 'log' | 'clock' | 'dataDir'> & {
+  readonly commands: readonly ChatCommand[];
   readonly sent: SentMessages;
   readonly files: FileReferences;
 };
@@ -72,6 +75,8 @@ type Connection = {
   readonly stop: AbortController;
   /** Resolves when the last message in hand is stored. */
   readonly polling: Promise<void>;
+  /** Resolves when the menus of commands are shown, or cannot be. */
+  readonly menus: Promise<void>;
   readonly delivery: PartDelivery<Sending>;
   readonly api: Api;
 };
@@ -109,6 +114,7 @@ class TelegramChannel implements Channel {
     const uploads = new Api(token, { apiRoot, timeoutSeconds: UPLOAD_SECONDS });
     const stop = new AbortController();
     const { promise: outcome, resolve } = Promise.withResolvers<void>();
+    const { promise: isIn, resolve: comeIn } = Promise.withResolvers<void>();
     const polling = pollUpdates({
       api,
       signal: stop.signal,
@@ -118,13 +124,15 @@ class TelegramChannel implements Channel {
       take: this.#inbox(events, { api, signal: stop.signal }),
       report: (status) => {
         this.#report(events, status);
+        if (status.state === 'connected') comeIn();
         resolve();
       },
     });
     const delivery = createDelivery({ api, uploads, clock, sent });
-    this.#connection = { events, stop, polling, api, delivery };
+    const menus = isIn.then(() => this.#showMenus(api, stop.signal));
+    this.#connection = { events, stop, polling, menus, api, delivery };
     // Also where the far end is given up before it has said anything.
-    polling.then(resolve);
+    polling.then(resolve).then(comeIn);
     await outcome;
   }
 
@@ -132,9 +140,9 @@ class TelegramChannel implements Channel {
     const connection = this.#connection;
     if (connection === null) return;
     this.#connection = null;
-    const { events, stop, polling, delivery } = connection;
+    const { events, stop, polling, menus, delivery } = connection;
     stop.abort();
-    await Promise.all([polling, delivery.close()]);
+    await Promise.all([polling, menus, delivery.close()]);
     this.#report(events, { state: 'stopped', detail: null });
   }
 
@@ -189,6 +197,12 @@ class TelegramChannel implements Channel {
     return this.#status;
   }
 
+  async #showMenus(api: Api, signal: AbortSignal): Promise<void> {
+    const { commands, clock, log } = this.#parts;
+    if (commands.length === 0) return;
+    await showMenus(menusOf(commands, this.#settings.owner), { api, clock, log, signal });
+  }
+
   /** Hands one update to the host. Rejects when the host did not store it; it must then come again. */
   #inbox(
     events: ChannelEvents,
@@ -231,7 +245,7 @@ class TelegramChannel implements Channel {
       }
       if (message !== undefined) {
         await reportChat(message.chat);
-        const inbound = readMessage(message, me, owner);
+        const inbound = readMessage(message, me, { owner, commands: this.#parts.commands });
         if (inbound === null) return;
         const file = fileOf(message);
         if (file !== null) this.#parts.files.keep(inbound.jid, inbound.id, file.reference);

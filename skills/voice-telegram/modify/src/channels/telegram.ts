@@ -1,11 +1,11 @@
 import { Api } from 'grammy';
 import type { Update, UserFromGetMe } from 'grammy/types';
-import { VoiceTexts } from '../lib/voice/settings.ts';
 import {
   type Channel,
   type ChannelContext,
   type ChannelEvents,
   type ChannelStatus,
+  type ChatCommand,
   defineChannel,
   type FetchedAttachment,
   type OutboundDraft,
@@ -15,7 +15,7 @@ import { isAllowed } from './kit/allow-list.ts';
 import { dropFetched } from './kit/fetched-file.ts';
 import type { PartDelivery } from './kit/part-delivery.ts';
 import { openSentMessages, type SentMessages } from './kit/sent-messages.ts';
-import { openSpokenAnswers, type SpokenAnswers } from './kit/spoken-answers.ts';
+import { openSpokenAnswers } from './kit/spoken-answers.ts';
 import { allowListProblem } from './telegram/access.ts';
 import { fileOf } from './telegram/content.ts';
 import {
@@ -36,6 +36,7 @@ import {
   openFileReferences,
 } from './telegram/files.ts';
 import { isTelegramJid, jidOf } from './telegram/jid.ts';
+import { menusOf, showMenus } from './telegram/menu.ts';
 import { chatNameOf, readMessage } from './telegram/message.ts';
 import { pollUpdates } from './telegram/polling.ts';
 import { choiceIn, showOutcome } from './telegram/press.ts';
@@ -53,21 +54,20 @@ const UPLOAD_SECONDS = 300;
 export const channel = defineChannel({
   name: 'telegram',
   needs: ['TELEGRAM_BOT_TOKEN'],
-  settings: TelegramEnvironment.extend(VoiceTexts.shape),
-  create({ settings, log, clock, dataDir, openDatabase }) {
+  settings: TelegramEnvironment,
+  create({ settings, log, clock, dataDir, openDatabase, commands = [] }) {
     const bot = botOf(settings);
     if (bot === null) return null;
     const sent = openSentMessages(openDatabase, clock.now, FILE_MIGRATIONS);
     const files = openFileReferences(openDatabase, clock.now);
-    const spoken = openSpokenAnswers(settings, { log, clock, dataDir });
-    return new TelegramChannel(bot, { log, clock, dataDir, sent, files, spoken });
+    return new TelegramChannel(bot, { log, clock, dataDir, commands, sent, files });
   },
 });
 
 type Parts = Pick<ChannelContext, 'log' | 'clock' | 'dataDir'> & {
+  readonly commands: readonly ChatCommand[];
   readonly sent: SentMessages;
   readonly files: FileReferences;
-  readonly spoken: SpokenAnswers;
 };
 
 /** The connection, from `connect` to `disconnect`. */
@@ -76,6 +76,8 @@ type Connection = {
   readonly stop: AbortController;
   /** Resolves when the last message in hand is stored. */
   readonly polling: Promise<void>;
+  /** Resolves when the menus of commands are shown, or cannot be. */
+  readonly menus: Promise<void>;
   readonly delivery: PartDelivery<Sending>;
   readonly api: Api;
 };
@@ -107,12 +109,13 @@ class TelegramChannel implements Channel {
     }
     this.#report(events, { state: 'connecting', detail: null });
     const { token, apiRoot } = this.#settings;
-    const { log, clock, sent, dataDir, spoken } = this.#parts;
+    const { log, clock, sent, dataDir } = this.#parts;
     dropFetched(fetchedFolder(dataDir));
     const api = new Api(token, { apiRoot, timeoutSeconds: REQUEST_SECONDS, fetch: plainFetch });
     const uploads = new Api(token, { apiRoot, timeoutSeconds: UPLOAD_SECONDS });
     const stop = new AbortController();
     const { promise: outcome, resolve } = Promise.withResolvers<void>();
+    const { promise: isIn, resolve: comeIn } = Promise.withResolvers<void>();
     const polling = pollUpdates({
       api,
       signal: stop.signal,
@@ -122,13 +125,16 @@ class TelegramChannel implements Channel {
       take: this.#inbox(events, { api, signal: stop.signal }),
       report: (status) => {
         this.#report(events, status);
+        if (status.state === 'connected') comeIn();
         resolve();
       },
     });
+    const spoken = openSpokenAnswers(this.#settings.voice, this.#parts);
     const delivery = createDelivery({ api, uploads, clock, sent, spoken });
-    this.#connection = { events, stop, polling, api, delivery };
+    const menus = isIn.then(() => this.#showMenus(api, stop.signal));
+    this.#connection = { events, stop, polling, menus, api, delivery };
     // Also where the far end is given up before it has said anything.
-    polling.then(resolve);
+    polling.then(resolve).then(comeIn);
     await outcome;
   }
 
@@ -136,9 +142,9 @@ class TelegramChannel implements Channel {
     const connection = this.#connection;
     if (connection === null) return;
     this.#connection = null;
-    const { events, stop, polling, delivery } = connection;
+    const { events, stop, polling, menus, delivery } = connection;
     stop.abort();
-    await Promise.all([polling, delivery.close()]);
+    await Promise.all([polling, menus, delivery.close()]);
     this.#report(events, { state: 'stopped', detail: null });
   }
 
@@ -193,6 +199,12 @@ class TelegramChannel implements Channel {
     return this.#status;
   }
 
+  async #showMenus(api: Api, signal: AbortSignal): Promise<void> {
+    const { commands, clock, log } = this.#parts;
+    if (commands.length === 0) return;
+    await showMenus(menusOf(commands, this.#settings.owner), { api, clock, log, signal });
+  }
+
   /** Hands one update to the host. Rejects when the host did not store it; it must then come again. */
   #inbox(
     events: ChannelEvents,
@@ -235,7 +247,7 @@ class TelegramChannel implements Channel {
       }
       if (message !== undefined) {
         await reportChat(message.chat);
-        const inbound = readMessage(message, me, owner);
+        const inbound = readMessage(message, me, { owner, commands: this.#parts.commands });
         if (inbound === null) return;
         const file = fileOf(message);
         if (file !== null) this.#parts.files.keep(inbound.jid, inbound.id, file.reference);

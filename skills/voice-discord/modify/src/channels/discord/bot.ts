@@ -9,7 +9,7 @@ import type {
 } from '../channel.ts';
 import type { PartDelivery } from '../kit/part-delivery.ts';
 import type { SentMessages } from '../kit/sent-messages.ts';
-import type { SpokenAnswers } from '../kit/spoken-answers.ts';
+import { openSpokenAnswers } from '../kit/spoken-answers.ts';
 import { openApi, patiently } from './api.ts';
 import { createDelivery, type Sending, takeBack } from './delivery.ts';
 import { fetchFile } from './files.ts';
@@ -28,12 +28,12 @@ import { registerCommands, slashCommands } from './slash-commands.ts';
 export type BotOptions = {
   readonly settings: DiscordSettings;
   readonly assistantName: string;
+  readonly dataDir: string;
   readonly commands: readonly ChatCommand[];
   readonly log: ChannelLog;
   readonly clock: ChannelClock;
   readonly books: Books;
   readonly sent: SentMessages;
-  readonly spoken: SpokenAnswers;
   readonly events: ChannelEvents;
   readonly report: (status: ChannelStatus) => void;
 };
@@ -53,10 +53,11 @@ export type OpenBot = {
 
 /** Connects to Discord, and stays connected until closed or refused. */
 export function openBot(options: BotOptions): OpenBot {
-  const { settings, clock, books, sent, spoken, report } = options;
+  const { settings, clock, books, sent, report } = options;
   const api = openApi(settings);
   const stop = new AbortController();
   const { interactions } = books;
+  const spoken = openSpokenAnswers(settings.voice, options);
   const delivery = createDelivery({ api, clock, sent, interactions, spoken });
   /** The channel, or thread, in which somebody wrote last, by chat. */
   const heard = new Map<string, string>();

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { Address, NameList } from '../../lib/setting-values.ts';
+import { VoiceTexts } from '../../lib/voice/settings.ts';
+
+/** Settings of the owner for Telegram. */
+export const TelegramEnvironment = z.object({
+  TELEGRAM_ALLOW_FROM: NameList,
+  TELEGRAM_API_ROOT: Address.default('https://api.telegram.org').transform((url) =>
+    url.replace(/\/+$/, ''),
+  ),
+  TELEGRAM_BOT_TOKEN: z.string().optional(),
+  TELEGRAM_OWNER: z.string().trim().regex(/^\d+$/, 'a user id, which is a number').optional(),
+  ...VoiceTexts.shape,
+});
+
+/** The owner's bot. */
+export type TelegramSettings = {
+  readonly token: string;
+  /** User ids, or `*`; the owner's is among them. */
+  readonly allowFrom: readonly string[];
+  /** The owner's user id, if their own chat with the bot is one of the assistant's main chats. */
+  readonly owner: string | null;
+  /** Address of the Bot API, without a slash at the end. */
+  readonly apiRoot: string;
+  readonly voice: z.output<typeof VoiceTexts>;
+};
+
+/** Returns the owner's bot; null when it has no token. */
+export function botOf(settings: z.output<typeof TelegramEnvironment>): TelegramSettings | null {
+  const { TELEGRAM_BOT_TOKEN: token, TELEGRAM_ALLOW_FROM: listed } = settings;
+  const { TELEGRAM_API_ROOT: apiRoot, TELEGRAM_OWNER: owner = null } = settings;
+  const allowFrom = owner === null ? listed : [...new Set([...listed, owner])];
+  return token === undefined ? null : { token, allowFrom, owner, apiRoot, voice: settings };
+}
