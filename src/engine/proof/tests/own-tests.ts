@@ -1,9 +1,11 @@
 import { matchesGlob } from 'node:path';
-import { isSameFile } from '../../tree.ts';
+import { treeReader } from '../../state/disk.ts';
+import { isSameFile, type TreeFile } from '../../tree.ts';
 import type { Found, OwnTests, ProofFailure, ProofInput } from '../proof.ts';
 import { failsAsBefore, failureOf } from '../report.ts';
 import { failedBefore, type TrialRun, type Trials } from '../trial.ts';
 import { failingTests } from './failing-tests.ts';
+import { isSameButForPackages, namesPackages } from './packages-apart.ts';
 import { relatedTests } from './related.ts';
 import { openTestKeys } from './test-keys.ts';
 
@@ -195,13 +197,26 @@ function leftOut(left: {
   return `${ran} of ${all} related test files ran within ${limit}, nearest first; --proof all runs every test`;
 }
 
-/** Returns the paths that the planned tree has otherwise than the present one. */
-function changedPaths({ changed, compared }: ProofInput): readonly string[] {
-  const paths = [...changed.keys()];
-  if (compared === undefined) return paths;
-  return paths.filter(
-    (path) => !isSameFile(changed.get(path) ?? null, compared.files.get(path) ?? null),
-  );
+/** Returns the paths that the planned tree has otherwise than the present one, as far as its code can notice. */
+function changedPaths({ root, changed, compared }: ProofInput): readonly string[] {
+  const readDisk = treeReader(root);
+  const presentOf = (path: string) =>
+    compared?.files.has(path) ? (compared.files.get(path) ?? null) : readDisk(path);
+  return [...changed].flatMap(([path, after]) => {
+    const isSame = compared !== undefined && isSameFile(after, compared.files.get(path) ?? null);
+    return isSame || areOnlyPackages(path, presentOf, after) ? [] : [path];
+  });
+}
+
+function areOnlyPackages(
+  path: string,
+  presentOf: (path: string) => TreeFile | null,
+  after: TreeFile | null,
+): boolean {
+  if (after === null || !namesPackages(path)) return false;
+  const before = presentOf(path);
+  if (before === null) return false;
+  return isSameButForPackages(path, before.bytes.toString('utf8'), after.bytes.toString('utf8'));
 }
 
 function isPresent({ paths, compared }: ProofInput, path: string): boolean {
