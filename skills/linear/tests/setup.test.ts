@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import { readSettings } from '../../../src/config.ts';
+import type { SetupContext } from '../../../src/setup/step.ts';
+import { examination, KEY, settingsOf, setup } from './fixtures.ts';
+import { LinearServer } from './linearServer.ts';
+
+/** An owner at the keyboard: answers are taken in order, each as often as it takes to find one that fits. */
+function owner(answers: readonly string[]) {
+  const left = [...answers];
+  const problems: string[] = [];
+  const said: string[] = [];
+  const written: Record<string, string> = {};
+  const context: SetupContext = {
+    dataDir: '/nowhere/data',
+    args: [],
+    isInteractive: true,
+    say: (line) => said.push(line),
+    async ask({ check }) {
+      for (let typed = left.shift(); typed !== undefined; typed = left.shift()) {
+        const problem = await check(typed);
+        if (problem === null) return typed;
+        problems.push(problem);
+      }
+      throw new Error('the owner has left');
+    },
+    write: (values) => Object.assign(written, values),
+    signal: new AbortController().signal,
+  };
+  return { context, problems, said, written };
+}
+
+test('the key is tried with Linear before anything is written', async () => {
+  await using linear = await new LinearServer().comeUp();
+  const typed = ['short', 'lin_api_not-the-right-one', KEY, '', 'ada', 'Ada@Example.org'];
+  const { context, problems, said, written } = owner(typed);
+  const outcome = await setup.run({ LINEAR_API_URL: linear.url }, context);
+  expect(problems).toEqual([
+    expect.stringContaining('A key looks like'),
+    expect.stringContaining('does not take the key'),
+    expect.stringContaining('Nobody is allowed'),
+    expect.stringContaining('holds "ada"'),
+  ]);
+  expect(said).toEqual(['The key belongs to Andy, in Acme.']);
+  expect(written).toEqual({ LINEAR_API_KEY: KEY, LINEAR_ALLOW_FROM: 'ada@example.org' });
+  expect(outcome.summary).toContain('assigned to Andy');
+  expect(setup.currentState(written, '/nowhere')).toBe(
+    'a key, and ada@example.org may give issues',
+  );
+});
+
+test('claw doctor says whose key it is, and what is wrong', async () => {
+  await using linear = await new LinearServer().comeUp();
+  const found = async (env: Readonly<Record<string, string>>, isOffline = false) => {
+    const environment = { CLAW_SANDBOX: 'podman', ...env };
+    const settings = readSettings(environment, '/nowhere');
+    const folders = { projectDir: '/nowhere', dataDir: '/nowhere/data', homeDir: '/nowhere' };
+    const findings = await examination.examine({
+      ...folders,
+      environment,
+      settings,
+      isOffline,
+      now: Date.now,
+    });
+    expect(JSON.stringify(findings)).not.toContain(KEY);
+    return findings;
+  };
+  const env = settingsOf(linear);
+  expect(await found({})).toMatchObject([{ ok: true, message: 'no key yet' }]);
+  expect(await found(env)).toMatchObject([
+    { ok: true, message: 'the key belongs to Andy, in Acme' },
+  ]);
+  expect(await found({ ...env, LINEAR_ALLOW_FROM: '' }, true)).toMatchObject([
+    { ok: true, message: expect.stringContaining('not asked') },
+    { ok: false, message: expect.stringContaining('LINEAR_ALLOW_FROM') },
+  ]);
+  linear.key = null;
+  expect(await found(env)).toMatchObject([
+    { ok: false, message: expect.stringContaining('does not take the key') },
+  ]);
+  await linear.goDown();
+  expect(await found(env)).toMatchObject([
+    { ok: false, message: expect.stringContaining('cannot be reached') },
+  ]);
+});
