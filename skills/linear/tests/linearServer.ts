@@ -32,7 +32,14 @@ type Comment = {
   updatedAt: number;
   editedAt: number | null;
 };
-type Variables = Readonly<Record<string, never>>;
+type Input = Readonly<Record<string, string | number | null>>;
+type Variables = {
+  readonly id?: string;
+  readonly input?: Input;
+  readonly since?: string;
+  readonly after?: string | null;
+  readonly body?: string;
+};
 type Refusal = {
   readonly status: number;
   readonly code: string;
@@ -212,11 +219,7 @@ export class LinearServer {
   }
 
   #carryOut(name: string, variables: Variables): { data: unknown } | Refusal | 'lost' {
-    const { id, input = {}, since, after, body } = variables as Record<string, never>;
-    const { input: given = {} } = variables as unknown as {
-      input?: Record<string, string | number | null>;
-    };
-    void input;
+    const { id = '', input, since = '', after = null, body = '' } = variables;
     switch (name) {
       case 'Time':
       case 'Viewer':
@@ -260,11 +263,11 @@ export class LinearServer {
       case 'Update': {
         const issue = this.#find(id);
         if (issue === undefined) return refusal(400, 'INPUT_ERROR', 'Entity not found: Issue');
-        Object.assign(issue, given, { updatedAt: this.now() });
+        Object.assign(issue, input, { updatedAt: this.now() });
         return { data: { issueUpdate: { success: true } } };
       }
       case 'Comment':
-        return 'input' in variables ? this.#create(given) : this.#found(id);
+        return input === undefined ? this.#found(id) : this.#create(input);
       case 'Edit': {
         const comment = this.comments.find((one) => one.id === id);
         if (comment === undefined) return refusal(400, 'INPUT_ERROR', 'Entity not found: Comment');
@@ -278,9 +281,7 @@ export class LinearServer {
     return refusal(400, 'GRAPHQL_VALIDATION_FAILED', `Unknown operation ${name}`);
   }
 
-  #create(
-    given: Readonly<Record<string, string | number | null>>,
-  ): { data: unknown } | Refusal | 'lost' {
+  #create(given: Input): { data: unknown } | Refusal | 'lost' {
     const planned = this.#planned[0];
     let failure: Refusal | 'lost' | null = null;
     if (planned !== undefined && planned.later === 0) {
