@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { type AgentScript, answers, TestProject, textsOf } from '../../../src/testing/assistant.ts';
-import { clip, isSpokenIn, KEY, startVoiceServer } from './fixtures.ts';
+import { context } from '../../../src/testing/turn/filters.ts';
+import { clip, isSpokenIn, KEY, section, startVoiceServer } from './fixtures.ts';
 
 const ADA = { jid: 'chat:ada', isDirect: true } as const;
 const NOTE = {
@@ -59,6 +60,14 @@ test('words of a voice note reach the agent with the note; what cannot be heard 
   expect(await said('/voice')).toMatch(
     /up to 300 s become text by whisper-1\.\nToday: 0\.1 of 120 minutes/,
   );
+  // An agent knows where its answers are heard.
+  const opened = section.open(environment, { ...context, dataDir: join(project.dir, 'data') });
+  if (opened.kind === 'wrong-settings') throw new Error('wrong settings');
+  const prompt = (folder: string, channel: string) =>
+    opened.value?.({ group: { folder }, channel } as never, {} as never);
+  expect(prompt('main', 'terminal')).toContain('read aloud');
+  expect(prompt('main', 'whatsapp')).toBeNull();
+  expect(prompt('ada', 'chat')).toBeNull();
   expect(await said('/voice off')).toContain('are text alone');
   expect(await said('/voice loud')).toContain('Say `/voice on` or `/voice off`');
   expect(isSpokenIn(join(project.dir, 'data'), 'terminal:main')).toBe(false);

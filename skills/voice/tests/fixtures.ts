@@ -19,6 +19,7 @@ export { runProgram, wordsOf } from '../../../src/lib/voice/program.ts';
 export { askServer } from '../../../src/lib/voice/server.ts';
 export { speak } from '../../../src/lib/voice/speak.ts';
 export { plainWords } from '../../../src/lib/voice/words.ts';
+export { section } from '../../../src/prompt/voice.ts';
 export { setup } from '../../../src/setup/voice.ts';
 export { clip };
 

@@ -213,6 +213,28 @@ test('a program that is given up is gone with all that it has started', async ()
   await vi.waitFor(() => expect(isRunning()).toBe(false));
 });
 
+test('a program that leaves something behind, which holds its output open, has ended', async () => {
+  using folder = temporaryFolder();
+  const command = folder.program('daemon', 'sleep 600 & echo hello');
+  const { signal } = new AbortController();
+  expect(String(await runProgram({ command, places: {}, limitMs: 300_000, signal }))).toBe(
+    'hello\n',
+  );
+});
+
+test('several notes are heard at once by a server, and one after the other by a program', async () => {
+  await using server = await startVoiceServer();
+  using folder = temporaryFolder();
+  const byServer = hearing({ VOICE_URL: server.url, VOICE_KEY: KEY }, folder.dir);
+  expect(await Promise.all([1, 2, 3, 4, 5, 6].map(() => byServer(clip())))).toHaveLength(6);
+  expect(server.heard).toHaveLength(6);
+  const busy = join(folder.dir, 'busy');
+  const one = folder.program('one', `mkdir ${busy} || exit 4; sleep 0.02; rmdir ${busy}; echo yes`);
+  const byProgram = hearing({ VOICE_COMMAND: one }, folder.dir);
+  const words = await Promise.all([1, 2, 3].map(() => byProgram(clip())));
+  expect(words).toMatchObject([{ text: 'yes' }, { text: 'yes' }, { text: 'yes' }]);
+});
+
 test('the minutes and the dollars of a day end the hearing until the next one', async () => {
   await using server = await startVoiceServer();
   using folder = temporaryFolder();

@@ -88,6 +88,8 @@ test('why an answer is not spoken is a line in the chat, said once until it work
     text: expect.stringContaining('no speech in Ogg'),
   });
   expect(await make('5')).toMatchObject({ kind: 'line', text: expect.stringContaining('refuses') });
+  // At the end of the assistant nothing is said instead: the next process goes on with the message.
+  await expect(voice.make({ ...ANSWER, id: '8' }, AbortSignal.abort())).rejects.toThrow('stopped');
   // A key is for the server that it was set for.
   const other = voiceIn(folder.dir, { VOICE_KEY: KEY, VOICE_SPEECH_URL: server.url });
   await other.make({ ...ANSWER, id: '6' }, never);

@@ -20,6 +20,7 @@ const SPOKEN =
   'spoken in a voice note: these are the words as they were recognised, which may be wrong in places';
 /** Longer than hearing may take after its turn has come, with all notes that were before it. */
 const FILTER_MS = 1_200_000;
+const REQUESTS_AT_ONCE = 4;
 
 type Means = {
   readonly by: Listening;
@@ -39,7 +40,7 @@ export const filter = defineInboundFilter({
   create({ settings, dataDir, now, log }) {
     const by = listeningBy(settings);
     if (by === null) return null;
-    const inTurn = oneAfterTheOther();
+    const inTurn = atOnce(by.kind === 'program' ? 1 : REQUESTS_AT_ONCE);
     const hear = (message: FilteredMessage, call: FilterCall, seconds: number | null) =>
       inTurn(() => heard({ by, settings, dataDir, now }, call, seconds)).then(
         (words): FilterResult => ({
@@ -99,12 +100,19 @@ function inWords(seconds: number): string {
   return seconds < 120 ? `${Math.ceil(seconds)} seconds` : `${Math.ceil(seconds / 60)} minutes`;
 }
 
-/** Hears notes of several chats one after the other: a program on this machine may need all of it. */
-function oneAfterTheOther() {
-  let last: Promise<unknown> = Promise.resolve();
-  return <T>(work: () => Promise<T>): Promise<T> => {
-    const next = last.then(work);
-    last = next.catch(() => {});
-    return next;
+/** Hears so many notes at once, of several chats: one by a program, which may need all of this machine. */
+function atOnce(most: number) {
+  const waiting: (() => void)[] = [];
+  let free = most;
+  return async <T>(work: () => Promise<T>): Promise<T> => {
+    if (free === 0) await new Promise<void>((resolve) => void waiting.push(resolve));
+    else free -= 1;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      else next();
+    }
   };
 }

@@ -30,7 +30,7 @@ export type Spoken =
 export interface SpokenAnswers {
   /** Tells whether a message is to be heard as well as read. */
   isWanted(message: OutboundMessage): boolean;
-  /** Makes the recording; the same one for a message that is sent again. Never rejects. */
+  /** Makes the recording; the same one for a message that is sent again. Rejects at the abort alone. */
   make(message: OutboundMessage, signal: AbortSignal): Promise<Spoken>;
 }
 
@@ -85,6 +85,8 @@ export function openSpokenAnswers(
         told.delete(message.jid);
         return { kind: 'recording', recording };
       } catch (error) {
+        // The message is sent again by the next process, which goes on after its text.
+        if (signal.aborted) throw error;
         const reason = error instanceof Error ? error.message : String(error);
         log.warn('an answer is not spoken', { reason, code: (error as VoiceError).code });
         const text = `(Not spoken: ${error instanceof VoiceError ? reason : 'something broke, see the log'}.)`;

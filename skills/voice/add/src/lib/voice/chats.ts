@@ -8,11 +8,14 @@ const FILE = 'voice.json';
 /** A chat, and the folder of its group, with which what is kept of it is deleted. */
 export type VoiceChat = { readonly jid: string; readonly folder: string };
 
+/** Returns the chats of a group's folder in which answers are spoken. */
+export function spokenChats(dataDir: string, folder: string): readonly string[] {
+  return jidsIn(join(dataDir, 'of-chats', folder));
+}
+
 /** Tells whether answers in this chat are spoken. */
 export function isSpokenIn(dataDir: string, jid: string): boolean {
-  return foldersIn(dataDir).some((folder) =>
-    jidsIn(join(dataDir, 'of-chats', folder)).includes(jid),
-  );
+  return foldersIn(dataDir).some((folder) => spokenChats(dataDir, folder).includes(jid));
 }
 
 /** Has answers in this chat spoken, or not any more. It is on disk when this returns. */

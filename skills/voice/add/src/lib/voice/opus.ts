@@ -43,7 +43,7 @@ export function readOpus(bytes: Uint8Array): Recording | null {
 }
 
 function waveformOf(packets: readonly number[]): Uint8Array {
-  const loudest = Math.max(1, ...packets.slice(0, 100_000));
+  const loudest = packets.reduce((most, size) => Math.max(most, size), 1);
   return Uint8Array.from({ length: BARS }, (_, bar) => {
     const from = Math.floor((bar * packets.length) / BARS);
     const upto = Math.max(from + 1, Math.floor(((bar + 1) * packets.length) / BARS));

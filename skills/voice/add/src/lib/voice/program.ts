@@ -62,6 +62,8 @@ export async function runProgram(run: ProgramRun): Promise<Buffer> {
   // It may end without having read what it was given.
   child.stdin.on('error', () => {});
   child.stdin.end(run.stdin ?? '');
+  // What it has left behind would hold its output open.
+  child.on('exit', () => endGroup(child.pid));
   child.on('close', resolve);
   try {
     const code = await promise;
