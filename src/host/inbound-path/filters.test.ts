@@ -120,7 +120,7 @@ test('the core cuts a text that no model could take, at a whole character, and s
   expect(Buffer.byteLength(outcome.text)).toBe(262_144);
   expect(long.startsWith(outcome.text)).toBe(true);
   expect(outcome.notes).toEqual(['[size: cut after 256 KB of 391 KB]']);
-  const whole = { kind: 'through', text: '😀'.repeat(65_536), notes: [], reply: null };
+  const whole = { kind: 'through', text: '😀'.repeat(65_536), notes: [] };
   expect(filters.apply({ ...message, text: whole.text }, means)).toEqual(whole);
 });
 

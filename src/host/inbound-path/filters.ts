@@ -26,7 +26,7 @@ export type FilterOutcome =
       readonly text: string;
       readonly notes: readonly string[];
       /** Said in place of an answer: the first filter's that has one. */
-      readonly reply: string | null;
+      readonly reply?: string;
     }
   | { readonly kind: 'dropped'; readonly filter: string; readonly reason: string }
   /** A filter that must not be passed by could not look at it. */
@@ -119,7 +119,7 @@ function asOne(filters: readonly OpenFilter[], log: HostLog): InboundFilters {
         const goOn = (it: Awaited<typeof result>) => from(at + 1, joined(so, one.name, it));
         return result instanceof Promise ? result.then(goOn) : goOn(result);
       }
-      return from(0, { kind: 'through', text: message.text, notes: [], reply: null });
+      return from(0, { kind: 'through', text: message.text, notes: [] });
     },
   };
 }
@@ -189,9 +189,10 @@ function joined(
     case 'pass':
       return so;
     case 'change': {
-      const { text = so.text, note, reply = null } = result;
+      const { text = so.text, note } = result;
       const notes = note === undefined ? so.notes : [...so.notes, noteOf(name, note)];
-      return { kind: 'through', text, notes, reply: so.reply ?? reply };
+      const reply = so.reply ?? result.reply;
+      return { kind: 'through', text, notes, ...(reply === undefined ? {} : { reply }) };
     }
     case 'drop':
       return { kind: 'dropped', filter: name, reason: oneLine(result.reason) };

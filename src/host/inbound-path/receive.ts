@@ -53,7 +53,7 @@ export function receive(
     // The owner's commands are theirs alone, and must work while a filter does not.
     const isCommand = isOwner && isCommandText(message.text);
     const outcome = isCommand
-      ? ({ kind: 'through', text: message.text, notes: [], reply: null } as const)
+      ? ({ kind: 'through', text: message.text, notes: [] } as const)
       : filtering.begin({ channel: source.name, message }, group);
     if (outcome === null) return { ...received, isHeld: true };
     admit(options, group, message, outcome);
@@ -79,7 +79,7 @@ export function admit(
     store.droppedMessages.count(outcome.filter, outcome.reason, now());
     return;
   }
-  const { text, notes, reply } = outcome;
+  const { text, notes, reply = null } = outcome;
   const whole = [textWithFiles({ ...message, text }), ...notes]
     .filter((line) => line !== '')
     .join('\n');
