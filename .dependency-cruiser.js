@@ -44,6 +44,12 @@ export default {
       'merge imports nothing of ours.',
     ),
     only(
+      'merge-file',
+      '^src/engine/merge-file/',
+      `^src/engine/(merge-file|merge)/|${ENGINE_LEAVES}`,
+      'merge-file is git’s face of merge.',
+    ),
+    only(
       'structured-pure',
       '^src/engine/structured/',
       `^src/engine/(structured/|package/manifest/manifest\\.ts)|${ENGINE_LEAVES}`,
@@ -169,7 +175,7 @@ export default {
     only(
       'cli',
       '^src/cli/',
-      '^src/(cli/|lib/|engine/commands\\.ts$|terminal/|control/|store/(budgets|read-only-queries|usage)\\.ts$|host/budget/(day|budget-report)\\.ts$|(config|env-file|wrong-settings)\\.ts$|model/(catalog/ask-for-list|completion|model|provider)\\.ts$|verb\\.ts$|setup/step\\.ts$|doctor/examination\\.ts$)',
+      '^src/(cli/|lib/|engine/(commands\\.ts$|merge-file/)|terminal/|control/|store/(budgets|read-only-queries|usage)\\.ts$|host/budget/(day|budget-report)\\.ts$|(config|env-file|wrong-settings)\\.ts$|model/(catalog/ask-for-list|completion|model|provider)\\.ts$|verb\\.ts$|setup/step\\.ts$|doctor/examination\\.ts$)',
       'cli calls; it does not do.',
     ),
     only(

@@ -56,8 +56,14 @@ function decisionOf(args) {
 
 async function start() {
   module.enableCompileCache?.(join(home, 'node_modules/.cache/patchclaw'));
+  const args = process.argv.slice(2);
+  if (args[0] === 'merge-file' || (args[0] === 'merge-driver' && args[1] === 'run')) {
+    const { runRaw } = await import('../src/cli/merge/raw.ts').catch(explainBroken);
+    process.exitCode = (await runRaw(args)) ?? 2;
+    return;
+  }
   const { main } = await import('../src/cli/main.ts').catch(explainBroken);
-  process.exitCode = await main(process.argv.slice(2));
+  process.exitCode = await main(args);
 }
 
 /** @param {unknown} error @returns {Promise<never>} */

@@ -8,6 +8,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   ],
   'Conflicts:': ['conflicts', 'resolve', 'continue', 'abort', 'resolutions'],
   'Take back:': ['undo', 'recover'],
+  'For git:': ['merge-file', 'merge-driver'],
 };
 
 const EXIT_CODES = `

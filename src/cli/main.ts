@@ -11,6 +11,7 @@ import { exitCodeOf, outcomeOf } from './exit-code.ts';
 import { groupVerbs, HELP } from './help.ts';
 import { catchInterruption } from './interruption.ts';
 import { renderJson } from './json.ts';
+import { mergeVerbs } from './merge/merge-verbs.ts';
 import {
   type CliResult,
   type DiscoveredResult,
@@ -88,7 +89,7 @@ async function createProgram(
     const options = program.opts<GlobalOptions>();
     way.exit(await runAndPrint(verb, options, work));
   };
-  for (const define of [...engineVerbs, ...assistantVerbs]) define(program, runVerb);
+  for (const define of [...engineVerbs, ...mergeVerbs, ...assistantVerbs]) define(program, runVerb);
   await defineDiscovered(program, runVerb, { args });
   for (const command of program.commands) {
     command.showHelpAfterError(`(claw help ${command.name()} tells more)`);
