@@ -5,6 +5,7 @@ import {
   ADA,
   ADA_DIRECT,
   connectChannel,
+  createChannel,
   inMemory,
   stoppedClock,
   TOKEN,
@@ -12,6 +13,7 @@ import {
 import { KEY, setSpoken, startVoiceServer, temporaryFolder } from '../../voice/tests/fixtures.ts';
 
 const JID = 'telegram:1001';
+const SETTINGS = { TELEGRAM_BOT_TOKEN: TOKEN, TELEGRAM_ALLOW_FROM: String(ADA.id) };
 
 test('on Telegram an answer is a voice message below its text, once, and a line where it cannot be', async () => {
   await using api = await startBotApi({ token: TOKEN });
@@ -52,4 +54,36 @@ test('on Telegram an answer is a voice message below its text, once, and a line 
     'It is fine.',
     expect.stringMatching(/^\(Not spoken: .*refuses the key/),
   ]);
+});
+
+test('killed while an answer is being spoken, the next process does not write it again, and speaks it', async () => {
+  await using api = await startBotApi({ token: TOKEN });
+  await using voices = await startVoiceServer();
+  using folder = temporaryFolder();
+  const env = { VOICE_URL: voices.url, VOICE_KEY: KEY };
+  const disk = inMemory();
+  setSpoken(folder.dir, { jid: JID, folder: 'ada' }, true);
+  const message = { id: 'a1', jid: JID, text: 'It is fine.', isAgents: true } as const;
+  await using dying = await connectChannel(api, env, stoppedClock(), disk, folder.dir);
+  api.sendText(ADA, ADA_DIRECT, 'hello');
+  await api.until(() => dying.inbox.messages.length === 1);
+  voices.faults.push({ status: 200, isSilent: true });
+  const lost = dying.channel.send(message).catch(String);
+  await api.until(() => voices.heard.length === 1);
+  const next = createChannel(
+    { ...SETTINGS, TELEGRAM_API_ROOT: api.url, ...env },
+    dying.inbox,
+    stoppedClock(),
+    disk,
+    folder.dir,
+  );
+  await next?.connect(dying.inbox);
+  await next?.send(message);
+  expect(api.sent.map(({ text, file }) => file?.name ?? text)).toEqual([
+    'It is fine.',
+    'voice.ogg',
+  ]);
+  await next?.disconnect();
+  voices.cut();
+  await lost;
 });

@@ -80,6 +80,8 @@ export async function startVoiceServer() {
     heard,
     faults,
     own,
+    /** Ends the requests that wait. */
+    cut: () => server.closeAllConnections(),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
