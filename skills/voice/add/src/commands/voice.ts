@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineCommand } from '../host/contracts/command.ts';
+import { parseWhatFits } from '../lib/settings.ts';
 import { isSpokenIn, setSpoken } from '../lib/voice/chats.ts';
 import { usedToday, type VoiceDay } from '../lib/voice/day-book.ts';
 import {
@@ -8,6 +9,7 @@ import {
   speakingBy,
   VoiceEnvironment,
   type VoiceSettings,
+  VoiceTexts,
 } from '../lib/voice/settings.ts';
 
 const SET_UP = '`npx claw setup voice` sets that up; then `/restart`.';
@@ -19,8 +21,10 @@ export const command = defineCommand({
   help: 'answers in this chat are spoken as well: `/voice on`, `/voice off`',
   chats: 'all',
   isQuick: true,
-  settings: VoiceEnvironment,
-  async run({ own, settings: { dataDir }, group, now }, argument) {
+  // One that is wrong is the filter's to tell: once is enough.
+  settings: VoiceTexts,
+  async run({ own: texts, settings: { dataDir }, group, now }, argument) {
+    const own = parseWhatFits(VoiceEnvironment, texts).values;
     const wanted = argument.trim().toLowerCase();
     if (!['', 'on', 'off'].includes(wanted)) {
       const text = 'Say `/voice on` or `/voice off`; `/voice` alone tells how it is.';

@@ -1,6 +1,7 @@
 import { definePromptSection } from '../host/contracts/prompt-section.ts';
+import { parseWhatFits } from '../lib/settings.ts';
 import { spokenChats } from '../lib/voice/chats.ts';
-import { speakingBy, VoiceEnvironment } from '../lib/voice/settings.ts';
+import { speakingBy, VoiceEnvironment, VoiceTexts } from '../lib/voice/settings.ts';
 
 const ALOUD = [
   '# Voice',
@@ -11,13 +12,14 @@ const ALOUD = [
 export const section = definePromptSection({
   name: 'voice',
   order: 470,
-  settings: VoiceEnvironment,
+  // One that is wrong is told by the filter.
+  settings: VoiceTexts,
   create: ({ settings, dataDir }) => {
-    if (speakingBy(settings) === null) return null;
+    const canSpeak = speakingBy(parseWhatFits(VoiceEnvironment, settings).values) !== null;
     return ({ group, channel }) => {
       const isHere = (jid: string) =>
         (jid.includes('@') ? 'whatsapp' : jid.split(':', 1)[0]) === channel;
-      return spokenChats(dataDir, group.folder).some(isHere) ? ALOUD : null;
+      return canSpeak && spokenChats(dataDir, group.folder).some(isHere) ? ALOUD : null;
     };
   },
 });
