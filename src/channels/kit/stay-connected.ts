@@ -20,8 +20,14 @@ export type Connecting = {
   readonly clock: ChannelClock;
   /** Ends the connection that is open, and the trying. */
   readonly signal: AbortSignal;
-  /** Opens a connection, which ends itself when the signal is aborted. `closed` may reject, with the reason. */
-  readonly open: () => Promise<{ readonly closed: Promise<unknown> }>;
+  /**
+   * Opens a connection, which ends itself when the signal is aborted. `closed` may reject, with the reason. `detail` is
+   * a line for the owner on what does not work although it is connected.
+   */
+  readonly open: () => Promise<{
+    readonly closed: Promise<unknown>;
+    readonly detail?: string | null;
+  }>;
   readonly explain: (error: unknown) => ConnectFailure;
   readonly report: (status: ChannelStatus) => void;
 };
@@ -36,9 +42,9 @@ export async function stayConnected(connecting: Connecting): Promise<void> {
   while (!signal.aborted) {
     let waitMs: number | null = null;
     try {
-      const { closed } = await open();
+      const { closed, detail = null } = await open();
       const openedAt = clock.now();
-      if (!signal.aborted) report({ state: 'connected', detail: null });
+      if (!signal.aborted) report({ state: 'connected', detail });
       await closed.finally(() => {
         if (clock.now() - openedAt > STEADY_MS) failures = 0;
       });
