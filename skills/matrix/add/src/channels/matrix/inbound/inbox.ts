@@ -1,0 +1,270 @@
+import { z } from 'zod';
+import type { ChannelClock, ChannelEvents, ChannelLog, InboundMessage } from '../../channel.ts';
+import { isAllowed } from '../../kit/allow-list.ts';
+import type { SentMessages } from '../../kit/sent-messages.ts';
+import { type MatrixApi, pathOf } from '../api.ts';
+import { choiceIn } from '../choices.ts';
+import type { Encryption } from '../encryption/encryption.ts';
+import { jidOf } from '../jid.ts';
+import type { Books } from '../records/books.ts';
+import type { Room } from '../records/room-book.ts';
+import type { MatrixSettings } from '../settings.ts';
+import { fileIn, type Me, mentions, oneLine, quotation, wordsIn } from './content.ts';
+import { Message, RoomEvent, relationOf } from './event.ts';
+import type { Members } from './members.ts';
+import type { Rooms } from './rooms.ts';
+
+export type InboxOptions = {
+  readonly api: MatrixApi;
+  readonly settings: MatrixSettings;
+  readonly me: Me;
+  readonly events: ChannelEvents;
+  readonly log: ChannelLog;
+  readonly clock: ChannelClock;
+  readonly books: Books;
+  readonly rooms: Rooms;
+  readonly members: Members;
+  readonly sent: Pick<SentMessages, 'idOf'>;
+  readonly encryption: Encryption;
+  /** Says something in a room once, under an id of its own. Never rejects. */
+  readonly say: (roomId: string, id: string, text: string) => Promise<void>;
+};
+
+/** A key that comes later than this is waited for no longer in silence. */
+const PATIENCE_MS = 20_000;
+
+/** Hands what is said in rooms to the host. */
+export class Inbox {
+  readonly #options: InboxOptions;
+  readonly #chats = new Map<string, string | null>();
+
+  constructor(options: InboxOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Resolves when the host has stored what is in an event, or there is nothing to store. Rejects when it did not store
+   * it; the event must then come again.
+   */
+  async take(roomId: string, found: unknown): Promise<void> {
+    const { data: event } = RoomEvent.safeParse(found);
+    if (event === undefined) {
+      this.#options.log.info('an event of Matrix could not be read');
+      return;
+    }
+    if (event.sender === this.#options.me.userId || event.state_key !== undefined) return;
+    if (event.type === 'm.room.encrypted') return await this.#takeEncrypted(roomId, event, found);
+    await this.#takePlain(roomId, event);
+  }
+
+  /** Tries events once more whose key had not arrived. */
+  async takeHeld(): Promise<void> {
+    const { books, clock, encryption, say } = this.#options;
+    const all = books.held.all();
+    const machine = all.length === 0 ? null : await encryption.machine();
+    if (machine === null) return;
+    for (const { room, id, event: text, heldAt, isTold } of all) {
+      const decrypted = await machine.decrypt(JSON.parse(text), room);
+      if (decrypted.kind === 'decrypted') {
+        const event = RoomEvent.safeParse(decrypted.event).data;
+        if (event !== undefined) await this.#takePlain(room, event);
+        books.held.release(id);
+      } else if (!isTold && clock.now() - heldAt > PATIENCE_MS) {
+        books.held.tell(room);
+        await say(room, `unread ${id}`, NO_KEY);
+      }
+    }
+  }
+
+  async #takeEncrypted(roomId: string, event: RoomEvent, found: unknown): Promise<void> {
+    const { settings, encryption, books, rooms, events, say } = this.#options;
+    const room = rooms.note(roomId, { isEncrypted: true });
+    if (!isAllowed(settings.allowFrom, event.sender)) {
+      if (rooms.isDirect(room)) await events.onStranger?.(event.sender);
+      return;
+    }
+    if (!this.#isHeard(room)) return;
+    const machine = await encryption.open();
+    if (machine === null) {
+      // In the clear, because it cannot be said otherwise; it says nothing but that.
+      if (!room.isTold && encryption.problem !== null) {
+        rooms.note(roomId, { isTold: true });
+        await say(roomId, `encrypted ${roomId}`, capital(encryption.problem));
+      }
+      return;
+    }
+    const decrypted = await machine.decrypt(found, roomId);
+    if (decrypted.kind === 'no key') {
+      books.held.hold({ room: roomId, id: event.event_id, event: JSON.stringify(found) });
+      return;
+    }
+    const { data: plain } = RoomEvent.safeParse(decrypted.event);
+    if (plain !== undefined) await this.#takePlain(roomId, plain);
+  }
+
+  async #takePlain(roomId: string, event: RoomEvent): Promise<void> {
+    const { settings, events, rooms } = this.#options;
+    const { sender } = event;
+    const room = rooms.of(roomId);
+    if (!isAllowed(settings.allowFrom, sender)) {
+      if (rooms.isDirect(room) && isSpoken(event)) await events.onStranger?.(sender);
+      return;
+    }
+    if (!this.#isHeard(room)) return;
+    switch (event.type) {
+      case 'm.room.message':
+      case 'm.sticker':
+        return await this.#takeMessage(room, event);
+      case 'm.reaction':
+        return await this.#takeReaction(room, event);
+      case 'm.room.redaction':
+        return await this.#takeRedaction(room, event);
+    }
+  }
+
+  /** Rooms that the owner has not listed are not listened to, where there is a list. */
+  #isHeard(room: Room): boolean {
+    const { settings, rooms } = this.#options;
+    const { policy } = settings;
+    return policy !== 'allowlist' || rooms.isDirect(room) || settings.rooms.includes(room.id);
+  }
+
+  async #takeMessage(room: Room, event: RoomEvent): Promise<void> {
+    const { me, events, settings, books } = this.#options;
+    const sticker = event.type === 'm.sticker' ? { msgtype: 'm.sticker' } : {};
+    const { data: message } = Message.safeParse({ ...event.content, ...sticker });
+    // Notices are what machines say, which are not to be answered.
+    if (message === undefined || message.msgtype === 'm.notice') return;
+    const relation = relationOf(event.content);
+    if (relation.rel_type === 'm.replace') return await this.#takeCorrection(room, event);
+    const file = fileIn(message);
+    const ownWords = wordsIn(message, me);
+    if (ownWords === '' && file === null) return;
+    await this.#reportChat(room, event.sender);
+    const answered = await this.#answered(room, relation);
+    const text = `${ownWords}${answered.quote}`;
+    const base = this.#base(room, event);
+    if (file !== null) books.files.keep(base.jid, base.id, file.reference);
+    const isCalled = settings.policy !== 'mention' || mentions(message, me) || answered.isOurs;
+    await events.onMessage({
+      ...base,
+      text,
+      ...(text === ownWords ? {} : { ownWords }),
+      mentionsAssistant: isCalled,
+      ...(file === null ? {} : { attachments: [file.attachment] }),
+    });
+  }
+
+  async #takeCorrection(room: Room, event: RoomEvent): Promise<void> {
+    const { me, events } = this.#options;
+    const { data: message } = Message.safeParse(event.content['m.new_content']);
+    const words = message === undefined ? '' : wordsIn(message, me);
+    if (words === '') return;
+    const text = `[corrects what they wrote to: "${oneLine(words)}"]`;
+    const base = this.#base(room, event);
+    await events.onMessage({ ...base, text, mentionsAssistant: false, isContext: true });
+  }
+
+  async #takeReaction(room: Room, event: RoomEvent): Promise<void> {
+    const { events, settings, sent, books } = this.#options;
+    const { sender } = event;
+    const { rel_type: kind, event_id: farId, key } = relationOf(event.content);
+    if (kind !== 'm.annotation' || farId === undefined || key === undefined) return;
+    const jid = jidOf(room.id);
+    const isOwner = sender === settings.owner;
+    const choice = choiceIn(books.questions.asked(farId), key);
+    if (choice !== null) {
+      await events.onChoice?.({ jid, sender, isOwner, ...choice });
+      return;
+    }
+    const messageId = sent.idOf(jid, farId);
+    if (messageId === null) return;
+    books.questions.put(event.event_id, messageId);
+    await events.onReaction?.({ jid, sender, isOwner, messageId, emoji: key });
+  }
+
+  /** What is taken back is answered all the same; an emoji that is taken away is told. */
+  async #takeRedaction(room: Room, event: RoomEvent): Promise<void> {
+    const { events, settings, books } = this.#options;
+    const target = event.redacts ?? event.content['redacts'];
+    const messageId = typeof target === 'string' ? books.questions.putOn(target) : null;
+    if (messageId === null) return;
+    const { sender } = event;
+    const isOwner = sender === settings.owner;
+    await events.onReaction?.({ jid: jidOf(room.id), sender, isOwner, messageId, emoji: null });
+  }
+
+  /** Looks at what a message answers: ours, which the conversation has, or somebody's, which is quoted. */
+  async #answered(
+    room: Room,
+    relation: ReturnType<typeof relationOf>,
+  ): Promise<{ readonly isOurs: boolean; readonly quote: string }> {
+    const { api, sent, me, members, encryption } = this.#options;
+    const farId = relation['m.in_reply_to']?.event_id;
+    const none = { isOurs: false, quote: '' };
+    // In a thread, apps that know none are shown the last message there.
+    if (farId === undefined || relation.is_falling_back === true) return none;
+    if (sent.idOf(jidOf(room.id), farId) !== null) return { isOurs: true, quote: '' };
+    try {
+      const found = await api.call('GET', pathOf`/rooms/${room.id}/event/${farId}`);
+      const machine = room.isEncrypted ? await encryption.machine() : null;
+      const decrypted = await machine?.decrypt(found, room.id);
+      const whole = decrypted?.kind === 'decrypted' ? decrypted.event : found;
+      const event = RoomEvent.parse(whole);
+      if (event.sender === me.userId) return { isOurs: true, quote: '' };
+      const words = wordsIn(Message.parse(event.content), me);
+      if (words === '') return none;
+      return { isOurs: false, quote: quotation(members.nameOf(room.id, event.sender), words) };
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      return none; // Without the quotation it is a message all the same.
+    }
+  }
+
+  /** The parts of a message that do not depend on what it says. */
+  #base(room: Room, event: RoomEvent): Omit<InboundMessage, 'text' | 'mentionsAssistant'> {
+    const { members, rooms, settings } = this.#options;
+    const { sender, event_id: id, origin_server_ts: sentAt, content } = event;
+    const senderName = members.nameOf(room.id, sender);
+    const isDirect = rooms.isDirect(room);
+    const { rel_type: kind, event_id: root } = relationOf(content);
+    return {
+      id,
+      jid: jidOf(room.id),
+      chatName: isDirect ? senderName : room.name,
+      isDirect,
+      sender,
+      senderName,
+      isOwner: sender === settings.owner,
+      sentAt,
+      ...(kind === 'm.thread' && root !== undefined ? { thread: root } : {}),
+    };
+  }
+
+  async #reportChat(room: Room, sender: string): Promise<void> {
+    const { events, members, rooms, settings, books } = this.#options;
+    const isDirect = rooms.isDirect(room);
+    const name = isDirect ? members.nameOf(room.id, sender) : room.name;
+    const jid = jidOf(room.id);
+    if (this.#chats.has(jid) && (name === null || this.#chats.get(jid) === name)) return;
+    // One room alone is the owner's own chat: the first in which they write.
+    const isFirst = isDirect && sender === settings.owner && !books.rooms.hasOwners();
+    const isOwners = isDirect && (room.isOwners || isFirst);
+    await events.onChat({ jid, name, isDirect, ...(isOwners ? { isOwners } : {}) });
+    if (isFirst) rooms.note(room.id, { isOwners: true });
+    this.#chats.set(jid, name);
+  }
+}
+
+const NO_KEY =
+  'I could not read a message in this room: its key has not reached me. Please write it again.';
+
+const Spoken = z.enum(['m.room.message', 'm.sticker']);
+
+function isSpoken({ type }: RoomEvent): boolean {
+  return Spoken.safeParse(type).success;
+}
+
+function capital(sentence: string): string {
+  return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}`;
+}

@@ -1,0 +1,198 @@
+import { z } from 'zod';
+import type { ChannelEvents } from '../channel.ts';
+import { isAllowed } from '../kit/allow-list.ts';
+import { type MatrixApi, pathOf } from './api.ts';
+import type { Encryption } from './encryption/encryption.ts';
+import { isRefusal } from './failure.ts';
+import { type JoinedRoom, RoomEvent, type StateEvent, Sync } from './inbound/event.ts';
+import type { Inbox } from './inbound/inbox.ts';
+import type { Rooms } from './inbound/rooms.ts';
+import type { SyncPosition } from './records/sync-position.ts';
+import type { MatrixSettings } from './settings.ts';
+
+/** One answer of the server comes when there is something, or after this time. */
+const LONG_POLL_MS = 30_000;
+const SPARE_MS = 30_000;
+/** The first answer has all rooms. */
+const FIRST_MS = 180_000;
+/** Messages that are asked for of one room after a long absence. */
+const MOST_MISSED = 2_000;
+const PAGE = 100;
+
+const FILTER = JSON.stringify({
+  presence: { types: [] },
+  account_data: { types: ['m.direct'] },
+  room: {
+    ephemeral: { types: [] },
+    account_data: { types: [] },
+    state: { lazy_load_members: true, include_redundant_members: true },
+    timeline: { limit: PAGE, lazy_load_members: true },
+  },
+});
+
+export type SessionOptions = {
+  readonly api: MatrixApi;
+  readonly settings: MatrixSettings;
+  readonly userId: string;
+  /** Names account and server: the position is of no use for another. */
+  readonly account: string;
+  readonly position: SyncPosition;
+  readonly rooms: Rooms;
+  readonly inbox: Inbox;
+  readonly encryption: Encryption;
+  readonly events: ChannelEvents;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * Takes in what the server tells, from where the last session ended. Resolves when the rooms are known; `closed`
+ * rejects with the reason of the end. The server hears that an answer is taken in only when all of it is stored: by the
+ * next question, which names it.
+ */
+export async function openSession(
+  options: SessionOptions,
+): Promise<{ readonly closed: Promise<void> }> {
+  const { position, account } = options;
+  const known = position.load(account);
+  const since = known ?? (await begin(options));
+  return { closed: follow(options, since) };
+}
+
+/** What was said before the assistant was ever there is not for it to answer; invitations are. */
+async function begin(options: SessionOptions): Promise<string> {
+  const { position, account, rooms } = options;
+  const first = await ask(options, null);
+  rooms.noteDirect(first.account_data);
+  for (const [roomId, room] of Object.entries(first.rooms.join)) rooms.noteJoined(roomId, room);
+  await takeKeys(options, first);
+  await takeInvites(options, first);
+  position.advance(account, first.next_batch);
+  return first.next_batch;
+}
+
+async function follow(options: SessionOptions, from: string): Promise<void> {
+  const { position, account, signal } = options;
+  let since = from;
+  while (!signal.aborted) {
+    let answer: Sync;
+    try {
+      answer = await ask(options, since);
+    } catch (error) {
+      if (signal.aborted) return;
+      throw error;
+    }
+    await takeIn(options, answer, since);
+    // What was left out at the end comes again.
+    if (signal.aborted) return;
+    if (answer.next_batch !== since) position.advance(account, answer.next_batch);
+    since = answer.next_batch;
+  }
+}
+
+async function ask({ api, signal }: SessionOptions, since: string | null): Promise<Sync> {
+  const query = new URLSearchParams({ filter: FILTER });
+  if (since !== null) query.set('since', since);
+  query.set('timeout', String(since === null ? 0 : LONG_POLL_MS));
+  const timeoutMs = since === null ? FIRST_MS : LONG_POLL_MS + SPARE_MS;
+  return Sync.parse(await api.call('GET', `/sync?${query}`, { signal, timeoutMs }));
+}
+
+async function takeIn(options: SessionOptions, answer: Sync, since: string): Promise<void> {
+  const { rooms, inbox, signal } = options;
+  rooms.noteDirect(answer.account_data);
+  for (const [roomId, room] of Object.entries(answer.rooms.join)) rooms.noteJoined(roomId, room);
+  await takeKeys(options, answer);
+  await takeInvites(options, answer);
+  for (const [roomId, room] of Object.entries(answer.rooms.join)) {
+    const missed = room.timeline.limited ? await missedIn(options, roomId, room, since) : [];
+    for (const event of sinceInvited([...missed, ...room.timeline.events], options.userId)) {
+      if (signal.aborted) return;
+      await inbox.take(roomId, event);
+    }
+  }
+  await inbox.takeHeld();
+}
+
+/** Before the messages, which may need the keys that come with them. */
+async function takeKeys({ encryption, rooms }: SessionOptions, answer: Sync): Promise<void> {
+  const machine = rooms.hasEncrypted() ? await encryption.open() : await encryption.machine();
+  await machine?.receive({
+    toDevice: answer.to_device.events,
+    changed: answer.device_lists.changed,
+    left: answer.device_lists.left,
+    counts: answer.device_one_time_keys_count,
+    fallbacks: answer.device_unused_fallback_key_types,
+  });
+}
+
+async function takeInvites(options: SessionOptions, answer: Sync): Promise<void> {
+  for (const [roomId, { invite_state: state }] of Object.entries(answer.rooms.invite)) {
+    await takeInvite(options, roomId, state);
+  }
+}
+
+/** Joins where somebody invites who may write; another invitation is declined. */
+async function takeInvite(
+  { api, settings, userId, events, rooms, encryption }: SessionOptions,
+  roomId: string,
+  state: readonly StateEvent[],
+): Promise<void> {
+  const { allowFrom, policy, rooms: listed } = settings;
+  const invitation = state.find(
+    ({ type, state_key: key }) => type === 'm.room.member' && key === userId,
+  );
+  if (invitation === undefined) return;
+  const { sender, content } = invitation;
+  const isDirect = content['is_direct'] === true;
+  const isListed = policy !== 'allowlist' || isDirect || listed.includes(roomId);
+  if (!isAllowed(allowFrom, sender)) await events.onStranger?.(sender);
+  try {
+    if (!isAllowed(allowFrom, sender) || !isListed) {
+      await api.call('POST', pathOf`/rooms/${roomId}/leave`, { body: {} });
+      return;
+    }
+    for (const event of state) rooms.noteState(roomId, event);
+    rooms.note(roomId, { isDirect });
+    // The keys are known before the account is seen there, so that the first message is readable.
+    if (rooms.of(roomId).isEncrypted) await encryption.open();
+    await api.call('POST', pathOf`/join/${roomId}`, { body: {} });
+  } catch (error) {
+    // The invitation was taken back, or the room is gone.
+    if (!isRefusal(error)) throw error;
+  }
+}
+
+const Page = z.looseObject({ chunk: z.array(z.unknown()).default([]), end: z.string().optional() });
+
+/** Returns what lies between the last answer and this one, where that was too much for one answer. */
+async function missedIn(
+  { api, signal }: SessionOptions,
+  roomId: string,
+  { timeline }: JoinedRoom,
+  since: string,
+): Promise<readonly unknown[]> {
+  const missed: unknown[] = [];
+  let from = timeline.prev_batch;
+  try {
+    while (from !== undefined && missed.length < MOST_MISSED) {
+      const query = new URLSearchParams({ dir: 'b', from, to: since, limit: String(PAGE) });
+      const path = `${pathOf`/rooms/${roomId}/messages`}?${query}`;
+      const { chunk, end } = Page.parse(await api.call('GET', path, { signal }));
+      missed.push(...chunk);
+      from = chunk.length === 0 || end === from ? undefined : end;
+    }
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+  }
+  return missed.reverse();
+}
+
+/** Where the account was invited in between, what was said before is not for it. */
+function sinceInvited(found: readonly unknown[], userId: string): readonly unknown[] {
+  const at = found.findLastIndex((each) => {
+    const { data: event } = RoomEvent.safeParse(each);
+    const isOwn = event?.type === 'm.room.member' && event.state_key === userId;
+    return isOwn && event.content['membership'] === 'invite';
+  });
+  return found.slice(at + 1);
+}

@@ -1,0 +1,134 @@
+import { accessProblem, allowListProblem } from '../channels/matrix/access.ts';
+import { findHomeserver, identify, logIn } from '../channels/matrix/identity.ts';
+import { isUserId } from '../channels/matrix/jid.ts';
+import { accountOf, MatrixEnvironment } from '../channels/matrix/settings.ts';
+import {
+  defineSetup,
+  type OwnSettings,
+  type SetupContext,
+  type SetupOutcome,
+  SetupRefused,
+} from './step.ts';
+
+const TIMEOUT_MS = 20_000;
+
+type Context = SetupContext & OwnSettings<typeof MatrixEnvironment.shape>;
+
+/** Connects the assistant to an account of its own on Matrix. */
+export const setup = defineSetup({
+  name: 'matrix',
+  help: 'connect the assistant to an account of its own on Matrix; skills/matrix/SKILL.md tells how to make one',
+  settings: MatrixEnvironment,
+  currentState({ settings }) {
+    const account = accountOf(settings);
+    if (account === null) return null;
+    const state = `a token for ${new URL(account.homeserver).host}`;
+    const problem = accessProblem(account);
+    return problem === null ? `${state}, and ${listOf(account.allowFrom)} may write` : state;
+  },
+  run: setUpMatrix,
+});
+
+/** Asks for server, account and people, tries the account with its homeserver, and only then writes `.env`. */
+async function setUpMatrix(context: Context): Promise<SetupOutcome> {
+  if (context.args.length > 0) {
+    throw new SetupRefused('`claw setup matrix` takes no options: it asks, or reads lines.', {
+      isWrongUse: true,
+    });
+  }
+  const homeserver = await askHomeserver(context);
+  const { token, userId, deviceId } = await askAccount(context, homeserver);
+  context.say(`The account is ${userId}${deviceId === '' ? '' : `, device ${deviceId}`}.`);
+  const isOn = context.settings.MATRIX_ENCRYPTION === 'on';
+  context.say(
+    isOn
+      ? 'Rooms with end-to-end encryption work: the keys are kept in data/databases, so keep that folder to yourself.'
+      : 'MATRIX_ENCRYPTION is off: in encrypted rooms the assistant neither reads nor answers.',
+  );
+  const people = await context.ask({
+    message: 'Your own user id, such as @ada:example.org (of several people: with commas)',
+    initial: context.settings.MATRIX_ALLOW_FROM.join(','),
+    check: (typed) =>
+      listIn(typed).includes(userId)
+        ? `${userId} is the account of the assistant. Write your own.`
+        : allowListProblem(listIn(typed)),
+  });
+  const allowFrom = listIn(people);
+  context.write({
+    MATRIX_HOMESERVER: homeserver,
+    MATRIX_TOKEN: token,
+    MATRIX_ALLOW_FROM: allowFrom.join(','),
+  });
+  return {
+    summary: `The homeserver knows the account, ${userId}; ${listOf(allowFrom)} may write to it. .env holds the token.`,
+    data: { userId, homeserver, allowFrom, isEncrypting: isOn },
+  };
+}
+
+async function askHomeserver(context: Context): Promise<string> {
+  const found: { homeserver: string | null } = { homeserver: null };
+  await context.ask({
+    message: 'The homeserver of the account, such as matrix.org',
+    initial: context.settings.MATRIX_HOMESERVER ?? '',
+    async check(typed) {
+      const result = await findHomeserver(typed, TIMEOUT_MS);
+      if ('problem' in result) return result.problem;
+      found.homeserver = result.homeserver;
+      return null;
+    },
+  });
+  return known(found.homeserver);
+}
+
+type FoundAccount = { readonly token: string; readonly userId: string; readonly deviceId: string };
+
+/** The account is logged in by user name and password, as a device of its own; or a token is given. */
+async function askAccount(context: Context, homeserver: string): Promise<FoundAccount> {
+  const found: { account: FoundAccount | null } = { account: null };
+  async function tryToken(token: string): Promise<string | null> {
+    const who = await identify({ homeserver, token }, TIMEOUT_MS);
+    if (!who.ok) return who.message;
+    found.account = { token, userId: who.userId, deviceId: who.deviceId };
+    return null;
+  }
+  const typed = await context.ask({
+    message:
+      'The user name of the account, such as andy or @andy:example.org; or the word token, to give a token',
+    check: (word) =>
+      isUserName(word.trim())
+        ? null
+        : 'Write the user name of the account that the assistant gets.',
+  });
+  const user = typed.trim();
+  if (user === 'token') {
+    const check = (token: string) => tryToken(token.trim());
+    await context.ask({ message: 'The access token of the account', isSecret: true, check });
+    return known(found.account);
+  }
+  await context.ask({
+    message: `The password of ${user}; it is used once, and not kept`,
+    isSecret: true,
+    async check(password) {
+      const outcome = await logIn(homeserver, { user, password }, TIMEOUT_MS);
+      return 'problem' in outcome ? outcome.problem : await tryToken(outcome.token);
+    },
+  });
+  return known(found.account);
+}
+
+function isUserName(typed: string): boolean {
+  return isUserId(typed) || /^@?[a-z0-9._=/+-]{1,64}$/i.test(typed);
+}
+
+function known<T>(found: T | null): T {
+  if (found === null) throw new SetupRefused('The answer was not tried.');
+  return found;
+}
+
+function listIn(typed: string): readonly string[] {
+  return typed.split(/[\s,]+/).filter((id) => id !== '');
+}
+
+function listOf(allowFrom: readonly string[]): string {
+  return allowFrom.includes('*') ? 'everybody' : allowFrom.join(', ') || 'nobody';
+}

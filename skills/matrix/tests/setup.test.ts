@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { readSettings } from '../../../src/config.ts';
+import { matrixExamination } from '../../../src/doctor/matrix.ts';
+import { setup } from '../../../src/setup/matrix.ts';
+import type { SetupContext } from '../../../src/setup/step.ts';
+import { ADA, BOT, settingsOf, startServer, TOKEN } from './fixtures.ts';
+
+/** An owner at the keyboard: answers are taken in order, each as often as it takes to find one that fits. */
+function owner(env: Record<string, string>, answers: readonly string[]) {
+  const left = [...answers];
+  const problems: string[] = [];
+  const said: string[] = [];
+  const written: Record<string, string> = {};
+  const context: SetupContext = {
+    dataDir: '/nowhere/data',
+    args: [],
+    isInteractive: true,
+    say: (line) => said.push(line),
+    async ask({ check }) {
+      for (let typed = left.shift(); typed !== undefined; typed = left.shift()) {
+        const problem = await check(typed);
+        if (problem === null) return typed;
+        problems.push(problem);
+      }
+      throw new Error('the owner has left');
+    },
+    write: (values) => Object.assign(written, values),
+    signal: new AbortController().signal,
+  };
+  return { env, context, problems, said, written };
+}
+
+test('server and account are tried before anything is written: by password, which is not kept', async () => {
+  await using server = await startServer();
+  server.passwords.set(BOT, 'right horse');
+  const typed = ['http://127.0.0.1:1', server.url, 'andy', 'wrong', 'right horse', BOT, 'ada', ADA];
+  const { env, context, problems, said, written } = owner({}, typed);
+  const outcome = await setup.run(env, context);
+  expect(problems).toEqual([
+    expect.stringContaining('127.0.0.1:1 is no homeserver: it cannot be reached'),
+    'The homeserver does not know this user name with this password.',
+    expect.stringContaining('is the account of the assistant'),
+    expect.stringContaining('"ada", which is not a user id'),
+  ]);
+  const { MATRIX_TOKEN: token = '', ...others } = written;
+  expect(others).toEqual({ MATRIX_HOMESERVER: server.url, MATRIX_ALLOW_FROM: ADA });
+  expect(server.sessions.get(token)).toMatchObject({ user: BOT });
+  expect(said.join('\n')).toContain(`The account is ${BOT}, device NEW`);
+  expect(said.join('\n')).toContain('end-to-end encryption work');
+  expect(JSON.stringify([outcome, said, written])).not.toContain('right horse');
+  expect(setup.currentState(written, '/nowhere/data')).toContain(`${ADA} may write`);
+});
+
+test('an access token will do; a wrong one, and an owner who leaves, have nothing written', async () => {
+  await using server = await startServer();
+  const typed = [server.url, 'no name!', 'token', 'syt_wrong'];
+  const { env, context, problems, written } = owner({}, typed);
+  await expect(setup.run(env, context)).rejects.toThrow('left');
+  expect(problems).toEqual([
+    expect.stringContaining('Write the user name'),
+    expect.stringContaining('does not know the token'),
+  ]);
+  expect(written).toEqual({});
+  const right = owner({}, [server.url, 'token', TOKEN, ADA]);
+  await setup.run(right.env, right.context);
+  expect(right.written['MATRIX_TOKEN']).toBe(TOKEN);
+});
+
+test('the doctor tries the token, and says what is wrong and what to do', async () => {
+  await using server = await startServer();
+  const examine = async (env: Record<string, string>, isOffline = false) => {
+    const environment = { CLAW_SANDBOX: 'podman', ...env };
+    const settings = readSettings(environment, '/nowhere');
+    const folders = { projectDir: '/nowhere', dataDir: '/nowhere/data', homeDir: '/nowhere' };
+    const subject = { ...folders, environment, settings, isOffline, now: Date.now };
+    const found = await matrixExamination(5_000).examine(subject);
+    return found.map(({ message }) => message).join('\n');
+  };
+  const env = settingsOf(server);
+  expect(await examine({})).toBe('no account yet');
+  expect(await examine(env)).toBe(`the account is ${BOT}`);
+  expect(await examine({ ...env, MATRIX_ENCRYPTION: 'off' }, true)).toContain('encryption is off');
+  const wrong = await examine({ ...env, MATRIX_TOKEN: 'no', MATRIX_ALLOW_FROM: '' });
+  expect(wrong).toContain('does not know the token');
+  expect(wrong).toContain('Nobody is allowed to write');
+});
