@@ -9,16 +9,21 @@ import type { Interned } from './lines/intern.ts';
 import { mapVersions } from './lines/line-ends.ts';
 import { linesOf } from './lines/region-lines.ts';
 import type { Region } from './lines/regions.ts';
+import { excerptOf } from './syntax/excerpt.ts';
 import { createDefectFinder, type Defect } from './syntax/faults/validate.ts';
 import { type Format, isLanguage } from './syntax/language.ts';
 import { resolveConflicts } from './syntax/levels.ts';
-import { memoizeParse } from './syntax/parse.ts';
+import { memoizeParse, type Parse } from './syntax/parse.ts';
 import { decodeLines, readSides } from './syntax/side.ts';
 
 /** Longer texts are merged by lines alone: no input is slow. */
 const MAX_LENGTH = 1 << 18;
+/** More of each version, around the changes, is not checked by a parser. */
+const MAX_PARSED = 1 << 17;
+/** Nor resolved with one, which reads five texts and their tokens, where a check mostly reads one. */
+const MAX_RESOLVED = 1 << 16;
 /** Texts with more conflicts than this have little in common. */
-const MAX_CONFLICTS = 1000;
+const MAX_CONFLICTS = 200;
 
 const BOTH_SIDES = ['ours', 'theirs'] as const;
 
@@ -37,13 +42,44 @@ export function resolveRegions(
   lines: Lines,
   format: Format,
 ): readonly Region[] {
-  if (Object.values(lines).some((side) => lengthOf(side) > MAX_LENGTH)) return aligned;
+  const whole = { regions: aligned, texts, lines, parse: memoizeParse() };
+  if (!isLanguage(format)) return resolveRead(whole, format);
+  const excerpt = excerptOf(aligned, texts, lines);
+  if (excerpt.regions === aligned) return resolveRead(whole, format);
+  const all = memoizeParse();
+  let isRead = true;
+  const parse: Parse = (...args) => {
+    const syntax = all(...args);
+    if (syntax === null) isRead = false;
+    return syntax;
+  };
+  const resolved = resolveRead({ ...excerpt, parse }, format);
+  const restored = resolved === excerpt.regions ? aligned : excerpt.restore(resolved);
+  // A cut in the wrong place shows as a text that does not parse.
+  return isRead && restored !== null ? restored : resolveRead(whole, format);
+}
+
+/** A text, whole or in excerpts, and its reader. */
+type Read = {
+  readonly regions: readonly Region[];
+  readonly texts: Interned;
+  readonly lines: Lines;
+  readonly parse: Parse;
+};
+
+function resolveRead(
+  { regions: aligned, texts, lines, parse }: Read,
+  format: Format,
+): readonly Region[] {
+  const limit = isLanguage(format) ? MAX_PARSED : MAX_LENGTH;
+  if (Object.values(lines).some((side) => lengthOf(side) > limit)) return aligned;
   if (aligned.filter(isConflict).length > MAX_CONFLICTS) return aligned;
-  const parse = memoizeParse();
   const language = isLanguage(format) ? format : null;
   const read = () => (language === null ? null : readSides(lines, language, parse));
   // Reads the sides with their tokens first where a conflict needs them: the checks below reuse that parse.
-  const isSolvable = (region: Region) => isConflict(region) && mayBeSolved(region, lines);
+  const isShort = Object.values(lines).every((side) => lengthOf(side) <= MAX_RESOLVED);
+  const isSolvable = (region: Region) =>
+    isShort && isConflict(region) && mayBeSolved(region, lines);
   const sides = aligned.some(isSolvable) ? read() : null;
   const disputeMisplaced = checkPlaces(texts, lines, format, parse);
   const regions = disputeMisplaced(aligned);

@@ -1,12 +1,18 @@
 import type { Versions } from '../../tree.ts';
 import { mapVersions, NAMES } from '../lines/line-ends.ts';
 import { contentOf } from '../lines/lines.ts';
+import { linesOf } from '../lines/region-lines.ts';
 import type { Range, Region } from '../lines/regions.ts';
-import { stretchesAround, takeStretch } from '../lines/widen.ts';
+import { type Stretch, stretchesAround, takeStretch } from '../lines/widen.ts';
 import type { Entry, EntryReader } from './entry.ts';
 
 type Lines = Versions<readonly string[]>;
-type Text = { readonly lines: readonly string[]; readonly entries: readonly Entry[] };
+type Text = {
+  readonly lines: readonly string[];
+  readonly entries: readonly Entry[];
+  /** The names of all entries. */
+  readonly names: ReadonlySet<string>;
+};
 /** What one side put in front of each entry of the base in a stretch, and after the last one. */
 type Gaps = readonly (readonly Entry[])[];
 /** The entries of the base in a stretch as one side has them, which may be after another number of blank lines. */
@@ -28,37 +34,93 @@ export function resolveEntries(
   const texts = mapVersions(contents, (side) => ({ lines: side, entries: read(side) }));
   if (Object.values(texts).some(({ entries }) => entries === null)) return regions;
   const known = mapVersions(texts, ({ lines: side, entries }): Text => {
-    return { lines: side, entries: entries ?? [] };
+    return { lines: side, entries: entries ?? [], names: new Set(entries?.map(nameOf)) };
   });
-  const result = [...regions];
   const borders = mapVersions(known, ({ entries, lines: side }) => {
     return new Set([...entries.map(({ start }) => start), side.length]);
   });
-  for (const [index, { kind }] of regions.entries()) {
-    if (kind !== 'conflict') continue;
-    for (const place of stretchesAround(result, index, () => borders)) {
-      const merged = mergeStretch(place.region, known, read);
-      if (merged === null) continue;
-      const region: Region = { ...place.region, kind: 'resolved', lines: merged, rule: 'entries' };
-      takeStretch(result, index, { ...place, region });
-      break;
+  const widened = [...regions];
+  let candidates: readonly Candidate[] = regions.flatMap(({ kind }, index) => {
+    if (kind !== 'conflict') return [];
+    for (const place of stretchesAround(widened, index, () => borders)) {
+      const orders = mergeStretch(place.region, known);
+      if (orders === null) continue;
+      takeStretch(widened, index, place);
+      return [{ index, place, orders }];
     }
+    return [];
+  });
+  // Reading again costs the whole text: all stretches at once, in the one order and where needed in the other.
+  for (;;) {
+    const result = withCandidates(regions, candidates);
+    if (candidates.length === 0) return regions;
+    const isRight = checkCandidates(result, lines, read);
+    if (candidates.every(isRight)) return result;
+    candidates = candidates.flatMap((candidate) => {
+      const [, ...others] = candidate.orders;
+      if (isRight(candidate)) return [candidate];
+      return others.length === 0 ? [] : [{ ...candidate, orders: others }];
+    });
+  }
+}
+
+/** A conflict, and what it may become: both sides' entries in one order or the other. */
+type Candidate = {
+  readonly index: number;
+  readonly place: Stretch;
+  readonly orders: readonly (readonly Told[])[];
+};
+
+function withCandidates(
+  regions: readonly Region[],
+  candidates: readonly Candidate[],
+): readonly Region[] {
+  const result = [...regions];
+  for (const { index, place, orders } of candidates) {
+    const told = orders[0]?.flatMap(({ lines }) => lines) ?? [];
+    const lines = told.map((line) => `${line}\n`);
+    const region: Region = { ...place.region, kind: 'resolved', lines, rule: 'entries' };
+    takeStretch(result, index, { ...place, region });
   }
   return result;
 }
 
+/** Tells of each candidate whether its entries, read again, are those that were put together. */
+function checkCandidates(
+  result: readonly Region[],
+  lines: Lines,
+  read: EntryReader,
+): (candidate: Candidate) => boolean {
+  const merged: string[] = [];
+  const starts = result.map((region) => {
+    const start = merged.length;
+    for (const line of linesOf(region, lines)) merged.push(contentOf(line));
+    return start;
+  });
+  const entries = read(merged);
+  if (entries === null) return () => false;
+  const places = new Map(entries.map(({ start }, place) => [start, place]));
+  return ({ index, orders }) => {
+    let start = starts[index] ?? 0;
+    const first = places.get(start);
+    if (first === undefined) return false;
+    return (orders[0] ?? []).every(({ lines: told, name }, offset) => {
+      const entry = entries[first + offset];
+      const end = start + told.length;
+      const isSame = entry?.start === start && entry.end === end && nameOf(entry) === name;
+      start = end;
+      return isSame;
+    });
+  };
+}
+
+/** Returns what both sides put into a stretch, ours first and theirs first; null where they did more. */
 function mergeStretch(
   range: Versions<Range>,
   texts: Versions<Text>,
-  read: EntryReader,
-): readonly string[] | null {
-  const parts = mapVersions(NAMES, (name) => {
-    const { start, end } = range[name];
-    return texts[name].entries.filter((entry) => entry.start < end && entry.end > start);
-  });
-  const isWhole = (name: keyof Versions<unknown>) =>
-    parts[name].every(({ start, end }) => start >= range[name].start && end <= range[name].end);
-  if (!isWhole('base') || !isWhole('ours') || !isWhole('theirs')) return null;
+): readonly (readonly Told[])[] | null {
+  const parts = mapVersions(NAMES, (name) => entriesIn(texts[name], range[name]));
+  if (parts.base === null || parts.ours === null || parts.theirs === null) return null;
   const ours = compareEntries(parts.ours, parts.base, texts, 'ours');
   const theirs = compareEntries(parts.theirs, parts.base, texts, 'theirs');
   if (ours === null || theirs === null) return null;
@@ -66,30 +128,37 @@ function mergeStretch(
   const own = apartFrom(ours.gaps, texts.ours, texts.theirs, theirs.gaps);
   if (fresh === null || own === null) return null;
   const kept = parts.base.map((entry, index): Told => {
-    const [base, mine, other] = [
-      tell(entry, texts.base),
-      tell(ours.kept[index] ?? entry, texts.ours),
-      tell(theirs.kept[index] ?? entry, texts.theirs),
-    ];
-    return mine.lines.length === base.lines.length ? other : mine;
+    const base = tell(entry, texts.base);
+    const mine = tell(ours.kept[index] ?? entry, texts.ours);
+    const isSame = mine.lines.length === base.lines.length;
+    return isSame ? tell(theirs.kept[index] ?? entry, texts.theirs) : mine;
   });
-  const above = texts.ours.lines.slice(0, range.ours.start);
-  const below = texts.ours.lines.slice(range.ours.end);
-  for (const isOursFirst of [true, false]) {
+  return [true, false].map((isOursFirst) => {
     const mine = tellGaps(isOursFirst ? ours.gaps : own, texts.ours);
     const other = tellGaps(isOursFirst ? fresh : theirs.gaps, texts.theirs);
-    const runs = isOursFirst ? [mine, other] : [other, mine];
-    const told = mine.flatMap((_, gap) => [
-      ...joinRuns(runs[0]?.[gap] ?? [], runs[1]?.[gap] ?? []),
+    const [first, second] = isOursFirst ? [mine, other] : [other, mine];
+    return first.flatMap((run, gap) => [
+      ...joinRuns(run, second[gap] ?? []),
       ...kept.slice(gap, gap + 1),
     ]);
-    const merged = told.flatMap(({ lines }) => lines);
-    const reread = read([...above, ...merged, ...below]);
-    if (reread !== null && isTold(told, reread, range.ours.start)) {
-      return merged.map((line) => `${line}\n`);
-    }
+  });
+}
+
+/** Returns the entries in a stretch; null where one crosses its edge. */
+function entriesIn({ entries }: Text, { start, end }: Range): readonly Entry[] | null {
+  let [low, high] = [0, entries.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((entries[middle]?.end ?? 0) <= start) low = middle + 1;
+    else high = middle;
   }
-  return null;
+  const found: Entry[] = [];
+  for (let place = low; (entries[place]?.start ?? end) < end; place++) {
+    const entry = entries[place];
+    if (entry !== undefined) found.push(entry);
+  }
+  const isWhole = found.every((entry) => entry.start >= start && entry.end <= end);
+  return isWhole ? found : null;
 }
 
 /** Compares a side's entries with the base's; null where one is changed, moved or gone, or has no name. */
@@ -114,12 +183,11 @@ function compareEntries(
 
 /** Returns the insertions that the other side did not make as well; null where it has such a name otherwise. */
 function apartFrom(gaps: Gaps, own: Text, other: Text, others: Gaps): Gaps | null {
-  const taken = new Set(other.entries.map(nameOf));
   const result: Entry[][] = [];
   for (const [gap, run] of gaps.entries()) {
     const same = new Set(others[gap]?.map((entry) => `${nameOf(entry)}\n${textOf(entry, other)}`));
     const apart = run.filter((entry) => !same.has(`${nameOf(entry)}\n${textOf(entry, own)}`));
-    if (apart.some((entry) => taken.has(nameOf(entry)))) return null;
+    if (apart.some((entry) => other.names.has(nameOf(entry)))) return null;
     result.push(apart);
   }
   return result;
@@ -142,20 +210,6 @@ function joinRuns(first: readonly Told[], second: readonly Told[]): readonly Tol
   const isSpaced = [...first.slice(1), ...rest].some(({ lines }) => lines[0] === '');
   if (!isSpaced || head.lines[0] === '') return [...first, ...second];
   return [...first, { ...head, lines: ['', ...head.lines] }, ...rest];
-}
-
-/** Tells whether entries that were read again are those that were put together. */
-function isTold(told: readonly Told[], read: readonly Entry[], from: number): boolean {
-  let start = from;
-  const first = read.findIndex((entry) => entry.start === start);
-  if (first < 0) return false;
-  return told.every(({ lines, name }, index) => {
-    const entry = read[first + index];
-    const end = start + lines.length;
-    const isSame = entry?.start === start && entry.end === end && nameOf(entry) === name;
-    start = end;
-    return isSame;
-  });
 }
 
 function nameOf({ list, key }: Entry): string {

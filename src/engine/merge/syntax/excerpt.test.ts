@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { internLines } from '../lines/intern.ts';
+import { mapVersions } from '../lines/line-ends.ts';
+import { splitLines } from '../lines/lines.ts';
+import { linesOf } from '../lines/region-lines.ts';
+import { alignRegions } from '../lines/regions.ts';
+import { mergeText } from '../merge-text.ts';
+import { excerptOf } from './excerpt.ts';
+
+const method = (name: string) =>
+  `\n  ${name}(a: number): number {\n    return call(a, '${name}');\n  }\n`;
+const methods = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, index) => method(`m${from + index}`)).join('');
+const write = (head: string, middle: string, tail: string) =>
+  `import { call } from './call.ts';\n${head}\nexport class Long {${methods(0, 60)}${middle}${methods(60, 120)}}\n${tail}`;
+
+const BASE = write('', '', 'end();\n');
+
+function excerpt(versions: { base: string; ours: string; theirs: string }) {
+  const lines = mapVersions(versions, splitLines);
+  const texts = internLines(lines);
+  const regions = alignRegions(texts);
+  return { lines, regions, cut: excerptOf(regions, texts, lines) };
+}
+
+test('what is far from the changes is left out, and comes back', () => {
+  const versions = {
+    base: BASE,
+    ours: write('', method('mine'), 'end();\n'),
+    theirs: write('', '', 'stop();\n'),
+  };
+  const { lines, regions, cut } = excerpt(versions);
+  expect(cut.lines.base.length).toBeLessThan(lines.base.length / 2);
+  expect(cut.lines.base.join('')).toContain('export class Long {');
+  const restored = cut.restore(cut.regions) ?? [];
+  const told = restored.flatMap((region) => linesOf(region, lines)).join('');
+  expect(told).toBe(regions.flatMap((region) => linesOf(region, lines)).join(''));
+  expect(told).toBe(write('', method('mine'), 'stop();\n'));
+});
+
+test('a method that each side adds in the middle of a long class is kept', () => {
+  const ours = write('', method('mine'), 'end();\n');
+  const theirs = write('', method('other'), 'end();\n');
+  const merged = mergeText({ base: BASE, ours, theirs }, { path: 'a.ts' });
+  const both = write('', method('mine') + method('other'), 'end();\n');
+  expect(merged).toEqual({ text: both, conflicts: 0 });
+});
+
+test('a name that both sides declare far from each other is still found', () => {
+  const ours = write('const here = 1;\n', '', 'end();\n');
+  const theirs = write('', '', 'end();\nconst here = 2;\n');
+  expect(mergeText({ base: BASE, ours, theirs }, { path: 'a.ts' }).conflicts).toBe(1);
+});
+
+test('a method that both sides add to one class at different places is still found', () => {
+  const at = (place: number) => {
+    const name = `m${place}(`;
+    const before = BASE.indexOf(`\n  ${name}`);
+    return (
+      BASE.slice(0, before) + method('twice').replace('call', `call${place}`) + BASE.slice(before)
+    );
+  };
+  const merged = mergeText({ base: BASE, ours: at(20), theirs: at(100) }, { path: 'a.ts' });
+  expect(merged.conflicts).toBe(1);
+});
+
+test('lines of a template are not taken for statements where a cut would part it', () => {
+  const template = `const page = \`\n${Array.from({ length: 80 }, (_, index) => `a${index}();`).join('\n')}\n\`;\n`;
+  const base = `import { x } from './x.ts';\n${template}one();\n`;
+  const ours = base.replace('one();', 'two();');
+  const theirs = base.replace('{ x }', '{ x, y }');
+  const { text, conflicts } = mergeText({ base, ours, theirs }, { path: 'a.ts' });
+  expect(conflicts).toBe(0);
+  expect(text).toBe(ours.replace('{ x }', '{ x, y }'));
+});

@@ -1,0 +1,117 @@
+import type { Versions } from '../../tree.ts';
+import type { Interned } from '../lines/intern.ts';
+import { mapVersions, NAMES } from '../lines/line-ends.ts';
+import type { Range, Region } from '../lines/regions.ts';
+import { wholeParts } from './whole-parts.ts';
+
+type Lines = Versions<readonly string[]>;
+
+/** A merge without most of what all three versions agree about, and the way back. */
+export type Excerpt = {
+  readonly regions: readonly Region[];
+  readonly texts: Interned;
+  readonly lines: Lines;
+  /** Returns regions of the excerpt as those of the whole texts; null where an answer would lose lines. */
+  readonly restore: (regions: readonly Region[]) => readonly Region[] | null;
+};
+
+/** Agreed lines beside a change that stay: a stretch may grow by some. */
+const CONTEXT = 44;
+/** Shorter agreed stretches are not worth a cut. */
+const MIN_CUT = 8;
+
+/**
+ * Leaves out whole statements and members that all three versions have unchanged, with what is in them, so
+ * that a parser reads what is around the changes and no more.
+ *
+ * Names in what is left out are the same in all versions: they neither clash anew nor change place. The
+ * first line that tells a module from a script stays.
+ */
+export function excerptOf(regions: readonly Region[], texts: Interned, lines: Lines): Excerpt {
+  const module = lines.base.findIndex((line) => /^(?:import|export)\b/.test(line));
+  const cuts = regions.flatMap(({ kind, base, ours, theirs }, index): Versions<Range>[] => {
+    if (kind !== 'all') return [];
+    const start = base.start + (index === 0 ? 0 : CONTEXT);
+    const end = base.end - (index === regions.length - 1 ? 0 : CONTEXT);
+    if (end - start < MIN_CUT) return [];
+    const shift = { base: 0, ours: ours.start - base.start, theirs: theirs.start - base.start };
+    return wholeParts(lines.base, { start, end })
+      .filter((part) => part.end - part.start >= MIN_CUT)
+      .flatMap((part) => withoutLine(part, module))
+      .map((part) => mapVersions(shift, (by) => ({ start: part.start + by, end: part.end + by })));
+  });
+  if (cuts.length === 0) return { regions, texts, lines, restore: (same) => same };
+  const shorter = mapVersions(NAMES, (name) => lineShift(cuts.map((cut) => cut[name])));
+  const kept = mapVersions(NAMES, (name) => keptLines(lines[name].length, cuts, name));
+  return {
+    regions: regions.flatMap((region) => {
+      const ranges = mapVersions(NAMES, (name) => mapRange(region[name], shorter[name].toShort));
+      const isGone = region.kind === 'all' && ranges.base.start === ranges.base.end;
+      return isGone ? [] : [{ ...region, ...ranges }];
+    }),
+    texts: {
+      ...texts,
+      ...mapVersions(NAMES, (name) => kept[name].map((line) => texts[name][line] ?? 0)),
+    },
+    lines: mapVersions(NAMES, (name) => Array.from(kept[name], (line) => lines[name][line] ?? '')),
+    restore: (some) => {
+      const last = some.length - 1;
+      const whole = some.map((region, index): Region => {
+        const ranges = mapVersions(NAMES, (name) => {
+          const { start, end } = mapRange(region[name], shorter[name].toWhole);
+          return { start, end: index === last ? lines[name].length : end };
+        });
+        return { ...region, ...ranges };
+      });
+      // The lines of an answer hold nothing of what was left out within it.
+      const isWhole = whole.every(
+        (region, index) => region.kind !== 'resolved' || isAsLong(region, some[index]),
+      );
+      return isWhole ? whole : null;
+    },
+  };
+}
+
+/** A part may hold more than the one line that must stay: all of it does. */
+function withoutLine(part: Range, line: number): readonly Range[] {
+  return part.start <= line && line < part.end ? [] : [part];
+}
+
+function keptLines(length: number, cuts: readonly Versions<Range>[], name: keyof Lines) {
+  const kept: number[] = [];
+  let from = 0;
+  for (const { [name]: cut } of cuts) {
+    for (let line = from; line < cut.start; line++) kept.push(line);
+    from = cut.end;
+  }
+  for (let line = from; line < length; line++) kept.push(line);
+  return Int32Array.from(kept);
+}
+
+/** Converts line numbers of one version. A cut belongs to what comes after the place where it was. */
+function lineShift(cuts: readonly Range[]) {
+  const places: number[] = [];
+  let gone = 0;
+  for (const { start, end } of cuts) {
+    places.push(start - gone);
+    gone += end - start;
+  }
+  const lengths = cuts.map(({ start, end }) => end - start);
+  const sum = (is: (index: number) => boolean) =>
+    lengths.reduce((total, length, index) => total + (is(index) ? length : 0), 0);
+  return {
+    toShort: (line: number) => line - sum((index) => (cuts[index]?.end ?? 0) <= line),
+    toWhole: (line: number) => line + sum((index) => (places[index] ?? 0) < line),
+  };
+}
+
+function mapRange({ start, end }: Range, map: (line: number) => number): Range {
+  return { start: map(start), end: map(end) };
+}
+
+function isAsLong(one: Region, other: Region | undefined): boolean {
+  return (['base', 'ours', 'theirs'] as const).every(
+    (name) =>
+      one[name].end - one[name].start === (other?.[name].end ?? 0) - (other?.[name].start ?? 0),
+  );
+}

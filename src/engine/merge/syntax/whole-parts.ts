@@ -1,0 +1,115 @@
+import type { Range } from '../lines/regions.ts';
+
+/** Begins of a line that goes on with what is above it. */
+const GOES_ON =
+  /^(?:else|catch|finally|instanceof|in|of|as|extends|implements|satisfies|while)\b|^[^\w$@}\])"'/#*[{`<]/;
+/** Brackets that are entered one inside the other, at most, in one stretch of lines. */
+const MAX_DEPTH = 24;
+
+/** What ends at a line: a member of a list, or a statement; what begins below it: anything, or a member. */
+type Border = 'member' | 'statement' | 'block' | 'list';
+
+/**
+ * Returns parts of a stretch of lines that are whole statements or members: their brackets match, they begin
+ * below the end of one and end with one. Told by line ends and brackets; where a string or a comment hides
+ * such, there is no part, or one that leaves a text that does not parse.
+ */
+export function wholeParts(lines: readonly string[], { start, end }: Range): readonly Range[] {
+  const parts: Range[] = [];
+  let from = start;
+  let border: Border | null = null;
+  for (let depth = 0; depth < MAX_DEPTH && from < end; depth++) {
+    const opened = scanParts(lines, { start: from, end }, border, parts);
+    if (opened === null) break;
+    border = borderAt(lines, opened);
+    from = opened + 1;
+  }
+  return parts;
+}
+
+/** Adds the parts up to a bracket that is not closed in the stretch. Returns the line of that; null without. */
+function scanParts(
+  lines: readonly string[],
+  { start, end }: Range,
+  above: Border | null,
+  parts: Range[],
+): number | null {
+  let border = above;
+  let depth = 0;
+  let part = { start, end: start };
+  let opened = start;
+  let isTemplate = false;
+  const begin = (line: number) => {
+    if (part.end > part.start) parts.push(part);
+    part = { start: line, end: line };
+  };
+  for (let line = start; line < end; line++) {
+    const { net, least, isOdd } = bracketsIn((lines[line] ?? '').trim(), isTemplate);
+    if (isOdd) isTemplate = !isTemplate;
+    if (depth + least < 0) {
+      begin(line + 1);
+      depth = 0;
+      border = isTemplate ? null : borderAt(lines, line);
+      if (net > least) opened = line;
+      depth = net > least && !/[{([]$/.test((lines[line] ?? '').trim()) ? net - least : 0;
+      continue;
+    }
+    if (depth === 0 && net > 0) opened = line;
+    depth += net;
+    if (depth > 0 || isTemplate) continue;
+    const here = borderAt(lines, line);
+    if (here === null) continue;
+    if (border === null) {
+      border = here;
+      begin(line + 1);
+    } else if (isFit(border, here)) part.end = line + 1;
+  }
+  begin(end);
+  return depth > 0 && !isTemplate ? opened : null;
+}
+
+function isFit(above: Border, below: Border): boolean {
+  if (above === 'block') return below === 'member' || below === 'statement';
+  if (above === 'list') return below === 'member';
+  return above === below;
+}
+
+/** Returns what ends at a line; null where something goes on below it. */
+function borderAt(lines: readonly string[], line: number): Border | null {
+  const text = (lines[line] ?? '').trim();
+  if (/^(?:\/\/|\*(?!\/))/.test(text)) return null;
+  const next = nextText(lines, line);
+  if (next !== '' && GOES_ON.test(next)) return null;
+  if (/\{$/.test(text)) return 'block';
+  if (/[[(]$/.test(text)) return 'list';
+  if (/,$/.test(text)) return 'member';
+  if (/[;}]$/.test(text) || /^import .*['"]$/.test(text)) return 'statement';
+  const isSpaced = (lines[line + 1] ?? '').trim() === '';
+  return isSpaced && /[\w)\]'"`]$/.test(text) ? 'statement' : null;
+}
+
+function nextText(lines: readonly string[], line: number): string {
+  for (let place = line + 1; place < lines.length; place++) {
+    const text = (lines[place] ?? '').trim();
+    if (text !== '') return text;
+  }
+  return '';
+}
+
+/** Counts the brackets of a line outside templates; odd where one begins or ends there. */
+function bracketsIn(text: string, isInside: boolean) {
+  let [net, least, isTemplate] = [0, 0, isInside];
+  const isComment = !isInside && /^(?:\/\/|\/?\*)/.test(text);
+  if (isComment) return { net, least, isOdd: false };
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code === 96) isTemplate = !isTemplate;
+    else if (isTemplate) continue;
+    else if (code === 123 || code === 40 || code === 91) net++;
+    else if (code === 125 || code === 41 || code === 93) {
+      net--;
+      if (net < least) least = net;
+    }
+  }
+  return { net, least, isOdd: isTemplate !== isInside };
+}

@@ -1,0 +1,64 @@
+import type { Versions } from '../../tree.ts';
+import { seededRandom } from './random.ts';
+
+/** Inputs that are slow to merge where a merger compares too much or parses too often. */
+export const HOSTILE: Readonly<Record<string, (lines: number) => Versions<string>>> = {
+  'all lines different': (count) => {
+    const of = (word: string) => textOf(count, (index) => `${word}${index}();`);
+    return { base: of('b'), ours: of('o'), theirs: of('t') };
+  },
+  'two shuffles': (count) => {
+    const random = seededRandom(3);
+    const lines = Array.from({ length: count }, (_, index) => `l${index}();\n`);
+    const shuffle = () =>
+      lines
+        .map((line) => ({ line, key: random() }))
+        .sort((one, other) => one.key - other.key)
+        .map(({ line }) => line)
+        .join('');
+    return { base: lines.join(''), ours: shuffle(), theirs: shuffle() };
+  },
+  'a JSON map with many insertions on each side': (count) => {
+    const map = (word: string) => {
+      const keys: string[] = [];
+      for (let index = 0; index < count; index++) {
+        keys.push(`"k${index}":1`);
+        if (word !== '' && index % 4 === 0) keys.push(`"${word}${index}":1`);
+      }
+      return `{\n${keys.join(',\n')}\n}\n`;
+    };
+    return { base: map(''), ours: map('o'), theirs: map('t') };
+  },
+  'every line laid out anew on one side': (count) => {
+    const write = (indent: string, word: string) =>
+      textOf(count / 3, (index) => {
+        const name = index % 50 === 0 ? word : 'v';
+        return `f${index}(\n${indent}${name},\n);`;
+      });
+    return { base: write('  ', 'v'), ours: write('    ', 'v'), theirs: write('  ', 'w') };
+  },
+  'statements laid out anew on one side': (count) => {
+    const write = (indent: string, word: string) =>
+      textOf(count / 4, (index) => {
+        const name = index % 9 === 0 ? word : 'v';
+        return `f${index}(() => {\n${indent}a();\n${indent}${name}();\n});`;
+      });
+    return { base: write('  ', 'v'), ours: write('    ', 'v'), theirs: write('  ', 'w') };
+  },
+  'many equal lines': (count) => {
+    const of = (more: number) => '  {},\n'.repeat(count + more);
+    return { base: of(0), ours: of(-50), theirs: of(50) };
+  },
+  'one key more at the end of each of many maps': (count) => {
+    const write = (word: string) =>
+      textOf(count / 20, (index) => {
+        const keys = Array.from({ length: 17 }, (_, key) => `  k${key}: ${key},\n`).join('');
+        return `const v${index} = {\n${keys}${word === '' ? '' : `  ${word}: 1,\n`}};`;
+      });
+    return { base: write(''), ours: write('ours'), theirs: write('theirs') };
+  },
+};
+
+function textOf(count: number, line: (index: number) => string): string {
+  return Array.from({ length: count }, (_, index) => `${line(index)}\n`).join('');
+}
