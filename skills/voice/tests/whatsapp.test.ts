@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { channel, WhatsAppChannel } from '../../../src/channels/whatsapp.ts';
 import { CLOCK, endpointOf } from '../../../src/testing/whatsapp/linked-channel.ts';
 import { linkToAnna, unlink } from '../../../src/testing/whatsapp/linked-to-anna.ts';
@@ -14,8 +14,11 @@ test('on WhatsApp an answer is a voice note below its text, once, and a line whe
   const env = { VOICE_URL: voices.url, VOICE_KEY: KEY };
   const spoken = openSpokenAnswers(env, { dataDir, log, clock: CLOCK });
   const settings = { assistantName: 'Andy', dataDir, owner: null, spoken };
-  linked.channel = new WhatsAppChannel({ settings, log, clock: CLOCK }, endpointOf(server));
-  await linked.connect();
+  const connect = async () => {
+    linked.channel = new WhatsAppChannel({ settings, log, clock: CLOCK }, endpointOf(server));
+    await linked.connect();
+  };
+  await connect();
   setSpoken(dataDir, { jid: anna.pn, folder: 'anna' }, true);
   const send = (id: string, over = {}) =>
     linked.channel.send({ id, jid: anna.pn, text: 'It is fine.', isAgents: true, ...over });
@@ -32,6 +35,17 @@ test('on WhatsApp an answer is a voice note below its text, once, and a line whe
   const texts = [await anna.next(), await anna.next(), await anna.next()].map(({ text }) => text);
   expect(texts).toEqual(['It is fine.', 'It is fine.', expect.stringMatching(/^\(Not spoken: /)]);
   expect(voices.heard).toHaveLength(2);
+
+  // Stopped while an answer is being spoken: the next process goes on after its text.
+  voices.faults.push({ status: 200, isSilent: true });
+  const stopped = send('a4').catch(String);
+  expect(await anna.next()).toMatchObject({ text: 'It is fine.' });
+  await vi.waitFor(() => expect(voices.heard).toHaveLength(3));
+  await linked.channel.disconnect();
+  expect(await stopped).toContain('stopped');
+  await connect();
+  await send('a4');
+  expect((await anna.next()).message.audioMessage?.ptt).toBe(true);
   await unlink({ server, linked });
 });
 
