@@ -8,6 +8,25 @@ import { LinearServer } from './linearServer.ts';
 
 const SECRET = 'a-secret-of-more-than-sixteen';
 
+test('issues that come at once get an answer each, from a turn each', async () => {
+  await using linear = await new LinearServer().comeUp();
+  using project = new TestProject();
+  const dataDir = join(project.dir, 'data');
+  const prompts: string[] = [];
+  const agent: AgentScript = async ({ prompt }) => {
+    prompts.push(prompt);
+    return answers(`On ${/ENG-\d/.exec(prompt)?.[0]}.`);
+  };
+  for (const title of ['One', 'Two', 'Three']) linear.open(ADA, title);
+  const channel = createChannel(linear, { dataDir });
+  const assistant = await project.start({ agent, over: { channels: [channel] } });
+  await linear.until(() => linear.posted.length === 3);
+  await assistant.stop();
+  const told = linear.posted.map(({ body, issueId }) => [body, issueId]);
+  expect(told).toEqual(linear.issues.map(({ identifier, id }) => [`On ${identifier}.`, id]));
+  expect(prompts.map((prompt) => prompt.match(/assigns you/g)?.length)).toEqual([1, 1, 1]);
+});
+
 test('an issue is worked on: the agent reads it, changes its state, and its answer is a comment', async () => {
   await using linear = await new LinearServer().comeUp();
   using project = new TestProject();

@@ -9,9 +9,18 @@ const Person = z
   .transform((typed) => addressIn(typed) ?? typed)
   .refine((typed) => addressIn(typed) !== null, 'a phone number such as +4915112345678, or a UUID');
 
+/** signal-cli names an account by its number in every event. */
+const Account = z
+  .string()
+  .trim()
+  .refine(
+    (typed) => addressIn(typed)?.startsWith('+') === true,
+    'a phone number such as +4915112345678',
+  );
+
 /** Settings of the owner for Signal. */
 export const SignalEnvironment = z.object({
-  SIGNAL_ACCOUNT: Person.optional(),
+  SIGNAL_ACCOUNT: Account.optional(),
   SIGNAL_ALLOW_FROM: NameList.transform((list) => list.map((entry) => addressIn(entry) ?? entry)),
   SIGNAL_CLI_URL: Address.default('http://127.0.0.1:8080').transform((url) =>
     url.replace(/\/+$/, ''),
