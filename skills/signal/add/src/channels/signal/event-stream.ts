@@ -35,7 +35,8 @@ export async function openEvents(address: string, signal: AbortSignal): Promise<
     throw new HttpFailure(reason, { status: statusCode, waitMs: null, mayBeDone: false });
   }
   const close = () => void (socket.destroyed || socket.resetAndDestroy());
-  const end = () => void setTimeout(close, LAST_WORDS_MS);
+  // Where the process was busy for as long, what has arrived is read before the immediate.
+  const end = () => void setTimeout(() => setImmediate(close), LAST_WORDS_MS);
   signal.addEventListener('abort', end, { once: true });
   socket.once('close', () => signal.removeEventListener('abort', end));
   return { events: dataOf(response), close };
