@@ -6,7 +6,6 @@ export const section = definePromptSection({
   name: 'linear',
   order: 250,
   settings: z.object({ LINEAR_API_KEY: z.string().optional() }),
-  needs: ['LINEAR_API_KEY'],
   create: ({ settings }) =>
     settings.LINEAR_API_KEY === undefined
       ? null

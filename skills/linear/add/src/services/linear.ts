@@ -16,12 +16,13 @@ const MAX_BODY_BYTES = 5 * 1_048_576;
 export const service = defineService({
   name: 'linear',
   settings: LinearEnvironment,
-  needs: ['LINEAR_API_KEY'],
   async start(context) {
     const { LINEAR_WEBHOOK_SECRET: secret } = context.settings;
+    const tools = toolsOf(context);
+    // Without a key there is nothing to do; the channel says so.
+    if (tools.length === 0) return { stop() {}, status: () => null };
     const counts = { taken: 0, refused: 0 };
     const route = secret === undefined ? null : await openWebhook(context, secret, counts);
-    const tools = toolsOf(context);
     return {
       stop() {},
       status: () =>
