@@ -99,12 +99,13 @@ export function createChannel(
   inbox: Inbox,
   clock: ChannelClock = REAL_CLOCK,
   openDatabase: OpenDatabase = inMemory(),
+  dataDir = '/nowhere/data',
 ): Channel | null {
   const write = (message: string, data?: unknown) => inbox.log.push({ message, data });
   const log = { info: write, warn: write };
   const context = {
     assistantName: 'Andy',
-    dataDir: '/project/data',
+    dataDir,
     log,
     ownerConsole: null,
     openDatabase,
@@ -131,9 +132,11 @@ export async function connectChannel(
   env: Readonly<Record<string, string>> = {},
   clock: ChannelClock = REAL_CLOCK,
   openDatabase: OpenDatabase = inMemory(),
+  dataDir?: string,
 ): Promise<{ channel: Channel; inbox: Inbox } & AsyncDisposable> {
   const inbox = new Inbox();
-  const created = createChannel({ ...settingsOf(slack), ...env }, inbox, clock, openDatabase);
+  const settings = { ...settingsOf(slack), ...env };
+  const created = createChannel(settings, inbox, clock, openDatabase, dataDir);
   if (created === null) throw new Error('the channel stayed silent although it has a token');
   await created.connect(inbox);
   return { channel: created, inbox, [Symbol.asyncDispose]: () => created.disconnect() };

@@ -16,6 +16,14 @@ export type SharedFile = {
   readonly text: string;
 };
 
+/** A file of a person's: its bytes, or the address to which Slack sends on. */
+export type PeoplesFile = {
+  readonly info: Fields;
+  readonly bytes?: Buffer;
+  readonly type?: string;
+  readonly movedTo?: string;
+};
+
 /** A message with blocks, as it is now. */
 export type PostedBlocks = PostedMessage & { readonly ts: string; blocks: readonly Block[] };
 export type Block = {
@@ -56,6 +64,8 @@ export class SlackServer {
   /** Threads of the messages in `posted`, by their time stamps. */
   readonly threads = new Map<string, string>();
   readonly files: SharedFile[] = [];
+  /** Files that people have shared, by id. */
+  readonly shared = new Map<string, PeoplesFile>();
   /** Reactions, as `<time stamp> <name>`. */
   readonly reactions: string[] = [];
   /** Scopes that the app lacks. */
@@ -114,6 +124,25 @@ export class SlackServer {
   revoke(): void {
     this.#tokens = { bot: 'xoxb-another', app: 'xapp-another' };
     this.recycle();
+  }
+
+  /** Has a file that a person has shared, at an address of this server where none is named. */
+  share(id: string, file: PeoplesFile): Fields {
+    const url_private_download = new URL(`/files/${id}`, this.url).href;
+    const info = {
+      id,
+      mode: 'hosted',
+      size: file.bytes?.length,
+      url_private_download,
+      ...file.info,
+    };
+    this.shared.set(id, { ...file, info });
+    return info;
+  }
+
+  /** Sends one frame as it is. */
+  sendFrame(text: string): void {
+    this.#app?.send(text);
   }
 
   /** Sends half a frame, and cuts the line. */
@@ -313,6 +342,8 @@ export class SlackServer {
     const bytes = Buffer.concat(chunks);
     const [, upload] = /^\/upload\/(\w+)$/.exec(request.url ?? '') ?? [];
     if (upload !== undefined) return this.#takeBytes(upload, bytes, response);
+    const [, file] = /^\/files\/(\w+)$/.exec(request.url ?? '') ?? [];
+    if (file !== undefined) return this.#giveBytes(file, request, response);
     const fields = Object.fromEntries(new URLSearchParams(bytes.toString()));
     const method = /^\/api\/([\w.]+)$/.exec(request.url ?? '')?.[1] ?? '';
     this.calls.push({ method, fields });
@@ -330,6 +361,24 @@ export class SlackServer {
       ...answer.headers,
     });
     response.end(JSON.stringify(answer.body));
+  }
+
+  /** As Slack does: an app without the token or the scope is sent to the sign-in page. */
+  #giveBytes(id: string, request: IncomingMessage, response: ServerResponse): void {
+    const failure = this.#failureOf('download');
+    const file = this.shared.get(id);
+    if (failure !== undefined || file === undefined) {
+      response.writeHead(failure?.status ?? 404).end();
+      return;
+    }
+    const isKnown = request.headers.authorization === `Bearer ${this.#tokens.bot}`;
+    if (file.movedTo !== undefined) response.writeHead(302, { Location: file.movedTo }).end();
+    else if (!isKnown || this.lacking.has('files:read')) {
+      response.writeHead(200, { 'Content-Type': 'text/html' }).end('<h1>Sign in</h1>');
+    } else {
+      response.writeHead(200, { 'Content-Type': file.type ?? 'application/octet-stream' });
+      response.end(file.bytes);
+    }
   }
 
   #takeBytes(id: string, bytes: Buffer, response: ServerResponse): void {
@@ -422,6 +471,13 @@ export class SlackServer {
           text: String(text),
         });
         return { ok: true };
+      }
+      case 'files.info': {
+        if (this.lacking.has('files:read')) return { ok: false, error: 'missing_scope' };
+        const file = this.shared.get(String(fields['file']));
+        return file === undefined
+          ? { ok: false, error: 'file_not_found' }
+          : { ok: true, file: file.info };
       }
       case 'files.getUploadURLExternal': {
         if (this.lacking.has('files:write')) return { ok: false, error: 'missing_scope' };

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { explainFailure, explainSendFailure } from '../../../src/channels/telegram/failure.ts';
 import { type BotApi, startBotApi } from './botApi.ts';
 import {
   ADA,
@@ -222,3 +223,10 @@ function runScript(api: BotApi, script: string): Promise<{ stdout: string; stder
   const args = ['--input-type=module', '--eval', `${fixtures}\n${script}`, api.url];
   return promisify(execFile)(process.execPath, args, { timeout: 60_000 });
 }
+
+test('a clock that is wrong is named, and a message meanwhile counts as not sent', () => {
+  const cause = Object.assign(new Error('x'), { code: 'CERT_NOT_YET_VALID' });
+  const error = new TypeError('fetch failed', { cause });
+  expect(explainFailure(error).status.detail).toContain('is the clock of this machine right?');
+  expect(explainSendFailure(error)).toMatchObject({ code: 'UNREACHABLE' });
+});

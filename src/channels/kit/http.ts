@@ -1,8 +1,11 @@
 import { UnknownDelivery } from '../channel.ts';
+import { causeInWords } from './cause.ts';
 import type { ConnectFailure } from './stay-connected.ts';
 
 /** There was no connection yet that a request could have gone over. */
 const NEVER_SENT = new Set([
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
   'EAI_AGAIN',
   'ECONNREFUSED',
   'EHOSTUNREACH',
@@ -88,7 +91,7 @@ function unanswered(error: unknown): HttpFailure {
   const inner = error instanceof TypeError && error.cause !== undefined ? error.cause : error;
   const code = inner instanceof Error && 'code' in inner ? inner.code : null;
   const reason = typeof code === 'string' ? code : 'no answer';
-  return new HttpFailure(reason, {
+  return new HttpFailure(causeInWords(reason), {
     status: null,
     waitMs: null,
     mayBeDone: !NEVER_SENT.has(reason),

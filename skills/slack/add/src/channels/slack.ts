@@ -4,13 +4,21 @@ import {
   type ChannelEvents,
   type ChannelStatus,
   defineChannel,
+  type FetchedAttachment,
   type OutboundDraft,
   type OutboundMessage,
 } from './channel.ts';
+import { dropFetched } from './kit/fetched-file.ts';
 import { openSentMessages, type SentMessages } from './kit/sent-messages.ts';
 import { settingsProblem } from './slack/access.ts';
 import { CAPABILITIES, messageOf } from './slack/delivery.ts';
 import { SlackError } from './slack/failure.ts';
+import {
+  FILE_MIGRATIONS,
+  type FileReferences,
+  fetchedFolder,
+  openFileReferences,
+} from './slack/file-references.ts';
 import { isSlackJid } from './slack/jid.ts';
 import { appOf, SlackEnvironment, type SlackSettings } from './slack/settings.ts';
 import type { Workspace } from './slack/workspace.ts';
@@ -20,16 +28,21 @@ export const channel = defineChannel({
   name: 'slack',
   needs: ['SLACK_BOT_TOKEN', 'SLACK_APP_TOKEN'],
   settings: SlackEnvironment,
-  create({ settings, assistantName, log, clock, openDatabase }) {
+  create({ settings, assistantName, log, clock, dataDir, openDatabase }) {
     const app = appOf(settings);
     if (app === null) return null;
-    const sent = openSentMessages(openDatabase, clock.now);
-    return new SlackChannel(app, { assistantName, log, clock, sent });
+    const sent = openSentMessages(openDatabase, clock.now, FILE_MIGRATIONS);
+    const files = openFileReferences(openDatabase, clock.now);
+    const folder = fetchedFolder(dataDir);
+    return new SlackChannel(app, { assistantName, log, clock, sent, files, folder });
   },
 });
 
 type Parts = Pick<ChannelContext, 'assistantName' | 'log' | 'clock'> & {
   readonly sent: SentMessages;
+  readonly files: FileReferences;
+  /** The folder of files that are fetched. */
+  readonly folder: string;
 };
 
 /**
@@ -60,6 +73,7 @@ class SlackChannel implements Channel {
       return;
     }
     this.#report(events, { state: 'connecting', detail: null });
+    dropFetched(this.#parts.folder);
     // Bolt takes a quarter of a second to load, which nobody without Slack should wait for.
     this.#workspace = import('./slack/workspace.ts').then(({ openWorkspace }) =>
       openWorkspace({
@@ -96,8 +110,23 @@ class SlackChannel implements Channel {
     await takeBack(jid, id);
   }
 
+  async fetchAttachment(jid: string, messageId: string): Promise<FetchedAttachment> {
+    const fileId = this.#parts.files.of(jid, messageId);
+    if (fileId === null) {
+      const text = `The file of message ${messageId} is not known any more. Ask for it to be sent again.`;
+      throw new SlackError('FILE_UNKNOWN', text);
+    }
+    if (this.#workspace === null) {
+      const text = 'The file could not be fetched: Slack is not connected.';
+      throw new SlackError('NOT_CONNECTED', text);
+    }
+    const { fetchFile } = await this.#workspace;
+    return await fetchFile(fileId);
+  }
+
   forgetChat(jid: string): void {
     this.#parts.sent.forgetChat(jid);
+    this.#parts.files.forgetChat(jid);
   }
 
   /** Slack has no typing indicator for apps in socket mode, so there is nothing to show. */

@@ -13,7 +13,7 @@ import type { SentMessages } from '../kit/sent-messages.ts';
 import { emojiName } from './emoji.ts';
 import { explainSendFailure, readFailure, SlackError } from './failure.ts';
 import { formatParts } from './format.ts';
-import { channelIdOf } from './jid.ts';
+import { channelIdOf, stampOf } from './jid.ts';
 import { BUTTONS, type SlackPart, withButtons } from './press.ts';
 import { uploadFile } from './upload.ts';
 
@@ -84,7 +84,8 @@ function sendingsOf(
   { text, choices, attachments = [], reactsTo }: OutboundMessage,
   known: readonly (string | undefined)[],
 ): readonly Sending[] {
-  if (reactsTo !== undefined) return [{ kind: 'reaction', emoji: text.trim(), ts: reactsTo.id }];
+  if (reactsTo !== undefined)
+    return [{ kind: 'reaction', emoji: text.trim(), ts: stampOf(reactsTo.id) }];
   const steps = editedParts(withButtons(formatParts(text), choices), known);
   const files = attachments.map((file) => ({ kind: 'file', file }) as const);
   const isNeedless = ({ kind }: Sending) => kind === 'remove';
@@ -165,7 +166,7 @@ async function post({ web, message }: Request, { text, blocks }: SlackPart, isFi
 function placeOf({ thread, replyTo }: OutboundMessage, isFirst: boolean) {
   if (thread !== undefined) return { thread_ts: thread };
   if (replyTo === undefined) return {};
-  return { thread_ts: replyTo.id, ...(isFirst ? { reply_broadcast: true } : {}) };
+  return { thread_ts: stampOf(replyTo.id), ...(isFirst ? { reply_broadcast: true } : {}) };
 }
 
 /** Edits a message. One that cannot be edited any more, such as a deleted one, is sent once more. */

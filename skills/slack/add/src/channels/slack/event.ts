@@ -11,9 +11,11 @@ export type SlackMessage = {
   /** In Slack's own notation. */
   readonly text: string;
   readonly isAppMention: boolean;
-  /** MIME types of the files that came with it. */
-  readonly files: readonly string[];
+  readonly files: readonly SlackFile[];
 };
+
+/** A file as its message describes it: of those of another workspace, only the id is sure. */
+export type SlackFile = z.output<typeof File>;
 
 /** Events that the channel listens for. */
 export type SlackEvent =
@@ -37,6 +39,19 @@ export type SlackEvent =
 /** Subtypes under which people say something; under all others something happened. */
 const SPOKEN = new Set(['file_share', 'me_message', 'thread_broadcast']);
 
+const UNREADABLE = { id: '', mimetype: '', mode: 'unreadable' } as const;
+
+const File = z.looseObject({
+  id: z.string().regex(/^\w+$/),
+  name: z.string().nullish().catch(null),
+  mimetype: z.string().default('').catch(''),
+  size: z.int().nonnegative().nullish().catch(null),
+  /** `hosted`, `snippet` and others that Slack has; `external`, and those that are gone, it has not. */
+  mode: z.string().default('hosted').catch('hosted'),
+  subtype: z.string().nullish().catch(null),
+  duration_ms: z.number().nonnegative().nullish().catch(null),
+});
+
 const Message = z.looseObject({
   type: z.enum(['message', 'app_mention']),
   subtype: z.string().optional(),
@@ -45,8 +60,9 @@ const Message = z.looseObject({
   bot_id: z.string().optional(),
   ts: z.string().regex(/^\d+\.\d+$/),
   thread_ts: z.string().optional(),
-  text: z.string().default(''),
-  files: z.array(z.looseObject({ mimetype: z.string().default('') })).default([]),
+  text: z.string().default('').catch(''),
+  // A file that cannot be read is named; what is said beside it arrives.
+  files: z.array(File.catch(UNREADABLE)).default([]).catch([]),
 });
 
 const Joined = z.looseObject({
@@ -84,8 +100,7 @@ export function readEvent(body: unknown): SlackEvent | null {
   }
   if (event.bot_id !== undefined) return null;
   if (event.subtype !== undefined && !SPOKEN.has(event.subtype)) return null;
-  const { ts, text } = event;
-  const files = event.files.map(({ mimetype }) => mimetype);
+  const { ts, text, files } = event;
   const isAppMention = event.type === 'app_mention';
   // What began a thread has its own time stamp as that of the thread.
   const { thread_ts: begun = ts } = event;

@@ -1,10 +1,18 @@
 import { z } from 'zod';
 import { type ChannelStatus, UnknownDelivery } from '../channel.ts';
+import { causeInWords } from '../kit/cause.ts';
 
-/** Why Slack has not taken a message. */
+/** Why Slack has not taken a message, or does not give a file out. */
 export class SlackError extends Error {
   override readonly name = 'SlackError';
-  readonly code: 'NOT_CONNECTED' | 'JID_INVALID' | 'REFUSED' | 'UNREACHABLE';
+  readonly code:
+    | 'NOT_CONNECTED'
+    | 'JID_INVALID'
+    | 'REFUSED'
+    | 'UNREACHABLE'
+    | 'FILE_UNKNOWN'
+    | 'FILE_TOO_LARGE'
+    | 'FILE_GONE';
 
   constructor(code: SlackError['code'], message: string) {
     super(message);
@@ -42,6 +50,8 @@ const VAGUE = new Set(['fatal_error', 'internal_error', 'request_timeout', 'serv
 
 /** There was no connection yet that a request could have gone over. */
 const NEVER_SENT = new Set([
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
   'EAI_AGAIN',
   'ECONNREFUSED',
   'EHOSTUNREACH',
@@ -88,7 +98,7 @@ export function explainFailure(error: unknown): {
     case 'rate-limited':
       return passing('Slack asks for a pause. Trying again.', failure.waitMs);
     case 'unreachable':
-      return passing(`Slack cannot be reached (${failure.cause}). Trying again.`);
+      return passing(`Slack cannot be reached (${causeInWords(failure.cause)}). Trying again.`);
     case 'refused': {
       const detail =
         `Slack refuses the app (${failure.error}). Check SLACK_BOT_TOKEN (xoxb-…, all scopes ` +

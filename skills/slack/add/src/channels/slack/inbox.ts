@@ -1,8 +1,10 @@
 import type { ChannelEvents, ChoiceOutcome, InboundMessage } from '../channel.ts';
 import { isAllowed } from '../kit/allow-list.ts';
 import type { SentMessages } from '../kit/sent-messages.ts';
+import { attachmentOf, wordsFor } from './content.ts';
 import { emojiOf } from './emoji.ts';
-import { readEvent, type SlackEvent, type SlackMessage } from './event.ts';
+import { readEvent, type SlackEvent, type SlackFile, type SlackMessage } from './event.ts';
+import type { FileReferences } from './file-references.ts';
 import { isDirectChannel, jidOf } from './jid.ts';
 import type { Names } from './names.ts';
 import { choiceOf, type Press, readPress } from './press.ts';
@@ -105,7 +107,11 @@ export class Inbox {
   async #store(message: SlackMessage): Promise<void> {
     const { channel, user } = message;
     await this.#reportChat(channel, user);
-    await this.#options.events.onMessage(await this.#read(message));
+    const { events, files } = this.#options;
+    for (const [inbound, file] of withFiles(await this.#read(message), message.files)) {
+      if (file !== null) files.keep(inbound.jid, inbound.id, file.id);
+      await events.onMessage(inbound);
+    }
   }
 
   /** Hands a reaction to a message of the app's over. */
@@ -147,7 +153,9 @@ export class Inbox {
       senderName: await names.ofUser(user),
       isOwner: false,
       mentionsAssistant: more.isAppMention || mentionsUser(text, this.#botUserId),
-      text: [...more.files.map(nameFile), words].filter((part) => part !== '').join(' '),
+      text: [...more.files.map(wordsFor), words]
+        .filter((part) => part !== null && part !== '')
+        .join(' '),
       sentAt: Math.round(Number(ts) * 1_000),
       ...(thread === null ? {} : { thread }),
     };
@@ -166,11 +174,29 @@ export type InboxOptions = {
   readonly events: ChannelEvents;
   readonly names: Names;
   readonly sent: Pick<SentMessages, 'idOf'>;
+  readonly files: FileReferences;
   /** Shows what became of a press. Never rejects. */
   readonly showOutcome: (press: Press, outcome: ChoiceOutcome) => Promise<void>;
 };
 
-function nameFile(mimeType: string): string {
-  const [kind = ''] = mimeType.split('/');
-  return `[${{ image: 'photo', audio: 'audio', video: 'video' }[kind] ?? 'document'}]`;
+/**
+ * A message has one file for the host: of several, the others come before it as messages of their own, to be known
+ * about.
+ */
+function withFiles(
+  whole: InboundMessage,
+  all: readonly SlackFile[],
+): readonly (readonly [InboundMessage, SlackFile | null])[] {
+  const [first, ...others] = all.filter((file) => wordsFor(file) === null);
+  if (first === undefined) return [[whole, null]];
+  const extras = others.map((file, at) => {
+    const own = {
+      id: `${whole.id}-${at + 2}`,
+      text: '',
+      mentionsAssistant: false,
+      isContext: true,
+    };
+    return [{ ...whole, ...own, attachments: [attachmentOf(file)] }, file] as const;
+  });
+  return [...extras, [{ ...whole, attachments: [attachmentOf(first)] }, first]];
 }

@@ -15,6 +15,11 @@ export function channelIdOf(jid: string): string | null {
   return JID.exec(jid)?.[1] ?? null;
 }
 
+/** Slack's time stamp of a message, by the host's id: a message with several files is several for the host. */
+export function stampOf(messageId: string): string {
+  return messageId.split('-', 1)[0] ?? messageId;
+}
+
 /** One person and the app: Slack's ids of such conversations begin with D. */
 export function isDirectChannel(channelId: string): boolean {
   return channelId.startsWith('D');

@@ -1,6 +1,7 @@
 import { SocketModeReceiver, type SocketModeReceiverOptions } from '@slack/bolt';
 import { z } from 'zod';
 import type { ChannelLog } from '../channel.ts';
+import { guardFrames } from './frames.ts';
 import { boltLogger } from './logger.ts';
 
 /** Slack says hello within a second; a line without one is dead. */
@@ -45,6 +46,7 @@ export async function openSession(options: SessionOptions): Promise<{ closed: Pr
     installerOptions: { clientOptions },
   });
   const { client } = receiver;
+  guardFrames(client, log);
   const underway = new Set<Promise<void>>();
   client.on('slack_event', (event: unknown) => {
     const receiving = receive(event, options).finally(() => underway.delete(receiving));

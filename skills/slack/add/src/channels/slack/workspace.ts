@@ -1,10 +1,18 @@
 import { webApi } from '@slack/bolt';
-import type { ChannelClock, ChannelEvents, ChannelLog, ChannelStatus } from '../channel.ts';
+import type {
+  ChannelClock,
+  ChannelEvents,
+  ChannelLog,
+  ChannelStatus,
+  FetchedAttachment,
+} from '../channel.ts';
 import type { PartDelivery } from '../kit/part-delivery.ts';
 import type { SentMessages } from '../kit/sent-messages.ts';
 import { stayConnected } from '../kit/stay-connected.ts';
 import { createDelivery, type Sending, takeBack } from './delivery.ts';
+import { fetchFile } from './download.ts';
 import { explainFailure } from './failure.ts';
+import type { FileReferences } from './file-references.ts';
 import { Inbox } from './inbox.ts';
 import { boltLogger } from './logger.ts';
 import { Names } from './names.ts';
@@ -29,6 +37,9 @@ export type WorkspaceOptions = {
   readonly log: ChannelLog;
   readonly clock: ChannelClock;
   readonly sent: SentMessages;
+  readonly files: FileReferences;
+  /** The folder of files that are fetched. */
+  readonly folder: string;
   readonly events: ChannelEvents;
   readonly report: (status: ChannelStatus) => void;
 };
@@ -37,6 +48,7 @@ export type WorkspaceOptions = {
 export type Workspace = {
   readonly delivery: PartDelivery<Sending>;
   readonly takeBack: (jid: string, id: string) => Promise<void>;
+  readonly fetchFile: (fileId: string) => Promise<FetchedAttachment>;
   /** Resolves with the first connection, or the first reason why there is none. */
   readonly firstOutcome: Promise<void>;
   readonly close: () => Promise<void>;
@@ -90,6 +102,10 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
   return {
     delivery,
     takeBack: (jid, id) => takeBack({ web, sent }, { jid, id }),
+    fetchFile(id) {
+      const { botToken, apiUrl, folder } = options;
+      return fetchFile({ web, botToken, apiUrl, folder, signal: stop.signal }, id);
+    },
     firstOutcome,
     async close() {
       // What is in hand is stored and acknowledged before the line is closed.

@@ -1,5 +1,6 @@
 import { GrammyError, HttpError } from 'grammy';
 import { type ChannelStatus, UnknownDelivery } from '../channel.ts';
+import { causeInWords } from '../kit/cause.ts';
 
 /** Why Telegram has not taken a message, or does not give a file out. */
 export class TelegramError extends Error {
@@ -29,7 +30,7 @@ export type Failure = {
 /** Tells a failure that only the owner can end from one that passes. */
 export function explainFailure(error: unknown): Failure {
   if (!(error instanceof GrammyError)) {
-    return passing(`Telegram cannot be reached (${causeOf(error)}). Trying again.`);
+    return passing(`Telegram cannot be reached (${causeInWords(causeOf(error))}). Trying again.`);
   }
   switch (error.error_code) {
     // Telegram answers 404 to a token that has not even the shape of one.
@@ -79,6 +80,8 @@ export function explainSendFailure(error: unknown): TelegramError | UnknownDeliv
 
 /** There was no connection yet that the message could have gone over. */
 const NEVER_SENT = new Set([
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
   'EAI_AGAIN',
   'ECONNREFUSED',
   'EHOSTUNREACH',

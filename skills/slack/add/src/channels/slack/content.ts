@@ -1,0 +1,35 @@
+import type { Attachment } from '../channel.ts';
+import type { SlackFile } from './event.ts';
+
+/** Ways in which Slack keeps what it does not have itself, or not any more. */
+const WITHOUT_CONTENT: Readonly<Record<string, string>> = {
+  external: 'file kept elsewhere',
+  tombstone: 'deleted file',
+  hidden_by_limit: 'file too old for the workspace’s plan',
+  unreadable: 'file',
+};
+
+/** Says in words what came with a message and is no file that can be fetched; null for a file. */
+export function wordsFor({ mode, name }: SlackFile): string | null {
+  const words = Object.hasOwn(WITHOUT_CONTENT, mode) ? WITHOUT_CONTENT[mode] : undefined;
+  if (words === undefined) return null;
+  return name == null || name === '' ? `[${words}]` : `[${words}: ${name}]`;
+}
+
+/** Describes a file to the host. */
+export function attachmentOf(file: SlackFile): Attachment {
+  const { mimetype, size, name, duration_ms: durationMs } = file;
+  return {
+    kind: kindOf(file),
+    mimeType: mimetype === '' ? null : mimetype,
+    sizeBytes: size ?? null,
+    name: name ?? null,
+    ...(durationMs == null ? {} : { seconds: Math.round(durationMs / 1_000) }),
+  };
+}
+
+function kindOf({ mimetype, subtype }: SlackFile): Attachment['kind'] {
+  if (subtype === 'slack_audio') return 'voice';
+  const [kind] = mimetype.split('/', 1);
+  return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'document';
+}
