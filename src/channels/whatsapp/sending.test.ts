@@ -242,6 +242,27 @@ test('the account is seen typing while an answer is made, and is online no longe
     .toEqual(['available', 'composing', 'composing', 'paused', 'unavailable']);
 });
 
+test('only so many people who are new are written to in a day, across restarts; others are all the same', async () => {
+  await linked.close();
+  const bert = server.person(BERT);
+  linked = new LinkedChannel(server, {}, { pace: { ...FAST, newChatsADay: 1 } });
+  await linked.pair();
+  await linked.connect();
+  await linked.channel.send({ id: 'a', jid: anna.pn, text: 'hello' });
+  const toBert = () => linked.channel.send({ id: 'b', jid: bert.pn, text: 'hello' });
+  await expect(toBert()).rejects.toMatchObject({ code: 'TOO_MANY' });
+  await linked.channel.send({ id: 'c', jid: anna.pn, text: 'again' });
+  await linked.channel.disconnect();
+  const again = linked.withEndpoint({ pace: { ...FAST, newChatsADay: 1 } });
+  await again.connect();
+  const sending = again.channel.send({ id: 'b', jid: bert.pn, text: 'hello' });
+  await expect(sending).rejects.toThrow('the account');
+  await again.channel.disconnect();
+  linked = linked.withEndpoint({ pace: { ...FAST, newChatsADay: 2 } });
+  await linked.connect();
+  await toBert();
+});
+
 test('of a chat that is deleted no word stays in the link’s file, connected or not', async () => {
   const { channel, dataDir } = linked;
   const file = join(dataDir, 'whatsapp/link.db');

@@ -31,6 +31,7 @@ const WAIT_MS = 60_000;
 export const FAST: DeliveryPace = {
   perChat: { burst: 1_000, everyMs: 1 },
   overall: { burst: 1_000, everyMs: 1 },
+  newChatsADay: 1_000,
   ackMs: 30_000,
   longestWaitMs: 1_000,
 };

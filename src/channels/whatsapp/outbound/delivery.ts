@@ -18,6 +18,8 @@ import { type Rate, Throttle } from './throttle.ts';
 export type DeliveryPace = {
   readonly perChat: Rate;
   readonly overall: Rate;
+  /** People who have had nothing from the assistant for a month, and may get something within a day. */
+  readonly newChatsADay: number;
   readonly ackMs: number;
   /** The host gives up after a while: a longer wait is for its next attempt. */
   readonly longestWaitMs: number;
@@ -26,6 +28,7 @@ export type DeliveryPace = {
 export const DELIVERY_PACE: DeliveryPace = {
   perChat: { burst: 4, everyMs: 2_000 },
   overall: { burst: 20, everyMs: 500 },
+  newChatsADay: 30,
   ackMs: 20_000,
   longestWaitMs: 20_000,
 };
@@ -39,8 +42,10 @@ export type DeliveryOptions = {
   readonly sent: Sent;
   readonly polls: Polls;
   readonly pace: DeliveryPace;
-  readonly clock: Pick<ChannelClock, 'now' | 'pause'>;
+  readonly clock: ChannelClock;
 };
+
+const DAY_MS = 86_400_000;
 
 /** Phones show the first lines. */
 const MAX_QUOTED_BYTES = 1_000;
@@ -59,7 +64,7 @@ export class Delivery {
 
   constructor(options: DeliveryOptions) {
     this.#options = options;
-    this.#throttle = new Throttle(options.pace);
+    this.#throttle = new Throttle(options.pace, options.clock.random);
   }
 
   /**
@@ -149,9 +154,21 @@ export class Delivery {
     send: (id: string, socket: WASocket) => Promise<unknown>,
   ): Promise<void> {
     if (this.#options.sent.begin({ id, ...said })) return;
+    this.#checkNewChat(said.jid);
     await this.#waitForTurn(said.jid);
     await this.#sendPart(id, send);
     this.#options.sent.markTaken(id);
+  }
+
+  /** An account that begins to write to many people is taken for an advertiser's. */
+  #checkNewChat(jid: string): void {
+    const { sent, clock, pace, isSelf } = this.#options;
+    if (jid.endsWith('@g.us') || isSelf(jid) || sent.isKnown(jid)) return;
+    if (sent.newChatsSince(clock.now() - DAY_MS) < pace.newChatsADay) return;
+    throw new WhatsAppError(
+      'TOO_MANY',
+      `No more than ${pace.newChatsADay} people who are new are written to in a day, or WhatsApp may block the account. Send it again tomorrow with /retry.`,
+    );
   }
 
   async #waitForTurn(jid: string): Promise<void> {

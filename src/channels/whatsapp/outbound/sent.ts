@@ -24,6 +24,10 @@ export interface Sent {
   /** Returns the host's message to which one of that chat belongs; null for one of somebody else's. */
   messageOf(jid: string, id: string): string | null;
   markTaken(id: string): void;
+  /** Tells whether WhatsApp has taken anything to this chat. */
+  isKnown(jid: string): boolean;
+  /** Counts the people whose first message was taken since then. */
+  newChatsSince(since: number): number;
   /** Returns the text of a message in any chat; for use in the assistant only. */
   textOf(id: string): string | null;
   /** Returns the text only if the message is of that chat, so that an id of another chat's message reveals nothing. */
@@ -51,6 +55,15 @@ export function openSent({ database, now }: LinkDatabase): Sent {
   );
   const findFile = database.prepare('SELECT message FROM sent_files WHERE id = ?');
   const fileOf = (id: string) => FileRow.optional().parse(findFile.get(id))?.message ?? null;
+  const known = database.prepare('SELECT 1 FROM sent WHERE jid = ? AND is_taken = 1 LIMIT 1');
+  const newChats = database
+    .prepare(
+      `SELECT count(*) FROM (
+         SELECT 1 FROM sent WHERE is_taken = 1 AND jid NOT LIKE '%@g.us'
+         GROUP BY jid HAVING min(sent_at) > ?
+       )`,
+    )
+    .pluck();
   const row = (id: string) => (database.open ? Row.optional().parse(find.get(id)) : undefined);
   return {
     begin({ id, jid, text, of }) {
@@ -65,6 +78,8 @@ export function openSent({ database, now }: LinkDatabase): Sent {
     markTaken(id) {
       if (database.open) taken.run(id);
     },
+    isKnown: (jid) => known.get(jid) !== undefined,
+    newChatsSince: (since) => z.int().parse(newChats.get(since)),
     textOf: (id) => row(id)?.text ?? null,
     textIn(jid, id) {
       const found = row(id);

@@ -1,6 +1,9 @@
 /** So many at once, and then one every so often, in milliseconds. */
 export type Rate = { readonly burst: number; readonly everyMs: number };
 
+/** A pause is up to so much longer by chance: people do not write at even intervals. */
+const JITTER = 0.5;
+
 /**
  * Keeps sends below a rate per chat and one over all: an account that writes faster than people do is
  * blocked by WhatsApp.
@@ -10,18 +13,22 @@ export type Rate = { readonly burst: number; readonly everyMs: number };
 export class Throttle {
   readonly #perChat: Rate;
   readonly #overall: Rate;
+  readonly #random: () => number;
   readonly #chats = new Map<string, number>();
   #due = 0;
 
-  constructor(rates: { readonly perChat: Rate; readonly overall: Rate }) {
+  /** @param random a number from 0 up to, not including, 1 */
+  constructor(rates: { readonly perChat: Rate; readonly overall: Rate }, random: () => number) {
     this.#perChat = rates.perChat;
     this.#overall = rates.overall;
+    this.#random = random;
   }
 
   /** Returns the milliseconds that the next message to this chat has to wait. */
   waitMs(chat: string, now: number): number {
     const own = waitOf(this.#chats.get(chat) ?? 0, this.#perChat, now);
-    return Math.max(0, own, waitOf(this.#due, this.#overall, now));
+    const waitMs = Math.max(0, own, waitOf(this.#due, this.#overall, now));
+    return waitMs * (1 + JITTER * this.#random());
   }
 
   /** Counts a message that goes out now, or after its wait. */
