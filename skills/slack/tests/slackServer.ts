@@ -499,6 +499,13 @@ export class SlackServer {
         }
         return { ok: true };
       }
+      case 'reactions.remove': {
+        if (this.lacking.has('reactions:write')) return { ok: false, error: 'missing_scope' };
+        const at = this.reactions.indexOf(`${fields['timestamp']} ${fields['name']}`);
+        if (at < 0) return { ok: false, error: 'no_reaction' };
+        this.reactions.splice(at, 1);
+        return { ok: true };
+      }
       case 'reactions.add': {
         if (this.lacking.has('reactions:write')) return { ok: false, error: 'missing_scope' };
         const reaction = `${fields['timestamp']} ${fields['name']}`;

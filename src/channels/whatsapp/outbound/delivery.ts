@@ -167,7 +167,7 @@ export class Delivery {
     if (sent.newChatsSince(clock.now() - DAY_MS) < pace.newChatsADay) return;
     throw new WhatsAppError(
       'TOO_MANY',
-      `No more than ${pace.newChatsADay} people who are new are written to in a day, or WhatsApp may block the account. Send it again tomorrow with /retry.`,
+      `No more than ${pace.newChatsADay} people who are new are written to in a day, or WhatsApp may block the account. Try again tomorrow.`,
     );
   }
 
