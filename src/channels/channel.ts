@@ -87,6 +87,17 @@ export type ChannelStatus = {
 };
 
 /**
+ * A frame of a program at the far end, such as a device that offers its tools: no message, and nobody reads it in a chat.
+ * It is not stored.
+ */
+export type Frame = {
+  /** The chat on whose way it came. */
+  readonly jid: string;
+  readonly sender: string;
+  readonly body: Readonly<Record<string, unknown>>;
+};
+
+/**
  * Reports of a channel to the host. A callback that rejects may have stored nothing: the channel hands the same
  * over again, which is safe where it was stored.
  */
@@ -111,6 +122,8 @@ export type ChannelEvents = {
    * means nothing.
    */
   readonly onReaction?: (reaction: Reaction) => Promise<ReactionOutcome>;
+  /** Returns true where a service takes the frame. Otherwise the channel treats it as it would without services. */
+  readonly onFrame?: (frame: Frame) => boolean;
   readonly onStatus: (status: ChannelStatus) => void;
 };
 
@@ -154,6 +167,8 @@ export interface Channel {
    * harmless rejects as for a refusal.
    */
   send(message: OutboundMessage): Promise<void>;
+  /** Sends a frame once, now. Rejects where it cannot; nothing is repeated. */
+  sendFrame?(jid: string, body: Frame['body']): Promise<void>;
   /**
    * Shows what an answer has become, in the message that began under the same id. The host calls it for one
    * draft of a chat at a time, and never while it sends there. A message with `replaces` is the end of it. Rejects as

@@ -64,6 +64,8 @@ export function openHost(options: HostOptions): Host {
     embed: openEmbedding({ models: options.models, budgets }),
     store,
     settings,
+    channels,
+    channelOf,
     projectDir,
     http,
     now,
@@ -208,6 +210,8 @@ export function openHost(options: HostOptions): Host {
       setImmediate(() => jids.forEach(acknowledging.check));
     },
     onReaction: services.reacted,
+    onFrame: services.takeFrame,
+    onLink: services.linkChanged,
     onSendable() {
       delivery.wake();
       live.sweep();

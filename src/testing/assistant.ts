@@ -9,6 +9,7 @@ import type {
   ChannelStatus,
   Choice,
   ChoiceOutcome,
+  Frame,
   InboundMessage,
   KnownChat,
   OutboundDraft,
@@ -72,6 +73,8 @@ export class TestChannel implements Channel {
   isOpen = false;
   /** Set by tests in which it can do more than send text. */
   capabilities?: ChannelCapabilities;
+  /** Set by tests whose far end is a program. */
+  sendFrame?: NonNullable<Channel['sendFrame']>;
   /** Set by tests in which it is paired by `/pair`. */
   pairing?: Pairing;
   #events: ChannelEvents | null = null;
@@ -151,6 +154,11 @@ export class TestChannel implements Channel {
   /** Presses a choice of a question. */
   async press(choice: Choice): Promise<ChoiceOutcome | undefined> {
     return await this.#events?.onChoice?.(choice);
+  }
+
+  /** Hands a frame over; true where a service takes it. */
+  frame(jid: string, body: Frame['body'], sender = 'board'): boolean {
+    return this.#events?.onFrame?.({ jid, sender, body }) === true;
   }
 
   /** Puts an emoji on what was sent. */

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Frame } from '../../channels/channel.ts';
 import type { Route } from '../../http/route.ts';
 import { type Contribution, contributionOf, contributionSchema } from '../../lib/contribution.ts';
 import { discoverExports } from '../../lib/discover.ts';
@@ -146,6 +147,11 @@ export type ServiceContext = {
    */
   readonly ask: (question: AskQuestion, signal?: AbortSignal) => Promise<AskReply>;
   readonly tools: ServiceTools;
+  /**
+   * Sends a frame to the program at the far end of a chat, once. Rejects, in words, where the channel carries none or
+   * is not connected.
+   */
+  readonly sendFrame: (jid: string, body: Frame['body']) => Promise<void>;
   /** Starts a program in a container of its own. It is stopped with the service, if it still runs then. */
   readonly startProgram: StartProgram;
   /**
@@ -184,6 +190,10 @@ export type RunningService = {
    * the answer of that turn. What was put while the service did not run is in `store.reactions`.
    */
   onReaction?(reaction: KeptReaction): void;
+  /** A frame has come: true takes it. Of several services the first that takes it has it. */
+  onFrame?(frame: Frame): boolean;
+  /** A channel is connected, or is not any more. What came about before the service ran is told at its start. */
+  onLink?(channel: string, isConnected: boolean): void;
 };
 
 /** Starts a service. A rejection, or 30 seconds without an end, is a failed start. */

@@ -2,6 +2,7 @@ import type {
   Channel,
   ChannelEvents,
   ChannelStatus,
+  Frame,
   InboundMessage,
 } from '../../channels/channel.ts';
 import type { KeptReaction } from '../../store/store.ts';
@@ -44,6 +45,8 @@ export type ChannelEventParts = StorePort &
     readonly tellOwner: (text: string) => void;
     /** A person has put an emoji on a message of the assistant's, or taken it away. */
     readonly onReaction: (reaction: KeptReaction) => void;
+    /** A frame has come; true where a service takes it. */
+    readonly onFrame: (frame: Frame) => boolean;
     /** A message came too late to be answered. */
     readonly onLate: () => void;
     readonly onStatus: (channel: Channel, status: ChannelStatus) => void;
@@ -163,6 +166,7 @@ function eventsOf(
       parts.onReaction(kept);
       return 'kept';
     },
+    onFrame: parts.onFrame,
     onStatus(status) {
       parts.onStatus(channel, status);
       parts.onReady();

@@ -1,4 +1,4 @@
-import type { Channel } from '../../channels/channel.ts';
+import type { Channel, Frame } from '../../channels/channel.ts';
 import type { KeptReaction } from '../../store/store.ts';
 import type { Command } from '../contracts/command.ts';
 import type {
@@ -45,6 +45,9 @@ export type InboundOptions = StorePort &
     readonly onStored: (jids: ReadonlySet<string>) => void;
     /** A reaction to a message of the assistant's was kept. */
     readonly onReaction: (reaction: KeptReaction) => void;
+    /** A frame has come; true where a service takes it. */
+    readonly onFrame: (frame: Frame) => boolean;
+    readonly onLink: (channel: string, isConnected: boolean) => void;
     /** A message waits in the outbox, or a channel may be able to send one now. */
     readonly onSendable: () => void;
   };
@@ -73,8 +76,12 @@ export function openInbound(options: InboundOptions): Inbound {
     onStranger: strangers.wake,
     tellOwner: outgoing.tellOwner,
     onReaction: options.onReaction,
+    onFrame: options.onFrame,
     onLate: late.wake,
-    onStatus: watch.note,
+    onStatus(channel, status) {
+      watch.note(channel, status);
+      options.onLink(channel.name, status.state === 'connected');
+    },
     onReady: onSendable,
   });
 

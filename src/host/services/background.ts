@@ -16,6 +16,7 @@ export function openBackground(options: BackgroundOptions): Background {
   const { store, settings, now, setTimer, timeZone, newId, log, timeouts, onQueued } = options;
   const { onMessageQueued } = options;
   const { outgoing, http, databases, projectDir, sandbox, calls, stopTurn, embed } = options;
+  const { channels, channelOf } = options;
   const dueTasks = openDueTasks({
     store,
     now,
@@ -40,6 +41,8 @@ export function openBackground(options: BackgroundOptions): Background {
     calls,
     stopTurn,
     embed,
+    channels,
+    channelOf,
     store,
     settings,
     http,

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Channel, Frame } from '../../channels/channel.ts';
 import type { Loopback, Route } from '../../http/route.ts';
 import { type Named, openContributions, type Silent } from '../../lib/contribution.ts';
 import type { EmbedForGroup } from '../../lib/embed.ts';
@@ -53,6 +54,10 @@ export interface Services {
   call(service: string, request: unknown, caller: ServiceCaller): Promise<unknown>;
   /** A person has reacted to a message of the assistant's. */
   reacted(reaction: KeptReaction): void;
+  /** Offers a frame to one service after the other; true where one takes it. */
+  takeFrame(frame: Frame): boolean;
+  /** A channel is connected, or is not any more. */
+  linkChanged(channel: string, isConnected: boolean): void;
   stop(): Promise<void>;
 }
 
@@ -71,6 +76,8 @@ export type ServicesOptions = StorePort & { readonly services: readonly Named<St
     readonly dueTasks: DueTasks;
     readonly sandbox: Pick<LazySandbox, 'open'>;
     readonly calls: ServiceCalls;
+    readonly channels: readonly Channel[];
+    readonly channelOf: (jid: string) => Channel | undefined;
     /** Ends the agent of a turn, where it is at work. */
     readonly stopTurn: (id: string) => void;
     /** A turn was queued. */
@@ -113,6 +120,10 @@ export function runServices(options: ServicesOptions): Services {
       log,
       closeMs: timeouts.closeMs,
       onState: (state) => onState(name, state),
+      connected: () =>
+        options.channels
+          .filter((channel) => channel.status().state === 'connected')
+          .map((channel) => channel.name),
     }),
   );
   return {
@@ -137,6 +148,10 @@ export function runServices(options: ServicesOptions): Services {
     },
     reacted(reaction) {
       for (const service of all) service.reacted(reaction);
+    },
+    takeFrame: (frame) => all.some((service) => service.takeFrame(frame)),
+    linkChanged(channel, isConnected) {
+      for (const service of all) service.linkChanged(channel, isConnected);
     },
     stop: async () => void (await Promise.all(all.map((service) => service.stop()))),
   };
@@ -179,10 +194,22 @@ function contextOf(
     },
     ask: (question, own = signal) => options.calls.ask(question, AbortSignal.any([signal, own])),
     tools: { offered: options.calls.offered, call: options.calls.call },
+    sendFrame: (jid, body) => sendFrame(options, jid, body),
     startProgram: (spec) => startProgram(options, spec, signal),
     readGroupFile: (folder, path) => readGroupFile(options, folder, path),
     crash,
   };
+}
+
+async function sendFrame(
+  { channelOf }: ServicesOptions,
+  jid: string,
+  body: Frame['body'],
+): Promise<void> {
+  const channel = channelOf(jid);
+  if (channel === undefined) throw new Error(`No channel has the chat ${jid}.`);
+  if (channel.sendFrame === undefined) throw new Error(`${channel.name} carries no frames.`);
+  await channel.sendFrame(jid, body);
 }
 
 async function startProgram(

@@ -1,3 +1,4 @@
+import type { Frame } from '../../channels/channel.ts';
 import { TIMED_OUT, withTimeout } from '../../lib/timeout.ts';
 import type { KeptReaction } from '../../store/store.ts';
 import type { HostLog } from '../contracts/log.ts';
@@ -31,6 +32,10 @@ export interface SupervisedService {
   call(request: unknown, caller: ServiceCaller): unknown;
   /** Tells the service of a reaction. */
   reacted(reaction: KeptReaction): void;
+  /** Offers the service a frame; true where it takes it. */
+  takeFrame(frame: Frame): boolean;
+  /** Tells the service whether a channel is connected. */
+  linkChanged(channel: string, isConnected: boolean): void;
   /** Ends it for good, in a bounded time. */
   stop(): Promise<void>;
 }
@@ -48,6 +53,8 @@ export type SuperviseOptions = {
   /** The longest that a service's end may take, in milliseconds. */
   readonly closeMs: number;
   readonly onState: (state: ServiceState) => void;
+  /** The channels that are connected now. */
+  readonly connected: () => readonly string[];
 };
 
 const START_LIMIT_MS = 30_000;
@@ -102,6 +109,7 @@ export function superviseService(options: SuperviseOptions): SupervisedService {
       if (current !== run) return await end(service);
       run.service = service;
       become({ kind: 'running' });
+      for (const channel of options.connected()) linkChanged(channel, true);
     } catch (error) {
       await fail(run, error);
     }
@@ -156,8 +164,25 @@ export function superviseService(options: SuperviseOptions): SupervisedService {
     if (ended === TIMED_OUT) log.warn('a service did not end in time', { service: name });
   }
 
+  function linkChanged(channel: string, isConnected: boolean): void {
+    try {
+      current?.service?.onLink?.(channel, isConnected);
+    } catch (error) {
+      log.error('a service broke on a link', { service: name, error: String(error) });
+    }
+  }
+
   return {
     name,
+    linkChanged,
+    takeFrame(frame) {
+      try {
+        return current?.service?.onFrame?.(frame) === true;
+      } catch (error) {
+        log.error('a service broke on a frame', { service: name, error: String(error) });
+        return true;
+      }
+    },
     start: () => void begin(),
     state: () => state,
     detail() {

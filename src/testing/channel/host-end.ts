@@ -3,6 +3,7 @@ import type {
   ChannelStatus,
   Choice,
   ChoiceOutcome,
+  Frame,
   InboundMessage,
   KnownChat,
   Reaction,
@@ -16,6 +17,7 @@ export class HostEnd implements ChannelEvents {
   readonly strangers: string[] = [];
   readonly choices: Choice[] = [];
   readonly reactions: Reaction[] = [];
+  readonly frames: Frame[] = [];
   readonly statuses: ChannelStatus[] = [];
   /** How often a message was handed over, stored or not. */
   offered = 0;
@@ -46,6 +48,12 @@ export class HostEnd implements ChannelEvents {
   readonly onReaction = async (reaction: Reaction): Promise<ReactionOutcome> => {
     this.reactions.push(reaction);
     return 'kept';
+  };
+
+  /** Takes every frame, as a service of devices does. */
+  readonly onFrame = (frame: Frame): boolean => {
+    this.frames.push(frame);
+    return true;
   };
 
   readonly onStatus = (status: ChannelStatus): void => {

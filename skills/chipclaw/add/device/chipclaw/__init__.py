@@ -1,3 +1,3 @@
 """An agent for a microcontroller, in MicroPython."""
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"

@@ -14,6 +14,7 @@ from chipclaw.bus.queue import MessageBus
 from chipclaw.channels.mqtt import MQTTChannel
 from chipclaw.channels.uart import UARTChannel
 from chipclaw.config import Config
+from chipclaw.host import Host
 from chipclaw.providers.http_provider import HTTPProvider
 from chipclaw.session.manager import SessionManager
 from chipclaw.utils import asyncio, log
@@ -36,7 +37,8 @@ class App:
         )
         sessions = SessionManager(config.data_dir)
         self.agent = AgentLoop(self.bus, provider, sessions, context, self.tools, config)
-        self.channels = create_channels(config, self.bus)
+        self.host = Host(self.tools)
+        self.channels = create_channels(config, self.bus, self.host)
 
     async def run(self):
         """Run until all is stopped. A channel that fails stops no other."""
@@ -45,6 +47,7 @@ class App:
         await asyncio.gather(
             self.agent.run(),
             self.bus.dispatch_outbound(),
+            self.host.run(),
             *[_guarded(channel) for channel in self.channels]
         )
 
@@ -66,12 +69,16 @@ def create_tools(config, bus):
     return tools
 
 
-def create_channels(config, bus):
+def create_channels(config, bus, host=None):
     channels = []
     if config.get("channels", "mqtt", "enabled"):
         channels.append(MQTTChannel(bus, config.get("channels", "mqtt")))
     if config.get("channels", "uart", "enabled"):
         channels.append(UARTChannel(bus, config.get("channels", "uart")))
+    for channel in channels:
+        if host is not None and channel.config.get("host"):
+            channel.host = host
+            host.add(channel)
     if not channels:
         log("No channel is on. Set channels.uart.enabled in /config.json.")
     return channels

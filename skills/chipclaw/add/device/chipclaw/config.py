@@ -37,6 +37,8 @@ def _defaults():
                 "keepalive_s": 60,
                 # Closed: a broker lets others write as well.
                 "allow_from": [],
+                # True lets the assistant call the tools: whoever may publish on the topic can, too.
+                "host": False,
             },
             "uart": {
                 "enabled": True,
@@ -46,6 +48,7 @@ def _defaults():
                 "rx_pin": 18,
                 # The line is in the hand of whoever holds the board.
                 "allow_from": ["*"],
+                "host": True,
             },
         },
     }

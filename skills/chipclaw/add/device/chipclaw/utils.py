@@ -71,6 +71,11 @@ def write_text(path, text):
     part = path + ".part"
     with open(part, "w") as file:
         file.write(text)
+    move(part, path)
+
+
+def move(part, path):
+    """Give a file its name, in place of one that is there."""
     try:
         os.rename(part, path)
     except OSError:  # FAT does not rename over a file that is there.

@@ -4,8 +4,10 @@ import {
   type ChannelEvents,
   type ChannelStatus,
   defineChannel,
+  type Frame,
   type OutboundMessage,
 } from './channel.ts';
+import { type ExchangeLimit, openExchangeLimit } from './kit/exchange-limit.ts';
 import { PartDelivery } from './kit/part-delivery.ts';
 import { plainParts } from './kit/plain-text.ts';
 import { settingsProblem } from './mqtt/access.ts';
@@ -47,6 +49,7 @@ class MqttChannel implements Channel {
   readonly allowSetting = 'MQTT_ALLOW_FROM';
   readonly #settings: MqttSettings;
   readonly #parts: Parts;
+  readonly #limit: ExchangeLimit;
   readonly #delivery: PartDelivery<MessagePart>;
   #status: ChannelStatus = { state: 'stopped', detail: null };
   #link: Link | null = null;
@@ -55,6 +58,7 @@ class MqttChannel implements Channel {
   constructor(settings: MqttSettings, parts: Parts) {
     this.#settings = settings;
     this.#parts = parts;
+    this.#limit = openExchangeLimit(parts.clock.now);
     this.#delivery = new PartDelivery<MessagePart>({
       partsOf: ({ text }) =>
         plainParts(text, settings.maxChars).map((part, at) => ({ text: part.text, at })),
@@ -80,7 +84,15 @@ class MqttChannel implements Channel {
     const clientId = settings.clientId ?? records.clientId(fresh);
     const stop = new AbortController();
     const { signal } = stop;
-    const take = openInbox({ allowFrom, topics: settings, records, events, log, clock });
+    const take = openInbox({
+      allowFrom,
+      topics: settings,
+      records,
+      events,
+      log,
+      clock,
+      limit: this.#limit,
+    });
     const { promise: outcome, resolve } = Promise.withResolvers<void>();
     const report = (status: ChannelStatus): void => {
       this.#report(events, status);
@@ -126,6 +138,12 @@ class MqttChannel implements Channel {
     return this.#delivery.send(message);
   }
 
+  async sendFrame(jid: string, body: Frame['body']): Promise<void> {
+    if (this.#session === null) throw notConnected();
+    const topic = topicOutOf(this.#settings, chatIn(jid) ?? '');
+    await this.#session.publishNow(topic, JSON.stringify(body));
+  }
+
   /** A topic has no sign for it. */
   async setTyping(_jid: string, _isTyping: boolean): Promise<void> {}
 
@@ -142,13 +160,12 @@ class MqttChannel implements Channel {
     const part = { id, at };
     const state = records.stateOf(part);
     if (state === 'done') return;
-    if (this.#session === null) {
-      throw new MqttError('NOT_CONNECTED', 'The broker is not connected; nothing was sent.');
-    }
+    if (this.#session === null) throw notConnected();
     // The session that began it ended, and the present one sees to it.
     if (state === 'underway') throw new MqttError('UNDERWAY', 'The message is on its way already.');
     const chat = chatIn(jid) ?? '';
     await this.#session.publish(part, topicOutOf(this.#settings, chat), writePayload(text, chat));
+    this.#limit.answered(jid);
   }
 
   #report(events: ChannelEvents, status: ChannelStatus): void {
@@ -157,4 +174,8 @@ class MqttChannel implements Channel {
     this.#status = status;
     events.onStatus(status);
   }
+}
+
+function notConnected(): MqttError {
+  return new MqttError('NOT_CONNECTED', 'The broker is not connected; nothing was sent.');
 }

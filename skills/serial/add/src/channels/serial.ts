@@ -4,8 +4,10 @@ import {
   type ChannelEvents,
   type ChannelStatus,
   defineChannel,
+  type Frame,
   type OutboundMessage,
 } from './channel.ts';
+import { type ExchangeLimit, openExchangeLimit } from './kit/exchange-limit.ts';
 import { PartDelivery } from './kit/part-delivery.ts';
 import { plainParts } from './kit/plain-text.ts';
 import { allowListProblem } from './serial/access.ts';
@@ -46,7 +48,10 @@ class SerialChannel implements Channel {
   readonly allowSetting = 'SERIAL_ALLOW_FROM';
   readonly #settings: SerialSettings;
   readonly #parts: Parts;
+  readonly #limit: ExchangeLimit;
   readonly #delivery: PartDelivery<LinePart>;
+  /** Frames and parts are written one after the other. */
+  #writing: Promise<unknown> = Promise.resolve();
   #status: ChannelStatus = { state: 'stopped', detail: null };
   #link: Link | null = null;
   #line: Line | null = null;
@@ -54,10 +59,11 @@ class SerialChannel implements Channel {
   constructor(settings: SerialSettings, parts: Parts) {
     this.#settings = settings;
     this.#parts = parts;
+    this.#limit = openExchangeLimit(parts.clock.now);
     this.#delivery = new PartDelivery<LinePart>({
       partsOf: ({ text }) =>
         plainParts(text, settings.maxChars).map((part, at) => ({ ...part, at })),
-      send: ({ id }, part) => this.#write(id, part),
+      send: ({ id }, part) => this.#inTurn(() => this.#write(id, part)),
       pauseMs: () => null,
       pause: parts.clock.pause,
       explain: (error) => (error instanceof Error ? error : new Error(String(error))),
@@ -74,7 +80,14 @@ class SerialChannel implements Channel {
     const stop = new AbortController();
     const { signal } = stop;
     const { log, clock } = this.#parts;
-    const inbox = openInbox({ settings: this.#settings, events, log, clock, signal });
+    const inbox = openInbox({
+      settings: this.#settings,
+      events,
+      log,
+      clock,
+      signal,
+      limit: this.#limit,
+    });
     const { promise: outcome, resolve } = Promise.withResolvers<void>();
     const report = (status: ChannelStatus): void => {
       this.#report(events, status);
@@ -116,6 +129,13 @@ class SerialChannel implements Channel {
     return this.#delivery.send(message);
   }
 
+  sendFrame(_jid: string, body: Frame['body']): Promise<void> {
+    return this.#inTurn(async () => {
+      const begin = this.#parts.written.isCut() ? '\n' : '';
+      await this.#openLine().write(`${begin}${JSON.stringify(body)}\n`);
+    });
+  }
+
   /** A line has no sign for it. */
   async setTyping(_jid: string, _isTyping: boolean): Promise<void> {}
 
@@ -131,13 +151,23 @@ class SerialChannel implements Channel {
   async #write(id: string, { at, text }: LinePart): Promise<void> {
     const { written } = this.#parts;
     if (written.partsOf(id) > at) return;
-    if (this.#line === null) {
-      throw new SerialError('NOT_CONNECTED', 'The serial line is not there; nothing was sent.');
-    }
+    const line = this.#openLine();
     const begin = written.isCut() ? '\n' : '';
     written.begin(id);
-    await this.#line.write(begin + writeLine(text));
+    await line.write(begin + writeLine(text));
     written.end(id, at + 1);
+    this.#limit.answered(JID);
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.#writing.then(work);
+    this.#writing = done.catch(() => {});
+    return done;
+  }
+
+  #openLine(): Line {
+    if (this.#line !== null) return this.#line;
+    throw new SerialError('NOT_CONNECTED', 'The serial line is not there; nothing was sent.');
   }
 
   #report(events: ChannelEvents, status: ChannelStatus): void {

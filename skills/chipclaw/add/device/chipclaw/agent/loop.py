@@ -2,6 +2,7 @@
 
 import gc
 import json
+import time
 
 from chipclaw.bus.events import OutboundMessage
 from chipclaw.providers.base import ProviderError
@@ -9,6 +10,10 @@ from chipclaw.utils import asyncio, log
 
 # A message longer than this would not fit into RAM beside the prompt.
 MOST_CHARS = 16000
+# So many turns of one chat in ten minutes; more are two agents that answer each other.
+MOST_IN_WINDOW = 30
+WINDOW_MS = 600000
+MOST_CHATS = 8
 
 
 class AgentLoop:
@@ -19,6 +24,7 @@ class AgentLoop:
         self.context = context
         self.tools = tools
         self.config = config
+        self._times = {}
 
     async def run(self):
         """Answer one message after the other. What goes wrong with one is its answer, and the next one follows."""
@@ -28,7 +34,19 @@ class AgentLoop:
             msg = None
             gc.collect()
 
+    def _is_loop(self, key):
+        """Tell whether a chat asks faster than people do: two agents would answer each other without end."""
+        now = time.ticks_ms()
+        recent = [at for at in self._times.get(key, ()) if time.ticks_diff(now, at) < WINDOW_MS]
+        if key not in self._times and len(self._times) >= MOST_CHATS:
+            self._times.clear()
+        is_loop = len(recent) >= MOST_IN_WINDOW
+        self._times[key] = recent if is_loop else recent + [now]
+        return is_loop
+
     async def _handle_message(self, msg):
+        if self._is_loop(msg.session_key):
+            return log("A message in", msg.session_key, "is ignored: %d in ten minutes are the most." % MOST_IN_WINDOW)
         try:
             answer = await self._answer(msg)
         except ProviderError as error:

@@ -11,6 +11,9 @@ class BaseChannel:
     def __init__(self, bus, config):
         self.bus = bus
         self.config = config
+        # The assistant, where it may call the tools, and the name of the present connection to it.
+        self.host = None
+        self.link = None
 
     async def start(self):
         """Read what comes, until `stop`."""
@@ -21,6 +24,19 @@ class BaseChannel:
 
     async def send(self, msg):
         raise NotImplementedError
+
+    async def send_frame(self, frame):
+        raise NotImplementedError
+
+    def take_frame(self, data):
+        """Take what is no message but a frame of the assistant's; True where it was one."""
+        if not isinstance(data, dict) or not isinstance(data.get("frame"), str) or "content" in data:
+            return False
+        if self.host is not None:
+            self.host.take(self, data)
+        elif data["frame"] == "call":
+            log("A call of the assistant on", self.name, "is ignored: channels.%s.host is false." % self.name)
+        return True
 
     def is_allowed(self, sender_id):
         allowed = self.config.get("allow_from") or []

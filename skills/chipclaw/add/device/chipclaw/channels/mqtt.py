@@ -5,6 +5,7 @@ import time
 
 from chipclaw.bus.events import InboundMessage
 from chipclaw.channels.base import BaseChannel, as_text, write_message
+from chipclaw.host import new_link
 from chipclaw.utils import asyncio, decode, log
 
 try:
@@ -94,7 +95,15 @@ class MQTTChannel(BaseChannel):
 
     async def send(self, msg):
         """Publish, at least once. Without a broker the message waits, and the oldest of too many is dropped."""
-        self._waiting.append(write_message(msg))
+        self._put(write_message(msg))
+
+    async def send_frame(self, frame):
+        """Publish a frame of this connection. It waits for no other one."""
+        if self.is_connected:
+            self._put(json.dumps(frame))
+
+    def _put(self, payload):
+        self._waiting.append(payload)
         if len(self._waiting) > MOST_WAITING:
             self._waiting.pop(0)
             log("A message by MQTT is dropped: too many wait for the broker.")
@@ -119,6 +128,12 @@ class MQTTChannel(BaseChannel):
         )
         client.set_callback(self._on_message)
         self.client = client
+        if self.host is not None:
+            self.link = new_link()
+            # What waits is of an earlier connection, where it is a frame.
+            self._waiting = [text for text in self._waiting if '"frame"' not in text]
+            bye = json.dumps(self.host.frame("bye", self.link))
+            client.set_last_will(config["topic_out"], bye, qos=1)
         # False: the broker keeps what comes while the board is off.
         try:
             client.connect(False, SOCKET_TIMEOUT_S)
@@ -128,6 +143,8 @@ class MQTTChannel(BaseChannel):
         client.subscribe(config["topic_in"], qos=1)
         self.is_connected = True
         log("MQTT is connected to", config["broker"])
+        if self.host is not None:
+            self._waiting.append(json.dumps(self.host.hello(self.link)))
 
     async def _poll(self):
         keepalive_ms = self.config["keepalive_s"] * 500
@@ -159,6 +176,8 @@ class MQTTChannel(BaseChannel):
     def _on_message(self, topic, payload):
         try:
             data = json.loads(payload)
+            if self.take_frame(data):
+                return
             content = data["content"]
             if not isinstance(content, str):
                 raise ValueError

@@ -4,6 +4,7 @@ import json
 
 from chipclaw.bus.events import InboundMessage
 from chipclaw.channels.base import BaseChannel, as_text, write_message
+from chipclaw.host import new_link
 from chipclaw.utils import asyncio, log
 
 POLL_S = 0.1
@@ -23,6 +24,7 @@ class UARTChannel(BaseChannel):
         self._buffer = b""
         self._is_dropping = False
         self._is_running = False
+        self._writing = asyncio.Lock()
 
     async def start(self):
         try:
@@ -37,6 +39,9 @@ class UARTChannel(BaseChannel):
             rx=self.config["rx_pin"],
         )
         log("The serial line is open at", self.config["baudrate"], "baud.")
+        self.link = new_link()
+        if self.host is not None:
+            await self.send_frame(self.host.hello(self.link))
         self._is_running = True
         while self._is_running:
             if not self.bus.is_full() and self.uart.any():
@@ -49,13 +54,24 @@ class UARTChannel(BaseChannel):
     async def send(self, msg):
         if self.uart is None:
             return log("A message for the serial line is dropped: it is not open.")
-        data = memoryview(write_message(msg).encode())
+        await self._write(write_message(msg))
+
+    async def send_frame(self, frame):
+        if self.uart is not None:
+            await self._write(json.dumps(frame))
+
+    async def _write(self, line):
+        """Write a line as a whole: no other one begins in the middle of it."""
+        async with self._writing:
+            await self._write_bytes(line.encode() + b"\n")
+
+    async def _write_bytes(self, line):
+        data = memoryview(line)
         while data:
             written = self.uart.write(data) or 0
             data = data[written:]
             if data:
                 await asyncio.sleep(WRITE_S)
-        self.uart.write(b"\n")
 
     def _take(self, chunk):
         self._buffer += chunk
@@ -77,7 +93,10 @@ class UARTChannel(BaseChannel):
             return log("A line is ignored: it is no UTF-8. Perhaps the speed is another.")
         if not text:
             return
-        content, sender_id = _read(text)
+        data = _json(text)
+        if self.take_frame(data):
+            return
+        content, sender_id = _read(text, data)
         if not content.strip():
             return
         if not self.is_allowed(sender_id):
@@ -85,12 +104,15 @@ class UARTChannel(BaseChannel):
         self.bus.inbound.put_nowait(InboundMessage(self.name, sender_id, CHAT, content))
 
 
-def _read(text):
-    """Return (content, sender_id) of a line: of its JSON, or the line itself."""
+def _json(text):
     try:
-        data = json.loads(text)
-        if isinstance(data, dict) and isinstance(data["content"], str):
-            return data["content"], as_text(data.get("sender_id", SENDER))
-    except (ValueError, KeyError):
-        pass  # Plain text, then.
+        return json.loads(text)
+    except ValueError:
+        return None  # Plain text, then.
+
+
+def _read(text, data):
+    """Return (content, sender_id) of a line: of its JSON, or the line itself."""
+    if isinstance(data, dict) and isinstance(data.get("content"), str):
+        return data["content"], as_text(data.get("sender_id", SENDER))
     return text, SENDER

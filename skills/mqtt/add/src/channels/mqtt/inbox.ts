@@ -1,6 +1,7 @@
 import type { ChannelClock, ChannelEvents, ChannelLog, InboundMessage } from '../channel.ts';
 import { isAllowed } from '../kit/allow-list.ts';
 import { backoffMs } from '../kit/backoff.ts';
+import type { ExchangeLimit } from '../kit/exchange-limit.ts';
 import { jidOf } from './jid.ts';
 import { type MqttMessage, readPayload } from './payload.ts';
 import type { Records } from './records.ts';
@@ -25,6 +26,7 @@ export type InboxOptions = {
   readonly events: ChannelEvents;
   readonly log: ChannelLog;
   readonly clock: ChannelClock;
+  readonly limit: ExchangeLimit;
 };
 
 /** Resolves with true when the message is stored, or is none; with false where the signal came before. Never rejects. */
@@ -32,7 +34,7 @@ export type Take = (publication: Publication, signal: AbortSignal) => Promise<bo
 
 /** Opens the way in: messages are handed to the host one after the other, each until it is stored. */
 export function openInbox(options: InboxOptions): Take {
-  const { allowFrom, topics, records, events, log, clock } = options;
+  const { allowFrom, topics, records, events, log, clock, limit } = options;
   const epoch = `${clock.now().toString(36)}${Math.floor(clock.random() * 36 ** 6).toString(36)}`;
   let count = 0;
 
@@ -62,10 +64,20 @@ export function openInbox(options: InboxOptions): Take {
     const read = readPayload(payload);
     if (read.kind === 'noise') return ignore(read.reason);
     if (read.kind === 'empty') return null;
+    if (read.kind === 'frame') {
+      const { sender, body } = read;
+      const chat = chatOf(topics, topic, null);
+      const isKnown = chat !== null && isAllowed(allowFrom, sender);
+      const isTaken = isKnown && events.onFrame?.({ jid: jidOf(chat), sender, body }) === true;
+      return isTaken ? null : ignore('it is a frame that nobody takes');
+    }
     const { sender, chat: named } = read.message;
     if (!isAllowed(allowFrom, sender)) return async () => events.onStranger?.(sender);
     const chat = chatOf(topics, topic, named);
     if (chat === null) return ignore('its chat_id cannot be one, or is that of another topic');
+    if (!limit.takes(jidOf(chat))) {
+      return ignore('its sender answers each answer: another agent is there');
+    }
     const message = inboundOf(read.message, { chat, id: idOf(read.message, publication) });
     return () => events.onMessage(message);
   }

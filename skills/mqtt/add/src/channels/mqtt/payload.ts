@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { Frame } from '../channel.ts';
+import { frameIn } from '../kit/frames.ts';
 
 /** A longer message is no question, and a board has no room for one. */
 export const MAX_PAYLOAD_BYTES = 262_144;
@@ -19,10 +21,12 @@ export type MqttMessage = {
 /** What a payload is: a message, nothing, or something else. */
 export type ReadPayload =
   | { readonly kind: 'message'; readonly message: MqttMessage }
+  | { readonly kind: 'frame'; readonly sender: string; readonly body: Frame['body'] }
   | { readonly kind: 'empty' }
   | { readonly kind: 'noise'; readonly reason: string };
 
 const Id = z.union([z.string().min(1).max(128), z.number()]).transform(String);
+const Sender = z.object({ sender_id: Id.default(SENDER) });
 const Message = z.object({
   content: z.string(),
   sender_id: Id.default(SENDER),
@@ -44,7 +48,12 @@ export function readPayload(bytes: Uint8Array): ReadPayload {
   } catch {
     return { kind: 'noise', reason: 'it is no UTF-8' };
   }
-  const read = Message.safeParse(jsonIn(text)).data;
+  const json = jsonIn(text);
+  const body = frameIn(json);
+  if (body !== null) {
+    return { kind: 'frame', sender: Sender.safeParse(body).data?.sender_id ?? SENDER, body };
+  }
+  const read = Message.safeParse(json).data;
   if (read === undefined) return { kind: 'noise', reason: 'it is no JSON with "content"' };
   const { content, sender_id: sender, chat_id: chat, id } = read;
   if (content.trim() === '') return { kind: 'empty' };

@@ -14,6 +14,8 @@ const GOODBYE_MS = 2_000;
 export interface Session {
   /** Resolves when the broker has taken the message; rejects where the connection ended before. */
   publish(part: PartName, topic: string, payload: string): Promise<void>;
+  /** Publishes something that is worth nothing later. */
+  publishNow(topic: string, payload: string): Promise<void>;
   /** Resolves when the connection is down, from either end. */
   readonly closed: Promise<void>;
   /** Says goodbye, once what was received is acknowledged. */
@@ -74,6 +76,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     closed,
     publish: (part, topic, payload) =>
       publish({ client, store, qos: settings.qos }, part, { topic, payload }),
+    publishNow: (topic, payload) => publishNow(client, topic, payload),
     async close() {
       // Nothing more is taken, and the broker keeps it: an error is no acknowledgement.
       client.handleMessage = (_, done) => done(new Error('closing'));
@@ -145,6 +148,20 @@ function publish(
     const cbStorePut = (): void =>
       store.keep(part, { packet: client.getLastMessageId(), topic, payload, qos });
     client.publish(topic, payload, { qos, cbStorePut }, end);
+  });
+}
+
+/** Nothing keeps it: where the connection ends before the broker has it, it is gone. */
+function publishNow(client: MqttClient, topic: string, payload: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const cut = (): void => reject(new MqttError('CLOSED', 'closed the connection.'));
+    if (!client.connected) return cut();
+    client.once('close', cut);
+    client.publish(topic, payload, { qos: 1 }, (error) => {
+      client.off('close', cut);
+      if (error) reject(error);
+      else resolve();
+    });
   });
 }
 

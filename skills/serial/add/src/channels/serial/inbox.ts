@@ -1,7 +1,15 @@
 import type { ChannelClock, ChannelEvents, ChannelLog, InboundMessage } from '../channel.ts';
 import { isAllowed } from '../kit/allow-list.ts';
 import { backoffMs } from '../kit/backoff.ts';
-import { CHAT, JID, type LineMessage, readLine } from './line-message.ts';
+import type { ExchangeLimit } from '../kit/exchange-limit.ts';
+import {
+  CHAT,
+  JID,
+  type LineMessage,
+  type ReadLine,
+  readLine,
+  type SentFrame,
+} from './line-message.ts';
 import { createLineSplitter, MAX_LINE_BYTES } from './line-splitter.ts';
 import type { SerialSettings } from './settings.ts';
 
@@ -16,6 +24,7 @@ export type InboxOptions = {
   readonly log: ChannelLog;
   readonly clock: ChannelClock;
   readonly signal: AbortSignal;
+  readonly limit: ExchangeLimit;
 };
 
 /** Takes the bytes of a line, and hands its messages to the host, in order. */
@@ -27,7 +36,8 @@ export interface Inbox {
 }
 
 /** Opens the way in. */
-export function openInbox({ settings, events, log, clock, signal }: InboxOptions): Inbox {
+export function openInbox(options: InboxOptions): Inbox {
+  const { settings, events, log, clock, signal, limit } = options;
   const epoch = `${clock.now().toString(36)}${Math.floor(clock.random() * 36 ** 6).toString(36)}`;
   let waiting: (() => Promise<void>)[] = [];
   let storing: Promise<void> | null = null;
@@ -36,9 +46,19 @@ export function openInbox({ settings, events, log, clock, signal }: InboxOptions
   let noiseToldAt = Number.NEGATIVE_INFINITY;
 
   function onLine(bytes: Uint8Array): void {
-    const read = readLine(bytes, settings.takesPlainText);
-    if (read.kind === 'noise') onNoise(read.reason);
+    onRead(readLine(bytes, settings.takesPlainText));
+  }
+
+  function onRead(read: ReadLine): void {
+    if (read.kind === 'frame') {
+      if (!takesFrame(read.frame)) onRead(read.asMessage);
+    } else if (read.kind === 'noise') onNoise(read.reason);
     else if (read.kind === 'message') take(workFor(read.message));
+  }
+
+  function takesFrame({ sender, body }: SentFrame): boolean {
+    const isKnown = isAllowed(settings.allowFrom, sender);
+    return isKnown && events.onFrame?.({ jid: JID, sender, body }) === true;
   }
 
   function onNoise(reason: string): void {
@@ -50,6 +70,10 @@ export function openInbox({ settings, events, log, clock, signal }: InboxOptions
   function workFor(read: LineMessage): () => Promise<void> {
     const { sender } = read;
     if (!isAllowed(settings.allowFrom, sender)) return async () => events.onStranger?.(sender);
+    if (!limit.takes(JID)) {
+      onNoise('its sender answers each answer: another agent is there');
+      return async () => {};
+    }
     count += 1;
     const message = inboundOf(read, `${epoch}-${count}`);
     return () => events.onMessage(message);

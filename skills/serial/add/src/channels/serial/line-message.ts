@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { Frame } from '../channel.ts';
+import { frameIn } from '../kit/frames.ts';
 
 /** The one chat of the line, and the sender of a line that names none. */
 export const CHAT = 'uart_default';
@@ -15,13 +17,19 @@ export type LineMessage = {
   readonly id: string | null;
 };
 
+/** A frame as a device wrote it. */
+export type SentFrame = { readonly sender: string; readonly body: Frame['body'] };
+
 /** What a line is: a message, nothing, or a text that is none. */
 export type ReadLine =
   | { readonly kind: 'message'; readonly message: LineMessage }
+  /** For a program; `asMessage` is what it is where none takes it. */
+  | { readonly kind: 'frame'; readonly frame: SentFrame; readonly asMessage: ReadLine }
   | { readonly kind: 'empty' }
   | { readonly kind: 'noise'; readonly reason: string };
 
 const Id = z.union([z.string().min(1).max(128), z.number()]).transform(String);
+const Sender = z.object({ sender_id: Id.default(SENDER) });
 const Message = z.object({
   content: z.string(),
   sender_id: Id.default(SENDER),
@@ -44,13 +52,23 @@ export function readLine(bytes: Uint8Array, takesPlainText: boolean): ReadLine {
     };
   }
   if (line === '') return { kind: 'empty' };
-  const read = Message.safeParse(jsonIn(line)).data;
+  const json = jsonIn(line);
+  const body = frameIn(json);
+  if (body !== null) {
+    const sender = Sender.safeParse(body).data?.sender_id ?? SENDER;
+    return { kind: 'frame', frame: { sender, body }, asMessage: textOf(line, takesPlainText) };
+  }
+  const read = Message.safeParse(json).data;
   if (read !== undefined) {
     const { content, sender_id: sender, id } = read;
     return content.trim() === ''
       ? { kind: 'empty' }
       : { kind: 'message', message: { content, sender, id } };
   }
+  return textOf(line, takesPlainText);
+}
+
+function textOf(line: string, takesPlainText: boolean): ReadLine {
   if (!takesPlainText) return { kind: 'noise', reason: 'it is no JSON with "content"' };
   return { kind: 'message', message: { content: line, sender: SENDER, id: null } };
 }

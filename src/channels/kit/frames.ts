@@ -1,0 +1,11 @@
+import type { Frame } from '../channel.ts';
+
+/**
+ * Reads JSON that is a frame of a program at the far end: it names its kind in `frame`, and has no `content`, which a
+ * message has. Null for anything else.
+ */
+export function frameIn(json: unknown): Frame['body'] | null {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) return null;
+  const body: Frame['body'] = { ...json };
+  return typeof body['frame'] === 'string' && !('content' in body) ? body : null;
+}
