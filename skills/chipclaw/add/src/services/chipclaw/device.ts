@@ -53,14 +53,17 @@ export class Device {
 
   /** Takes what the device says. What it says about an earlier connection, or twice, changes nothing. */
   take(frame: DeviceFrame): void {
-    if (frame.frame === 'hello') return this.#greet(frame);
+    if (frame.frame === 'hello') {
+      this.#greet(frame);
+      return;
+    }
     if (frame.link !== this.#present?.link) {
       // It runs, and was never introduced: its hello came before us, or was lost.
       if (frame.frame !== 'bye') this.ask();
       return;
     }
     this.#heardAt = this.#parts.now();
-    if (frame.frame === 'bye') return this.gone('went off');
+    if (frame.frame === 'bye') this.gone('went off');
     if (frame.frame === 'result' && frame.id === this.#underway?.id) this.#underway.end(frame);
   }
 
