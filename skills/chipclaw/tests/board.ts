@@ -10,6 +10,8 @@ type Value = string | number | boolean | null | undefined;
 type Arguments = Readonly<Record<string, Value>>;
 /** Bytes for the board. */
 type Taken = { readonly taken: Buffer | null };
+/** A frame of the board's. */
+export type Frame = Readonly<Record<string, unknown>>;
 type Message =
   | { readonly kind: 'ready' }
   | { readonly kind: 'console'; readonly line: string }
@@ -39,7 +41,9 @@ export type BoardOptions = {
 export class Board implements AsyncDisposable {
   /** What it prints of itself. */
   readonly console: string[] = [];
-  /** Lines that it has written on its serial line. */
+  /** Frames that it has written on its serial line, for the assistant. */
+  readonly frames: Frame[] = [];
+  /** Lines that it has written there, without frames. */
   readonly lines: string[] = [];
   readonly pins = new Map<number, number>();
   readonly voltages = new Map<number, number>();
@@ -48,6 +52,9 @@ export class Board implements AsyncDisposable {
   wifi = { ssid: 'home', password: 'secret', isJoined: false };
   /** Takes what the board writes on its line, beside `lines`. */
   onWritten: (data: Buffer) => void = () => {};
+  /** Takes its frames, beside `frames`. */
+  onFrame: (frame: Frame) => void = () => {};
+  resets = 0;
   readonly #worker: Worker;
   readonly #flag: Int32Array;
   readonly #answers: MessagePort;
@@ -197,6 +204,9 @@ asyncio.create_task(app.run())`);
         return;
       case 'wifi.isconnected':
         return this.wifi.isJoined;
+      case 'reset':
+        this.resets += 1;
+        return;
       case 'uart.any':
         return this.#uartIn.length;
       case 'uart.read':
@@ -217,8 +227,18 @@ asyncio.create_task(app.run())`);
   #written(data: Buffer): void {
     const lines = (this.#uartRest + data.toString('latin1')).split('\n');
     this.#uartRest = lines.pop() ?? '';
-    this.lines.push(...lines.map((line) => Buffer.from(line, 'latin1').toString()));
+    for (const line of lines) this.#writtenLine(Buffer.from(line, 'latin1').toString());
     this.onWritten(data);
+  }
+
+  #writtenLine(line: string): void {
+    if (!line.includes('"frame"')) {
+      this.lines.push(line);
+      return;
+    }
+    const frame: Frame = JSON.parse(line);
+    this.frames.push(frame);
+    this.onFrame(frame);
   }
 
   async #tcp(op: string, args: Arguments, data: Buffer): Promise<unknown> {

@@ -172,3 +172,38 @@ test('a burst of messages stays in order and loses nothing', async () => {
   expect(inbox.texts).toEqual(texts);
   expect(new Set(inbox.messages.map(({ id }) => id)).size).toBe(300);
 });
+
+test('a frame goes to whoever takes frames, in the chat of its topic alone, and out on that of the chat', async () => {
+  await using broker = await Broker.start();
+  await using connected = await connectChannel(broker.url, { MQTT_TOPICS: 'lamp=l/out>l/in' });
+  const { inbox, channel } = connected;
+  inbox.takesFrames = true;
+  const hello = { frame: 'hello', link: 'a', chat_id: 'other' };
+  broker.say('l/out', { ...hello, sender_id: 'eve' });
+  broker.say('l/out', hello);
+  await inbox.until(() => inbox.frames.length === 1);
+  expect(inbox.frames).toEqual([{ jid: 'mqtt:lamp', sender: 'unknown', body: hello }]);
+  await channel.sendFrame?.('mqtt:lamp', { frame: 'who' });
+  expect(broker.textsOn('l/in')).toEqual(['{"frame":"who"}']);
+  inbox.takesFrames = false;
+  broker.say('l/out', hello);
+  await inbox.until(() => inbox.log.length === 2);
+  expect(inbox.texts).toEqual([]);
+});
+
+test('an agent at the other end that answers each answer is not answered for ever', async () => {
+  await using broker = await Broker.start();
+  await using connected = await connectChannel(broker.url, { MQTT_TOPICS: 'lamp=l/out>l/in' });
+  const { inbox, channel } = connected;
+  let count = 0;
+  inbox.onMessage = async () => {
+    count += 1;
+    const answer = { id: `m${count}`, jid: 'mqtt:lamp', text: 'and you?' };
+    const reply = { content: `fine ${count}, and you?` };
+    void channel.send(answer).then(() => broker.say('l/out', reply));
+  };
+  broker.say('l/out', { content: 'hello' });
+  await inbox.until(() => inbox.log.length > 0);
+  expect(count).toBe(31);
+  expect(inbox.log).toMatchObject([{ data: { reason: expect.stringContaining('another agent') } }]);
+});

@@ -153,3 +153,43 @@ test('disconnecting waits for what was read', async () => {
   expect(channel.status().state).toBe('stopped');
   expect(new Inbox().texts).toEqual([]);
 });
+
+test('a frame of somebody who may write goes to whoever takes frames, and out as a line; else it is text', async () => {
+  await using server = await LineServer.start();
+  await using connected = await connectChannel(server.url);
+  const { inbox, channel } = connected;
+  const board = await server.plugged();
+  const hello = { frame: 'hello', link: 'a' };
+  board.say(`${JSON.stringify(hello)}\n`);
+  await inbox.until(() => inbox.messages.length === 1);
+  expect(inbox.texts).toEqual([JSON.stringify(hello)]);
+  inbox.takesFrames = true;
+  board.say(`${JSON.stringify({ ...hello, sender_id: 'eve' })}\n${JSON.stringify(hello)}\n`);
+  await inbox.until(() => inbox.frames.length === 1);
+  expect(inbox.frames).toEqual([{ jid: 'serial:uart_default', sender: 'uart_user', body: hello }]);
+  await channel.sendFrame?.('serial:uart_default', { frame: 'who' });
+  await server.read(1);
+  expect(server.lines).toEqual(['{"frame":"who"}']);
+  server.unplug();
+  await inbox.until(() => channel.status().state !== 'connected');
+  await expect(channel.sendFrame?.('serial:uart_default', {})).rejects.toThrow('nothing was sent');
+});
+
+test('an agent at the other end that answers each answer is not answered for ever', async () => {
+  await using server = await LineServer.start();
+  await using connected = await connectChannel(server.url);
+  const { inbox, channel } = connected;
+  const board = await server.plugged();
+  let count = 0;
+  inbox.onMessage = async (message) => {
+    inbox.messages.push(message);
+    count += 1;
+    await channel.send({ id: `m${count}`, jid: 'serial:uart_default', text: 'and you?' });
+    inbox.changed();
+  };
+  board.onLine = () => board.say('fine, and you?\n');
+  board.say('hello\n');
+  await inbox.until(() => inbox.log.length > 0);
+  expect(count).toBe(31);
+  expect(inbox.log).toMatchObject([{ data: { reason: expect.stringContaining('another agent') } }]);
+});

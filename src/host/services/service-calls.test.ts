@@ -196,3 +196,41 @@ test('a program of a service ends with it', async () => {
   await assistant.stop();
   expect(await ended).toBe('stopped');
 });
+
+test('frames of a channel reach the service that takes them, and its own go out; links are told', async () => {
+  using project = new TestProject();
+  const { promise, resolve } = Promise.withResolvers<ServiceContext>();
+  const told: unknown[] = [];
+  const start: StartService = (context) => {
+    resolve(context);
+    return {
+      stop() {},
+      status: () => null,
+      onFrame({ body }) {
+        if (body['frame'] === 'break') throw new Error('no idea');
+        told.push(body);
+        return body['frame'] === 'hello';
+      },
+      onLink: (channel, isConnected) => void told.push([channel, isConnected]),
+    };
+  };
+  const assistant = await project.start({ over: { services: [{ name: 'bench', value: start }] } });
+  const { sendFrame } = await promise;
+  const { chat } = assistant;
+  const hello = { frame: 'hello' };
+  expect(chat.frame('chat:board', hello)).toBe(true);
+  expect(chat.frame('chat:board', { frame: 'other' })).toBe(false);
+  // One that breaks on a frame has it: it is no message for that.
+  expect(chat.frame('chat:board', { frame: 'break' })).toBe(true);
+  chat.become({ state: 'connecting', detail: null });
+  expect(told).toEqual(
+    expect.arrayContaining([['chat', true], hello, { frame: 'other' }, ['chat', false]]),
+  );
+  const sent: unknown[] = [];
+  await expect(sendFrame('chat:board', hello)).rejects.toThrow('chat carries no frames.');
+  await expect(sendFrame('nowhere:board', hello)).rejects.toThrow('No channel has the chat');
+  chat.sendFrame = async (jid, body) => void sent.push([jid, body]);
+  await sendFrame('chat:board', hello);
+  expect(sent).toEqual([['chat:board', hello]]);
+  await assistant.stop();
+});

@@ -44,7 +44,7 @@ class Files:
             raise ValueError("the transfer has not begun")
         if at == size:
             with open(part, "ab") as file:
-                file.write(binascii.a2b_base64(data))
+                file.write(binascii.a2b_base64(data.encode()))
         return {"at": _size(part)}
 
     def end(self, path, sha256, size):

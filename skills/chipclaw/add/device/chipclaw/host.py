@@ -22,16 +22,18 @@ MOST_WAITING = 8
 
 def new_link():
     """Return a name for this connection. A call that names another one is of an earlier time, and does not run."""
-    return binascii.hexlify(os.urandom(4)).decode()
+    try:
+        return binascii.hexlify(os.urandom(4)).decode()
+    except AttributeError:  # Not a board.
+        return "%x" % time.time_ns()
 
 
 class Host:
     """Works for the channels whose setting `host` is true. Each has `link` and `send_frame`."""
 
-    def __init__(self, tools, agent_name="chipclaw"):
+    def __init__(self, tools):
         self.tools = tools
         self.files = Files()
-        self.agent_name = agent_name
         self.channels = []
         self._queue = []
         self._ids = []
@@ -48,7 +50,6 @@ class Host:
             )
         return {
             "frame": "hello",
-            "sender_id": self.agent_name,
             "link": link,
             "version": __version__,
             "free": free_memory(),
@@ -56,7 +57,7 @@ class Host:
         }
 
     def frame(self, kind, link):
-        return {"frame": kind, "sender_id": self.agent_name, "link": link}
+        return {"frame": kind, "link": link}
 
     def take(self, channel, data):
         """Take a frame, to be worked on once the channel has read it. Frames of other devices are nothing to us."""

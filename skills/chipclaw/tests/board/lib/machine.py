@@ -70,3 +70,7 @@ class UART:
         part = data[:512]
         give("uart.write", part)
         return len(part)
+
+
+def reset():
+    call("reset")

@@ -164,8 +164,9 @@ class MqttChannel implements Channel {
     // The session that began it ended, and the present one sees to it.
     if (state === 'underway') throw new MqttError('UNDERWAY', 'The message is on its way already.');
     const chat = chatIn(jid) ?? '';
-    await this.#session.publish(part, topicOutOf(this.#settings, chat), writePayload(text, chat));
+    // An answer to it may come before the broker's word.
     this.#limit.answered(jid);
+    await this.#session.publish(part, topicOutOf(this.#settings, chat), writePayload(text, chat));
   }
 
   #report(events: ChannelEvents, status: ChannelStatus): void {

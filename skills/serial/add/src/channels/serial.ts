@@ -154,9 +154,9 @@ class SerialChannel implements Channel {
     const line = this.#openLine();
     const begin = written.isCut() ? '\n' : '';
     written.begin(id);
+    this.#limit.answered(JID);
     await line.write(begin + writeLine(text));
     written.end(id, at + 1);
-    this.#limit.answered(JID);
   }
 
   #inTurn(work: () => Promise<void>): Promise<void> {

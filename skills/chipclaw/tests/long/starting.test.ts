@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Board } from './board.ts';
+import { Board } from '../board.ts';
 
 const CONFIG = 'from chipclaw.config import Config';
 const CONNECT = 'from chipclaw.config import Config\nfrom chipclaw.network import connect';

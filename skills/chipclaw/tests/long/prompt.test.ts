@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { Board } from './board.ts';
-import { ModelServer } from './model.ts';
+import { Board } from '../board.ts';
+import { ModelServer } from '../model.ts';
 
 const day = (back: number): string =>
   new Date(Date.now() - back * 86_400_000).toISOString().slice(0, 10);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { Board } from './board.ts';
-import { Broker } from './broker.ts';
-import { ModelServer } from './model.ts';
+import { Board } from '../board.ts';
+import { Broker } from '../broker.ts';
+import { ModelServer } from '../model.ts';
 
 // The client is umqtt.simple of micropython-lib, as it is frozen into the firmware of an ESP32.
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { Board } from './board.ts';
-import { ModelServer } from './model.ts';
+import { Board } from '../board.ts';
+import { ModelServer } from '../model.ts';
 
 // The device's own code, under MicroPython 1.27 compiled to WebAssembly; `requests` is that of micropython-lib.
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { Board } from './board.ts';
-import { completion, ModelServer } from './model.ts';
+import { Board } from '../board.ts';
+import { completion, ModelServer } from '../model.ts';
 
 test('the tools of a turn come to an end after fifteen rounds', async () => {
   await using model = await ModelServer.start({ tool: 'list_dir', arguments: {} });
