@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Clone, cloneRepository } from '../story/clone.ts';
+import { type Clone, cloneRepository, runThere } from '../story/clone.ts';
 
 // The device's four stories, with Debian's mosquitto as the broker and a pseudo-terminal of socat as the line.
 
@@ -41,7 +41,7 @@ let ModelServer: { start(...answers: readonly unknown[]): Promise<Model> };
 beforeAll(async () => {
   clone = cloneRepository();
   folder = mkdtempSync('/tmp/claw-chipclaw-');
-  const run = await clone.claw('apply', 'chipclaw', '--proof', 'skills');
+  const run = await clone.claw('apply', 'serial', 'mqtt', 'chipclaw', '--proof', 'skills');
   expect(run).toMatchObject({ code: 0, json: { outcome: 'done' } });
   ({ Board } = await import(clone.path('skills/chipclaw/tests/board.ts')));
   ({ ModelServer } = await import(clone.path('skills/chipclaw/tests/model.ts')));
@@ -159,3 +159,104 @@ test(
   },
   MINUTES,
 );
+
+test(
+  'the tests of the device that take longer pass',
+  async () => {
+    const vitest = clone.path('node_modules/vitest/vitest.mjs');
+    const args = [vitest, 'run', '--no-isolate', 'skills/chipclaw/tests/long'] as const;
+    const run = await runThere(clone.root, [clone.nodePath, ...args]);
+    expect(run).toMatchObject({ code: 0 });
+  },
+  MINUTES,
+);
+
+test(
+  'by a broker the tools of a board come with its hello, work, and go with its last will',
+  async () => {
+    await using broker = await startMosquitto();
+    await using assistant = await openAssistant(broker.port);
+    const mqtt = { enabled: true, host: true, broker: '127.0.0.1', port: broker.port };
+    const board = await Board.start({
+      config: { channels: { mqtt: { ...mqtt, allow_from: ['valve'] }, uart: { enabled: false } } },
+    });
+    await assistant.until((tools) => tools.includes('board__gpio'));
+    const said = await assistant.call('board__gpio', { pin: 4, mode: 'write', value: 1 });
+    expect(JSON.parse(said)).toEqual({ pin: 4, value: 1 });
+    expect(board.pins.get(4)).toBe(1);
+    await board[Symbol.asyncDispose]();
+    await assistant.until((tools) => !tools.includes('board__gpio'));
+    expect(await assistant.call('board__gpio', { pin: 4, mode: 'read' })).toContain('no host tool');
+  },
+  MINUTES,
+);
+
+type OneTool = { readonly name: string };
+type Turn = { readonly folder: string; readonly tools: readonly OneTool[] };
+type TurnEvents = { onTool(call: object): Promise<{ readonly value: unknown }> };
+
+/** Starts the clone's assistant with its own channel on the broker; its agent calls what the test says. */
+async function openAssistant(port: number) {
+  const testing = await import(clone.path('src/testing/assistant.ts'));
+  const { channel } = await import(clone.path('src/channels/mqtt.ts'));
+  const { openMemoryDatabases } = await import(clone.path('src/store/own-databases.ts'));
+  const waits = (ms: number, signal: AbortSignal) => pause(ms, null, { signal }).catch(() => {});
+  const project = new testing.TestProject();
+  const terminal = new testing.TestChannel('terminal');
+  const databases = openMemoryDatabases({ now: Date.now });
+  const { value: mqtt } = channel.open(
+    {
+      MQTT_URL: `mqtt://127.0.0.1:${port}`,
+      MQTT_ALLOW_FROM: 'unknown',
+      MQTT_TOPICS: 'board=chipclaw/out>chipclaw/in',
+    },
+    {
+      assistantName: 'Andy',
+      dataDir: project.dir,
+      log: { info() {}, warn() {} },
+      ownerConsole: null,
+      openDatabase: databases.of('channel', 'mqtt'),
+      clock: { now: Date.now, random: Math.random, pause: waits },
+    },
+  );
+  let work: (turn: Turn, events: TurnEvents) => Promise<void> = async () => {};
+  const assistant = await project.start({
+    agent: async (turn: Turn, events: TurnEvents) => {
+      await work(turn, events);
+      return testing.answers('done');
+    },
+    environment: { CHIPCLAW_DEVICES: 'board=mqtt:board' },
+    over: { channels: [terminal, mqtt] },
+  });
+  const turn = async (todo: typeof work): Promise<void> => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    work = async (...parts) => {
+      await todo(...parts);
+      resolve();
+    };
+    await terminal.say('do it');
+    await promise;
+  };
+  return {
+    async call(name: string, input: object): Promise<string> {
+      let said = '';
+      await turn(async ({ folder }, { onTool }) => {
+        said = String((await onTool({ folder, name, input })).value);
+      });
+      return said;
+    },
+    /** Resolves when the tools that a turn is offered are so. */
+    async until(isSo: (tools: readonly string[]) => boolean): Promise<void> {
+      for (let is = false; !is; ) {
+        await turn(async ({ tools }) => {
+          is = isSo(tools.map(({ name }) => name));
+        });
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await assistant.stop();
+      databases.close();
+      project[Symbol.dispose]();
+    },
+  };
+}

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { devicesIn } from '../../../src/lib/chipclaw-settings.ts';
 import { Device } from '../../../src/services/chipclaw/device.ts';
-import { type DeviceFrame, deviceFrameIn } from '../../../src/services/chipclaw/frames.ts';
+import { deviceFrameIn } from '../../../src/services/chipclaw/frames.ts';
 
 const never = new AbortController().signal;
 const TOOL = { name: 'gpio', description: 'a pin', parameters: { type: 'object' } };
@@ -139,7 +139,7 @@ test('garbage is no frame, and of a hello only tools that can be used are taken'
     { ...TOOL, parameters: { type: 'string' } },
     { ...TOOL, parameters: { type: 'object', x: 'y'.repeat(9_000) } },
   ];
-  say({ frame: 'hello', link: 'a', tools: [...bad, TOOL] } satisfies DeviceFrame);
+  say({ frame: 'hello', link: 'a', tools: [...bad, TOOL] });
   expect(device.present?.tools).toEqual([TOOL]);
 });
 
