@@ -66,10 +66,17 @@ async function plugIn(board: BoardType) {
   const lines = createInterface({ input }).on('error', () => {});
   return {
     async ask(text: string): Promise<string> {
-      const answer = once(lines, 'line');
+      const { promise, resolve } = Promise.withResolvers<string>();
+      // Frames are for an assistant, which is not here.
+      const take = (line: string): void => {
+        const { content } = JSON.parse(line);
+        if (content !== undefined) resolve(content);
+      };
+      lines.on('line', take);
       writeSync(file.fd, `${text}\n`);
-      const [line] = await answer;
-      return JSON.parse(String(line)).content;
+      const content = await promise;
+      lines.off('line', take);
+      return content;
     },
     async [Symbol.asyncDispose]() {
       socat.kill('SIGKILL');
