@@ -122,6 +122,27 @@ async function disks(folder: string) {
   };
 }
 
+test('where the disk takes no keys nothing goes out, and later it goes on with those that are there', async () => {
+  const { server, ada } = await startSecret();
+  await using _server = server;
+  const disk = inMemory();
+  await using account = await connectChannel(server, { openDatabase: disk });
+  const { channel, host } = account;
+  await ada.say(SECRET, text('hello'), PEOPLE);
+  await server.until(() => host.heard.includes('hello'));
+  await channel.send({ id: 'm1', jid: JID, text: 'one' });
+  const full = "BEGIN SELECT RAISE(ABORT, 'disk full'); END";
+  disk([]).exec(`CREATE TRIGGER full BEFORE INSERT ON key_record ${full}`);
+  const failed = channel.send({ id: 'm2', jid: JID, text: 'two' });
+  await expect(failed).rejects.toThrow(/disk full|could not be written/);
+  expect(own(server)).toHaveLength(1);
+  disk([]).exec('DROP TRIGGER full');
+  await channel.send({ id: 'm2', jid: JID, text: 'two' });
+  const read = await Promise.all(own(server).map((event) => ada.read(event, SECRET)));
+  expect(read.map(({ body }) => body)).toEqual(['one', 'two']);
+  expect(new Set(own(server).map(indexOf)).size).toBe(2);
+});
+
 test('a message whose key comes later is read then; the person is told once when it does not come', async () => {
   const { server, ada } = await startSecret();
   await using _server = server;

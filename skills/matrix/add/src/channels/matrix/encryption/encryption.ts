@@ -54,7 +54,9 @@ export class Encryption {
     const { api, records, device, log, isOn } = this.#parts;
     if (!isOn) return null;
     const forget = () => {
+      const broken = this.#machine;
       this.#machine = null;
+      void broken?.then((machine) => machine?.close()).catch(() => {}); // It is of no more use.
     };
     // Where the disk takes no keys, those in memory are not gone on with: the next one begins with what is on disk.
     this.#machine ??= openMachine(api, records, device, forget).catch((error: unknown) => {
