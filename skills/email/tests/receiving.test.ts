@@ -1,0 +1,181 @@
+import { setImmediate } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { ADA, connectChannel, EVE, inMemory, mail, SIGNER, settingsOf } from './fixtures.ts';
+import { MailServer } from './mailServer.ts';
+
+const OK = `${SIGNER}; dmarc=pass header.from=example.com`;
+
+test('mail that is forged, automatic, of a stranger or of its own is dropped with the reason; the next one arrives', async () => {
+  await using server = await new MailServer().comeUp();
+  await using connected = await connectChannel(settingsOf(server));
+  const { inbox } = connected;
+  server.deliver(mail({ results: null, text: 'forged' }));
+  server.deliver(
+    mail({
+      results: `${SIGNER}; spf=fail`,
+      headers: [`Authentication-Results: ${OK}`],
+      text: 'forged',
+    }),
+  );
+  server.deliver(mail({ headers: ['Auto-Submitted: auto-replied'], text: 'I am away' }));
+  server.deliver(mail({ from: 'andy+family@example.org', text: 'it is me' }));
+  server.deliver(mail({ from: EVE, text: 'let me in' }));
+  server.deliver(mail({ text: 'hello' }));
+  await inbox.until(() => inbox.messages.length > 0);
+  expect(inbox.texts).toEqual(['hello']);
+  expect(inbox.strangers).toEqual([EVE]);
+  const log = inbox.log.join('\n');
+  for (const reason of [
+    'did not confirm',
+    'spf=fail',
+    'auto-replied',
+    'this account itself',
+    'EMAIL_ALLOW_FROM',
+  ]) {
+    expect(log).toContain(reason);
+  }
+});
+
+test('senders are checked unless the owner has switched that off, and without a name to check by nothing starts', async () => {
+  await using server = await new MailServer().comeUp();
+  const unnamed = { ...settingsOf(server), EMAIL_AUTHSERV_ID: '' };
+  await using refused = await connectChannel(unnamed);
+  expect(refused.channel.status()).toMatchObject({
+    state: 'refused',
+    detail: expect.stringContaining('EMAIL_AUTHSERV_ID'),
+  });
+  await using open = await connectChannel({
+    ...unnamed,
+    EMAIL_AUTHENTICATION: 'off',
+    EMAIL_ALLOW_FROM: '@example.com',
+  });
+  server.deliver(mail({ results: null, from: 'Bob <bob@example.com>' }));
+  await open.inbox.until(() => open.inbox.messages.length > 0);
+  expect(open.inbox.messages[0]).toMatchObject({
+    sender: 'bob@example.com',
+    senderName: 'Bob',
+    isOwner: false,
+  });
+});
+
+test('a plus-address is a group, whose answers go to all in it; the subject is said once in a thread', async () => {
+  await using server = await new MailServer().comeUp();
+  const env = { ...settingsOf(server), EMAIL_ALLOW_FROM: `${ADA}, bob@example.com` };
+  await using connected = await connectChannel(env);
+  const { inbox, channel } = connected;
+  const to = 'andy+family@example.org, bob@example.com, eve@example.net';
+  server.deliver(
+    mail({ to, id: '<one@example.com>', headers: ['Subject: Lunch'], text: 'Where?' }),
+  );
+  await inbox.until(() => inbox.messages.length === 1);
+  expect(inbox.messages[0]).toMatchObject({
+    jid: 'email:+family',
+    chatName: 'family',
+    isDirect: false,
+    mentionsAssistant: true,
+    text: 'Subject: Lunch\n\nWhere?',
+    ownWords: 'Where?',
+    thread: '<one@example.com>',
+  });
+  const id = inbox.messages[0]?.id ?? '';
+  await channel.send({ id: 'm1', jid: 'email:+family', text: 'Here.', answersTo: [id] });
+  expect(server.posted[0]).toMatchObject({
+    from: 'andy+family@example.org',
+    to: [ADA, 'bob@example.com'],
+  });
+  const sent = /Message-ID: (<[^>]+>)/.exec(server.posted[0]?.source ?? '')?.[1] ?? '';
+  const answer = [`In-Reply-To: ${sent}`, 'Subject: Re: Lunch'];
+  server.deliver(
+    mail({
+      from: 'bob@example.com',
+      to,
+      headers: answer,
+      text: 'Good.\n\nOn Monday Andy wrote:\n> Here.',
+    }),
+  );
+  await inbox.until(() => inbox.messages.length === 2);
+  expect(inbox.messages[1]).toMatchObject({
+    text: 'Good.',
+    thread: '<one@example.com>',
+    sender: 'bob@example.com',
+  });
+});
+
+test('a mailbox that is numbered anew loses nothing, and what comes again has the id that the host knows', async () => {
+  await using server = await new MailServer().comeUp();
+  const disk = inMemory();
+  let known: string | undefined;
+  const env = settingsOf(server);
+  {
+    await using first = await connectChannel(env, disk);
+    server.deliver(mail({ text: 'one' }));
+    await first.inbox.until(() => first.inbox.messages.length === 1);
+    known = first.inbox.messages[0]?.id;
+  }
+  server.renumber();
+  server.deliver(mail({ text: 'two' }));
+  await using second = await connectChannel(env, disk);
+  await second.inbox.until(() => second.inbox.texts.includes('two'));
+  expect(second.inbox.messages).toMatchObject([{ text: 'one', id: known }, { text: 'two' }]);
+});
+
+test('without IDLE the mailbox is asked; a server without TLS gets no password', async () => {
+  await using server = await new MailServer().comeUp();
+  server.hasIdle = false;
+  await using connected = await connectChannel(settingsOf(server));
+  while (!server.said.includes('NOOP')) await setImmediate();
+  server.deliver(mail({ text: 'asked for' }));
+  await connected.inbox.until(() => connected.inbox.messages.length > 0);
+  await using unknown = await connectChannel({ ...settingsOf(server), EMAIL_CA_FILE: '' });
+  expect(unknown.channel.status().detail).toContain('EMAIL_CA_FILE');
+});
+
+test('files are fetched when they are asked for; of several the others come first', async () => {
+  await using server = await new MailServer().comeUp();
+  await using connected = await connectChannel(settingsOf(server));
+  const { inbox, channel } = connected;
+  const part = (type: string, text: string) => `--b\r\nContent-Type: ${type}\r\n\r\n${text}\r\n`;
+  const text = `\r\n${part('text/plain', 'two notes')}${part('text/plain\r\nContent-Disposition: attachment', 'first')}${part('text/plain\r\nContent-Disposition: attachment', 'second')}--b--\r\n`;
+  const file = (name: string) =>
+    `("TEXT" "PLAIN" ("NAME" "${name}") NIL NIL "7BIT" 6 1 NIL ("ATTACHMENT" ("FILENAME" "${name}")) NIL NIL)`;
+  const structure = `(("TEXT" "PLAIN" NIL NIL NIL "7BIT" 9 1)${file('a.txt')}${file('b.txt')} "MIXED" ("BOUNDARY" "b") NIL NIL)`;
+  server.deliver(mail({ headers: ['Content-Type: multipart/mixed; boundary=b'], text }), structure);
+  await inbox.until(() => inbox.messages.length === 2);
+  expect(inbox.messages).toMatchObject([
+    { text: '', isContext: true, attachments: [{ name: 'b.txt' }] },
+    { text: 'two notes', attachments: [{ name: 'a.txt', sizeBytes: 6 }] },
+  ]);
+  const [other, main] = inbox.messages;
+  expect(await channel.fetchAttachment?.(main?.jid ?? '', main?.id ?? '')).toMatchObject({
+    name: 'a.txt',
+    sizeBytes: 5,
+  });
+  expect(await channel.fetchAttachment?.(other?.jid ?? '', other?.id ?? '')).toMatchObject({
+    name: 'b.txt',
+    sizeBytes: 6,
+  });
+  await expect(channel.fetchAttachment?.('email:x@y.z', 'nothing')).rejects.toThrow(
+    'gone from the mailbox',
+  );
+});
+
+test('two programs that answer each other stop', async () => {
+  await using server = await new MailServer().comeUp();
+  await using connected = await connectChannel(settingsOf(server));
+  const { inbox, channel } = connected;
+  const headers = ['References: <loop@example.com>', 'Subject: Re: loop'];
+  for (let round = 0; round < 21; round += 1) {
+    server.deliver(mail({ headers, text: `round ${round}` }));
+    await inbox.until(() => inbox.messages.length === round + 1);
+    const last = inbox.messages.at(-1);
+    if (last?.isContext) break;
+    await channel.send({
+      id: `m${round}`,
+      jid: `email:${ADA}`,
+      text: 'again',
+      answersTo: [last?.id ?? ''],
+    });
+  }
+  expect(server.posted).toHaveLength(20);
+  expect(inbox.messages.at(-1)).toMatchObject({ isContext: true });
+});

@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest';
+import type { SetupContext } from '../../../src/setup/step.ts';
+import { ADA, emailExamination, mail, SIGNER, settingsOf, setup } from './fixtures.ts';
+import { MailServer, PASSWORD, USER } from './mailServer.ts';
+
+/** An owner at the keyboard: answers are taken in order, each as often as it takes to find one that fits. */
+function owner(answers: readonly string[]) {
+  const left = [...answers];
+  const problems: string[] = [];
+  const written: Record<string, string> = {};
+  const context: SetupContext = {
+    dataDir: '/nowhere/data',
+    args: [],
+    isInteractive: true,
+    say: () => {},
+    async ask({ check, proposed = '' }) {
+      for (let typed = left.shift(); typed !== undefined; typed = left.shift()) {
+        const answer = typed === '' ? proposed : typed;
+        const problem = await check(answer);
+        if (problem === null) return answer;
+        problems.push(problem);
+      }
+      throw new Error('the owner has left');
+    },
+    write: (values) => Object.assign(written, values),
+    signal: new AbortController().signal,
+  };
+  return { context, problems, written };
+}
+
+const examine = (environment: Readonly<Record<string, string>>, isOffline = false) =>
+  emailExamination(2_000).examine({
+    projectDir: '/nowhere',
+    dataDir: '/nowhere/data',
+    homeDir: '/nowhere',
+    environment,
+    settings: null,
+    isOffline,
+    now: Date.now,
+  });
+
+test('the account is tried at both servers before anything is written; the name of the checks is found', async () => {
+  await using server = await new MailServer().comeUp();
+  server.deliver(mail());
+  const { EMAIL_IMAP = '', EMAIL_SMTP = '', EMAIL_CA_FILE = '' } = settingsOf(server);
+  const answers = ['andy', USER, EMAIL_IMAP, EMAIL_SMTP, '', 'wrong', PASSWORD, '', 'ada', ADA];
+  const { context, problems, written } = owner(answers);
+  const outcome = await setup.run({ EMAIL_CA_FILE }, context);
+  expect(problems).toEqual([
+    expect.stringContaining('mail address'),
+    expect.stringContaining('refuses user and password'),
+    expect.stringContaining('no mail address'),
+  ]);
+  expect(written).toEqual({
+    EMAIL_ADDRESS: USER,
+    EMAIL_IMAP,
+    EMAIL_SMTP,
+    EMAIL_USERNAME: '',
+    EMAIL_PASSWORD: PASSWORD,
+    EMAIL_AUTHENTICATION: 'required',
+    EMAIL_AUTHSERV_ID: SIGNER,
+    EMAIL_ALLOW_FROM: ADA,
+  });
+  expect(JSON.stringify(outcome)).not.toContain(PASSWORD);
+  expect(setup.currentState(written, '/nowhere')).toContain(`${USER}, and ${ADA} may write`);
+  expect(server.posted).toEqual([]);
+});
+
+test('the doctor asks both servers, and says what is wrong', async () => {
+  await using server = await new MailServer().comeUp();
+  server.deliver(mail());
+  const env = settingsOf(server);
+  expect(await examine({})).toMatchObject([
+    { ok: true, advice: expect.stringContaining('claw setup email') },
+  ]);
+  expect(await examine(env)).toMatchObject([
+    { ok: true, message: expect.stringContaining('let us in') },
+  ]);
+  expect(await examine({ ...env, EMAIL_PASSWORD: 'wrong' })).toMatchObject([
+    { ok: false, message: expect.stringContaining('refuses user and password') },
+  ]);
+  expect(await examine({ ...env, EMAIL_AUTHSERV_ID: 'mx.other.example' })).toMatchObject([
+    { ok: true },
+    { ok: false, message: expect.stringContaining('would be dropped') },
+  ]);
+  expect(
+    await examine({ ...env, EMAIL_ALLOW_FROM: '', EMAIL_AUTHENTICATION: 'off' }, true),
+  ).toMatchObject([
+    { ok: true, message: expect.stringContaining('not asked') },
+    { ok: false, message: expect.stringContaining('EMAIL_ALLOW_FROM') },
+    { ok: true, message: expect.stringContaining('senders are not checked') },
+  ]);
+});
