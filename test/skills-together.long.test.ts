@@ -5,16 +5,8 @@ import { expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
 import { type Codebase, commitAll, temporaryCodebase } from '../src/testing/claw/codebase.ts';
-import { Assistant } from './story/assistant.ts';
-import { type Clone, cloneRepository } from './story/clone.ts';
-import {
-  ADA,
-  ADA_DIRECT_ON_SLACK,
-  ADA_ON_SLACK,
-  directChat,
-  startSlack,
-  startTelegram,
-} from './story/far-ends.ts';
+import { allChannelsAnswer } from './story/all-channels.ts';
+import { cloneRepository } from './story/clone.ts';
 
 const HOME = join(import.meta.dirname, '..');
 const NAMES = readdirSync(join(HOME, 'skills'), { withFileTypes: true })
@@ -126,7 +118,7 @@ test('an edit of the owner between them stays, whichever are taken out', async (
 });
 
 test(
-  'all in one command pass their proof together, come up in one assistant, and are out again in one',
+  'all in one command pass their proof together, answer on every channel, also across a kill, and are out again in one',
   async () => {
     await using clone = cloneRepository();
     const released = clone.code();
@@ -134,30 +126,9 @@ test(
     expect(applied.json.error).toBeNull();
     expect(applied).toMatchObject({ code: 0, json: { outcome: 'done', conflicts: [] } });
     expect(applied.stderr).toContain(`test: ${NAMES.join(', ')}`);
-    await bothChannelsAnswer(clone);
+    await allChannelsAnswer(clone);
     expect(await clone.claw('remove', ...NAMES)).toMatchObject({ code: 0 });
     expect(clone.code()).toEqual(released);
   },
   20 * 60_000,
 );
-
-async function bothChannelsAnswer(clone: Clone): Promise<void> {
-  const telegram = await startTelegram();
-  const slack = await startSlack();
-  await using _telegram = telegram.server;
-  await using _slack = slack.server;
-  const settings = Object.entries({ ...telegram.settings, ...slack.settings });
-  clone.write({ '.env': settings.map(([name, value]) => `${name}=${value}\n`).join('') });
-  await using assistant = await Assistant.start(clone);
-  const status = await assistant.ask('/status');
-  expect(status).toContain('channel telegram: connected');
-  expect(status).toContain('channel slack: connected');
-  telegram.server.sendText(ADA, directChat(ADA), 'hello');
-  slack.server.sendText(ADA_ON_SLACK, ADA_DIRECT_ON_SLACK, 'hello');
-  await telegram.server.until(() => telegram.server.sent.length > 0);
-  await slack.server.until(() => slack.server.posted.length > 0);
-  // What an assistant without a model says: the message has gone all the way and back.
-  expect(telegram.server.sent[0]?.text).toContain('There is no key for the model yet');
-  expect(slack.server.posted[0]?.text).toContain('There is no key for the model yet');
-  expect(await assistant.end()).toBe(0);
-}

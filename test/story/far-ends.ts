@@ -39,21 +39,8 @@ export interface TelegramServer extends AsyncDisposable {
   press(from: Person, message: SentOnTelegram, text: string): number;
 }
 
-export interface SlackServer extends AsyncDisposable {
-  readonly url: string;
-  readonly posted: readonly { readonly channel: string; readonly text: string }[];
-  readonly pending: readonly unknown[];
-  readonly until: Until;
-  addUser(user: { readonly id: string; readonly name: string; readonly real_name: string }): void;
-  addChannel(channel: { readonly id: string; readonly user: string }): void;
-  sendText(user: string, channel: string, text: string): string;
-}
-
 const TelegramModule = z.object({
   startBotApi: z.custom<(options: { token: string }) => Promise<TelegramServer>>(isFunction),
-});
-const SlackModule = z.object({
-  startSlack: z.custom<(tokens: { bot: string; app: string }) => Promise<SlackServer>>(isFunction),
 });
 
 const TOKEN = '4242:AAtest_token-for_a_bot_of_nobody';
@@ -73,25 +60,6 @@ export async function startTelegram() {
     TELEGRAM_BOT_TOKEN: TOKEN,
     TELEGRAM_ALLOW_FROM: String(ADA.id),
     TELEGRAM_API_ROOT: server.url,
-  };
-  return { server, settings };
-}
-
-export const ADA_ON_SLACK = 'U0ADA';
-export const ADA_DIRECT_ON_SLACK = 'D0ADA';
-
-/** Slack, and the settings under which Ada may write to the app. */
-export async function startSlack() {
-  const module = SlackModule.parse(await importFrom('slack/tests/slackServer.ts'));
-  const tokens = { bot: 'xoxb-test-token-of-nobody', app: 'xapp-test-token-of-nobody' };
-  const server = await module.startSlack(tokens);
-  server.addUser({ id: ADA_ON_SLACK, name: 'ada', real_name: 'Ada' });
-  server.addChannel({ id: ADA_DIRECT_ON_SLACK, user: ADA_ON_SLACK });
-  const settings = {
-    SLACK_BOT_TOKEN: tokens.bot,
-    SLACK_APP_TOKEN: tokens.app,
-    SLACK_ALLOW_FROM: ADA_ON_SLACK,
-    SLACK_API_URL: server.url,
   };
   return { server, settings };
 }
