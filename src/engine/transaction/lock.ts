@@ -1,11 +1,11 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database } from 'better-sqlite3';
 import { ClawError } from '../errors.ts';
 import { lstat } from '../package/lstat.ts';
 import type { Holder } from './journal.ts';
-import { liveHolder, writeHolder } from './recover.js';
+import { builtInSqlite, liveHolder, writeHolder } from './recover.js';
 
 const RETRY_MS = 25;
 // While others make and take away an unused `.claw/`, any one attempt can find a part of it gone; that many
@@ -62,7 +62,7 @@ function attempt(tidy: () => void): void {
 async function waitForLock(
   root: string,
   { made, timeoutMs }: { made: Set<string>; timeoutMs: number },
-): Promise<Database> {
+): Promise<DatabaseSync> {
   const until = performance.now() + timeoutMs;
   let faults = 0;
   for (;;) {
@@ -79,15 +79,16 @@ async function waitForLock(
  * @returns null while another process has it; an error where it could not be locked, be it only because
  *   another command takes an unused `.claw/` away at this moment
  */
-async function tryLock(root: string, made: Set<string>): Promise<Database | ClawError | null> {
-  // Loaded for who locks: verbs that only read do without.
-  const { default: Sqlite } = await import('better-sqlite3');
+async function tryLock(root: string, made: Set<string>): Promise<DatabaseSync | ClawError | null> {
+  const sqlite = builtInSqlite();
+  if (sqlite === null)
+    throw new ClawError('IO_FAILED', 'This Node has no SQLite: 22.13 or newer has.');
   const path = join(root, '.claw', LOCK);
-  let database: Database | null = null;
+  let database: DatabaseSync | null = null;
   try {
     makeFolder(root, made);
     const expected = inode(path);
-    database = new Sqlite(path, { timeout: 0 });
+    database = new sqlite.DatabaseSync(path);
     database.exec('BEGIN EXCLUSIVE');
     // A file that was removed before we locked it is one that no other command will ever open.
     if (expected !== null && expected === inode(path)) return database;
@@ -100,8 +101,9 @@ async function tryLock(root: string, made: Set<string>): Promise<Database | Claw
 }
 
 function isBusy(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : null;
-  return typeof code === 'string' && code.startsWith('SQLITE_BUSY');
+  // The low byte is the primary code: 5 is SQLITE_BUSY.
+  const code = error instanceof Error && 'errcode' in error ? error.errcode : null;
+  return typeof code === 'number' && (code & 0xff) === 5;
 }
 
 function cannotLock(path: string, cause: unknown): ClawError {

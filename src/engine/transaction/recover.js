@@ -648,8 +648,8 @@ function locked(root, timeoutMs, work) {
   }
 }
 
-/** @returns {typeof import('node:sqlite') | null} null before Node 22 */
-function builtInSqlite() {
+/** Loads SQLite of Node. @returns {typeof import('node:sqlite') | null} null before Node 22 */
+export function builtInSqlite() {
   const { emitWarning } = process;
   process.emitWarning = () => {}; // "SQLite is an experimental feature": not the owner's concern
   try {
