@@ -1,17 +1,14 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { ClawError, findRoot } from '../engine/commands.ts';
 import { asCommandError } from './as-command-error.ts';
-import { assistantVerbs } from './assistant/assistant-verbs.ts';
 import type { CommandError } from './cli-error.ts';
-import { defineDiscovered } from './discovered-verbs.ts';
-import { engineVerbs } from './engine/engine-verbs.ts';
+import type { Edition } from './edition.ts';
 import { exitCodeOf, outcomeOf } from './exit-code.ts';
 import { groupVerbs, HELP } from './help.ts';
 import { catchInterruption } from './interruption.ts';
 import { renderJson } from './json.ts';
-import { mergeVerbs } from './merge/merge-verbs.ts';
 import {
   type CliResult,
   type DiscoveredResult,
@@ -23,11 +20,11 @@ import { screenOf } from './screen.ts';
 import { createUi } from './ui.ts';
 import type { GlobalOptions, Invocation, RunVerb } from './verb.ts';
 
-/** Parses the arguments, runs one verb, prints its result. @returns the exit code */
-export async function main(args: readonly string[]): Promise<number> {
+/** Parses the arguments, runs one verb of an edition, prints its result. @returns the exit code */
+export async function runCommandLine(args: readonly string[], edition: Edition): Promise<number> {
   let exitCode: number | null = null;
   const isJson = args.includes('--json');
-  const program = await createProgram(args, {
+  const program = await createProgram(args, edition, {
     isJson,
     exit: (code) => {
       exitCode = code;
@@ -49,12 +46,13 @@ export async function main(args: readonly string[]): Promise<number> {
 
 async function createProgram(
   args: readonly string[],
+  edition: Edition,
   way: { isJson: boolean; exit: (code: number) => void },
 ): Promise<Command> {
   const program = new Command('claw')
-    .description('Skills that change the code, safely; and the assistant they change.')
+    .description(edition.description)
     .usage('<verb> [options]')
-    .version(ownVersion(), '--version', 'print the version')
+    .version(edition.version, '--version', 'print the version')
     .exitOverride()
     .configureOutput({ writeOut: (text) => printHelp(text, way.isJson) })
     .showHelpAfterError('(claw --help lists the verbs)')
@@ -87,10 +85,10 @@ async function createProgram(
     );
   const runVerb: RunVerb = async (verb, work) => {
     const options = program.opts<GlobalOptions>();
-    way.exit(await runAndPrint(verb, options, work));
+    way.exit(await runAndPrint(verb, { options, additions: edition.additions }, work));
   };
-  for (const define of [...engineVerbs, ...mergeVerbs, ...assistantVerbs]) define(program, runVerb);
-  await defineDiscovered(program, runVerb, { args });
+  for (const define of edition.verbs) define(program, runVerb);
+  await edition.discover?.(program, runVerb, args);
   for (const command of program.commands) {
     command.showHelpAfterError(`(claw help ${command.name()} tells more)`);
   }
@@ -100,7 +98,7 @@ async function createProgram(
 
 async function runAndPrint(
   verb: string,
-  options: GlobalOptions,
+  { options, additions }: Pick<Invocation, 'options' | 'additions'>,
   work: (invocation: Invocation) => Promise<CliResult | DiscoveredResult>,
 ): Promise<number> {
   const ui = createUi({ isQuiet: options.json === true });
@@ -109,7 +107,9 @@ async function runAndPrint(
   const { signal } = interruption;
   try {
     const root = findRoot(cwd);
-    const result = await resultOrFailure(verb, () => work({ root, cwd, options, ui, signal }));
+    const result = await resultOrFailure(verb, () =>
+      work({ root, cwd, options, ui, signal, additions }),
+    );
     ui.stop(result.error === null);
     if (options.json) process.stdout.write(`${renderJson(result)}\n`);
     else await print(result);
@@ -164,12 +164,6 @@ function usageError(error: CommanderError): ClawError {
 function folderArgument(value: string): string {
   if (statSync(value, { throwIfNoEntry: false })?.isDirectory()) return value;
   throw new InvalidArgumentError('There is no such folder.');
-}
-
-function ownVersion(): string {
-  const path = new URL('../../package.json', import.meta.url);
-  const { version } = JSON.parse(readFileSync(path, 'utf8')) as { version: string };
-  return version;
 }
 
 /**

@@ -136,7 +136,9 @@ async function programOf(
     const { root } = codebase;
     const ui = createUi({ isQuiet: true });
     const { signal } = new AbortController();
-    results.push(await work({ root, cwd: root, options: { allow: [] }, ui, signal }));
+    results.push(
+      await work({ root, cwd: root, options: { allow: [] }, ui, signal, additions: null }),
+    );
   };
   const program = new Command('claw').exitOverride().option('--cwd <dir>');
   program

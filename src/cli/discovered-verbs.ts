@@ -123,7 +123,7 @@ function defineBroken(command: Command, reason: string, run: RunVerb): void {
 async function carryOut(
   verb: VerbContribution,
   command: Command,
-  { root, options, ui, signal }: Invocation,
+  { root, options, ui, signal, additions }: Invocation,
 ): Promise<VerbEnd> {
   const { dataDirOf, environmentOf } = await import('./environment.ts');
   const environment = environmentOf(root);
@@ -150,7 +150,7 @@ async function carryOut(
       return isAssistantRunning(dataDir);
     },
     async say(text) {
-      const { data } = await sayAll({ options, ui, signal, root, cwd: root }, [text]);
+      const { data } = await sayAll({ options, ui, signal, additions, root, cwd: root }, [text]);
       return data.answers;
     },
     confirm: (question) => ui.ask(question),

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { ProofScope } from '../engine/commands.ts';
+import type { Additions } from './additions.ts';
 import type { CliResult, DiscoveredResult } from './result.ts';
 import type { Ui } from './ui.ts';
 
@@ -23,6 +24,8 @@ export type Invocation = {
   readonly ui: Ui;
   /** Aborted by Ctrl-C and its like. */
   readonly signal: AbortSignal;
+  /** What runs beside the engine; null where it is alone. */
+  readonly additions: Additions | null;
 };
 
 /** Runs a verb and prints its result. */

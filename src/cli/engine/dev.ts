@@ -7,9 +7,12 @@ import {
 } from '../../engine/commands.ts';
 import { renderJson } from '../json.ts';
 import { packLines, renewedPackage } from '../render/pack.ts';
+import type { ReadCode } from './invocation.ts';
 
 /** Options of `claw dev`, beside a name and paths. */
 export type DevArguments = { readonly once?: boolean };
+
+type DevWay = { readonly isJson: boolean; readonly readCode: ReadCode };
 
 /** Defines `claw dev` with its options. */
 export function devCommand(program: Command): Command {
@@ -28,7 +31,7 @@ export async function devVerb(
   context: EngineContext,
   name: string,
   paths: readonly string[],
-  { once = false, isJson }: DevArguments & { readonly isJson: boolean },
+  { once = false, isJson, readCode }: DevArguments & DevWay,
 ): Promise<VerbResult<'dev'>> {
   const onEvent = (event: DevelopEvent) => {
     if (isJson) process.stdout.write(`${JSON.stringify(eventJson(event))}\n`);
@@ -36,7 +39,6 @@ export async function devVerb(
   };
   // What a proof does is told by its outcome: a spinner would tear the lines apart.
   const quiet = once ? context : { ...context, onProgress: () => {} };
-  const { readCode } = await import('./read-code.ts');
   return await develop(quiet, name, { named: paths, isOnce: once, onEvent, readCode });
 }
 

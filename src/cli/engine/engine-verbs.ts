@@ -3,7 +3,7 @@ import * as engine from '../../engine/commands.ts';
 import type { ResolveOptions } from '../resolve/resolve.ts';
 import type { DefineVerb } from '../verb.ts';
 import { type DevArguments, devCommand, devVerb } from './dev.ts';
-import { createContext, runChanging } from './invocation.ts';
+import { createContext, readCodeOf, runChanging } from './invocation.ts';
 import { drawMatrix, type MatrixOptions, matrixCommand, matrixRequest } from './matrix-options.ts';
 import { type PackArguments, packCommand, packVerb } from './pack-options.ts';
 import { resolveCommand } from './resolve-options.ts';
@@ -99,13 +99,21 @@ export const engineVerbs: readonly DefineVerb[] = [
       .action(() => run('rebase', (invocation) => engine.rebase(createContext(invocation)))),
   (program, run) =>
     packCommand(program).action((name: string, paths: string[], options: PackArguments) =>
-      run('pack', (invocation) => packVerb(createContext(invocation), name, paths, options)),
+      run('pack', async (invocation) => {
+        const readCode = await readCodeOf(invocation);
+        return await packVerb(createContext(invocation), name, paths, { ...options, readCode });
+      }),
     ),
   (program, run) =>
     devCommand(program).action((name: string, paths: string[], options: DevArguments) =>
       run('dev', async (invocation) => {
         const isJson = invocation.options.json === true;
-        return await devVerb(createContext(invocation), name, paths, { ...options, isJson });
+        const readCode = await readCodeOf(invocation);
+        return await devVerb(createContext(invocation), name, paths, {
+          ...options,
+          isJson,
+          readCode,
+        });
       }),
     ),
   (program, run) =>
@@ -140,8 +148,8 @@ export const engineVerbs: readonly DefineVerb[] = [
       .description('what is installed, what waits, what you have changed')
       .action(() =>
         run('status', async (invocation) => {
-          const { withAssistant } = await import('../assistant/budgets.ts');
-          return withAssistant(await engine.status(createContext(invocation)), invocation.root);
+          const status = await engine.status(createContext(invocation));
+          return (await invocation.additions?.status(status, invocation.root)) ?? status;
         }),
       ),
   (program, run) =>
@@ -188,14 +196,14 @@ export const engineVerbs: readonly DefineVerb[] = [
   (program, run) =>
     program
       .command('doctor')
-      .description(
-        'look at everything that claw and the assistant rely on, and say what can be done',
-      )
+      .description('look at everything that claw relies on, and say what can be done')
       .option('--offline', 'ask nothing outside this machine: the model is left out')
       .action((options: { readonly offline?: boolean }) =>
         run('doctor', async (invocation) => {
-          const { lookAtAll } = await import('../assistant/doctor.ts');
-          return await lookAtAll(createContext(invocation), options.offline === true);
+          const context = createContext(invocation);
+          const { additions } = invocation;
+          if (additions !== null) return await additions.doctor(context, options.offline === true);
+          return await engine.doctor(context);
         }),
       ),
   (program, run) =>

@@ -1,7 +1,10 @@
-import type { EngineContext, PlanSummary, VerbResult } from '../../engine/commands.ts';
+import type { CodeFacts, EngineContext, PlanSummary, VerbResult } from '../../engine/commands.ts';
 import type { Invocation, RunVerb } from '../verb.ts';
 
-/** Runs a verb that changes the tree, and says it where an assistant still runs the code from before. */
+/** Reads from the code of a package what its owner has to know. */
+export type ReadCode = (path: string, text: string) => CodeFacts;
+
+/** Runs a verb that changes the tree, and says it where a program still runs the code from before. */
 export async function runChanging(
   run: RunVerb,
   verb: string,
@@ -9,15 +12,16 @@ export async function runChanging(
 ): Promise<void> {
   await run(verb, async (invocation) => {
     const result = await work(invocation);
-    // Of programs, the host restarts by itself; others can ask.
-    if (invocation.options.json === true || result.changes.length === 0) return result;
-    const { withRestartHint } = await import('../assistant/restart-hint.ts');
-    return await withRestartHint(result, invocation.root);
+    const { additions, options, root } = invocation;
+    // A program that calls claw restarts by itself, or can ask.
+    if (additions === null || options.json === true || result.changes.length === 0) return result;
+    return await additions.changed(result, root);
   });
 }
 
 /** Makes the engine's context of a command. Questions are asked on a terminal, and only there. */
-export function createContext({ root, cwd, options, ui, signal }: Invocation): EngineContext {
+export function createContext(invocation: Invocation): EngineContext {
+  const { root, cwd, options, ui, signal, additions } = invocation;
   const isAsked = !options.yes && !options.json && ui.canAsk;
   return {
     root,
@@ -30,13 +34,17 @@ export function createContext({ root, cwd, options, ui, signal }: Invocation): E
     expect: options.expect,
     proof: options.proof,
     signal,
-    askModel: async (prompt) => {
-      const { askModel } = await import('../setup/model.ts');
-      return await askModel(prompt, { root, signal });
-    },
+    ...(additions === null
+      ? {}
+      : { askModel: (prompt) => additions.askModel(prompt, { root, signal }) }),
     ask: isAsked ? (question) => ui.ask(question) : undefined,
     confirm: isAsked ? async (summary) => await confirm(ui, summary) : null,
   };
+}
+
+/** Returns what reads the code of a package; where the engine is alone, nothing is read from it. */
+export async function readCodeOf({ additions }: Invocation): Promise<ReadCode> {
+  return (await additions?.readCode()) ?? (() => ({ settings: [], setUp: [], restart: null }));
 }
 
 async function confirm(ui: Invocation['ui'], summary: PlanSummary): Promise<boolean> {

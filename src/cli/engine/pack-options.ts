@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { EngineContext, VerbResult } from '../../engine/commands.ts';
 import * as engine from '../../engine/commands.ts';
+import type { ReadCode } from './invocation.ts';
 
 /** Options of `claw pack`, beside a name and paths. */
 export type PackArguments = {
@@ -52,10 +53,9 @@ export async function packVerb(
   context: EngineContext,
   name: string,
   paths: readonly string[],
-  options: PackArguments,
+  options: PackArguments & { readonly readCode: ReadCode },
 ): Promise<VerbResult<'pack'>> {
-  const { range = null, description = null } = options;
-  const { readCode } = await import('./read-code.ts');
+  const { readCode, range = null, description = null } = options;
   const level = LEVELS.find((one) => options[one] === true) ?? null;
   if (options.update === true) {
     const isUnproved = !options.proof;

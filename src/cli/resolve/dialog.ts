@@ -8,14 +8,19 @@ import {
 } from '../../engine/commands.ts';
 import { proposalLines } from '../render/proposals.ts';
 import { type Screen, screenOf } from '../screen.ts';
-import { hasModel } from '../setup/model.ts';
 import type { Ui } from '../ui.ts';
+import type { Invocation } from '../verb.ts';
 import { askForSide, askForValue, askHunks, type ResolveAnswer } from './questions.ts';
 import { headingLines } from './view.ts';
 
 type Waiting = DataOf<'conflicts'>;
 type Detail = NonNullable<Waiting['details']>[number];
-type Dialog = { readonly context: EngineContext; readonly ui: Ui; readonly screen: Screen };
+type Dialog = {
+  readonly context: EngineContext;
+  readonly ui: Ui;
+  readonly screen: Screen;
+  readonly additions: Invocation['additions'];
+};
 
 /** Result of a question about one conflict. */
 type Outcome = 'decided' | 'left' | 'stop';
@@ -43,10 +48,10 @@ const ABOUT_THE_ANSWER: ReadonlySet<string> = new Set([
  */
 export async function askAboutConflicts(
   context: EngineContext,
-  ui: Ui,
+  { ui, additions }: Pick<Invocation, 'ui' | 'additions'>,
   path: string | null,
 ): Promise<VerbResult<'resolve' | 'continue'>> {
-  const dialog = { context, ui, screen: screenOf(process.stderr, process.env) };
+  const dialog = { context, ui, additions, screen: screenOf(process.stderr, process.env) };
   const found = await engine.conflicts(context);
   const { operation = null, details = [] } = found.data ?? {};
   if (operation === null) throw new ClawError('USAGE', 'No operation waits for decisions.');
@@ -112,12 +117,12 @@ async function attempt(
 }
 
 async function ask(dialog: Dialog, conflict: Conflict, detail: Detail): Promise<ResolveAnswer> {
-  const { context, ui, screen } = dialog;
+  const { context, ui, screen, additions } = dialog;
   const { path, edited, offers } = detail;
   if (edited && (await ui.ask(`Take the text that you finished in .claw/pending/${path}?`))) {
     return { kind: 'edited' };
   }
-  const options = { hasModel: await hasModel(context.root), screen, offers };
+  const options = { hasModel: (await additions?.hasModel(context.root)) ?? false, screen, offers };
   if (conflict.values !== null) return await askForValue(conflict, options);
   if (conflict.hunks.length === 0) return await askForSide(conflict, options);
   return await askHunks(conflict, options);

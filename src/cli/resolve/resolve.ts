@@ -22,7 +22,7 @@ export type ResolveOptions = {
  * @throws ClawError USAGE where it takes a path and none is given
  */
 export async function resolveVerb(
-  { ui, options: { json, yes } }: Invocation,
+  { ui, additions, options: { json, yes } }: Invocation,
   context: EngineContext,
   path: string | null,
   options: ResolveOptions,
@@ -39,7 +39,7 @@ export async function resolveVerb(
   }
   if (choice === null && options.moved === undefined && ui.canAsk && !json && !yes) {
     const { askAboutConflicts } = await import('./dialog.ts');
-    return await askAboutConflicts(context, ui, path);
+    return await askAboutConflicts(context, { ui, additions }, path);
   }
   if (path === null) {
     const others =

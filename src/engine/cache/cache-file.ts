@@ -1,15 +1,9 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { digestBytes } from '../digest.ts';
-import { listFolder } from '../state/claw-folder.ts';
+import { engineStamp } from './engine-stamp.ts';
 
 const FOLDER = '.claw/cache';
-const ENGINE = join(import.meta.dirname, '..');
-/** The folders of the engine that what is cached depends on. */
-const PARTS = ['cache', 'compose', 'merge', 'operation', 'package', 'proof', 'state', 'structured'];
-/** A process has one engine, which does not change under it. */
-const STAMPS = new Map<string, string>();
-
 /** Makes the first line of a file: what follows only counts where it is the same again. */
 type Seal = (root: string, name: string, content: string) => string;
 
@@ -54,20 +48,4 @@ export function writeCache(root: string, name: string, value: unknown, seal: Sea
 function sealOf(root: string, name: string, content: string): string {
   const { ino, birthtimeNs } = fs.lstatSync(join(root, FOLDER), { bigint: true });
   return digestBytes([name, ino, birthtimeNs, engineStamp(), content].join('\0'));
-}
-
-/** Identifies this engine by the stat of its files: another one may read and merge otherwise. */
-function engineStamp(): string {
-  const known = STAMPS.get(ENGINE);
-  if (known !== undefined) return known;
-  const files = PARTS.flatMap((part) =>
-    listFolder(join(ENGINE, part)).map((path) => `${part}/${path}`),
-  );
-  const lines = files.map((path) => {
-    const { size, mtimeMs } = fs.statSync(`${ENGINE}/${path}`);
-    return `${path} ${size} ${mtimeMs}`;
-  });
-  const stamp = digestBytes(lines.join('\n'));
-  STAMPS.set(ENGINE, stamp);
-  return stamp;
 }

@@ -137,7 +137,7 @@ async function ask(
   prompt: ModelPrompt,
 ): Promise<ModelReply> {
   if (context.askModel === undefined) {
-    throw new ClawError('MODEL_REFUSED', 'There is no model to ask: claw setup sets one up.');
+    throw new ClawError('MODEL_REFUSED', 'There is no model to ask here.');
   }
   context.onProgress({ kind: 'step', text: `Asking the model about ${conflict.path}` });
   const reply = await context.askModel(prompt).catch((error: unknown) => {
