@@ -3,7 +3,8 @@ import { findBubblewrap } from '../../proof/bubblewrap.ts';
 import { isGitFolder, runGit } from '../../state/git.ts';
 import { bad, type Check, type CheckResult, good, type Subject } from './finding.ts';
 
-const OLDEST_NODE = 24;
+/** The first Node whose SQLite, which holds the lock, needs no flag. */
+const OLDEST_NODE = [22, 13] as const;
 /** The first git whose `ls-files` knows `--deduplicate`. */
 const OLDEST_GIT = [2, 31] as const;
 const LEAST_FREE_MB = 200;
@@ -17,9 +18,14 @@ export const machine: readonly Check[] = [
 ];
 
 function checkNode(version: string): CheckResult {
-  if (Number.parseInt(version, 10) >= OLDEST_NODE) return good(`Node ${version}`);
-  const advice = `Run npm install in claw's own folder: it brings Node ${OLDEST_NODE} along.`;
-  return bad(`Node ${version} is older than ${OLDEST_NODE}.`, advice);
+  if (isAtLeast(version, OLDEST_NODE)) return good(`Node ${version}`);
+  const advice = `Install Node ${OLDEST_NODE.join('.')} or newer.`;
+  return bad(`Node ${version} is older than ${OLDEST_NODE.join('.')}.`, advice);
+}
+
+function isAtLeast(version: string, oldest: readonly [number, number]): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major > oldest[0] || (major === oldest[0] && minor >= oldest[1]);
 }
 
 async function checkGit({ root }: Subject): Promise<CheckResult> {
@@ -30,9 +36,8 @@ async function checkGit({ root }: Subject): Promise<CheckResult> {
       ? bad('git is not installed, and this project is a repository.', advice)
       : good('git is not installed; this project does without.', null);
   }
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  const isNewEnough = major > OLDEST_GIT[0] || (major === OLDEST_GIT[0] && minor >= OLDEST_GIT[1]);
-  if (!isNewEnough) return bad(`git ${version} is older than ${OLDEST_GIT.join('.')}.`, advice);
+  if (!isAtLeast(version, OLDEST_GIT))
+    return bad(`git ${version} is older than ${OLDEST_GIT.join('.')}.`, advice);
   return good(`git ${version}${isGitFolder(root) ? '' : '; this project is no repository'}`);
 }
 
