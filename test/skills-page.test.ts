@@ -7,6 +7,7 @@ import { readStarterSet } from '../src/lib/starter-set.ts';
 
 const HOME = join(import.meta.dirname, '..');
 const PAGE = join(HOME, 'docs/skills.md');
+const README = join(HOME, 'README.md');
 
 const Manifest = z.object({
   skill: z.string(),
@@ -83,4 +84,23 @@ test('the starter set names skills that are here', () => {
   const { all } = readStarterSet(HOME);
   const read: unknown = JSON.parse(readFileSync(join(HOME, 'skills/starter-set.json'), 'utf8'));
   expect(all).toEqual(read);
+});
+
+/** Returns the skills that bring a channel, with links, as the end of a sentence. */
+function channelsOf(skills: readonly Manifest[]): string {
+  const links = skills
+    .filter(({ adds }) => adds.some((path) => /^src\/channels\/[^/]+\.ts$/.test(path)))
+    .map(({ skill }) => {
+      const page = readFileSync(join(HOME, 'skills', skill, 'SKILL.md'), 'utf8');
+      return `[${/^# (.*)$/m.exec(page)?.[1]}](skills/${skill}/SKILL.md)`;
+    });
+  return `${links.slice(0, -1).join(', ')} and ${links.at(-1)}.`;
+}
+
+test('README.md names every skill that brings a channel', () => {
+  const readme = readFileSync(README, 'utf8');
+  const brought = readme.replace(/(?<=^ {2}by skills on ).*$/m, () => channelsOf(readManifests()));
+  if (process.env['UPDATE_DOCS'] === '1') writeFileSync(README, brought);
+  else expect(readme, 'UPDATE_DOCS=1 npx vitest run test/skills-page.test.ts').toBe(brought);
+  expect(brought).toContain('[Telegram](skills/telegram/SKILL.md)');
 });
