@@ -40,10 +40,11 @@ limitedGroup() {
 # the tests of the skills are run by `npm run matrix`. A file that no pattern names is in.
 leftOut=(
   'src/engine/{cache,commands,compose,decisions,inspect,operation,package,pending,state,structured,update}/**'
-  'src/engine/merge/{checks,lines,syntax}/**'
+  'src/engine/merge/{checks,entries,lines,syntax}/**'
   'src/engine/merge/!(*speed).test.ts'
   'src/engine/transaction/{crash,join}.test.ts'
   'src/engine/proof/npm/**'
+  'src/cli/merge/**'
   'src/sandbox/agent/bundle.test.ts'
   'container/agent/{files,pictures}/**'
   'src/store/**'
@@ -51,7 +52,7 @@ leftOut=(
   'src/**/*-law*.test.ts'
   'test/engine/laws/**'
   'test/engine/*/!(interruption|resolve-agent|resolve-terminal|sources).test.ts'
-  'test/{docs,import-rules,installed-check,prepare,upstream-merges}.test.ts'
+  'test/{bench-merge,docs,import-rules,installed-check,merging-page,prepare,upstream-merges}.test.ts'
   'test/{seams,story}/**'
 )
 
