@@ -1,10 +1,14 @@
 import { expect } from 'vitest';
+import type { Bench } from '../bench.ts';
 import { HostEnd } from '../host-end.ts';
 import type { Rule } from '../rule.ts';
 import type { RuleName } from '../rule-names.ts';
 
 /** Enough to fill more than one answer of a far end; a figure for docs is taken with `CLAW_BURST=1000`. */
 const BURST = Number(process.env['CLAW_BURST'] ?? 150);
+
+/** Messages one after the other, for the figure of one. */
+const SINGLE = 200;
 
 /** Rules about messages that come in. */
 export const RECEIVING = {
@@ -55,6 +59,7 @@ export const RECEIVING = {
       if (process.env['CLAW_BURST'] !== undefined) {
         const ms = Math.round(performance.now() - began);
         console.info(`${bench.subject.name}: ${BURST} messages in ${ms} ms, in order, none lost`);
+        await printLatency(bench, host);
       }
     },
   },
@@ -89,3 +94,19 @@ export const RECEIVING = {
     },
   },
 } as const satisfies Partial<Record<RuleName, Rule>>;
+
+/** Prints the time from a message at the far end to its call of `onMessage`. */
+async function printLatency({ farEnd, subject }: Bench, host: HostEnd): Promise<void> {
+  const times: number[] = [];
+  for (let index = 0; index < SINGLE; index += 1) {
+    const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
+    host.beforeStored = async () => arrive();
+    const began = performance.now();
+    await farEnd.sendText('friend', 'direct', `single ${index}`);
+    await arrived;
+    times.push(performance.now() - began);
+  }
+  times.sort((one, other) => one - other);
+  const at = (share: number) => (times[Math.floor(SINGLE * share)] ?? Number.NaN).toFixed(1);
+  console.info(`${subject.name}: one message ${at(0.5)} ms, p99 ${at(0.99)} ms to the host`);
+}
