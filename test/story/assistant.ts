@@ -62,6 +62,14 @@ export class Assistant {
     return await this.untilPrompt(from);
   }
 
+  /** Types a line, and waits for these words, whatever else is printed before them; returns the output. */
+  async askFor(line: string, words: string): Promise<string> {
+    const from = this.stdout.length;
+    this.say(line);
+    await this.until(() => this.stdout.slice(from).includes(words));
+    return await this.untilPrompt(from);
+  }
+
   /** Waits until all that was said is answered, and returns the output since `from`. */
   async untilPrompt(from: number): Promise<string> {
     await this.until(() => PROMPT.test(this.stdout.slice(from)));
