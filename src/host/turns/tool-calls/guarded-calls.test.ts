@@ -162,6 +162,34 @@ test('each guard is told once what became of a call, after the owner was asked',
   await family.stop();
 });
 
+test('guards that want to ask about the same call ask once, and not at all where one denies it', async () => {
+  const asks = (name: string, order: number, reason: string, denied: string) =>
+    guardFile(
+      name,
+      order,
+      `create: () => ({ before: ({ input }) => input === '${denied}'
+        ? { kind: 'deny', reason: 'Never.' }
+        : { kind: 'ask', reason: '${reason}' } })`,
+    );
+  using folder = new ContributionFolder({
+    'first.ts': asks('first', 100, 'It changes the device.', 'one'),
+    'second.ts': asks('second', 200, 'It runs text.', 'two'),
+  });
+  const { guards } = await guardsOf(folder);
+  const tool = { name: 'run', isMainOnly: false };
+  const group = { name: 'Main', folder: 'main', isMain: true };
+  const asked: string[] = [];
+  const refusalOf = (input: string) =>
+    guards.refusalOf({ tool, group, isTask: false, runsIn: 'host', input }, async (_, reason) => {
+      asked.push(reason);
+      return null;
+    });
+  expect(await refusalOf('one')).toBe('Never.');
+  expect(await refusalOf('two')).toBe('Never.');
+  expect(await refusalOf('three')).toBeNull();
+  expect(asked).toEqual(['It changes the device. It runs text.']);
+});
+
 test('a guard that denies, breaks, or has wrong settings lets no call through', async () => {
   using folder = new ContributionFolder({
     'denies.ts': guardFile(

@@ -9,6 +9,7 @@ import type {
   GuardedTool,
   OwnTools,
   ToolTurn,
+  Verdict,
 } from '../../contracts/guard.ts';
 import type { HostLog } from '../../contracts/log.ts';
 
@@ -74,12 +75,23 @@ function asOne(guards: readonly NamedGuard[], log: HostLog): Guards {
     return `The guard ${name} could not look at this call, so it is refused.`;
   }
 
-  async function verdictOf({ name, value }: NamedGuard, call: GuardedCall, ask: AskOwner) {
-    const verdict = (await value.before?.(call)) ?? { kind: 'allow' };
-    if (verdict.kind === 'allow') return null;
-    if (verdict.kind === 'deny') return verdict.reason;
-    log.info('the owner is asked about a call', { guard: name, tool: call.tool.name });
-    return await ask(call, verdict.reason);
+  async function verdictOf({ name, value }: NamedGuard, call: GuardedCall): Promise<Verdict> {
+    try {
+      return (await value.before?.(call)) ?? { kind: 'allow' };
+    } catch (error) {
+      return { kind: 'deny', reason: failed(name, error) };
+    }
+  }
+
+  /** Asks once for all guards that want it. */
+  async function askFor(asking: ReadonlyMap<string, string>, call: GuardedCall, ask: AskOwner) {
+    const guard = [...asking.keys()].join(', ');
+    log.info('the owner is asked about a call', { guard, tool: call.tool.name });
+    try {
+      return await ask(call, [...asking.values()].join(' '));
+    } catch (error) {
+      return failed(guard, error);
+    }
   }
 
   /** Returns the decision, once all guards are told of it. */
@@ -107,13 +119,14 @@ function asOne(guards: readonly NamedGuard[], log: HostLog): Guards {
     seesResult: (call) => lookingAt(call).some(({ value }) => value.after !== undefined),
     isOffered: (tool, turn) => guards.every(({ value }) => value.isOffered?.(tool, turn) ?? true),
     async refusalOf(call, ask, otherwise = null) {
+      const asking = new Map<string, string>();
       for (const guard of lookingAt(call)) {
-        const refusal = await verdictOf(guard, call, ask).catch((error: unknown) =>
-          failed(guard.name, error),
-        );
-        if (refusal !== null) return tellAll(call, refusal);
+        const verdict = await verdictOf(guard, call);
+        if (verdict.kind === 'deny') return tellAll(call, verdict.reason);
+        if (verdict.kind === 'ask') asking.set(guard.name, verdict.reason);
       }
-      return tellAll(call, otherwise);
+      const refusal = asking.size === 0 ? null : await askFor(asking, call, ask);
+      return tellAll(call, refusal ?? otherwise);
     },
     async resultOf(call, result) {
       let seen = result;
