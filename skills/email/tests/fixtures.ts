@@ -19,9 +19,11 @@ import { type MailServer, PASSWORD, USER } from './mailServer.ts';
 // What the skill brings is reached through here: the files are there once it is applied.
 export { checkSender } from '../../../src/channels/email/inbound/authentication.ts';
 export { automaticReason } from '../../../src/channels/email/inbound/automatic.ts';
+export { textOfHtml } from '../../../src/channels/email/inbound/html-text.ts';
 export { ownWordsOf } from '../../../src/channels/email/inbound/own-words.ts';
-export { readMail, textOfHtml } from '../../../src/channels/email/inbound/read-mail.ts';
+export { readMail } from '../../../src/channels/email/inbound/read-mail.ts';
 export { htmlOf } from '../../../src/channels/email/outbound/html.ts';
+export { openRecords } from '../../../src/channels/email/records.ts';
 export { emailExamination } from '../../../src/doctor/email.ts';
 export { setup } from '../../../src/setup/email.ts';
 

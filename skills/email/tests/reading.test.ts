@@ -38,6 +38,14 @@ test.each([
   ['dmarc of another', [`${SIGNER}; dmarc=pass header.from=evil.example`]],
   ['pass in a comment', [`${SIGNER}; dmarc=none (dmarc=pass; dmarc=pass header.from=example.com)`]],
   ['pass in quotes', [`${SIGNER}; spf=fail reason="x; dmarc=pass header.from=example.com"`]],
+  [
+    'words of the sender that end a comment',
+    [
+      `${SIGNER}; spf=pass (domain of "x) ; dmarc=pass header.from=example.com ; z=z ("@evil.example) smtp.mailfrom=evil.example`,
+    ],
+  ],
+  ['two domains', [`${SIGNER}; spf=pass smtp.mailfrom=example.com smtp.mailfrom=a@evil.example`]],
+  ['dmarc without a domain', [`${SIGNER}; dmarc=pass`]],
   ['softfail', [`${SIGNER}; spf=softfail smtp.mailfrom=example.com`]],
   [
     'forged below',
@@ -171,6 +179,49 @@ test('a mail with two senders, or two lines From, has none', async () => {
   expect((await read(mail({ from: 'ada@example.com, eve@example.net' }))).sender).toBeNull();
   expect((await read(mail({ headers: ['From: eve@example.net'] }))).sender).toBeNull();
   expect((await read(mail({ from: '"eve@example.net" <Ada@Example.com>' }))).sender).toBe(ADA);
+});
+
+test.each([
+  '<ada@example.com> <eve@example.com>',
+  'ada@example.com eve@example.com',
+  'eve@example.com <ada@example.com',
+  'eve+<ada@example.com>@example.com',
+  '"ada@example.com"@example.com',
+  '"eve <eve@example.com>" ada@example.com',
+])('a sender that programs could read differently is none: %s', async (from) => {
+  expect((await read(mail({ from }))).sender).toBeNull();
+});
+
+test.each([
+  'ada@example.com',
+  'ada@example.com <ada@example.com>',
+  'Ada Lovelace <ada@example.com>',
+  '"Lovelace, \\"Ada\\"" <ada@example.com>',
+  '=?utf-8?Q?=3Ceve=40example.com=3E?= <ada@example.com>',
+  'ada@example.com (Ada)',
+])('a sender is read: %s', async (from) => {
+  expect((await read(mail({ from }))).sender).toBe(ADA);
+});
+
+// Each took from seconds to minutes; only such a hang reaches the limit of a test.
+test.each([
+  ['lines', 'x<br>'.repeat(40_000)],
+  ['tags within each other', '<b>xxxx yyyy '.repeat(3_900)],
+  ['ends of other tags', '<b></i>x'.repeat(1_900)],
+  ['comments without an end', '<!--'.repeat(50_000)],
+  ['scripts without an end', '<script>'.repeat(25_000)],
+])('HTML that is meant to take long does not: %s', (_, html) => {
+  expect(textOfHtml(`start ${html}`)).toContain('start');
+});
+
+test('a line of blanks alone does not take long', () => {
+  expect(ownWordsOf(`a\n${' '.repeat(99_000)}x`)).toMatch(/^a/);
+});
+
+test('HTML with very many lines keeps them', () => {
+  expect(
+    textOfHtml(`<!-- no --><script>no</script>${'<p>one &amp; two</p>'.repeat(3_000)}`),
+  ).toMatch(/^one & two\s+one & two/);
 });
 
 test('HTML in an answer is shown as it is written, and leads only to the web', () => {

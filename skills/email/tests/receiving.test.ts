@@ -1,6 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { ADA, connectChannel, EVE, inMemory, mail, SIGNER, settingsOf } from './fixtures.ts';
+import {
+  ADA,
+  connectChannel,
+  EVE,
+  inMemory,
+  mail,
+  openRecords,
+  SIGNER,
+  settingsOf,
+} from './fixtures.ts';
 import { MailServer } from './mailServer.ts';
 
 const OK = `${SIGNER}; dmarc=pass header.from=example.com`;
@@ -178,4 +187,32 @@ test('two programs that answer each other stop', async () => {
   }
   expect(server.posted).toHaveLength(20);
   expect(inbox.messages.at(-1)).toMatchObject({ isContext: true });
+});
+
+test('two programs that begin a thread with each mail stop as well', async () => {
+  await using server = await new MailServer().comeUp();
+  const disk = inMemory();
+  const records = openRecords(disk, Date.now);
+  const jid = `email:${ADA}`;
+  for (let round = 0; round < 60; round += 1) {
+    const [id, thread] = [`m${round}`, `<t${round}@example.com>`];
+    records.begin({ id, messageId: `<${id}@example.org>`, jid, thread });
+    records.done(id);
+  }
+  await using connected = await connectChannel(settingsOf(server), disk);
+  server.deliver(mail({ text: 'a thread of its own' }));
+  await connected.inbox.until(() => connected.inbox.messages.length > 0);
+  expect(connected.inbox.messages[0]).toMatchObject({ isContext: true });
+});
+
+test('an address that begins with a plus is a person, and no group', async () => {
+  await using server = await new MailServer().comeUp();
+  const env = { ...settingsOf(server), EMAIL_ALLOW_FROM: '@example.com' };
+  await using connected = await connectChannel(env);
+  const { inbox, channel } = connected;
+  server.deliver(mail({ from: '+family@example.com' }));
+  await inbox.until(() => inbox.messages.length > 0);
+  const { jid = '', id = '' } = inbox.messages[0] ?? {};
+  await channel.send({ id: 'm1', jid, text: 'Hello.', answersTo: [id] });
+  expect(server.posted[0]).toMatchObject({ to: ['+family@example.com'] });
 });

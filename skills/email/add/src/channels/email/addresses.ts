@@ -16,7 +16,8 @@ export function jidOf(chat: MailChat): string {
 export function chatIn(jid: string): MailChat | null {
   if (!jid.startsWith(PREFIX)) return null;
   const rest = jid.slice(PREFIX.length);
-  if (rest.startsWith('+')) return { kind: 'group', tag: rest.slice(1) };
+  // Somebody's own address may begin with a plus as well.
+  if (rest.startsWith('+') && !rest.includes('@')) return { kind: 'group', tag: rest.slice(1) };
   return { kind: 'person', address: rest };
 }
 

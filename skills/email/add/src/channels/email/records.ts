@@ -80,8 +80,8 @@ export interface Records {
   /** Nobody has got it: the next attempt is the first one. */
   withdraw(id: string): void;
   done(id: string): void;
-  /** Counts what was sent in a thread since then. */
-  sentSince(jid: string, thread: string, since: number): number;
+  /** Counts what was sent in a thread since then; in the whole chat where none is named. */
+  sentSince(jid: string, thread: string | null, since: number): number;
   forgetChat(jid: string): void;
 }
 
@@ -119,7 +119,7 @@ export function openRecords(openDatabase: OpenDatabase, now: () => number): Reco
   const withdraw = prepare('DELETE FROM sent WHERE id = ? AND is_done = 0');
   const done = prepare('UPDATE sent SET is_done = 1 WHERE id = ?');
   const count = prepare(
-    'SELECT count(*) FROM sent WHERE jid = ? AND thread = ? AND is_done = 1 AND at > ?',
+    'SELECT count(*) FROM sent WHERE jid = :jid AND (:thread IS NULL OR thread = :thread) AND is_done = 1 AND at > :since',
   ).pluck();
   const tables = ['mail', 'file', 'member', 'sent'];
   for (const table of ['mail', 'file', 'sent']) {
@@ -151,7 +151,7 @@ export function openRecords(openDatabase: OpenDatabase, now: () => number): Reco
     },
     withdraw: (id) => void withdraw.run(id),
     done: (id) => void done.run(id),
-    sentSince: (jid, thread, since) => z.int().parse(count.get(jid, thread, since)),
+    sentSince: (jid, thread, since) => z.int().parse(count.get({ jid, thread, since })),
     forgetChat(jid) {
       for (const table of tables) prepare(`DELETE FROM ${table} WHERE jid = ?`).run(jid);
     },

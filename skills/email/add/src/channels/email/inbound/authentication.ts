@@ -23,6 +23,8 @@ export function checkSender(
     ({ key, value }) => key === 'authentication-results' && signerOf(value) === authservId,
   );
   if (own === undefined) return { ok: false, reason: `no results by ${authservId}` };
+  // A server that copies the sender's words into a comment unescaped lets them end it, and go on as they like.
+  if (hasQuotedComment(own.value)) return { ok: false, reason: 'a comment with quotation marks' };
   const results = resultsIn(own.value);
   const domain = domainOf(sender).toLowerCase();
   const dmarc = results.filter(({ method }) => method === 'dmarc');
@@ -41,19 +43,20 @@ export function signerOf(value: string): string | null {
 }
 
 function confirms({ method, text }: Result, domain: string): boolean {
-  const property = (name: string) => {
-    const [, value] = new RegExp(`\\s${name}\\s*=\\s*"?([^\\s;"]+)`, 'i').exec(text) ?? [];
-    return value === undefined ? null : domainOf(value.toLowerCase());
-  };
-  if (method === 'dmarc') {
-    const from = property('header\\.from');
-    return from === null || from === domain;
-  }
+  if (method === 'dmarc') return domainIn(text, 'header\\.from') === domain;
   if (method === 'dkim') {
-    const signer = property('header\\.d') ?? property('header\\.i');
+    const signer = domainIn(text, 'header\\.d') ?? domainIn(text, 'header\\.i');
     return signer !== null && isWithin(domain, signer);
   }
-  return method === 'spf' && property('smtp\\.mailfrom') === domain;
+  return method === 'spf' && domainIn(text, 'smtp\\.mailfrom') === domain;
+}
+
+/** Returns the domain that a property names; null for none, or for several: one of them may be the sender's own words. */
+function domainIn(text: string, name: string): string | null {
+  const found = text.matchAll(new RegExp(`\\s${name}\\s*=\\s*"?([^\\s;"]+)`, 'gi'));
+  const domains = new Set([...found].map(([, value = '']) => domainOf(value.toLowerCase())));
+  const [only = null] = domains;
+  return domains.size === 1 ? only : null;
 }
 
 /** A domain may sign for those below it; a name without a dot is nobody's. */
@@ -74,16 +77,26 @@ function resultsIn(value: string): readonly Result[] {
 
 /** Comments are in parentheses, which may nest; whatever is quoted stays one word. */
 function withoutComments(value: string): string {
+  return partsOf(value).text;
+}
+
+function hasQuotedComment(value: string): boolean {
+  return partsOf(value).comments.includes('"');
+}
+
+function partsOf(value: string): { readonly text: string; readonly comments: string } {
   let depth = 0;
   let isQuoted = false;
   let text = '';
+  let comments = '';
   for (let at = 0; at < value.length; at += 1) {
     const sign = value[at] ?? '';
     if (sign === '\\') at += 1;
     else if (depth === 0 && sign === '"') isQuoted = !isQuoted;
     else if (!isQuoted && sign === '(') depth += 1;
     else if (!isQuoted && sign === ')' && depth > 0) depth -= 1;
-    else if (depth === 0) text += isQuoted && /[\s;=]/.test(sign) ? '_' : sign;
+    else if (depth > 0) comments += sign;
+    else text += isQuoted && /[\s;=]/.test(sign) ? '_' : sign;
   }
-  return text;
+  return { text, comments };
 }

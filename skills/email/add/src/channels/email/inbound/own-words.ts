@@ -92,7 +92,8 @@ function withoutSignature(lines: readonly string[]): readonly string[] {
 /** Drops quoted lines at the end, and the rule of underlines that Outlook draws above its headers. */
 function withoutQuotedTail(lines: readonly string[]): readonly string[] {
   let end = lines.length;
-  while (end > 0 && /^\s*(>.*|_{5,})?\s*$/.test(lines[end - 1] ?? '')) end -= 1;
+  // Cut off first: a pattern with blanks at both ends is slow on a line of nothing but them.
+  while (end > 0 && /^(>.*|_{5,})?$/.test((lines[end - 1] ?? '').trim())) end -= 1;
   return lines.slice(0, end);
 }
 

@@ -1,16 +1,14 @@
 import { createHash } from 'node:crypto';
-import { NodeHtmlMarkdown } from 'node-html-markdown';
 import PostalMime, { type Address, addressParser, type Email } from 'postal-mime';
 import type { Header } from './authentication.ts';
+import { textOfHtml } from './html-text.ts';
 import { ownWordsOf } from './own-words.ts';
 
 const LONGEST_TEXT = 100_000;
-const LONGEST_HTML = 200_000;
 const DEEPEST_PARTS = 100;
 const LARGEST_HEADERS = 256_000;
-/** A person's HTML is not nested deeper; reading what is takes all of the stack. */
-const MOST_OPEN_TAGS = 2_000;
 const MOST_REFERENCES = 50;
+const ADDRESS = /^[^\s@<>()",:;\\]+@[^\s@<>()",:;\\]+$/;
 
 /** A mail, as far as it could be read. */
 export type ReadMail = {
@@ -50,7 +48,9 @@ export async function readMail(
   const { email, problem } = await parsed(source);
   const header = (name: string) => email.headers.filter(({ key }) => key === name);
   const from = mailboxes(header('from').map(({ value }) => value));
-  const sender = header('from').length === 1 && from.length === 1 ? from[0] : undefined;
+  const isOne = header('from').length === 1 && from.length === 1;
+  const isPlain = plainAddress(header('from')[0]?.value ?? '') === from[0]?.address;
+  const sender = isOne && isPlain ? from[0] : undefined;
   const messageId = idsIn(email.messageId ?? '')[0] ?? null;
   const whole = textOf(email) || (isCut && problem === null ? await separateText() : '');
   const words = ownWordsOf(whole.slice(0, LONGEST_TEXT));
@@ -115,30 +115,15 @@ function textOf({ text, html }: Email): string {
   return html === undefined ? '' : textOfHtml(html);
 }
 
-/** Turns HTML into Markdown, without the mail that it answers and without what is not shown. */
-export function textOfHtml(html: string): string {
-  const shown = html
-    .slice(0, LONGEST_HTML)
-    .replace(/<!--[\s\S]*?-->|<(script|style|head|title)\b[\s\S]*?<\/\1\s*>/gi, '')
-    .replace(
-      /<(div|blockquote)\b[^>]{0,300}(gmail_quote|yahoo_quoted|divRplyFwdMsg|moz-cite-prefix|protonmail_quote|type="?cite)[\s\S]*$/i,
-      '',
-    );
-  const tags = shown.match(/<[a-z]/gi)?.length ?? 0;
-  const ends = shown.match(/<\/[a-z]/gi)?.length ?? 0;
-  if (tags - ends > MOST_OPEN_TAGS) return withoutTags(shown);
-  try {
-    return NodeHtmlMarkdown.translate(shown, { ignore: ['img', 'svg', 'iframe', 'object'] }).trim();
-  } catch {
-    return withoutTags(shown);
-  }
-}
-
-function withoutTags(html: string): string {
-  return html
-    .replace(/<[^<>]*>/g, ' ')
-    .replace(/[ \t]+/g, ' ')
+/** Returns an address that every program reads the same: the server checked the one that it has read. Null otherwise. */
+function plainAddress(value: string): string | null {
+  const bare = value
+    .replace(/"(?:[^"\\]|\\.)*"|\((?:[^()\\]|\\.)*\)/g, (part) =>
+      part.startsWith('"') ? 'name ' : ' ',
+    )
     .trim();
+  const [, address = bare] = /^[^<>"\\]*<([^<>]*)>$/.exec(bare) ?? [];
+  return ADDRESS.test(address) ? address : null;
 }
 
 function mailboxes(values: readonly string[]): readonly { address: string; name: string }[] {

@@ -13,6 +13,8 @@ import { type ReadMail, readMail } from './read-mail.ts';
 const HOUR_MS = 3_600_000;
 /** Two programs that answer each other stop here; people do not write so much in an hour. */
 const MOST_ANSWERS = 20;
+/** The same for programs that begin a thread with each mail. */
+const MOST_IN_CHAT = 60;
 const LONGEST_TEXT_PART = 200_000;
 
 export type TakeOptions = {
@@ -29,39 +31,47 @@ export async function takeMail(
   far: FarMail,
   client: ImapFlow,
 ): Promise<boolean> {
-  const { files, textPart } = partsOf(far.structure);
-  const mail = await readMail(far.source, {
-    isCut: far.size > far.source.length,
-    separateText: () => textOf(client, far.uid, textPart),
+  // Anybody can write a body that takes long to read: it is read of those alone who may write.
+  const head = await readMail(headOf(far.source), {
+    isCut: false,
+    separateText: async () => '',
   });
-  const { sender } = mail;
+  const { sender } = head;
   const drop = (reason: string): false => {
     log.info('a mail was dropped', { from: sender ?? 'nobody', reason });
     return false;
   };
-  if (sender === null) return drop('it does not say who wrote it, or names several');
+  if (sender === null) return drop('it does not say plainly who wrote it, or names several');
   if (tagOf(account.address, sender) !== null) return drop('it is from this account itself');
-  const automatic = automaticReason(mail.headers, sender);
+  const automatic = automaticReason(head.headers, sender);
   if (automatic !== null) return drop(`a program wrote it: ${automatic}`);
-  const chat = chatFor(account.address, mail, sender);
+  const chat = chatFor(account.address, head, sender);
   if (!mayWrite(account.allowFrom, sender)) {
     if (chat.kind === 'person') await events.onStranger?.(sender);
     return drop('its sender is not in EMAIL_ALLOW_FROM');
   }
   if (account.checksSenders) {
-    const check = checkSender(mail.headers, account.authservId ?? '', sender);
+    const check = checkSender(head.headers, account.authservId ?? '', sender);
     if (!check.ok) {
       const advice = 'the mail server did not confirm its sender';
       log.warn('a mail was dropped', { from: sender, reason: advice, results: check.reason });
       return false;
     }
   }
+  const { files, textPart } = partsOf(far.structure);
+  const mail = await readMail(far.source, {
+    isCut: far.size > far.source.length,
+    separateText: () => textOf(client, far.uid, textPart),
+  });
   const jid = jidOf(chat);
   const known = knownMail(records, mail, jid);
   if (chat.kind === 'group') noteMembers({ account, records }, jid, mail, sender);
-  const isLoop = records.sentSince(jid, known.thread, clock.now() - HOUR_MS) >= MOST_ANSWERS;
+  const hourAgo = clock.now() - HOUR_MS;
+  const isLoop =
+    records.sentSince(jid, known.thread, hourAgo) >= MOST_ANSWERS ||
+    records.sentSince(jid, null, hourAgo) >= MOST_IN_CHAT;
   if (isLoop) {
-    log.warn('a mail is not answered: there were 20 answers in its thread within an hour', {
+    log.warn('a mail is not answered: too many answers went out within an hour', {
       from: sender,
     });
   }
@@ -116,6 +126,11 @@ export async function takeMail(
   records.noteMail(known);
   for (const message of messages) await events.onMessage(message);
   return true;
+}
+
+function headOf(source: Buffer): Buffer {
+  const end = source.indexOf('\r\n\r\n');
+  return end === -1 ? source : source.subarray(0, end + 4);
 }
 
 /** A mail to a plus-address is said in its group; any other in the chat with its sender. */
