@@ -134,6 +134,28 @@ test('what cannot be heard is told in the chat: silence, no sound, too long, a s
   expect(await hear(clip())).toMatchObject({ text: 'hello' });
 });
 
+test('a note that says that it is short, and is not, is not believed', async () => {
+  await using server = await startVoiceServer();
+  using folder = temporaryFolder();
+  const env = { VOICE_URL: server.url, VOICE_KEY: KEY, VOICE_NOTE_SECONDS: '60' };
+  const hear = hearing(env, folder.dir);
+  // Fifty recordings in one file: the last page has the time of one of them.
+  const many = Buffer.concat(Array.from({ length: 50 }, () => clip()));
+  expect(replyOf(await hear(many))).toContain('103 seconds long');
+  // The last pages say that nothing plays.
+  const zeroed = Buffer.from(many);
+  for (let at = zeroed.indexOf('OggS'); at >= 0; at = zeroed.indexOf('OggS', at + 4)) {
+    zeroed.writeBigInt64LE(0n, at + 6);
+  }
+  expect(replyOf(await hear(zeroed))).toContain('103 seconds long');
+  // Another format has no time that is read here: its size speaks.
+  const large = Buffer.alloc(8_000_000);
+  expect(replyOf(await hear(large, { mimeType: 'audio/mpeg', seconds: 1 }))).toContain(
+    '3 minutes long',
+  );
+  expect(server.heard).toEqual([]);
+});
+
 test('a busy server is asked again after the pause that it names, or one of ours; a silent one is given up', async () => {
   await using server = await startVoiceServer();
   const { pauses, pause } = notedPauses();

@@ -7,7 +7,7 @@ import { runProgram } from './program.ts';
 const CONVERT_MS = 30_000;
 
 const TO_WAV = [
-  'ffmpeg -nostdin -v error -protocol_whitelist file -i {from} -vn -ar 16000 -ac 1 -y {to}',
+  'ffmpeg -nostdin -v error -protocol_whitelist file -i {from} -t {seconds} -vn -ar 16000 -ac 1 -y {to}',
   'opusdec --quiet --rate 16000 --force-wav {from} {to}',
 ];
 const TO_OGG = [
@@ -17,9 +17,17 @@ const TO_OGG = [
 
 type Conversion = { readonly from: string; readonly to: string; readonly signal: AbortSignal };
 
-/** Makes WAV of 16 kHz, which every recogniser takes. @throws VoiceError */
-export function toWav(conversion: Conversion): Promise<void> {
-  return convert(TO_WAV, conversion, 'ffmpeg, or opus-tools for Ogg alone');
+/**
+ * Makes WAV of 16 kHz, which every recogniser takes, of no more than the seconds that were counted.
+ *
+ * @throws VoiceError
+ */
+export function toWav({
+  seconds,
+  ...conversion
+}: Conversion & { readonly seconds: number }): Promise<void> {
+  const places = { seconds: String(Math.ceil(seconds) + 1) };
+  return convert(TO_WAV, { ...conversion, places }, 'ffmpeg, or opus-tools for Ogg alone');
 }
 
 /** Makes Ogg with Opus, which every messenger plays. @throws VoiceError */
@@ -30,12 +38,17 @@ export function toOgg(conversion: Conversion): Promise<void> {
 /** Uses the first of some programs that is there. */
 async function convert(
   commands: readonly string[],
-  { from, to, signal }: Conversion,
+  {
+    from,
+    to,
+    signal,
+    places = {},
+  }: Conversion & { readonly places?: Readonly<Record<string, string>> },
   wanted: string,
 ): Promise<void> {
   for (const command of commands) {
     try {
-      await runProgram({ command, places: { from, to }, limitMs: CONVERT_MS, signal });
+      await runProgram({ command, places: { from, to, ...places }, limitMs: CONVERT_MS, signal });
       return;
     } catch (error) {
       if (!(error instanceof VoiceError)) throw error;

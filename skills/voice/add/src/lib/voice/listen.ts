@@ -13,6 +13,8 @@ import { plainWords } from './words.ts';
 const MAX_BYTES = 25_000_000;
 /** Where nothing tells the time of a note, its size does: so few bytes make a second of speech. */
 const LEAST_BYTES_A_SECOND = 2_000;
+/** More than speech takes in any format: of so many bytes nobody is believed that they play for less. */
+const MOST_BYTES_A_SECOND = 64_000;
 
 /** A file that should hold speech. */
 export type SoundFile = {
@@ -40,11 +42,15 @@ export async function lengthOf({ path, mimeType, sizeBytes, seconds }: SoundFile
     throw new VoiceError('NO_AUDIO', `it holds no sound (it is ${mimeType})`);
   }
   if (sizeBytes > MAX_BYTES) throw tooLarge();
-  if (mimeType !== 'audio/ogg') return seconds ?? sizeBytes / LEAST_BYTES_A_SECOND;
+  const claimed = Math.max(
+    seconds ?? sizeBytes / LEAST_BYTES_A_SECOND,
+    sizeBytes / MOST_BYTES_A_SECOND,
+  );
+  if (mimeType !== 'audio/ogg') return claimed;
   const bytes = await readFile(path);
   const own = readOpus(bytes);
   if (own !== null) return own.seconds;
-  if (bytes.includes('vorbis')) return seconds ?? sizeBytes / LEAST_BYTES_A_SECOND;
+  if (bytes.includes('vorbis')) return claimed;
   throw new VoiceError('NO_AUDIO', 'the file is damaged, or no sound');
 }
 
@@ -61,15 +67,21 @@ export async function listen(
 ): Promise<string> {
   const printed =
     by.kind === 'program'
-      ? await byProgram(by.command, path, means)
+      ? await byProgram(by.command, { path, seconds }, means)
       : await byServer(by, path, means);
   return plainWords(printed, seconds);
 }
 
-async function byProgram(command: string, path: string, means: ListenMeans): Promise<string> {
+async function byProgram(
+  command: string,
+  { path, seconds }: { readonly path: string; readonly seconds: number },
+  means: ListenMeans,
+): Promise<string> {
   return await withFolder(async (folder) => {
     const wav = join(folder, 'note.wav');
-    if (command.includes('{wav}')) await toWav({ from: path, to: wav, signal: means.signal });
+    if (command.includes('{wav}')) {
+      await toWav({ from: path, to: wav, seconds, signal: means.signal });
+    }
     const printed = await runProgram({ command, places: { file: path, wav }, ...means });
     return printed.toString('utf8');
   });

@@ -10,16 +10,21 @@ const OPUS_RATE = 48_000;
 const HEADER_BYTES = 27;
 const BARS = 64;
 const LOUDEST = 100;
+/** A player trims so much at most of what the packets hold. */
+const TRIMMED_SECONDS = 1;
 
 /**
- * Reads the time of a recording in Ogg with Opus from its last page; null where the file is none. The waveform is made
- * of the sizes of its packets, which grow with what there is to hear, so that nothing has to be decoded.
+ * Reads the time of a recording in Ogg with Opus from its last page, and from its packets where these last longer; null
+ * where the file is none. The waveform is made of the sizes of its packets, which grow with what there is to hear, so
+ * that nothing has to be decoded.
  */
 export function readOpus(bytes: Uint8Array): Recording | null {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const packets: number[] = [];
   let last = 0n;
   let skipped: number | null = null;
+  let samples = 0;
+  let isWithinPacket = false;
   for (let at = 0; at < view.length; ) {
     if (view.length < at + HEADER_BYTES || view.toString('latin1', at, at + 4) !== 'OggS')
       return null;
@@ -32,14 +37,36 @@ export function readOpus(bytes: Uint8Array): Recording | null {
       skipped = view.length >= bodyAt + 12 ? view.readUInt16LE(bodyAt + 10) : 0;
     } else {
       packets.push(...sizes.filter((size) => size > 0));
+      let packetAt = bodyAt;
+      for (const size of sizes) {
+        if (!isWithinPacket) samples += samplesOf(view.subarray(packetAt, packetAt + size));
+        // A packet goes on after a piece of the full size.
+        isWithinPacket = size === 255;
+        packetAt += size;
+      }
       const position = view.readBigInt64LE(at + 6);
       if (position > last) last = position;
     }
     at = bodyEnd;
   }
   if (skipped === null || packets.length === 0) return null;
-  const seconds = Math.max(0, Number(last) - skipped) / OPUS_RATE;
+  const told = Math.max(0, Number(last) - skipped) / OPUS_RATE;
+  const held = samples / OPUS_RATE;
+  // The last page says what its writer wants, and of several recordings in one file the time of one.
+  const seconds = held > told + TRIMMED_SECONDS ? held : told;
   return { bytes, seconds, waveform: waveformOf(packets) };
+}
+
+/** Returns for how long a packet plays, by its first bytes. Source: RFC 6716, section 3.1 */
+function samplesOf(packet: Buffer): number {
+  const [toc, more = 0] = packet;
+  if (toc === undefined || /^Opus(Head|Tags)/.test(packet.toString('latin1', 0, 8))) return 0;
+  const config = toc >> 3;
+  const silk = [10, 20, 40, 60][config & 3] ?? 0;
+  const celt = [2.5, 5, 10, 20][config & 3] ?? 0;
+  const milliseconds = config < 12 ? silk : config < 16 ? 10 * (1 + (config & 1)) : celt;
+  const frames = [1, 2, 2, more & 63][toc & 3] ?? 0;
+  return (milliseconds * frames * OPUS_RATE) / 1_000;
 }
 
 function waveformOf(packets: readonly number[]): Uint8Array {
