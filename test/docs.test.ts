@@ -17,6 +17,7 @@ const OTHERS = [
   'faults.md',
   'groups.md',
   'memory.md',
+  'merging.md', // test/merging-page.test.ts runs its examples.
   'models.md',
   'performance.md',
   'running.md',
