@@ -78,11 +78,12 @@ export class Inbox {
 
   async #takeEncrypted(roomId: string, event: RoomEvent, found: unknown): Promise<void> {
     const { settings, encryption, books, rooms, events, say } = this.#options;
-    const room = rooms.note(roomId, { isEncrypted: true });
     if (!isAllowed(settings.allowFrom, event.sender)) {
-      if (rooms.isDirect(room)) await events.onStranger?.(event.sender);
+      if (rooms.isDirect(rooms.of(roomId))) await events.onStranger?.(event.sender);
       return;
     }
+    // Never taken back, so that no stranger may do it: otherwise the room's own state tells.
+    const room = rooms.note(roomId, { isEncrypted: true });
     if (!this.#isHeard(room)) return;
     const machine = await encryption.open();
     if (machine === null) {
