@@ -118,9 +118,11 @@ function dangersOfCall({ program, args }: Call): readonly Danger[] {
       return [PASSWORD];
     case program === 'find' && has(/^-delete$/):
       return [loses('find -delete', 'It deletes every file that it finds.')];
-    case program === 'git' && has(/^clean$/, /^-\w*[fdx]/):
+    case program === 'git' && has(/^clean$/, /^-\w*[fdx]|^--force$/):
     case program === 'git' && has(/^reset$/, /^--hard$/):
-    case program === 'git' && has(/^(?:checkout|restore)$/, /^\.$/):
+    case program === 'git' &&
+      has(/^(?:checkout|restore|switch)$/, /^(?:\.|-f|--force|--discard-changes)$/):
+    case program === 'git' && has(/^stash$/, /^(?:drop|clear)$/):
       return [loses('git reset', 'It throws changes away that are not committed.')];
     case program === 'git' && has(/^push$/, /^(?:-f|--force|--mirror|--delete)$/):
       return [loses('git push --force', 'It overwrites what others have.')];
@@ -150,8 +152,12 @@ function dangersOfRm(args: readonly Value[]): readonly Danger[] {
   if (targets.includes(null)) {
     return [loses('rm', 'What it deletes is known only when it runs.')];
   }
-  const isAll = targets.some((target) => target !== null && /(?:^|\/)\*$/.test(target));
-  return isAll ? [loses('rm *', 'It deletes every file of a folder.')] : [];
+  return targets.some(isPattern) ? [loses('rm *', 'It deletes every file that fits.')] : [];
+}
+
+/** Tells whether a path may stand for many files. */
+function isPattern(path: Value): boolean {
+  return path !== null && /[*?[]/.test(path);
 }
 
 /** Tells whether a path is the root, a home, the whole folder of the chat, or not known. */
