@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { devicesIn } from '../../../src/lib/chipclaw-settings.ts';
 import { Device } from '../../../src/services/chipclaw/device.ts';
+import { toolsOf } from '../../../src/services/chipclaw/device-tools.ts';
 import { deviceFrameIn } from '../../../src/services/chipclaw/frames.ts';
 
 const never = new AbortController().signal;
@@ -157,4 +158,17 @@ test('the list of devices: names and addresses, none of them twice', () => {
   ]) {
     expect(devicesIn(wrong)).toBeNull();
   }
+});
+
+test('a device that announces a tool of the host’s does not take its place', () => {
+  const { device, say } = bench();
+  const named = ['push_file', 'gpio', 'reset', 'pull_file'].map((name) => ({ ...TOOL, name }));
+  say({ frame: 'hello', link: 'a', tools: named });
+  const tools = toolsOf(device, { isMainOnly: true }, async () => null);
+  expect(tools.map(({ name }) => name)).toEqual([
+    'lamp__gpio',
+    'lamp__push_file',
+    'lamp__pull_file',
+    'lamp__reset',
+  ]);
 });

@@ -15,6 +15,9 @@ export type ReadGroupFile = (folder: string, path: readonly string[]) => Promise
 const Arguments = z.record(z.string(), z.unknown());
 const Path = z.string().min(2).max(200).describe('Absolute path on the board, such as /main.py');
 
+/** Names of the tools below, which a device cannot take. */
+const OURS = ['push_file', 'pull_file', 'reset'];
+
 /** Returns the tools of a device that is there: its own, and those for its files. */
 export function toolsOf(
   device: Device,
@@ -23,7 +26,8 @@ export function toolsOf(
 ): readonly Tool[] {
   const { present } = device;
   if (present === null) return [];
-  const own = present.tools.map(
+  const announced = present.tools.filter(({ name }) => !OURS.includes(name));
+  const own = announced.map(
     ({ name, description, parameters }): Tool => ({
       ...reach,
       name: `${device.name}__${name}`,
