@@ -51,9 +51,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+let lineCount = 0;
+
 /** Puts a board's line on a pseudo-terminal, and opens its other end as a person's program does. */
 async function plugIn(board: BoardType) {
-  const path = join(folder, 'line');
+  // A link that is left behind may lead to the next pseudo-terminal of anybody.
+  lineCount += 1;
+  const path = join(folder, `line-${lineCount}`);
   const socat = spawn('socat', ['-', `pty,raw,echo=0,link=${path}`], {
     stdio: ['pipe', 'pipe', 'ignore'],
   });
