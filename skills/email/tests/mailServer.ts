@@ -53,8 +53,8 @@ export class MailServer implements AsyncDisposable {
   /** Begins to listen; again at the same ports after `goDown`. */
   async comeUp(): Promise<this> {
     const tls = { key: KEY, cert: CERTIFICATE };
-    this.#imap = createServer(tls, (socket) => this.#speakImap(socket));
-    this.#smtp = createServer(tls, (socket) => this.#speakSmtp(socket));
+    this.#imap = createServer(tls, (socket) => this.#speakImap(socket.setNoDelay()));
+    this.#smtp = createServer(tls, (socket) => this.#speakSmtp(socket.setNoDelay()));
     for (const server of [this.#imap, this.#smtp]) {
       server.on('tlsClientError', () => {});
       server.on('connection', (socket) => {
