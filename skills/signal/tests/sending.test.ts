@@ -164,7 +164,10 @@ test('why a message was not sent is said in words', async () => {
       failed(-5, [{ type: 'RATE_LIMIT_FAILURE', token: 'tok-1', retryAfterSeconds: 86_400 }]),
       /captcha.*--challenge tok-1 --captcha/,
     ],
-    [failed(-4, [{ type: 'IDENTITY_FAILURE' }]), /safety number.*signal-cli trust/],
+    [
+      failed(-4, [{ type: 'IDENTITY_FAILURE' }]),
+      /safety number.*signal-cli -a <this account> trust -v/,
+    ],
     [failed(-1, [{ type: 'NETWORK_FAILURE' }]), /cannot reach Signal/],
     [failed(-1, [], 'The user +49151 is not registered.'), /not on Signal any more/],
     [{ code: -32602, message: 'Specified account does not exist' }, /claw setup signal --link/],

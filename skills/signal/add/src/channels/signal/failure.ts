@@ -96,7 +96,7 @@ function refusalIn(error: RpcError): string {
   if (error.code === RPC_CODES.untrustedKey) {
     return (
       'The safety number of the person has changed, and signal-cli does not trust the new one yet. ' +
-      'Compare it, then run `signal-cli trust -a <this number> <number>` and send again.'
+      'Compare it, then stop signal-cli, run `signal-cli -a <this account> trust -v <safety number> <number>`, start it and send again.'
     );
   }
   if (/account does not exist|not registered\.?$/i.test(error.message)) {
