@@ -1,101 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { expect, test, vi } from 'vitest';
 import type { Pairing } from '../../channels/channel.ts';
 import { type TestAssistant, TestProject, textsOf } from '../../testing/assistant.ts';
+import { greetingSkill, PROJECT } from '../../testing/owner/greeting-skill.ts';
 import { clawRunner } from '../contracts/claw.ts';
-import { discoverCommands, openCommands } from '../contracts/command.ts';
 import type { HostOptions } from '../contracts/options.ts';
-
-const SKILL_MD = `---
-name: greeting
-description: Says hello
----
-# Greeting
-
-Greets people.
-
-## Set it up
-
-Put \`GREETING_WORD\` into \`.env\`.
-
-## More
-
-Nothing.
-`;
-
-/** A skill that adds one file and one setting; with packages, it has to be asked for. */
-function greetingSkill(name: string, npm = ''): Record<string, string> {
-  return {
-    [`skills/${name}/manifest.yaml`]: [
-      `skill: ${name}`,
-      'version: 1.2.0',
-      'description: Says hello',
-      'core_version: 0.1.0',
-      `adds: [src/${name}.txt]`,
-      'modifies: []',
-      'structured:',
-      npm,
-      '  env_additions: [GREETING_WORD]',
-      '',
-    ]
-      .filter((line) => line !== '')
-      .join('\n'),
-    [`skills/${name}/SKILL.md`]: SKILL_MD,
-    [`skills/${name}/add/src/${name}.txt`]: 'hello\n',
-  };
-}
-
-const PROJECT = {
-  'package.json': '{ "name": "demo", "version": "0.1.0" }\n',
-  'src/main.txt': 'main\n',
-  ...greetingSkill('greeting'),
-  ...greetingSkill('packed', '  npm_dependencies: { left-pad: ^1.0.0 }'),
-};
 
 async function hears(assistant: TestAssistant, part: string): Promise<string> {
   await vi.waitFor(() => expect(textsOf(assistant.terminal).join('\n')).toContain(part));
   return textsOf(assistant.terminal).join('\n');
 }
-
-test('help lists every command, and an unknown one names the nearest', async () => {
-  using project = new TestProject(PROJECT);
-  const assistant = await project.start();
-  await assistant.terminal.say('/help');
-  const help = await hears(assistant, '/undo');
-  for (const name of ['add-<skill>', 'groups', 'help', 'remove-<skill>', 'restart', 'retry']) {
-    expect(help).toContain(`\`/${name}\`: `);
-  }
-  await assistant.terminal.say('/statsu');
-  await hears(assistant, 'There is no command `/statsu`. Nearest: `/status`');
-  await assistant.terminal.say('/nonsense');
-  await hears(assistant, 'There is no command `/nonsense`. `/help` lists the commands.');
-  await assistant.stop();
-});
-
-test('help names the commands that skills have brought, and the skills that can be added', async () => {
-  const audit = `export const command = defineCommand({ scope: 'owner', name: 'audit', help: 'the last calls', run: async () => ({ kind: 'answer', text: 'none' }) });`;
-  const contract = pathToFileURL(join(import.meta.dirname, '../contracts/command.ts')).href;
-  const file = `import { defineCommand } from '${contract}';\n${audit}\n`;
-  using project = new TestProject({
-    ...PROJECT,
-    'src/commands/audit.ts': file,
-    '.claw/packages/watch/add/src/commands/audit.ts': file,
-    'skills/watch/manifest.yaml': 'skill: watch\n',
-  });
-  const found = await discoverCommands(join(project.dir, 'src/commands'));
-  const { commands } = openCommands([...(await discoverCommands()), ...found], {});
-  const assistant = await project.start({ over: { commands } });
-  await assistant.terminal.say('/help');
-  const help = await hears(assistant, 'Ctrl-D');
-  expect(help).toContain('These too, by skills:\n\n- `/audit` (watch): the last calls\n\n');
-  expect(help).toContain('- `/status`: ');
-  expect(help).toContain(
-    'Skills that can be added: `/add-greeting`, `/add-packed`. `/skills` says',
-  );
-  await assistant.stop();
-});
 
 test('a word after a command that takes none is told, and nothing is done', async () => {
   using project = new TestProject(PROJECT);
@@ -105,13 +20,6 @@ test('a word after a command that takes none is told, and nothing is done', asyn
     await hears(assistant, `\`/${name}\` takes nothing after it: say \`/${name}\` alone.`);
   }
   expect(project.restarts).toBe(0);
-  await assistant.terminal.say('/help /restart');
-  const last = () => textsOf(assistant.terminal).at(-1);
-  await vi.waitFor(() => expect(last()).toMatch(/^`\/restart`: starts the assistant/));
-  await assistant.terminal.say('/help add');
-  await vi.waitFor(() => expect(last()).toMatch(/^- `\/add-<skill>`: /));
-  await assistant.terminal.say('/help ../..');
-  await vi.waitFor(() => expect(last()).toContain('`/help` alone lists them all.'));
   await assistant.stop();
 });
 
