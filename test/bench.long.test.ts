@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { benchIdle } from '../scripts/bench/idle.ts';
+import { benchLarge } from '../scripts/bench/large.ts';
 import { benchWarm } from '../scripts/bench/warm.ts';
 import { describeWithEngine } from '../src/testing/engine.ts';
 
@@ -12,4 +13,13 @@ await describeWithEngine('docker', 'the measurements that no compiler checks sti
   test('idling', async () => {
     expect((await benchIdle(1))?.processes).toHaveLength(2);
   });
+});
+
+test('commands on many files, each with its peak of memory and where its time goes', async () => {
+  const { rows } = await benchLarge(1, { files: 520, skills: 4 });
+  expect(rows).toHaveLength(9);
+  for (const { name, peakMb, phases } of rows) {
+    expect(peakMb, name).toBeLessThan(150);
+    expect(phases.map(([phase]) => phase)).toContain('loading');
+  }
 });

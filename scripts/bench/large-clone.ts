@@ -1,32 +1,38 @@
-import { cpSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Codebase, openCodebase } from '../../src/testing/claw/codebase.ts';
+import type { Codebase } from '../../src/testing/claw/codebase.ts';
 
-/** Returns a clone of a committed codebase: the composed tree and everything that goes with it. */
-export function cloneOf(codebase: Codebase): Codebase {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), 'claw-bench-clone-')));
-  codebase.git('clone', '--quiet', '--local', codebase.root, root);
-  return openCodebase(root);
+/** Back to the core as it was released, with nothing of claw's. */
+export function makeBare(codebase: Codebase): void {
+  codebase.git('checkout', '--quiet', '--', '.');
+  codebase.git('clean', '--quiet', '-fdx', '--', '.');
 }
 
-/** Returns the same as the bare core, with what `.claw/` commits beside it. */
-export function bareCloneOf(codebase: Codebase): Codebase {
-  const clone = cloneOf(codebase);
-  clone.git('checkout', '--quiet', 'v1.0.0');
+/** Back to the core, with that of `.claw/` which was kept aside; what was computed for later is gone. */
+export function makeClone(codebase: Codebase, names: readonly string[]): void {
+  makeBare(codebase);
+  for (const name of names) {
+    cpSync(keptIn(codebase, name), codebase.path(`.claw/${name}`), { recursive: true });
+  }
+}
+
+/** Keeps aside what `.claw/` commits. */
+export function keepClaw(codebase: Codebase): void {
   for (const name of readdirSync(codebase.path('.claw'))) {
     if (/^(cache|tx|backup|pending|lock\.db.*)$/.test(name)) continue;
-    cpSync(codebase.path(`.claw/${name}`), clone.path(`.claw/${name}`), { recursive: true });
+    cpSync(codebase.path(`.claw/${name}`), keptIn(codebase, name), { recursive: true });
   }
-  return clone;
 }
 
-/** Back to the bare core, whatever was published. */
-export function makeBare(clone: Codebase): void {
-  clone.git('checkout', '--quiet', '--', '.');
-  clone.git('clean', '--quiet', '-fd', '--', 'src');
+/** Returns the names that are kept aside. */
+export function keptNames(codebase: Codebase): readonly string[] {
+  return readdirSync(keptIn(codebase, ''));
 }
 
 export function dropCache(codebase: Codebase): void {
   rmSync(codebase.path('.claw/cache'), { recursive: true, force: true });
+}
+
+function keptIn(codebase: Codebase, name: string): string {
+  return join(codebase.path('.git/bench-claw'), name);
 }

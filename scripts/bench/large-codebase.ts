@@ -8,22 +8,19 @@ import {
 /** The size of a codebase: files of the core, and skills that change it. */
 export type Size = { readonly files: number; readonly skills: number };
 
-const ADDED = 2;
-const MODIFIED = 3;
-const SHARED_BY = 5;
+const CHANGED_BY_ONE = 5;
+const SHARED = 250;
 
 /**
- * A codebase as a git repository tagged v1.0.0, with skills of five files each: two new ones, and three
- * changes of files that five skills share, each in a function of its own. The same size is always the
- * same bytes.
+ * A codebase as a git repository tagged v1.0.0, with skills that change five files each, among the same 250,
+ * each in a place of its own. The same size is always the same bytes.
  */
 export function largeCodebase(size: Size): Codebase {
   const core = coreFiles(size.files);
   const codebase = temporaryCodebase({}, { git: true });
   codebase.git('tag', '--delete', 'v1.0.0');
   codebase.write({ ...core, '.env.example': 'PORT=8080\n', 'README.md': '# Large\n' });
-  const shared = Math.ceil((size.skills * MODIFIED) / SHARED_BY);
-  for (let index = 0; index < size.skills; index += 1) addOne(codebase, core, index, shared);
+  for (let index = 0; index < size.skills; index += 1) addOne(codebase, core, index);
   commitAll(codebase, 'the core');
   codebase.git('tag', 'v1.0.0');
   return codebase;
@@ -34,25 +31,17 @@ export function skillNames(count: number): readonly string[] {
   return Array.from({ length: count }, (_, index) => `skill-${String(index).padStart(3, '0')}`);
 }
 
-function addOne(
-  codebase: Codebase,
-  core: Readonly<Record<string, string>>,
-  index: number,
-  shared: number,
-): void {
+function addOne(codebase: Codebase, core: Readonly<Record<string, string>>, index: number): void {
   const name = skillNames(index + 1).at(-1) ?? '';
-  const added: Record<string, string> = {};
-  for (let at = 0; at < ADDED; at += 1)
-    added[`src/skills/${name}/part${at}.ts`] = source(index * ADDED + at + 9_000);
   const modify: Record<string, readonly [string, string]> = {};
-  for (let at = 0; at < MODIFIED; at += 1) {
-    const change = index * MODIFIED + at;
-    const path = pathOf((change % shared) * 4);
+  for (let at = 0; at < CHANGED_BY_ONE; at += 1) {
+    const change = index * CHANGED_BY_ONE + at;
+    const path = pathOf((change % SHARED) * 2);
     const base = core[path] ?? '';
-    modify[path] = [base, changed(base, Math.floor(change / shared), name)];
+    modify[path] = [base, changed(base, Math.floor(change / SHARED), name)];
   }
   const structured = index % 4 === 0 ? { structured: { env_additions: [`KEY_${index}`] } } : {};
-  addSkill(codebase, name, { add: added, modify, manifest: structured });
+  addSkill(codebase, name, { modify, manifest: structured });
 }
 
 function coreFiles(count: number): Record<string, string> {
@@ -63,9 +52,9 @@ function pathOf(n: number): string {
   return `src/area${n % 12}/module${n % 7}/file${n}.ts`;
 }
 
-/** 2 to 6 KB that read like a module: at least five functions, none like another. */
+/** 4 to 6 KB that read like a module: at least eight functions, none like another. */
 function source(seed: number): string {
-  const functions = 5 + (seed % 9);
+  const functions = 8 + (seed % 4);
   const parts = [`import { use } from './use${seed}.ts';\n`];
   for (let at = 0; at < functions; at += 1) {
     const name = `step${at}Of${seed}`;
@@ -86,10 +75,10 @@ function source(seed: number): string {
   return `${parts.join('\n')}\n`;
 }
 
-/** Returns the text with one line more in one of its functions, as a skill would have it. */
+/** Returns the text with one line more, at the head or before the end of one of its functions. */
 function changed(text: string, place: number, skill: string): string {
   let seen = -1;
-  return text.replace(/^ {2}const seen = .*\n/gm, (line) => {
+  return text.replace(/^ {2}(?:const seen = |\}$).*\n/gm, (line) => {
     seen += 1;
     return seen === place ? `${line}  seen.set('${skill}', ${place});\n` : line;
   });

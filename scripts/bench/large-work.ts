@@ -4,58 +4,45 @@ import { listFolder } from '../../src/engine/state/claw-folder.ts';
 import type { Codebase } from '../../src/testing/claw/codebase.ts';
 import type { Work } from './timed-run.ts';
 
-/** Every file of the project is compared; nothing is written. */
-export function statusWork(codebase: Codebase): Work {
-  return { read: [codebase.path('.claw/state.yaml'), ...projectFiles(codebase)], write: [] };
-}
-
-/** Returns the files that `verify` reads: those of the project and those kept in `.claw/`. */
-export function verifyWork(codebase: Codebase): Work {
-  return { read: [...keptFiles(codebase), ...projectFiles(codebase)], write: [] };
-}
-
-/** The packages and the core are read; packages, core and composed files are kept, the tree written. */
+/** Packages are read from `skills/`, and of the project the files that they change, which are written. */
 export function applyWork(codebase: Codebase): Work {
-  const made = [...keptFiles(codebase), ...composedPaths(codebase).map(codebase.path)];
-  return { read: [], write: copies(codebase, made) };
-}
-
-/** All that is kept is read; on a bare core, every composed file is written. */
-export function replayWork(codebase: Codebase, bare: Codebase | null): Work {
-  const touched = composedPaths(codebase);
-  const present = (bare ?? codebase).path;
   return {
-    read: [...keptFiles(codebase), ...touched.map(present).filter((path) => existsSync(path))],
-    write: bare === null ? [] : copies(codebase, touched.map(codebase.path)),
+    read: [...filesIn(codebase, 'skills'), ...composedPaths(codebase)],
+    write: copies(codebase, composedPaths(codebase)),
   };
 }
 
-/** One package and the files it touches, as they are kept and on disk; and the state. */
-export function removeWork(codebase: Codebase, skill: string): Work {
-  const folder = `.claw/packages/${skill}`;
-  const own = listFolder(codebase.path(folder));
-  const touched = own.flatMap((path) => /^(?:add|modify)\/(.+)$/.exec(path)?.[1] ?? []);
-  const written = [
-    '.claw/state.yaml',
-    ...touched.flatMap((path) => [path, `.claw/composed/${path}`]),
-  ].map(codebase.path);
-  const read = own.map((path) => codebase.path(`${folder}/${path}`));
-  return { read: [...read, ...written], write: copies(codebase, written) };
+/** All that `.claw/` commits is read, and the files that it concerns; on a bare core these are written. */
+export function replayWork(codebase: Codebase, isBare: boolean): Work {
+  const touched = composedPaths(codebase);
+  const kept = ['base', 'packages', 'composed'].flatMap((name) =>
+    filesIn(codebase, `.claw/${name}`),
+  );
+  return {
+    read: [codebase.path('.claw/state.yaml'), ...kept, ...touched],
+    write: isBare ? copies(codebase, touched) : [],
+  };
 }
 
-function keptFiles({ path }: Codebase): readonly string[] {
-  const kept = ['base', 'packages', 'composed'].flatMap((folder) =>
-    listFolder(path(`.claw/${folder}`)).map((below) => path(`.claw/${folder}/${below}`)),
-  );
-  return [path('.claw/state.yaml'), ...kept];
+/** One package and the files that it changes, as they are kept and on disk, and the state. */
+export function removeWork(codebase: Codebase, skill: string): Work {
+  const own = filesIn(codebase, `.claw/packages/${skill}`);
+  const changed = listFolder(codebase.path(`.claw/packages/${skill}/modify`));
+  const kept = changed.map((path) => codebase.path(`.claw/composed/${path}`));
+  const touched = changed.map(codebase.path);
+  return {
+    read: [codebase.path('.claw/state.yaml'), ...own, ...kept, ...touched],
+    write: copies(codebase, touched),
+  };
+}
+
+function filesIn({ path }: Codebase, folder: string): readonly string[] {
+  return listFolder(path(folder)).map((below) => path(`${folder}/${below}`));
 }
 
 function composedPaths({ path }: Codebase): readonly string[] {
-  return listFolder(path('.claw/composed'));
-}
-
-function projectFiles({ path }: Codebase): readonly string[] {
-  return listFolder(path('src')).map((below) => path(`src/${below}`));
+  const paths = listFolder(path('.claw/composed')).map(path);
+  return paths.filter((each) => existsSync(each));
 }
 
 function copies({ path }: Codebase, files: readonly string[]): Work['write'] {

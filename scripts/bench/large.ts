@@ -1,31 +1,39 @@
 /**
- * Measures commands on a large tree: 2,000 files under 100 skills of five files each, process start
- * included. Beside each is a floor of the same run: a plain Node process that reads, hashes and writes the
- * same bytes. Then its growth with files that no skill touches, and with skills.
+ * Measures commands on 2,000 files under 100 skills that change five files each among the same 250, started
+ * by the Node of the system as a user does. Goals are ratios of one run: to a Node that does nothing
+ * (bare), or to plain Node that reads, hashes and durably writes the same files (floor).
  *
  *     node scripts/bench/large.ts
  */
 import type { Codebase } from '../../src/testing/claw/codebase.ts';
-import { bareCloneOf, cloneOf, dropCache, makeBare } from './large-clone.ts';
+import { dropCache, keepClaw, keptNames, makeBare, makeClone } from './large-clone.ts';
 import { largeCodebase, type Size, skillNames } from './large-codebase.ts';
-import { applyWork, removeWork, replayWork, statusWork, verifyWork } from './large-work.ts';
-import { median, type Timed, timeClaw, timeFloor, type Work } from './timed-run.ts';
+import { applyWork, removeWork, replayWork } from './large-work.ts';
+import { type Phases, phasesOf } from './phases.ts';
+import {
+  median,
+  peakOf,
+  SYSTEM_NODE,
+  timeBare,
+  timeClaw,
+  timeFloor,
+  type Work,
+} from './timed-run.ts';
 
-/** Medians of one command and of its floor; the highest peak of any run. */
+/** Medians of one command, of its floor, and of a bare Node between their runs. */
 export type Row = {
   readonly name: string;
+  readonly by: 'bare' | 'floor';
+  readonly goal: number | null;
   readonly ms: number;
-  readonly floorMs: number;
+  readonly bareMs: number;
+  readonly floorMs: number | null;
   readonly peakMb: number;
-  readonly goalMs: number | null;
+  readonly phases: Phases;
 };
 
-/** The times that matter at one size, in milliseconds. */
-export type Growth = Size & {
-  readonly statusMs: number;
-  readonly replayMs: number;
-  readonly removeMs: number;
-};
+/** The time with eight times as many skills, by eight times the time. */
+export type Growth = { readonly name: string; readonly ratio: number };
 
 export type LargeBench = {
   readonly size: Size;
@@ -34,165 +42,178 @@ export type LargeBench = {
   readonly growth: readonly Growth[];
 };
 
-const SIZE = { files: 2000, skills: 100 };
-const SIZES = [
-  { files: 500, skills: 100 },
-  { files: 1000, skills: 100 },
-  { files: 4000, skills: 100 },
-  { files: 2000, skills: 25 },
-  { files: 2000, skills: 50 },
-];
-const GOAL_MB = 250;
+type Command = {
+  readonly name: string;
+  readonly by: Row['by'];
+  readonly goal: number | null;
+  readonly args: readonly string[];
+  /** Puts the codebase into the state that the command is measured in. */
+  readonly prepare?: () => void;
+  readonly work?: () => Work;
+};
 
-export async function benchLarge(
-  runs: number,
-  sizes: readonly Size[] = SIZES,
-): Promise<LargeBench> {
-  const rows = await measureRows(SIZE, runs);
-  const growth: Growth[] = [];
-  for (const size of sizes) growth.push(await measureGrowth(size, Math.min(runs, 3)));
-  return { size: SIZE, runs, rows, growth: [...growth, growthOf(SIZE, rows)] };
+const SIZE = { files: 2000, skills: 100 };
+const MANY_FILES = { files: 20_000, skills: 100 };
+const TIMES_AS_MANY = 8;
+const GOAL_GROWTH = 1.1;
+const GOAL_MB = 150;
+
+/** Measures all of it; of a size of one's own, only what needs no other size. */
+export async function benchLarge(runs: number, size: Size | null = null): Promise<LargeBench> {
+  const rows = await rowsOf(size ?? SIZE, runs);
+  if (size !== null) return { size, runs, rows, growth: [] };
+  rows.push(await manyFilesRow(runs));
+  return { size: SIZE, runs, rows, growth: await growthOf(SIZE, rows) };
 }
 
 /** Prints a measurement with its goals: `over` marks the ones that were missed. */
 export function printLarge({ size, runs, rows, growth }: LargeBench): void {
-  console.log(`large: ${size.files} files, ${size.skills} skills of 5 files, medians of ${runs}`);
-  for (const { name, ms, floorMs, peakMb, goalMs } of rows) {
-    const aim = goalMs === null ? '' : `goal ${goalMs} ms${ms > goalMs ? ', over' : ', met'}`;
-    const memory = `${peakMb.toFixed(0)} MB${peakMb > GOAL_MB ? ' (over)' : ''}`;
+  const { files, skills } = size;
+  console.log(`${files} files, ${skills} skills, medians of ${runs}, started by ${SYSTEM_NODE}`);
+  for (const row of rows) {
+    const ratio = ratioOf(row);
+    const aim = row.goal === null ? '' : `, goal ${row.goal}${ratio > row.goal ? ', over' : ''}`;
+    const floor = row.floorMs === null ? '' : `, floor ${row.floorMs.toFixed(0)}`;
     console.log(
-      `  ${name.padEnd(28)} ${whole(ms)} ms, floor ${whole(floorMs)} ms, ` +
-        `${(ms / floorMs).toFixed(1).padStart(4)} x; peak ${memory.padEnd(7)} ${aim}`,
+      `  ${row.name.padEnd(36)} ${ratio.toFixed(1).padStart(5)} x ${row.by}${aim}` +
+        `  (${row.ms.toFixed(0)} ms${floor}, bare ${row.bareMs.toFixed(0)}; ${row.peakMb.toFixed(0)} MB)`,
+    );
+    const most = row.phases.slice(0, 7).map(([name, ms]) => `${name} ${ms.toFixed(0)}`);
+    console.log(`      after two starts, in ms: ${most.join(', ')}`);
+  }
+  for (const { name, ratio } of growth) {
+    const over = ratio > GOAL_GROWTH ? ', over' : '';
+    console.log(
+      `  ${name.padEnd(36)} ${ratio.toFixed(2).padStart(5)} x linear, goal ${GOAL_GROWTH}${over}`,
     );
   }
-  console.log('  growth             status   replay, warm   remove');
-  for (const { files, skills, statusMs, replayMs, removeMs } of growth) {
-    const name = `${files} files, ${skills} skills`;
-    console.log(
-      `  ${name.padEnd(22)} ${whole(statusMs)} ${whole(replayMs)} ms ${whole(removeMs)} ms`,
-    );
-  }
+  const peak = Math.max(...rows.map(({ peakMb }) => peakMb));
+  console.log(
+    `  ${'peak memory'.padEnd(36)} ${peak.toFixed(0).padStart(5)} MB, goal ${GOAL_MB}${peak > GOAL_MB ? ', over' : ''}`,
+  );
 }
 
-async function measureRows(size: Size, runs: number): Promise<readonly Row[]> {
+async function rowsOf(size: Size, runs: number): Promise<Row[]> {
   await using codebase = largeCodebase(size);
-  const { root } = codebase;
-  const names = skillNames(size.skills);
-  const one = names[Math.floor(names.length / 2)] ?? '';
-  const apply = timeClaw(root, 'apply', ...names);
-  const rows = [rowOf('apply all', [apply], floorOf(root, applyWork(codebase), 1), null)];
-  await commit(codebase);
-  await using bare = bareCloneOf(codebase);
-  await using clone = cloneOf(codebase);
-  const onBare = repeat(runs, () => {
-    makeBare(bare);
-    dropCache(bare);
-    return timeClaw(bare.root, 'replay');
-  });
-  const onClone = repeat(runs, () => {
-    dropCache(clone);
-    return timeClaw(clone.root, 'replay');
-  });
-  const full = floorOf(root, replayWork(codebase, bare), runs);
-  const read = floorOf(root, replayWork(codebase, null), runs);
-  rows.push(rowOf('replay on the core, cold', onBare, full, 500));
-  rows.push(rowOf('replay on a clone, cold', onClone, read, 500));
-  rows.push(
-    rowOf(
-      'replay, warm',
-      repeat(runs, () => timeClaw(clone.root, 'replay')),
-      read,
-      200,
-    ),
-  );
-  const work = removeWork(codebase, one);
-  const { removed, applied } = removeAndApply(codebase, one, runs);
-  const few = floorOf(root, work, runs);
-  rows.push(rowOf('remove one', removed, few, 300), rowOf('apply one', applied, few, null));
-  const status = floorOf(root, statusWork(codebase), runs);
-  const cold = repeat(runs, () => {
-    dropCache(codebase);
-    return timeClaw(root, 'status');
-  });
-  rows.push(rowOf('status, cold', cold, status, null));
-  timeClaw(root, 'status');
-  rows.push(
-    rowOf(
-      'status, warm',
-      repeat(runs, () => timeClaw(root, 'status')),
-      status,
-      200,
-    ),
-  );
-  const verify = repeat(runs, () => timeClaw(root, 'verify'));
-  rows.push(rowOf('verify', verify, floorOf(root, verifyWork(codebase), runs), null));
-  return rows;
+  return commandsOf(codebase, size).map((command) => measure(codebase, command, runs));
 }
 
-async function measureGrowth(size: Size, runs: number): Promise<Growth> {
-  await using codebase = largeCodebase(size);
-  const { root } = codebase;
-  const names = skillNames(size.skills);
-  timeClaw(root, 'apply', ...names);
-  for (const verb of ['replay', 'status', 'status']) timeClaw(root, verb);
-  const { removed } = removeAndApply(codebase, names[Math.floor(names.length / 2)] ?? '', runs);
-  return {
-    ...size,
-    statusMs: msOf(repeat(runs, () => timeClaw(root, 'status'))),
-    replayMs: msOf(repeat(runs, () => timeClaw(root, 'replay'))),
-    removeMs: msOf(removed),
+async function manyFilesRow(runs: number): Promise<Row> {
+  await using codebase = largeCodebase(MANY_FILES);
+  timeClaw(codebase.root, ['apply', ...skillNames(MANY_FILES.skills)]);
+  for (let turn = 0; turn < 2; turn += 1) timeClaw(codebase.root, ['status']);
+  const name = `status on ${MANY_FILES.files} files`;
+  return measure(codebase, { name, by: 'bare', goal: 8, args: ['status'] }, runs);
+}
+
+/** Returns the commands in the order in which one leaves what the next one needs. */
+function commandsOf(codebase: Codebase, { skills }: Size): readonly Command[] {
+  const names = skillNames(skills);
+  const one = names[Math.floor(skills / 2)] ?? '';
+  const run = (...args: string[]) => timeClaw(codebase.root, args);
+  const start = () => {
+    makeBare(codebase);
+    run('init');
   };
+  const apply = { args: ['apply', one], by: 'bare' } as const;
+  const replay = { args: ['replay'], by: 'floor' } as const;
+  const readsAll = () => replayWork(codebase, true);
+  return [
+    { name: 'apply one', goal: 5, ...apply, prepare: start },
+    {
+      name: `apply all ${skills} at once`,
+      by: 'floor',
+      goal: 5,
+      args: ['apply', ...names],
+      prepare: start,
+      work: () => applyWork(codebase),
+    },
+    {
+      name: 'replay with state.yaml and skills/',
+      goal: 5,
+      ...replay,
+      prepare: () => {
+        if (!codebase.has('.git/bench-claw')) keepClaw(codebase);
+        makeClone(codebase, ['state.yaml']);
+      },
+      work: () => applyWork(codebase),
+    },
+    {
+      name: 'replay on a bare core, cold',
+      goal: 4,
+      ...replay,
+      prepare: () => makeClone(codebase, keptNames(codebase)),
+      work: readsAll,
+    },
+    {
+      name: 'replay on a composed tree, cold',
+      goal: null,
+      ...replay,
+      prepare: () => dropCache(codebase),
+      work: () => replayWork(codebase, false),
+    },
+    { name: 'replay, warm', goal: 2.5, ...replay, work: () => replayWork(codebase, false) },
+    { name: 'status', by: 'bare', goal: 3.5, args: ['status'] },
+    {
+      name: `remove one of ${skills}`,
+      by: 'floor',
+      goal: 5,
+      args: ['remove', one],
+      prepare: () => run('apply', one),
+      work: () => removeWork(codebase, one),
+    },
+    {
+      name: `apply one of ${skills}`,
+      goal: null,
+      ...apply,
+      prepare: () => {
+        run('apply', one);
+        run('remove', one);
+      },
+      work: () => removeWork(codebase, one),
+    },
+  ];
 }
 
-function removeAndApply({ root }: Codebase, name: string, runs: number) {
-  const removed: Timed[] = [];
-  const applied: Timed[] = [];
+function measure(codebase: Codebase, command: Command, runs: number): Row {
+  const { name, by, goal, args, prepare = () => {}, work } = command;
+  const { root } = codebase;
+  const times: number[] = [];
+  const bare: number[] = [];
+  const floor: number[] = [];
   for (let run = 0; run < runs; run += 1) {
-    removed.push(timeClaw(root, 'remove', name));
-    applied.push(timeClaw(root, 'apply', name));
+    prepare();
+    bare.push(timeBare(root));
+    times.push(timeClaw(root, args));
+    // What was written is on disk now, so that the same files can be copied.
+    if (work !== undefined) floor.push(timeFloor(root, work()));
   }
-  return { removed, applied };
+  prepare();
+  const peakMb = peakOf(root, args);
+  prepare();
+  const phases = phasesOf(root, args);
+  const floorMs = work === undefined ? null : median(floor);
+  return { name, by, goal, ms: median(times), bareMs: median(bare), floorMs, peakMb, phases };
 }
 
-async function commit(codebase: Codebase): Promise<void> {
-  codebase.git('add', '--all');
-  codebase.git('commit', '--quiet', '-m', 'skills');
+/** Measures the same with eight times as many skills, once each. */
+async function growthOf(size: Size, rows: readonly Row[]): Promise<readonly Growth[]> {
+  const many = { files: size.files, skills: size.skills * TIMES_AS_MANY };
+  await using codebase = largeCodebase(many);
+  const commands = commandsOf(codebase, many);
+  return [1, 2, 3].map((at) => {
+    const command = commands[at];
+    const before = rows[at];
+    if (command === undefined || before === undefined) throw new RangeError(`no command ${at}`);
+    command.prepare?.();
+    const ms = timeClaw(codebase.root, command.args);
+    const name = `${before.name}, ${many.skills}`;
+    return { name, ratio: ms / (before.ms * TIMES_AS_MANY) };
+  });
 }
 
-function growthOf(size: Size, rows: readonly Row[]): Growth {
-  const ms = (name: string) => rows.find((row) => row.name === name)?.ms ?? Number.NaN;
-  return {
-    ...size,
-    statusMs: ms('status, warm'),
-    replayMs: ms('replay, warm'),
-    removeMs: ms('remove one'),
-  };
-}
-
-function rowOf(name: string, runs: readonly Timed[], floorMs: number, goalMs: number | null): Row {
-  return {
-    name,
-    ms: msOf(runs),
-    floorMs,
-    peakMb: Math.max(...runs.map((run) => run.peakMb)),
-    goalMs,
-  };
-}
-
-function floorOf(root: string, work: Work, runs: number): number {
-  return msOf(repeat(runs, () => timeFloor(root, work)));
-}
-
-function repeat(runs: number, once: () => Timed): readonly Timed[] {
-  return Array.from({ length: runs }, once);
-}
-
-function msOf(runs: readonly Timed[]): number {
-  return median(runs.map(({ ms }) => ms));
-}
-
-function whole(ms: number): string {
-  return ms.toFixed(0).padStart(5);
+function ratioOf({ by, ms, bareMs, floorMs }: Row): number {
+  return ms / ((by === 'floor' ? floorMs : bareMs) ?? bareMs);
 }
 
 if (import.meta.main) printLarge(await benchLarge(5));

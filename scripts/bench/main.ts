@@ -3,7 +3,6 @@
  *
  *     npm run bench
  */
-import { benchCommands, printCommands } from './commands.ts';
 import { benchContainer, printContainer } from './container.ts';
 import { benchHistory, printHistory } from './history.ts';
 import { benchIdle, printIdle } from './idle.ts';
@@ -12,7 +11,6 @@ import { benchLarge, printLarge } from './large.ts';
 import { benchMerge, printMerge } from './merge.ts';
 import { benchWarm, printWarm } from './warm.ts';
 
-printCommands(await benchCommands(10));
 printLarge(await benchLarge(5));
 printMerge(await benchMerge());
 printContainer(await benchContainer(10));

@@ -1,4 +1,5 @@
-// Loaded into a measured process: on its way out it says how much memory it had in use at most.
+// Loaded into each Node of a measured command: on its way out it says how much memory it had in use at most.
 process.on('exit', () => {
-  require('node:fs').writeSync(3, String(process.resourceUsage().maxRSS));
+  const peak = `${process.resourceUsage().maxRSS}\n`;
+  require('node:fs').appendFileSync(String(process.env.BENCH_PEAKS), peak);
 });

@@ -1,10 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join, sep } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { CLAW } from '../../src/testing/claw/codebase.ts';
-
-/** Time of a process from start to end, and its peak memory. */
-export type Timed = { readonly ms: number; readonly peakMb: number };
 
 /** The least that a command has to read, and to write as copies. */
 export type Work = {
@@ -12,33 +11,78 @@ export type Work = {
   readonly write: readonly (readonly [from: string, to: string])[];
 };
 
-const PEAK = join(import.meta.dirname, 'peak-memory.cjs');
+/** The Node that a user's shell finds: the first on the path that no package brought. */
+export const SYSTEM_NODE = systemNode();
 
-/** Runs the real command line. Fails where it does. */
-export function timeClaw(root: string, ...args: readonly string[]): Timed {
+const PEAK = join(import.meta.dirname, 'peak-memory.cjs');
+const FLOOR = join(import.meta.dirname, 'floor.js');
+
+/** Returns the milliseconds of the command line, started as a user does. Fails where it does. */
+export function timeClaw(root: string, args: readonly string[]): number {
   return timeNode([CLAW, ...args, '--json'], root);
 }
 
-/** Reads, hashes and writes the same bytes with plain Node. */
-export function timeFloor(root: string, work: Work): Timed {
-  return timeNode([join(import.meta.dirname, 'floor.js')], root, JSON.stringify(work));
+/** Returns the milliseconds of the same bytes read, hashed and written by plain Node. */
+export function timeFloor(root: string, work: Work): number {
+  return timeNode([FLOOR], root, { input: JSON.stringify(work) });
 }
 
-function timeNode(args: readonly string[], cwd: string, input = ''): Timed {
-  const watched = ['--require', PEAK, ...args];
-  const started = performance.now();
-  const run = spawnSync(process.execPath, watched, {
-    cwd,
-    input,
-    stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
-    maxBuffer: 64 * 1024 * 1024,
+/** Returns the milliseconds of a Node that does nothing. */
+export function timeBare(root: string, node = SYSTEM_NODE): number {
+  return timeNode(['-e', '0'], root, { node });
+}
+
+/** Runs a command untimed. @returns the highest peak of its Node processes, in megabytes */
+export function peakOf(root: string, args: readonly string[]): number {
+  const peaks = join(tmpdir(), `claw-bench-peaks-${process.pid}`);
+  const env = { NODE_OPTIONS: `--require ${PEAK}`, BENCH_PEAKS: peaks };
+  timeNode([CLAW, ...args, '--json'], root, { env });
+  const found = readFileSync(peaks, 'utf8').trim().split('\n').map(Number);
+  rmSync(peaks);
+  return Math.max(...found) / 1024;
+}
+
+/** Runs a command with Node's profiler, which writes a file for each process into a folder. */
+export function profileClaw(root: string, args: readonly string[], dir: string): void {
+  const options = `--cpu-prof --cpu-prof-interval=250 --cpu-prof-dir=${dir}`;
+  // The older Node does not take these from the environment, and only hands over.
+  timeNode([CLAW, ...args, '--json'], root, {
+    node: process.execPath,
+    env: { NODE_OPTIONS: options },
   });
-  const ms = performance.now() - started;
-  if (run.status !== 0) throw new Error(`${args.join(' ')} failed: ${run.stdout}${run.stderr}`);
-  return { ms, peakMb: Number(run.output[3]) / 1024 };
 }
 
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other);
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
+
+type Way = {
+  readonly node?: string;
+  readonly input?: string;
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+function timeNode(
+  args: readonly string[],
+  cwd: string,
+  { node = SYSTEM_NODE, input = '', env = {} }: Way = {},
+): number {
+  const started = performance.now();
+  const run = spawnSync(node, args, {
+    cwd,
+    input,
+    env: { ...process.env, ...env },
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  const ms = performance.now() - started;
+  if (run.status !== 0) throw new Error(`${args.join(' ')} failed: ${run.stdout}${run.stderr}`);
+  return ms;
+}
+
+function systemNode(): string {
+  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  const own = folders.filter((folder) => !folder.includes(`${sep}node_modules${sep}`));
+  const found = own.map((folder) => join(folder, 'node')).find((path) => existsSync(path));
+  return found ?? process.execPath;
 }
