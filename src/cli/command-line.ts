@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { ClawError, findRoot } from '../engine/commands.ts';
+import { ClawError, conflicts, findRoot } from '../engine/commands.ts';
 import { asCommandError } from './as-command-error.ts';
 import type { CommandError } from './cli-error.ts';
 import type { Edition } from './edition.ts';
@@ -107,12 +107,11 @@ async function runAndPrint(
   const { signal } = interruption;
   try {
     const root = findRoot(cwd);
-    const result = await resultOrFailure(verb, () =>
-      work({ root, cwd, options, ui, signal, additions }),
-    );
+    const invocation = { root, cwd, options, ui, signal, additions };
+    const result = await resultOrFailure(verb, () => work(invocation));
     ui.stop(result.error === null);
     if (options.json) process.stdout.write(`${renderJson(result)}\n`);
-    else await print(result);
+    else await print(result, await waitingDetails(result, invocation));
     return interruption.exitCode(result) ?? exitCodeOf(result);
   } finally {
     interruption.end();
@@ -134,9 +133,19 @@ function failure(verb: string, error: CommandError): Failure {
   return { ...ended(verb, null, outcomeOf(error)), error };
 }
 
-async function print(result: PrintedResult): Promise<void> {
+/** Returns how the conflicts of a verb that was blocked can be decided; none for other verbs. */
+async function waitingDetails(result: PrintedResult, invocation: Invocation) {
+  if (result.outcome !== 'blocked' || result.verb === 'plan') return [];
+  const { createContext } = await import('./engine/invocation.ts');
+  return (await conflicts(createContext(invocation))).data?.details ?? [];
+}
+
+async function print(
+  result: PrintedResult,
+  details: Awaited<ReturnType<typeof waitingDetails>>,
+): Promise<void> {
   const { renderText } = await import('./render/render.ts');
-  const { out, err } = renderText(result, screenOf(process.stdout, process.env));
+  const { out, err } = renderText(result, screenOf(process.stdout, process.env), details);
   if (out !== '') process.stdout.write(out);
   if (err !== '') process.stderr.write(err);
 }

@@ -4,7 +4,7 @@ import type { PackOptions } from './commands/pack/pack.ts';
 import type { RenewOptions } from './commands/pack/renewal.ts';
 import type { PlannedVerb } from './commands/plan.ts';
 import { resultOf, type VerbResult } from './contract/result.ts';
-import type { Choice } from './decisions/decide.ts';
+import type { Choice } from './decisions/choice.ts';
 import type { EngineContext } from './operation/context.ts';
 import { needsDecision, runExclusive, runReadOnly } from './operation/session.ts';
 import type { UpdateOptions } from './operation/update-options.ts';
@@ -22,7 +22,7 @@ export type { CodeFacts } from './commands/pack/code-facts.ts';
 export type { Conflict, ConflictKind } from './conflict.ts';
 export type { DataOf, Verb } from './contract/data-by-verb.ts';
 export type { Change, ResultWith, VerbResult } from './contract/result.ts';
-export type { Choice } from './decisions/decide.ts';
+export type { Choice } from './decisions/choice.ts';
 export { ClawError, CodedError, type ErrorCode } from './errors.ts';
 export type {
   EngineContext,

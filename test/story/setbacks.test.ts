@@ -37,8 +37,10 @@ test(
     const before = clone.code();
     const state = clone.state();
     const told = await assistant.ask('/add-hurried');
-    expect(told).toMatch(/^`src\/config\.ts:\d+`, your edits against hurried\./);
-    expect(told).toContain("1. keep yours\n2. take hurried's\n3. give up: forget the change");
+    expect(told).toMatch(/^`src\/config\.ts:\d+`(?: in .+)?, your edits against hurried\./);
+    expect(told).toContain(
+      "1. keep yours\n2. take hurried's\n3. both: yours first\n4. both: hurried's first\n5. give up: forget the change",
+    );
     expect(clone.code()).toEqual(before);
     expect(clone.state()).toEqual(state);
     expect(await assistant.ask('yes')).toContain('There is no key for the model yet');

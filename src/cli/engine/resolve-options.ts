@@ -22,6 +22,12 @@ export function resolveCommand(program: Command): Command {
         .conflicts(['with', 'recording', 'agent']),
     )
     .addOption(
+      new Option(
+        '--choose <choices>',
+        'the number of a choice that `claw conflicts` shows, one for each place: 1,3; or a rule',
+      ).conflicts([...['ours', 'theirs', 'both', 'with', 'recording', 'agent', 'all', 'moved']]),
+    )
+    .addOption(
       new Option('--with <file or value>', 'a finished text, or the value of a key').conflicts([
         'recording',
         'agent',
@@ -39,7 +45,7 @@ export function resolveCommand(program: Command): Command {
     .option('--all', 'all that is open, by --ours, --theirs, --both or --agent')
     .addOption(
       new Option('--answers <file>', 'YAML or JSON: for each path how it is resolved').conflicts([
-        ...['all', 'ours', 'theirs', 'both', 'with', 'recording', 'agent'],
+        ...['all', 'ours', 'theirs', 'both', 'choose', 'with', 'recording', 'agent'],
       ]),
     );
 }

@@ -43,7 +43,8 @@ function sourceLine({
   return [`  from: ${name} ${version} out of ${source}${at}`];
 }
 
-function headline({ verb, outcome, changes, conflicts }: Shown): string {
+/** Returns the line that says what a command did. */
+export function headline({ verb, outcome, changes, conflicts }: Shown): string {
   const count = `${changes.length} ${changes.length === 1 ? 'file' : 'files'}`;
   if (outcome === 'nothing') return 'Nothing to do.';
   if (outcome === 'blocked') {
@@ -67,5 +68,5 @@ function conflictLines({ conflicts, verb }: Shown): readonly string[] {
       ...movedLines(conflict, verb === 'plan'),
     ];
   });
-  return [...lines, ...(verb === 'plan' ? [] : [WAYS_ON])];
+  return [...lines, ...(verb === 'plan' ? [] : WAYS_ON)];
 }

@@ -1,24 +1,34 @@
-import type { CliResult, Failure, PrintedResult } from '../result.ts';
+import type { CliResult, DiscoveredResult, Failure, PrintedResult } from '../result.ts';
 import { PIPE, type Screen } from '../screen.ts';
 import { carriedLines, planLines, trialLines } from './carried.ts';
-import { broughtBy, changeLines } from './changes.ts';
+import { broughtBy, changeLines, headline } from './changes.ts';
+import type { Detail } from './conflict.ts';
 import { diffLines } from './diff.ts';
 import { doctorLines } from './doctor.ts';
+import { updateLines } from './layers.ts';
 import { matrixLines } from './matrix.ts';
 import { packLines, sessionLines } from './pack.ts';
 import { proposalLines } from './proposals.ts';
 import { serviceLines } from './service.ts';
 import { listLines, statusLines } from './status.ts';
 import { verifyLines } from './verify.ts';
-import { recordingLines, resolvedLines, waitingLines } from './waiting.ts';
+import { blockingLines, recordingLines, resolvedLines, waitingLines } from './waiting.ts';
 import { whyLines } from './why.ts';
 import { wrapped } from './wrapped.ts';
 
 /** A result for people: the result itself for stdout, troubles for stderr. */
 export type Rendered = { readonly out: string; readonly err: string };
 
-/** Turns a verb's result into text for a screen, or for a pipe. */
-export function renderText(result: PrintedResult, screen: Screen = PIPE): Rendered {
+/**
+ * Turns a verb's result into text for a screen, or for a pipe.
+ *
+ * @param details of the conflicts that a blocked verb leaves to be decided
+ */
+export function renderText(
+  result: PrintedResult,
+  screen: Screen = PIPE,
+  details: readonly Detail[] = [],
+): Rendered {
   // The output may be piped to `git apply`, so only the patch goes there.
   const isSame = result.verb === 'diff' && result.outcome === 'nothing';
   const err = [
@@ -26,8 +36,22 @@ export function renderText(result: PrintedResult, screen: Screen = PIPE): Render
     ...result.warnings.map((warning) => `warning: ${warning}`),
     ...(result.error ? [`${result.error.code}: ${result.error.message}`] : []),
   ];
-  const body = isFailure(result) ? [] : 'lines' in result ? result.lines : bodyOf(result, screen);
+  const body = isFailure(result) ? [] : linesOf(result, screen, details);
   return { out: joined(body), err: joined(err.flatMap((line) => wrapped(line, screen))) };
+}
+
+function linesOf(
+  result: CliResult | DiscoveredResult,
+  screen: Screen,
+  details: readonly Detail[],
+): readonly string[] {
+  if ('lines' in result) return result.lines;
+  if (details.length === 0) return bodyOf(result, screen);
+  return [
+    ...headLines(result),
+    headline(result),
+    ...blockingLines(result.conflicts, details, screen),
+  ];
 }
 
 function joined(lines: readonly string[]): string {
@@ -70,7 +94,7 @@ function bodyOf(result: CliResult, screen: Screen): readonly string[] {
     case 'undo':
       return carriedLines(result, { verb, ...data });
     case 'conflicts':
-      return waitingLines(data, result.conflicts);
+      return waitingLines(data, result.conflicts, screen);
     case 'resolve':
       return [...proposalLines(data.proposals ?? [], screen), ...resolvedLines(data)];
     case 'resolutions':
@@ -92,6 +116,17 @@ function bodyOf(result: CliResult, screen: Screen): readonly string[] {
     default:
       return changeLines(result, data).flatMap((line) => wrapped(line, screen, 4));
   }
+}
+
+/** Returns what a blocked verb says before its conflicts. */
+function headLines(result: CliResult): readonly string[] {
+  if (result.verb === 'update') return result.data === null ? [] : updateLines(result.data);
+  const isUpdate =
+    result.verb === 'continue' &&
+    result.data !== null &&
+    'verb' in result.data &&
+    result.data.verb === 'update';
+  return isUpdate ? updateLines(result.data) : [];
 }
 
 function withoutData(result: CliResult): readonly string[] {

@@ -1,30 +1,57 @@
 import type { Conflict, DataOf } from '../../engine/commands.ts';
+import type { Screen } from '../screen.ts';
+import { conflictLines, type Detail, headingLines } from './conflict.ts';
 
 /** Returns the lines of `claw conflicts`: the operation that waits, and how each conflict can be resolved. */
 export function waitingLines(
   { operation, details = [], answers }: DataOf<'conflicts'>,
   conflicts: readonly Conflict[],
+  screen: Screen,
 ): readonly string[] {
   if (operation === null) return ['Nothing waits for a decision.'];
   if (answers !== undefined) return [answers.trimEnd()];
-  const lines = details.flatMap(({ path, decided, text, values, offers }) => {
-    if (decided) return [`  ✓ ${path}  decided`];
-    const conflict = conflicts.find((one) => one.path === path);
-    const sides = conflict?.layers ?? ['ours', 'theirs'];
-    return [
-      `  ! ${path}  ${conflict?.kind ?? 'conflict'}, ${sides.join(' against ')}`,
-      ...(conflict ? [`    ${conflict.reason}`, ...movedLines(conflict, false)] : []),
-      ...(values ? [`    ${sides[0]}: ${wanted(values.ours)}`] : []),
-      ...(values ? [`    ${sides[1]}: ${wanted(values.theirs)}`] : []),
-      ...(text === null ? [] : [`    see ${text}`]),
-      ...offers.map(({ key, origin }) => `    offered: --recording ${key}  (by ${byWhom(origin)})`),
-    ];
+  const lines = details.flatMap((detail) => {
+    const conflict = conflicts.find((one) => one.path === detail.path);
+    if (detail.decided || conflict === undefined) return [`  ✓ ${detail.path}  decided`];
+    return openLines(conflict, detail, screen);
   });
   const isOpen = details.some(({ decided }) => !decided);
   return [
     `"${[operation.verb, ...operation.arguments].join(' ')}" waits:`,
     ...lines,
-    isOpen ? WAYS_ON : '`claw continue` goes on, `claw abort` forgets this.',
+    ...(isOpen ? WAYS_ON : ['`claw continue` goes on, `claw abort` forgets this.']),
+  ];
+}
+
+/** Places that a command shows in full when it is blocked; `claw conflicts` shows all. */
+const SHOWN_PLACES = 6;
+
+/** Returns the conflicts by which a command is blocked: the first ones whole, the others by their names. */
+export function blockingLines(
+  conflicts: readonly Conflict[],
+  details: readonly Detail[],
+  screen: Screen,
+): readonly string[] {
+  let shown = 0;
+  const lines = conflicts.flatMap((conflict) => {
+    const detail = details.find(({ path }) => path === conflict.path);
+    shown += Math.max(1, detail?.places.length ?? 1);
+    if (detail === undefined || detail.decided) return [];
+    return shown <= SHOWN_PLACES
+      ? openLines(conflict, detail, screen)
+      : headingLines(conflict, detail, screen);
+  });
+  const more = shown <= SHOWN_PLACES ? [] : ['`claw conflicts` shows all of them.'];
+  return [...lines, ...more, ...WAYS_ON];
+}
+
+function openLines(conflict: Conflict, detail: Detail, screen: Screen): readonly string[] {
+  const { text, offers } = detail;
+  return [
+    ...conflictLines(conflict, detail, screen),
+    ...movedLines(conflict, false),
+    ...(text === null ? [] : [`    see ${text}`]),
+    ...offers.map(({ key, origin }) => `    offered: --recording ${key}  (by ${byWhom(origin)})`),
   ];
 }
 
@@ -41,8 +68,10 @@ export function movedLines(
 }
 
 /** The commands for an operation that waits for decisions. */
-export const WAYS_ON =
-  '`claw resolve <path>` resolves a conflict, `claw continue` goes on, `claw abort` forgets this.';
+export const WAYS_ON = [
+  '`claw resolve <path>` resolves a conflict, with `--choose 1` by the number of a choice.',
+  '`claw continue` goes on, `claw abort` forgets this.',
+];
 
 /** Returns lines about a decision of `claw resolve`, and about the conflicts that are still open. */
 export function resolvedLines({ path, open }: DataOf<'resolve'>): readonly string[] {
@@ -71,9 +100,4 @@ export function recordingLines(data: DataOf<'resolutions'>): readonly string[] {
 
 function byWhom(origin: string): string {
   return origin === 'owner' ? 'its owner' : origin;
-}
-
-function wanted(value: unknown): string {
-  if (value === null || value === undefined) return 'none';
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }

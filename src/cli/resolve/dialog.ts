@@ -6,15 +6,14 @@ import {
   type EngineContext,
   type VerbResult,
 } from '../../engine/commands.ts';
+import { type Detail, headingLines } from '../render/conflict.ts';
 import { proposalLines } from '../render/proposals.ts';
 import { type Screen, screenOf } from '../screen.ts';
 import type { Ui } from '../ui.ts';
 import type { Invocation } from '../verb.ts';
 import { askForSide, askForValue, askHunks, type ResolveAnswer } from './questions.ts';
-import { headingLines } from './view.ts';
 
 type Waiting = DataOf<'conflicts'>;
-type Detail = NonNullable<Waiting['details']>[number];
 type Dialog = {
   readonly context: EngineContext;
   readonly ui: Ui;
@@ -84,7 +83,7 @@ async function conclude(
 }
 
 async function askOne(dialog: Dialog, conflict: Conflict, detail: Detail): Promise<Outcome> {
-  say(['', ...headingLines(conflict, detail.notes, dialog.screen)]);
+  say(['', ...headingLines(conflict, detail, dialog.screen)]);
   for (;;) {
     const outcome = await attempt(dialog, conflict, detail);
     if (outcome !== 'again') return outcome;
@@ -118,11 +117,11 @@ async function attempt(
 
 async function ask(dialog: Dialog, conflict: Conflict, detail: Detail): Promise<ResolveAnswer> {
   const { context, ui, screen, additions } = dialog;
-  const { path, edited, offers } = detail;
+  const { path, edited } = detail;
   if (edited && (await ui.ask(`Take the text that you finished in .claw/pending/${path}?`))) {
     return { kind: 'edited' };
   }
-  const options = { hasModel: (await additions?.hasModel(context.root)) ?? false, screen, offers };
+  const options = { hasModel: (await additions?.hasModel(context.root)) ?? false, screen, detail };
   if (conflict.values !== null) return await askForValue(conflict, options);
   if (conflict.hunks.length === 0) return await askForSide(conflict, options);
   return await askHunks(conflict, options);

@@ -1,8 +1,8 @@
 import { isCancel, selectKey, text } from '@clack/prompts';
 import type { Choice, Conflict } from '../../engine/commands.ts';
+import { besideLines, type Detail, placeLines } from '../render/conflict.ts';
 import type { Screen } from '../screen.ts';
 import { editText } from './editor.ts';
-import { besideLines, hunkLines } from './view.ts';
 
 /** The owner's answer about a conflict: a choice, the model's, later, or no more questions. */
 export type ResolveAnswer = Choice | Moved | 'model' | 'left' | 'stop';
@@ -13,9 +13,10 @@ type Moved = { readonly kind: 'moved'; readonly to: string };
 export type QuestionOptions = {
   readonly hasModel: boolean;
   readonly screen: Screen;
-  readonly offers: readonly { readonly key: string; readonly origin: string }[];
+  readonly detail: Detail;
 };
 
+type Way = Detail['places'][number]['ways'][number];
 type Pick = Extract<Choice, { kind: 'picks' }>['picks'][number];
 
 /** Asks hunk by hunk; a conflict is resolved only as a whole. */
@@ -23,44 +24,37 @@ export async function askHunks(
   conflict: Conflict,
   options: QuestionOptions,
 ): Promise<ResolveAnswer> {
+  const { detail, screen } = options;
   const open = conflict.hunks.flatMap((hunk) => (hunk.kind === 'conflict' ? [hunk] : []));
   const picks: Pick[] = [];
   for (const [index, hunk] of open.entries()) {
+    const ways = detail.places[index]?.ways ?? [];
     const count = open.length === 1 ? '' : ` ${index + 1} of ${open.length}`;
     let pick: Pick | null = null;
-    // What was picked for the hunks before outlives a text that is not finished.
+    // What was picked for the places before outlives a text that is not finished.
     while (pick === null) {
-      show(hunkLines(conflict, index, options.screen));
-      const answer = await askHunk(conflict, count, options);
+      show(placeLines(detail, index, screen));
+      const answer = await askHunk(ways, count, options);
       const offered = offerOf(answer, options);
       if (offered !== null) return offered;
       if (answer === null) return 'stop';
-      if (answer === '6') return 'model';
-      if (answer === '7') return 'left';
-      pick = SIDES[answer] ?? editHunk(conflict, hunk);
+      if (answer === 'm') return 'model';
+      if (answer === 'l') return 'left';
+      pick = answer === 'e' ? editHunk(conflict, hunk) : (ways[Number(answer) - 1]?.pick ?? null);
     }
     picks.push(pick);
   }
   return { kind: 'picks', picks };
 }
 
-const SIDES: Readonly<Record<string, Pick>> = {
-  '1': 'ours',
-  '2': 'theirs',
-  '3': 'ours-theirs',
-  '4': 'theirs-ours',
-};
-
-function askHunk(conflict: Conflict, count: string, options: QuestionOptions) {
+/** Asks about one place; the keys are the numbers that `claw conflicts` shows, and letters. */
+function askHunk(ways: readonly Way[], count: string, options: QuestionOptions) {
   return choose(`What do you want here?${count}`, [
-    ['1', `ours (${conflict.layers[0]})`],
-    ['2', `theirs (${conflict.layers[1]})`],
-    ['3', 'both, ours first'],
-    ['4', 'both, theirs first'],
-    ['5', 'edit'],
+    ...ways.map(({ label }, at) => [String(at + 1), label] as const),
+    ['e', 'edit'],
     ...modelOption(options),
     ...offerOptions(options),
-    ['7', 'leave this file for later'],
+    ['l', 'leave this file for later'],
   ]);
 }
 
@@ -69,19 +63,14 @@ export async function askForSide(
   conflict: Conflict,
   options: QuestionOptions,
 ): Promise<ResolveAnswer> {
-  const { sides, layers, candidates = [] } = conflict;
+  const { candidates = [] } = conflict;
   const moved = candidates.map((to, at) => [String(at + 3), `it moved to ${to}`] as const);
-  const size = (side: 'ours' | 'theirs') => {
-    const file = sides[side];
-    return file === null ? 'no such file' : `${file.bytes.length} bytes`;
-  };
   const answer = await choose('What do you want here?', [
-    ['1', `ours (${layers[0]}): ${size('ours')}`],
-    ['2', `theirs (${layers[1]}): ${size('theirs')}`],
+    ...wayOptions(options),
     ...moved,
     ...modelOption(options),
     ...offerOptions(options),
-    ['7', 'leave it for later'],
+    ['l', 'leave it for later'],
   ]);
   const to = candidates[moved.findIndex(([key]) => key === answer)];
   if (to !== undefined) return { kind: 'moved', to };
@@ -99,16 +88,17 @@ export async function askForValue(
     ours: valueText(values?.ours),
     theirs: valueText(values?.theirs),
   };
-  show(besideLines(texts, { ours: layers[0], theirs: layers[1] }, options.screen));
+  const { keeps } = options.detail;
+  const labels = { ours: layers[0], theirs: layers[1] };
+  show(besideLines(texts, labels, { screen: options.screen, notes: keeps }));
   const answer = await choose(`Which value do you want for ${path.split('#')[1]}?`, [
-    ['1', `ours (${layers[0]})`],
-    ['2', `theirs (${layers[1]})`],
-    ['5', 'another one'],
+    ...wayOptions(options),
+    ['e', 'another one'],
     ...modelOption(options),
     ...offerOptions(options),
-    ['7', 'leave it for later'],
+    ['l', 'leave it for later'],
   ]);
-  if (answer !== '5') return offerOf(answer, options) ?? sideOrRest(answer);
+  if (answer !== 'e') return offerOf(answer, options) ?? sideOrRest(answer);
   const given = await text({ message: 'The value', output: process.stderr });
   return isCancel(given) ? 'left' : { kind: 'with', given: given ?? '' };
 }
@@ -116,28 +106,37 @@ export async function askForValue(
 function sideOrRest(answer: string | null): ResolveAnswer {
   if (answer === '1') return { kind: 'ours' };
   if (answer === '2') return { kind: 'theirs' };
-  if (answer === '6') return 'model';
+  if (answer === 'm') return 'model';
   return answer === null ? 'stop' : 'left';
 }
 
 type Options = readonly (readonly [key: string, label: string])[];
 
+function wayOptions({ detail }: QuestionOptions): Options {
+  return detail.ways.map(({ label }, at) => [String(at + 1), label]);
+}
+
 function modelOption({ hasModel }: QuestionOptions): Options {
-  return hasModel ? [['6', 'let the model propose, for the whole file']] : [];
+  return hasModel ? [['m', 'let the model propose, for the whole file']] : [];
 }
 
 /** Recordings that may fit, by letters. */
-function offerOptions({ offers }: QuestionOptions): Options {
-  return offers.map(({ key, origin }, at) => [letterOf(at), `the recording ${key} (by ${origin})`]);
+function offerOptions({ detail: { offers } }: QuestionOptions): Options {
+  return offers
+    .slice(0, OFFER_KEYS.length)
+    .map(({ key, origin }, at) => [letterOf(at), `the recording ${key} (by ${origin})`]);
 }
 
-function offerOf(answer: string | null, { offers }: QuestionOptions): Choice | null {
+function offerOf(answer: string | null, { detail: { offers } }: QuestionOptions): Choice | null {
   const offer = offers.find((_, at) => letterOf(at) === answer);
   return offer === undefined ? null : { kind: 'recording', key: offer.key };
 }
 
+/** Letters that no other choice has. */
+const OFFER_KEYS = 'abcdfghijk';
+
 function letterOf(at: number): string {
-  return String.fromCharCode('a'.charCodeAt(0) + at);
+  return OFFER_KEYS[at] ?? '';
 }
 
 /** Returns the key that was pressed; null where the owner wants out. */

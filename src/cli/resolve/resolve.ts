@@ -7,6 +7,7 @@ export type ResolveOptions = {
   readonly ours?: boolean;
   readonly theirs?: boolean;
   readonly both?: 'ours' | 'theirs';
+  readonly choose?: string;
   readonly with?: string;
   readonly recording?: string;
   readonly moved?: string;
@@ -60,12 +61,20 @@ function choiceOf({
   ours,
   theirs,
   both,
+  choose,
   with: given,
   recording,
 }: ResolveOptions): engine.Choice | null {
   if (ours) return { kind: 'ours' };
   if (theirs) return { kind: 'theirs' };
   if (both !== undefined) return { kind: 'both', first: both };
+  if (choose !== undefined) return chosenBy(choose);
   if (given !== undefined) return { kind: 'with', given };
   return recording === undefined ? null : { kind: 'recording', key: recording };
+}
+
+/** Reads `1,3` as numbers, and a word as a rule. */
+function chosenBy(text: string): engine.Choice {
+  if (!/^[\d,\s]+$/.test(text)) return { kind: 'rule', rule: text.trim() };
+  return { kind: 'numbers', numbers: text.split(',').map(Number) };
 }

@@ -6,6 +6,9 @@ import type { Conflict } from '../conflict.ts';
 import { resultOf, type VerbResult } from '../contract/result.ts';
 import { answersTemplate } from '../decisions/answers.ts';
 import { canBeDecided, isFinished } from '../decisions/decide.ts';
+import { layerNote } from '../decisions/places/layer-note.ts';
+import { placesIn } from '../decisions/places/places.ts';
+import { waysOf } from '../decisions/places/ways.ts';
 import { shownDecision } from '../decisions/shown-decision.ts';
 import type { EngineContext } from '../operation/context.ts';
 import { notesPath } from '../pending/files.ts';
@@ -29,10 +32,12 @@ export function conflicts(
   const { pending, decisions } = waiting;
   const recordings = readResolutions(root, readState(root));
   const details = waiting.conflicts.map((conflict) => ({
+    ...notesOn(root, conflict),
     path: conflict.path,
     ...decided(conflict, decisionOn(conflict, decisions)),
     decidable: canBeDecided(conflict),
-    lines: linesOf(conflict),
+    places: placesIn(conflict),
+    ways: waysOf(conflict).map(({ rule, label }) => ({ rule, label })),
     sizes: {
       ours: conflict.sides.ours?.bytes.length ?? null,
       theirs: conflict.sides.theirs?.bytes.length ?? null,
@@ -40,7 +45,6 @@ export function conflicts(
     text: conflict.hunks.length > 0 ? `${PENDING}/${conflict.path}` : null,
     values: conflict.values,
     edited: isFinished(root, conflict),
-    notes: readNotes(root, conflict),
     candidates: conflict.candidates ?? [],
     offers: suggestionsFor(conflict, recordings).map(({ key, origin }) => ({ key, origin })),
   }));
@@ -63,15 +67,10 @@ function decided(conflict: Conflict, decision: Decision | null) {
     : { decided: true, decision: shownDecision(conflict, decision) };
 }
 
-/** Returns the line of ours at which each open hunk begins. */
-function linesOf({ hunks }: Conflict): readonly number[] {
-  const found: number[] = [];
-  let line = 1;
-  for (const hunk of hunks) {
-    if (hunk.kind === 'conflict') found.push(line);
-    line += (hunk.kind === 'conflict' ? hunk.ours : hunk.lines).length;
-  }
-  return found;
+function notesOn(root: string, conflict: Conflict) {
+  const notes = readNotes(root, conflict);
+  const [ours, theirs] = conflict.layers;
+  return { notes, keeps: { ours: layerNote(notes, ours), theirs: layerNote(notes, theirs) } };
 }
 
 /** Reads the notes of both sides' authors on the file, as laid out beside the conflict. */

@@ -1,7 +1,8 @@
 import type { Decision } from '../compose/resolve-conflict.ts';
 import type { Conflict } from '../conflict.ts';
 import { resultOf, type VerbResult } from '../contract/result.ts';
-import { type Choice, canBeDecided, decide, isDecided } from '../decisions/decide.ts';
+import type { Choice } from '../decisions/choice.ts';
+import { canBeDecided, decide, isDecided } from '../decisions/decide.ts';
 import { ClawError } from '../errors.ts';
 import type { EngineContext } from '../operation/context.ts';
 import { readWaiting, refuseOtherState, saveDecisions, type Waiting } from '../pending/waiting.ts';

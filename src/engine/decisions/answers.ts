@@ -7,7 +7,8 @@ import type { Conflict } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
 import { lstat } from '../package/lstat.ts';
 import { parsePlainYaml } from '../package/manifest/plain-yaml.ts';
-import { type Choice, canBeDecided, isDecided } from './decide.ts';
+import type { Choice } from './choice.ts';
+import { canBeDecided, isDecided } from './decide.ts';
 import type { Pick } from './hunk-choices.ts';
 
 const LIMITS = { sizeBytes: 16 * 1024 * 1024, depth: 32 };

@@ -8,7 +8,8 @@ import type { Conflict } from '../conflict.ts';
 import { digestBytes } from '../digest.ts';
 import { mergeFiles } from '../merge/file.ts';
 import { resolutionKey } from '../state/resolution.ts';
-import { type Choice, decide } from './decide.ts';
+import type { Choice } from './choice.ts';
+import { decide } from './decide.ts';
 
 const BASE = 'head\none\ntwo\nmiddle\nthree\nfour\ntail\n';
 const OURS = BASE.replace('one\ntwo', 'a1\na2').replace('three\nfour', 'a3\na4');

@@ -14,26 +14,10 @@ import { leavesMarkers } from '../state/resolution-file.ts';
 import { readResolutions } from '../state/resolutions.ts';
 import { readState } from '../state/state-file.ts';
 import { isSameFile } from '../tree.ts';
+import type { Choice } from './choice.ts';
 import { type DecidedText, decideText, markersLeft } from './decide-text.ts';
-import { answerOfPicks, type Pick } from './hunk-choices.ts';
-
-/** The way to resolve one conflict, by the owner or a model that they asked. */
-export type Choice =
-  | { readonly kind: 'ours' | 'theirs'; readonly origin?: string }
-  /** Both sides of each open hunk, this one first. */
-  | { readonly kind: 'both'; readonly first: 'ours' | 'theirs' }
-  /** A file with the finished text, or the value of a structured conflict. */
-  | { readonly kind: 'with'; readonly given: string }
-  /** The finished text itself. */
-  | { readonly kind: 'text'; readonly text: string }
-  /** The text under `.claw/pending/`, which the owner has finished there. */
-  | { readonly kind: 'edited' }
-  /** A recorded resolution that was offered. */
-  | { readonly kind: 'recording'; readonly key: string }
-  /** A pick for each open hunk, in their order. */
-  | { readonly kind: 'picks'; readonly picks: readonly Pick[]; readonly origin?: string }
-  /** The value of a structured conflict as it is; null takes the key out. */
-  | { readonly kind: 'value'; readonly value: unknown; readonly origin?: string };
+import { answerOfPicks } from './hunk-choices.ts';
+import { numberedWay, wayByRule } from './places/chosen-way.ts';
 
 /**
  * Turns a choice into a decision that `continue` can use.
@@ -118,6 +102,10 @@ function decideBy(place: Place, conflict: Conflict, choice: Choice): DecidedText
       return { answer: sideOf(conflict, choice.kind), amended: null };
     case 'both':
       return { answer: bothOf(conflict, choice.first), amended: null };
+    case 'numbers':
+      return decideBy(place, conflict, numberedWay(conflict, choice.numbers));
+    case 'rule':
+      return decideBy(place, conflict, wayByRule(conflict, choice.rule));
     case 'with':
       return conflict.values === null
         ? decideText(conflict, readGiven(place, choice.given))

@@ -33,7 +33,7 @@ test('continue --prove runs checks and tests, and changes nothing; continue then
     decided: false,
     decision: null,
     decidable: true,
-    lines: [3],
+    places: [{ line: 3 }],
     sizes: { ours: A.length, theirs: B.length },
   });
   await codebase.claw('resolve', 'src/a.ts', '--ours');

@@ -72,8 +72,8 @@ test('on a terminal every open conflict is asked about, side by side, and then i
     ['What do you want here?', '1'],
     ['All is decided. Go on with "apply a b"?', '\r'],
   ]);
-  expect(screen).toMatch(/ours: a ─+┬─── theirs: b ─+\n/);
-  expect(screen).toMatch(/\ntwo of a +│ two of b\n/);
+  expect(screen).toMatch(/── a ─+┬─── b ─+\n/);
+  expect(screen).toMatch(/\n“The skill a” +│ “Must keep: the letter b.”\ntwo of a +│ two of b\n/);
   expect(screen).toContain('Must keep: the letter b.');
   expect(screen).toContain('Done: apply changed 2 files.');
   expect(code).toBe(0);
@@ -90,8 +90,8 @@ test('a hunk can be edited; what still holds markers is asked for again', async 
   });
   const editor = `sh ${codebase.path('skills/edit.sh')}`;
   const { screen } = await converse(codebase, { args: 'resolve other.txt', editor }, [
-    ['What do you want here?', '5'],
-    ['What do you want here?', '5'],
+    ['What do you want here?', 'e'],
+    ['What do you want here?', 'e'],
   ]);
   expect(screen).toContain('still holds conflict markers');
   expect(screen).toContain('Still open: notes.txt.');
@@ -108,8 +108,8 @@ test('a text that is not finished costs none of the choices before it', async ()
   const editor = `sh ${codebase.path('skills/edit.sh')}`;
   const { screen } = await converse(codebase, { args: 'resolve notes.txt', editor }, [
     ['What do you want here? 1 of 2', '2'],
-    ['What do you want here? 2 of 2', '5'],
-    ['What do you want here? 2 of 2', '5'],
+    ['What do you want here? 2 of 2', 'e'],
+    ['What do you want here? 2 of 2', 'e'],
   ]);
   expect(screen).toContain('still holds conflict markers');
   expect(screen).toContain('Still open: other.txt.');
@@ -121,11 +121,13 @@ test('a text that is not finished costs none of the choices before it', async ()
 test('leaving keeps what is decided, and a finished text is taken if the owner says so', async () => {
   await using codebase = await blocked();
   const { screen } = await converse(codebase, { args: 'resolve', columns: 40 }, [
-    ['What do you want here? 1 of 2', '7'],
+    ['What do you want here? 1 of 2', 'l'],
     ['What do you want here?', '\x03'],
   ]);
   // Too narrow for two columns: one below the other.
-  expect(screen).toMatch(/── ours: a ─+\n {2}two of a\n── theirs: b ─+\n {2}two of b\n/);
+  expect(screen).toMatch(
+    /── a ─+\n {2}“The skill a”\n {2}two of a\n── b ─+\n {2}“Must keep: the letter b.”\n {2}two of b\n/,
+  );
   expect((await codebase.claw('conflicts')).json.data).toMatchObject({
     open: ['notes.txt', 'other.txt'],
   });
@@ -148,11 +150,11 @@ test('the model can be asked from there, and is taken at the owner’s yes', asy
   });
   codebase.write({ '.env': `ANTHROPIC_API_KEY=sk-1\nANTHROPIC_BASE_URL=${server.url}\n` });
   const { code, screen } = await converse(codebase, { args: 'resolve' }, [
-    ['What do you want here? 1 of 2', '6'],
+    ['What do you want here? 1 of 2', 'm'],
     ['Take that?', 'n'],
-    ['What do you want here? 1 of 2', '6'],
+    ['What do you want here? 1 of 2', 'm'],
     ['Take that?', '\r'],
-    ['What do you want here?', '6'],
+    ['What do you want here?', 'm'],
     ['Take that?', '\r'],
     ['All is decided.', '\r'],
   ]);

@@ -1,5 +1,35 @@
 import { z } from 'zod';
-import { Said, ShownDecision } from '../parts.ts';
+import { Said, ShownDecision, Sides } from '../parts.ts';
+
+/** Rules that would resolve a conflict; `both` and `reversed` take the lines of both sides, in either order. */
+export const Rule = z.enum(['ours', 'theirs', 'both', 'reversed', 'insertion', 'words']);
+
+/** A numbered way to resolve a conflict: the first is number 1. */
+const Way = z.object({ rule: Rule, label: z.string() });
+
+/** The same at one place, with what it makes there, as a file of answers has it in `hunks`. */
+const PlaceWay = Way.extend({
+  pick: z.union([
+    z.enum(['ours', 'theirs', 'ours-theirs', 'theirs-ours']),
+    z.object({ text: z.string() }),
+  ]),
+});
+
+/** A place in conflict, as people read it. */
+const Place = z.object({
+  /** The line of ours at which it begins. */
+  line: z.int(),
+  /** The declaration that it stands in. */
+  declaration: z.string().nullable(),
+  layers: Sides,
+  /** Lines above and below that make it whole. */
+  above: z.string(),
+  below: z.string(),
+  base: z.string(),
+  ours: z.string(),
+  theirs: z.string(),
+  ways: z.array(PlaceWay),
+});
 
 /** Ways to resolve one conflict, and the decision on it. */
 const Detail = z.object({
@@ -8,8 +38,10 @@ const Detail = z.object({
   decision: ShownDecision.nullable(),
   /** False where only the disk can be changed. */
   decidable: z.boolean(),
-  /** The line of ours at which each open hunk begins. */
-  lines: z.array(z.int()),
+  /** The places in conflict, in order; none where there are no lines. */
+  places: z.array(Place),
+  /** The ways to resolve all of it by one rule. */
+  ways: z.array(Way),
   /** Sizes in bytes; null for an absent side. */
   sizes: z.object({ ours: z.int().nullable(), theirs: z.int().nullable() }),
   /** The text to finish, below `.claw/pending/`. */
@@ -20,6 +52,8 @@ const Detail = z.object({
   edited: z.boolean(),
   /** Notes of both sides' authors on the file. */
   notes: z.string().nullable(),
+  /** The line of each side's notes that says what to keep. */
+  keeps: z.object({ ours: z.string().nullable(), theirs: z.string().nullable() }),
   /** Paths to which a release may have moved the missing file. */
   candidates: z.array(z.string()),
   /** Recordings that may fit. */

@@ -13,7 +13,12 @@ const GONE: WaitingConflict = {
   decidable: true,
   text: null,
   edited: false,
-  lines: [],
+  places: [],
+  keeps: { ours: null, theirs: null },
+  ways: [
+    { rule: 'ours', label: 'leave the file deleted, as the core has it' },
+    { rule: 'theirs', label: "take telegram's" },
+  ],
   sizes: { ours: null, theirs: 10 },
   values: null,
   notes: null,
@@ -23,7 +28,7 @@ const GONE: WaitingConflict = {
 
 test('a file that the release may have moved can be followed to each place that is likely', () => {
   const words = choicesFor(GONE, false).map(({ word }) => word);
-  expect(words).toEqual(['ours', 'theirs', 'give up', 'moved', 'moved 2']);
+  expect(words).toEqual(['ours', 'theirs', 'moved', 'moved 2', 'give up']);
   const said = (word: string) => resolveArgs(GONE, { word, text: '', isForAll: false });
   expect(said('moved')).toEqual(['resolve', 'src/a.ts', '--moved', 'lib/a.ts']);
   expect(said('moved 2')).toEqual(['resolve', 'src/a.ts', '--moved', 'lib/b.ts']);

@@ -2,41 +2,51 @@ import { oneLine, quoted } from '../quoted.ts';
 import type { WaitingConflict } from '../waiting.ts';
 
 const SIDE_LINES = 6;
-const SHOWN_HUNKS = 2;
+const BASE_LINES = 4;
+const SHOWN_PLACES = 2;
 
-/** Returns a conflict in a few lines: where it is, and what each side wants there. */
+type Place = WaitingConflict['places'][number];
+
+/** Returns a conflict in a few lines: where it is, what was there, and what each side wants there. */
 export function conflictText(conflict: WaitingConflict): string {
-  const { path, lines, layers, reason } = conflict;
-  const [line] = lines;
-  const place = line === undefined ? path : `${path}:${line}`;
-  return [`\`${place}\`, ${layers.join(' against ')}. ${reason}`, ...sidesText(conflict)].join(
-    '\n\n',
-  );
+  const { path, places, layers, reason } = conflict;
+  const [first] = places;
+  const place = first === undefined ? `\`${path}\`` : placeText(path, first);
+  return [`${place}, ${layers.join(' against ')}. ${reason}`, ...sidesText(conflict)].join('\n\n');
+}
+
+function placeText(path: string, { line, declaration }: Place): string {
+  const inside = declaration === null ? '' : ` in ${oneLine(declaration, 60)}`;
+  return `\`${path}:${line}\`${inside}`;
 }
 
 function sidesText(conflict: WaitingConflict): readonly string[] {
-  const { hunks, values, layers, sizes, notes } = conflict;
-  const titles = layers.map((layer) => `${layer}${noteOf(notes, layer)}:`);
-  const [ours = '', theirs = ''] = titles;
+  const { places, values, layers, sizes, keeps } = conflict;
+  const ours = title(layers[0], keeps.ours);
+  const theirs = title(layers[1], keeps.theirs);
   if (values !== null) {
     return [
       `${ours} ${inCode(valueText(values.ours))}`,
       `${theirs} ${inCode(valueText(values.theirs))}`,
     ];
   }
-  if (hunks.length === 0)
+  if (places.length === 0)
     return [`${ours} ${sizeText(sizes.ours)}`, `${theirs} ${sizeText(sizes.theirs)}`];
-  const shown = hunks
-    .slice(0, SHOWN_HUNKS)
-    .flatMap((hunk, at) => [
-      ...(at > 0 ? [`And at line ${conflict.lines[at]}:`] : []),
-      `${ours}\n${linesText(hunk.ours)}`,
-      `${theirs}\n${linesText(hunk.theirs)}`,
-    ]);
-  const more = hunks.length - SHOWN_HUNKS;
+  const shown = places.slice(0, SHOWN_PLACES).flatMap((place, at) => [
+    ...(at > 0 ? [`And ${placeText(conflict.path, place)}:`] : []),
+    // A note is about the file: said once, it stands for all places.
+    ...(place.base.trim() === '' ? [] : [`before:\n${quoted(place.base, BASE_LINES)}`]),
+    `${title(place.layers[0], at === 0 ? keeps.ours : null)}\n${linesText(place.ours)}`,
+    `${title(place.layers[1], at === 0 ? keeps.theirs : null)}\n${linesText(place.theirs)}`,
+  ]);
+  const more = places.length - SHOWN_PLACES;
   return more > 0
     ? [...shown, `And ${more} more ${more === 1 ? 'place' : 'places'} in this file.`]
     : shown;
+}
+
+function title(layer: string, note: string | null): string {
+  return note === null ? `${layer}:` : `${layer} (${oneLine(note, 140)}):`;
 }
 
 /** Returns a value as it is read and typed. */
@@ -55,17 +65,4 @@ function linesText(text: string): string {
 
 function sizeText(size: number | null): string {
   return size === null ? 'no such file' : `${size} bytes`;
-}
-
-/** Returns the part of a layer's notes that says what to keep, else its first line. */
-function noteOf(notes: string | null, layer: string): string {
-  const [, section = ''] = (notes ?? '').split(new RegExp(`^# ${escaped(layer)} \\S+$`, 'm'));
-  const own = section.split(/^# \S+ \d+\.\d+\.\d+\S*$/m)[0] ?? '';
-  const lines = own.split('\n').filter((line) => /\w/.test(line) && !line.startsWith('#'));
-  const note = lines.find((line) => /must keep/i.test(line)) ?? lines[0];
-  return note === undefined ? '' : ` (${oneLine(note.replaceAll('**', ''), 140)})`;
-}
-
-function escaped(text: string): string {
-  return text.replace(/[^\w]/g, '\\$&');
 }

@@ -1,25 +1,29 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
-import { padded, widthOf, wrapped } from '../render/columns.ts';
-import { besideLines } from './view.ts';
+import { padded, widthOf, wrapped } from './columns.ts';
+import { besideLines } from './conflict.ts';
 
-const SCREEN = { hasColours: false, columns: 64 };
+const SCREEN = { hasColours: false, columns: 100 };
 
 test('both sides stand beside each other, whatever their letters are wide', () => {
   const texts = { base: 'b\n', ours: 'é 你好 👋 x\nlast', theirs: `${'long '.repeat(9)}\n` };
-  expect(besideLines(texts, { ours: 'a', theirs: 'b' }, SCREEN)).toEqual([
-    `── base ${'─'.repeat(56)}`,
+  expect(besideLines(texts, { ours: 'a', theirs: 'b' }, { screen: SCREEN })).toEqual([
+    `── base ${'─'.repeat(92)}`,
     '  b',
-    `── ours: a ${'─'.repeat(19)}─┬─── theirs: b ${'─'.repeat(17)}`,
-    'é 你好 👋 x                    │ long long long long long long',
-    'last                           │ long long long',
-    `${'─'.repeat(30)}─┴─${'─'.repeat(30)}`,
+    `── a ${'─'.repeat(43)}─┬─── b ${'─'.repeat(43)}`,
+    `é 你好 👋 x${' '.repeat(38)}│ long long long long long long long long long`,
+    `last${' '.repeat(45)}│`,
+    `${'─'.repeat(48)}─┴─${'─'.repeat(48)}`,
   ]);
 });
 
 test('what would steer the terminal is shown, not done', () => {
   const texts = { base: '', ours: '\x1b[2Jgone\x07\n', theirs: '\ttab\r\n' };
-  const lines = besideLines(texts, { ours: 'a', theirs: 'b' }, { hasColours: true, columns: 64 });
+  const lines = besideLines(
+    texts,
+    { ours: 'a', theirs: 'b' },
+    { screen: { hasColours: true, columns: 100 } },
+  );
   expect(lines.join('\n')).not.toMatch(/\x1b\[2J|\x07|\t|\r/);
   const plain = stripVTControlCharacters(lines.join('\n'));
   expect(plain).toContain('(nothing)');

@@ -1,0 +1,55 @@
+import type { Conflict } from '../../conflict.ts';
+import { ClawError } from '../../errors.ts';
+import type { Choice } from '../choice.ts';
+import { waysAtPlaces, waysOf } from './ways.ts';
+
+/**
+ * Returns the choice that numbers make, one for each place of a conflict, counted from 1.
+ *
+ * @throws ClawError USAGE for a number that no way has, and for more or fewer numbers than places
+ */
+export function numberedWay(conflict: Conflict, numbers: readonly number[]): Choice {
+  const { path, hunks } = conflict;
+  const places = waysAtPlaces(conflict);
+  if (hunks.length === 0) {
+    const way = numbers.length === 1 ? waysOf(conflict)[(numbers[0] ?? 0) - 1] : undefined;
+    if (way !== undefined) return way.choice;
+    throw usage(path, `${path} takes one number from 1 to ${waysOf(conflict).length}.`);
+  }
+  if (numbers.length !== places.length) {
+    const each =
+      places.length === 1
+        ? 'one place, so it takes one number'
+        : `${places.length} places, so it takes as many numbers, with commas between them`;
+    throw usage(path, `${path} has ${each}.`);
+  }
+  const picks = places.map((ways, at) => {
+    const way = ways[(numbers[at] ?? 0) - 1];
+    if (way !== undefined) return way.pick;
+    throw usage(
+      path,
+      `There is no choice ${numbers[at]} for ${path}: \`claw conflicts\` lists them.`,
+    );
+  });
+  return { kind: 'picks', picks };
+}
+
+/**
+ * Returns the choice that resolves all of a conflict by one rule.
+ *
+ * @throws ClawError USAGE for a rule that does not resolve it
+ */
+export function wayByRule(conflict: Conflict, rule: string): Choice {
+  const ways = waysOf(conflict);
+  const way = ways.find((one) => one.rule === rule);
+  if (way !== undefined) return way.choice;
+  const rules = ways.map((one) => one.rule).join(', ');
+  throw usage(
+    conflict.path,
+    `${rule} does not resolve ${conflict.path} as a whole. These do: ${rules === '' ? 'none' : rules}.`,
+  );
+}
+
+function usage(path: string, message: string): ClawError {
+  return new ClawError('USAGE', message, { path });
+}
