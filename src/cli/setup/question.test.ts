@@ -32,6 +32,29 @@ test('an empty line gives what is proposed, and what is typed stands alone', asy
   child.kill();
 });
 
+test('a question and a refusal wider than the terminal are broken between words, after the bar', async () => {
+  const words = 'of several people with commas between them '.repeat(4).trim();
+  const asks = `
+    import { createAsk } from '${join(import.meta.dirname, 'question.ts')}';
+    const check = (typed) => (typed === 'ada' ? null : 'No: ${words}.');
+    console.log('GOT ' + (await createAsk()({ message: 'Who: ${words}?', check })));
+  `;
+  const quoted = `'${asks.replaceAll("'", `'\\''`)}'`;
+  const command = `stty cols 60; ${NODE.join(' ')} ${quoted}`;
+  const child = spawn('script', ['-qefc', command, '/dev/null']);
+  let seen = '';
+  child.stdout.on('data', (chunk) => {
+    seen += stripVTControlCharacters(String(chunk));
+  });
+  await vi.waitFor(() => expect(seen).toMatch(/between\s[│\s]*them\?/));
+  child.stdin.write('bob\r');
+  await vi.waitFor(() => expect(seen).toMatch(/between\s[│\s]*them\./));
+  const lines = seen.split(/[\r\n]+/).filter((line) => /people|commas|between/.test(line));
+  expect(lines.filter((line) => line.length > 60 || !/^[│◆■▲◇] {2}\S/u.test(line))).toEqual([]);
+  expect(lines.filter((line) => line.startsWith('│')).length).toBeGreaterThanOrEqual(5);
+  child.kill();
+});
+
 test('so does an empty line that is piped in', async () => {
   const child = spawn(NODE[0], [...NODE.slice(1), ASKS]);
   child.stdin.end('\ntavily\n');

@@ -3,6 +3,7 @@ import { ClawError } from '../../engine/commands.ts';
 import type { SetupContext, SetupQuestion } from '../../setup/step.ts';
 import { CliError } from '../cli-error.ts';
 import { dropTyped } from './ask.ts';
+import { fittedAtBar } from './fitted.ts';
 
 /**
  * Returns what asks the owner for a step: on a terminal until an answer fits, else line by line from what
@@ -17,8 +18,10 @@ export function createAsk(): SetupContext['ask'] {
 }
 
 async function askOnTerminal(question: SetupQuestion): Promise<string> {
-  const { isCancel, log, password, text } = await import('@clack/prompts');
-  const { message, isSecret, check, proposed } = question;
+  const { isCancel, log, password, S_BAR, text } = await import('@clack/prompts');
+  const { isSecret, check, proposed } = question;
+  // The library draws its bar before the first line alone.
+  const message = fittedAtBar(question.message).replaceAll('\n', `\n${S_BAR}  `);
   const output = process.stderr;
   const onEmpty = proposed === undefined ? {} : { placeholder: proposed, defaultValue: proposed };
   for (let initialValue = question.initial ?? ''; ; ) {
@@ -29,7 +32,7 @@ async function askOnTerminal(question: SetupQuestion): Promise<string> {
     const typed = (answer ?? '').trim();
     const problem = await check(typed);
     if (problem === null) return typed;
-    log.error(problem, { output });
+    log.error(fittedAtBar(problem), { output });
     initialValue = typed;
     await dropTyped();
   }

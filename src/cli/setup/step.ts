@@ -12,6 +12,7 @@ import { dataDirOf, environmentOf } from '../environment.ts';
 import { type CliResult, ended } from '../result.ts';
 import type { Invocation } from '../verb.ts';
 import { setInDotenv } from './dotenv.ts';
+import { fitted } from './fitted.ts';
 import { createAsk } from './question.ts';
 import { STARTER, setUpStarterSet } from './starter.ts';
 
@@ -77,7 +78,7 @@ export async function runStep(
 ): Promise<SetupOutcome> {
   const environment = environmentOf(root);
   const isInteractive = process.stderr.isTTY === true;
-  const say = (text: string): void => void process.stderr.write(`${text}\n`);
+  const say = (text: string): void => void process.stderr.write(`${fitted(text)}\n`);
   try {
     return await step.run(environment, {
       dataDir: dataDirOf(environment, root),

@@ -5,6 +5,7 @@ import { dataDirOf, environmentOf } from '../environment.ts';
 import { type CliResult, ended } from '../result.ts';
 import type { Invocation } from '../verb.ts';
 import { dropTyped } from './ask.ts';
+import { fittedAtBar } from './fitted.ts';
 import { modelsIn, settingsOf } from './settings.ts';
 import { setUpModel } from './setup.ts';
 import { applyStarterSet, discoverNewSteps, STARTER, starterState } from './starter.ts';
@@ -75,17 +76,17 @@ async function walkThrough(
   let last: StageEnd = { kind: 'passed' };
   for (;;) {
     await dropTyped();
-    const answer = await confirm({ message, initialValue, output });
+    const answer = await confirm({ message: fittedAtBar(message), initialValue, output });
     if (isCancel(answer)) return last.kind === 'failed' ? last : { kind: 'left' };
     if (!answer) return last;
     try {
       const text = await run();
       ui.stop(true);
-      log.message(text, { output });
+      log.message(fittedAtBar(text), { output });
       return { kind: 'done', text };
     } catch (error) {
       ui.stop(false);
-      log.error(reasonOf(error), { output });
+      log.error(fittedAtBar(reasonOf(error)), { output });
       if (error instanceof ClawError && error.code === 'INTERRUPTED') return { kind: 'left' };
       last = { kind: 'failed', text: reasonOf(error) };
       [message, initialValue] = [`${name}: that did not work. Try it again?`, false];

@@ -1,0 +1,24 @@
+import { wrapped } from '../render/wrapped.ts';
+import { screenOf } from '../screen.ts';
+
+/** Columns that the bar of a question takes before each line. */
+const BAR = 3;
+
+/** Returns a text with its lines broken between words for the terminal; for a pipe it stays as it is. */
+export function fitted(text: string): string {
+  return fittedTo(text, 0);
+}
+
+/** Does the same for a text after the bar of a question. */
+export function fittedAtBar(text: string): string {
+  return fittedTo(text, BAR);
+}
+
+function fittedTo(text: string, taken: number): string {
+  const screen = screenOf(process.stderr, process.env);
+  const columns = screen.columns === null ? null : screen.columns - taken;
+  return text
+    .split('\n')
+    .flatMap((line) => wrapped(line, { ...screen, columns }))
+    .join('\n');
+}
