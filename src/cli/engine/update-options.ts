@@ -32,7 +32,7 @@ export function keepOption(): Option {
 /** Makes `--moved`. */
 export function movedOption(): Option {
   const text =
-    'of an update: a file or folder that the release moved without saying so; may be repeated';
+    'of an update: a file or folder that the release moved without saying so, or old= for one that did not move; may be repeated';
   return repeatable(new Option('--moved <old=new>', text));
 }
 

@@ -20,7 +20,7 @@ import type { State } from '../state/state-file.ts';
 import type { TreeFile } from '../tree.ts';
 import { declaredMoves, movesThatHold } from '../update/declared-moves.ts';
 import { checkMapped, dueMigrations, lostMigrations, migrateLayers } from '../update/migrate.ts';
-import { nameCandidates } from '../update/move-candidates.ts';
+import { type FoundMove, findMoves, nameCandidates } from '../update/move-candidates.ts';
 import { isOlder, newCore } from '../update/new-core.ts';
 import { findNewRelease } from '../update/new-release.ts';
 import { findOldCore } from '../update/old-core.ts';
@@ -29,7 +29,8 @@ import { type Ask, retireLayers } from '../update/retire.ts';
 
 /**
  * Plans the same layers and edits on another release. Its moves are honoured, its migrations applied
- * in order, its packages and recordings brought.
+ * in order, its packages and recordings brought. A file that it moved without saying so is followed where only
+ * one of its files can be the same.
  *
  * @param ask asks the owner about layers that the release contains; null where they cannot be asked
  * @throws ClawError RELEASE_NOT_FOUND; CORE_TOO_OLD when a layer is newer than that release
@@ -107,11 +108,20 @@ export async function planUpdate(
     resolutions,
     core,
   });
-  const conflicts = nameCandidates(plan.conflicts, {
+  const cores = {
     before: new Set(old.paths),
     after: release.files,
     taken: new Set(core.moves.values()),
-  });
+  };
+  const found = findMoves(plan.conflicts, cores, old.published).filter(
+    ({ from }) => !options.moved.some((one) => one.startsWith(`${from}=`)),
+  );
+  if (found.length > 0) {
+    const moved = [...options.moved, ...found.map(({ from, to }) => `${from}=${to}`)];
+    const followed = await planUpdate(context, wanted, { ...options, moved }, ask);
+    return { ...followed, warnings: [...followed.warnings, ...found.map(followedNote)] };
+  }
+  const conflicts = nameCandidates(plan.conflicts, cores);
   const sources = new Map(migrated.applied.map((name) => [name, { source: name, commit: null }]));
   return {
     verb: 'update',
@@ -150,6 +160,11 @@ export async function planUpdate(
       keptSkills: extras.kept,
     },
   };
+}
+
+function followedNote({ from, to, share }: FoundMove): string {
+  const percent = Math.round(share * 100);
+  return `The release seems to have moved ${from} to ${to} (${percent} % alike, and no other file is): what changes it follows. --moved ${from}= says that it did not.`;
 }
 
 /** Keeps the known origin of a core that is the very same in every respect. */

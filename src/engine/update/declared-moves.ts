@@ -9,6 +9,8 @@ import type { OldCore } from './old-core.ts';
  * Reads the moves that the owner declares for an update, `old=new` each: a file or a folder of the old core,
  * and one of the release.
  *
+ * `old=` denies that a file moved; that is no move.
+ *
  * @returns null where there are none
  * @throws ClawError USAGE for one that the two cores do not bear out
  */
@@ -16,10 +18,11 @@ export function declaredMoves(
   moved: readonly string[],
   { old, release }: { readonly old: OldCore; readonly release: Release },
 ): PathMap | null {
-  if (moved.length === 0) return null;
+  const named = moved.filter((text) => !isDenial(text, old.paths));
+  if (named.length === 0) return null;
   const before = placesIn(old.paths);
   const after = placesIn(release.files.keys());
-  const entries = moved.map((text) => readMove(text, before, after));
+  const entries = named.map((text) => readMove(text, before, after));
   // Where the versions do not tell which packages are older, the move holds for all of them.
   const isLater = isOlder(old.version, release.version);
   return { since: isLater ? release.version : null, paths: Object.fromEntries(entries) };
@@ -38,6 +41,11 @@ export function movesThatHold(
     const left = Object.entries(paths).filter(([from]) => !files.has(from));
     return left.length === 0 ? [] : [{ since, paths: Object.fromEntries(left) }];
   });
+}
+
+/** Tells whether the owner says that a file of the old core did not move, as `old=`. */
+function isDenial(text: string, paths: readonly string[]): boolean {
+  return text.endsWith('=') && paths.includes(text.slice(0, -1));
 }
 
 type Places = { readonly files: ReadonlySet<string>; readonly folders: ReadonlySet<string> };

@@ -189,3 +189,75 @@ test.each([
   const other = await codebase.claw('plan', 'remove', 'demo', '--moved', 'src/a.ts=lib/core.ts');
   expect(other.json.error).toMatchObject({ code: 'USAGE' });
 });
+
+/** A core with a skill on `src/a.ts`, which the next release has elsewhere, with so many of its lines changed. */
+async function movedWithin(changed: number, others: Files = {}): Promise<Codebase> {
+  const codebase = temporaryCodebase(
+    { 'package.json': versioned('1.0.0'), 'src/a.ts': LINES, 'src/c.ts': OTHER },
+    { git: true },
+  );
+  addSkill(codebase, 'demo', { modify: { 'src/a.ts': [LINES, line(1, 'demo')] } });
+  await codebase.claw('apply', 'demo');
+  addRelease(codebase, 'v2', {
+    files: {
+      'package.json': versioned('2.0.0'),
+      'lib/core.ts': lastChanged(changed),
+      'lib/other.ts': 'not like any other\n',
+      ...others,
+    },
+    gone: ['src'],
+  });
+  return codebase;
+}
+
+function lastChanged(count: number): string {
+  const places = Array.from({ length: count }, (_, at) => 12 - at);
+  return places.reduce((text, at) => line(at, `changed by the release, ${at}`, text), LINES);
+}
+
+test('a file that only one file of the release is like is followed, and the plan names it', async () => {
+  await using codebase = await movedWithin(3);
+  const planned = await codebase.claw('plan', 'update', 'v2');
+  expect(planned.json).toMatchObject({ outcome: 'done', conflicts: [] });
+  expect(planned.json.warnings).toContainEqual(
+    expect.stringMatching(
+      /^The release seems to have moved src\/a\.ts to lib\/core\.ts \(\d\d % alike, and no other file is\)/,
+    ),
+  );
+  expect((await codebase.claw('update', 'v2')).json).toMatchObject({ outcome: 'done' });
+  expect(codebase.read('lib/core.ts')).toBe(line(1, 'demo', lastChanged(3)));
+  expect(codebase.has('src/a.ts')).toBe(false);
+  expect(codebase.read('.claw/state.yaml')).toContain('      src/a.ts: lib/core.ts\n');
+  expect((await codebase.claw('undo')).code).toBe(0);
+  expect(codebase.read('src/a.ts')).toBe(line(1, 'demo'));
+});
+
+test.each<[string, number, Files]>([
+  ['two files are like it', 3, { 'lib/second.ts': lastChanged(4) }],
+  ['none is like it enough', 6, {}],
+])('where %s, it is asked', async (_, changed, others) => {
+  await using codebase = await movedWithin(changed, others);
+  const run = await codebase.claw('update', 'v2');
+  expect(run.code).toBe(3);
+  expect(run.json.conflicts).toMatchObject([{ path: 'src/a.ts', kind: 'modify-delete' }]);
+});
+
+test('where another file that is gone is like the new one too, it is asked', async () => {
+  const codebase = temporaryCodebase(
+    { 'package.json': versioned('1.0.0'), 'src/a.ts': LINES, 'src/b.ts': lastChanged(1) },
+    { git: true },
+  );
+  await using _ = codebase;
+  addSkill(codebase, 'demo', { modify: { 'src/a.ts': [LINES, line(1, 'demo')] } });
+  await codebase.claw('apply', 'demo');
+  const files = { 'package.json': versioned('2.0.0'), 'lib/b.ts': lastChanged(2) };
+  addRelease(codebase, 'v2', { files, gone: ['src'] });
+  expect((await codebase.claw('update', 'v2')).code).toBe(3);
+});
+
+test('the owner can say that it did not move', async () => {
+  await using codebase = await movedWithin(3);
+  const run = await codebase.claw('update', 'v2', '--moved', 'src/a.ts=');
+  expect(run.code).toBe(3);
+  expect(run.json.conflicts).toMatchObject([{ path: 'src/a.ts', kind: 'modify-delete' }]);
+});
