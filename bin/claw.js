@@ -56,6 +56,8 @@ function decisionOf(args) {
 
 async function start() {
   module.enableCompileCache?.(join(home, 'node_modules/.cache/patchclaw'));
+  const { useOneFilePackages } = await import('./one-file-packages.js').catch(explainBroken);
+  useOneFilePackages(home);
   const args = process.argv.slice(2);
   if (args[0] === 'merge-file' || (args[0] === 'merge-driver' && args[1] === 'run')) {
     const { runRaw } = await import('../src/cli/merge/raw.ts').catch(explainBroken);

@@ -1,0 +1,77 @@
+// Packages of many small modules, as one file each: reading zod's 95 and yaml's 72 modules takes longer than
+// most commands. `scripts/prepare.js` makes the files; where one is missing, the package itself is read.
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import module from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const NAMES = ['yaml', 'zod'];
+const FOLDER = 'node_modules/.cache/patchclaw/packages';
+
+/**
+ * Makes what is missing, with esbuild.
+ *
+ * @param {string} home
+ */
+export async function makeOneFilePackages(home) {
+  for (const name of NAMES) {
+    const file = fileOf(home, name);
+    if (file === null || existsSync(file)) continue;
+    const { build } = await import('esbuild');
+    const names = Object.keys(await import(name));
+    const plain = names.filter((each) => each !== 'default' && each !== 'module.exports');
+    const made = await build({
+      stdin: {
+        contents: `import * as all from '${name}'; export const { ${plain.join(', ')} } = all;`,
+        resolveDir: home,
+      },
+      bundle: true,
+      write: false,
+      platform: 'node',
+      format: 'esm',
+      banner: {
+        js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+      },
+    });
+    mkdirSync(join(home, FOLDER), { recursive: true });
+    writeFileSync(`${file}.${process.pid}`, made.outputFiles[0]?.contents ?? '');
+    renameSync(`${file}.${process.pid}`, file);
+  }
+}
+
+/**
+ * Lets the modules of `src/` have these packages from their one file.
+ *
+ * @param {string} home
+ */
+export function useOneFilePackages(home) {
+  /** @type {Map<string, string>} */
+  const urls = new Map();
+  for (const name of NAMES) {
+    const file = fileOf(home, name);
+    if (file !== null && existsSync(file)) urls.set(name, pathToFileURL(file).href);
+  }
+  if (urls.size === 0) return;
+  const own = pathToFileURL(join(home, 'src/')).href;
+  module.registerHooks?.({
+    resolve(name, context, next) {
+      const url = context.parentURL?.startsWith(own) ? urls.get(name) : undefined;
+      if (url === undefined) return next(name, context);
+      return { url, format: 'module', shortCircuit: true };
+    },
+  });
+}
+
+/**
+ * Names the file by the version that is installed, so that another one never has it.
+ *
+ * @param {string} home @param {string} name @returns {string | null} null where it is not installed
+ */
+function fileOf(home, name) {
+  try {
+    const text = readFileSync(join(home, 'node_modules', name, 'package.json'), 'utf8');
+    return join(home, FOLDER, `${name}-${JSON.parse(text).version}.js`);
+  } catch {
+    return null; // What needs the package says so itself.
+  }
+}

@@ -1,0 +1,53 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, test } from 'vitest';
+import * as yaml from 'yaml';
+import * as zod from 'zod';
+import { makeOneFilePackages } from '../bin/one-file-packages.js';
+
+const HOME = join(import.meta.dirname, '..');
+const FOLDER = 'node_modules/.cache/patchclaw/packages';
+
+test('a package in one file exports what the package does, and counts for its own version alone', async () => {
+  const home = join(tmpdir(), `claw-one-file-${process.pid}`);
+  try {
+    mkdirSync(join(home, 'node_modules'), { recursive: true });
+    mkdirSync(join(home, 'src'));
+    for (const name of ['yaml', 'zod']) {
+      symlinkSync(join(HOME, 'node_modules', name), join(home, 'node_modules', name));
+    }
+    await makeOneFilePackages(home);
+    const made = readdirSync(join(home, FOLDER));
+    expect(made).toHaveLength(2);
+    for (const [at, whole] of [yaml, zod].entries()) {
+      const one = await import(pathToFileURL(join(home, FOLDER, made[at] ?? '')).href);
+      const names = Object.keys(whole).filter((name) => !/^(default|module\.exports)$/.test(name));
+      expect(Object.keys(one).sort()).toEqual(names.sort());
+    }
+    const path = join(home, FOLDER, made[0] ?? '');
+    writeFileSync(path, "export const parse = () => 'one file';\n");
+    expect(parseIn(home)).toBe('one file');
+    renameSync(path, join(home, FOLDER, 'yaml-0.0.1.js'));
+    expect(parseIn(home)).toBe('the package');
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+});
+
+/** Parses a text with yaml in a module of `src/`, in a process that was told of the files. */
+function parseIn(home: string): string {
+  writeFileSync(
+    join(home, 'src/a.mjs'),
+    "import { parse } from 'yaml';\nconsole.log(parse('the package'));\n",
+  );
+  const start = `import { useOneFilePackages } from ${JSON.stringify(
+    pathToFileURL(join(HOME, 'bin/one-file-packages.js')).href,
+  )};
+    useOneFilePackages(${JSON.stringify(home)});
+    await import(${JSON.stringify(pathToFileURL(join(home, 'src/a.mjs')).href)});`;
+  const args = ['--input-type=module', '--eval', start];
+  return execFileSync(process.execPath, args, { encoding: 'utf8' }).trim();
+}
