@@ -12,7 +12,7 @@
  */
 import { parseArgs } from 'node:util';
 import { unifiedPatch } from '../src/engine/merge/unified.ts';
-import { type Measured, measureAll } from './merge-history/measure.ts';
+import { type Measured, measureAll, timeParserLoad } from './merge-history/measure.ts';
 import { realMerges } from './merge-history/merges.ts';
 
 const MAX_EXAMPLE_LINES = 40;
@@ -33,6 +33,8 @@ if (positionals.length === 0 || !(limit > 0) || !(wanted >= 0)) {
   process.exitCode = 2;
 } else {
   const all: Measured[] = [];
+  const loadMs = timeParserLoad();
+  if (!values.json) console.log(`the parser loads in ${loadMs.toFixed(0)} ms, once a process`);
   for (const folder of positionals) {
     const found = [...measureAll(realMerges(folder, limit))];
     if (!values.json) printTable(found[0]?.merge.repository ?? folder, found);

@@ -9,6 +9,7 @@ import { mergeText } from '../../src/engine/merge/merge-text.ts';
 import { reopeningOf } from '../../src/engine/merge/reopened.ts';
 import { mergeFault } from '../../src/engine/merge/syntax/faults/text-fault.ts';
 import { formatOf } from '../../src/engine/merge/syntax/language.ts';
+import { parseSyntax } from '../../src/engine/merge/syntax/parse.ts';
 import type { TreeFile, Versions } from '../../src/engine/tree.ts';
 import type { RealMerge } from './merges.ts';
 
@@ -27,6 +28,13 @@ export type Measured = {
   /** A newly clean file that does not parse although both sides do. */
   readonly isBroken: boolean;
 };
+
+/** Loads the parser, which a process does once, and returns the time that takes. */
+export function timeParserLoad(): number {
+  const start = performance.now();
+  parseSyntax('', 'typescript', { tokens: false });
+  return performance.now() - start;
+}
 
 /** Merges files one after the other, timed beside `git merge-file`, whose start is counted as well. */
 export function* measureAll(merges: Iterable<RealMerge>): Iterable<Measured> {

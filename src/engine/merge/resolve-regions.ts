@@ -9,9 +9,9 @@ import type { Interned } from './lines/intern.ts';
 import { mapVersions } from './lines/line-ends.ts';
 import { linesOf } from './lines/region-lines.ts';
 import type { Region } from './lines/regions.ts';
-import { excerptOf } from './syntax/excerpt.ts';
+import { type Excerpt, excerptOf } from './syntax/excerpt.ts';
 import { createDefectFinder, type Defect } from './syntax/faults/validate.ts';
-import { type Format, isLanguage } from './syntax/language.ts';
+import { type Format, isLanguage, type Language } from './syntax/language.ts';
 import { resolveConflicts } from './syntax/levels.ts';
 import { memoizeParse, type Parse } from './syntax/parse.ts';
 import { decodeLines, readSides } from './syntax/side.ts';
@@ -46,17 +46,25 @@ export function resolveRegions(
   if (!isLanguage(format)) return resolveRead(whole, format);
   const excerpt = excerptOf(aligned, texts, lines);
   if (excerpt.regions === aligned) return resolveRead(whole, format);
+  return resolveExcerpt(excerpt, format) ?? resolveRead(whole, format);
+}
+
+/** Null where an excerpt does not parse, as with a cut in the wrong place, or an answer would lose lines. */
+function resolveExcerpt(excerpt: Excerpt, format: Language): readonly Region[] | null {
   const all = memoizeParse();
-  let isRead = true;
+  const unread = new Error('an excerpt that does not parse');
   const parse: Parse = (...args) => {
     const syntax = all(...args);
-    if (syntax === null) isRead = false;
+    // Nothing that is found after this counts, so it is not looked for.
+    if (syntax === null) throw unread;
     return syntax;
   };
-  const resolved = resolveRead({ ...excerpt, parse }, format);
-  const restored = resolved === excerpt.regions ? aligned : excerpt.restore(resolved);
-  // A cut in the wrong place shows as a text that does not parse.
-  return isRead && restored !== null ? restored : resolveRead(whole, format);
+  try {
+    return excerpt.restore(resolveRead({ ...excerpt, parse }, format));
+  } catch (error) {
+    if (error === unread) return null;
+    throw error;
+  }
 }
 
 /** A text, whole or in excerpts, and its reader. */

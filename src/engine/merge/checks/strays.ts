@@ -15,6 +15,8 @@ type Head = { readonly number: number; readonly place: number };
 /** The steps that are left, and the occurrences of each line in a version. */
 type Search = {
   steps: number;
+  /** The indentation of each different line by its number, -1 for a blank one: most are met again and again. */
+  readonly depths: Int32Array;
   readonly counts: (name: keyof Versions<unknown>) => Int32Array;
   /** True if one side left a line of the base where it was. */
   readonly isPaired: (place: number, name: Name) => boolean;
@@ -43,7 +45,9 @@ export function disputeStrays(
 ): readonly Region[] {
   const isPaired = (place: number, name: Name) =>
     regions.some(({ kind, base }) => kind !== name && base.start <= place && place < base.end);
-  const search = { steps: MAX_STEPS, counts: lineCounts(texts), isPaired };
+  const depths = new Int32Array(texts.size);
+  for (const [content, number] of texts.numbers) depths[number] = depthOf(content) ?? -1;
+  const search = { steps: MAX_STEPS, depths, counts: lineCounts(texts), isPaired };
   const stretches: Range[] = [];
   // The last region before the present one in which that side, or both, did something.
   const last = { ours: -1, theirs: -1 };
@@ -116,11 +120,12 @@ function headsApart(
   let [one, other, indent] = [from.base, from.moved, from.indent];
   // Most edits have the same surroundings in both versions: then no head needs to be compared.
   while (indent > 0 && one > 0 && other > 0 && search.steps > 0) {
-    if (at(base.numbers, one - 1) !== at(moved.numbers, other - 1)) break;
+    const number = at(base.numbers, one - 1);
+    if (number !== at(moved.numbers, other - 1)) break;
     search.steps--;
     one--;
     other--;
-    indent = indentAbove(base.lines[one] ?? '', indent);
+    indent = indentAbove(at(search.depths, number), base.lines[one], indent);
   }
   if (indent === 0 && from.indent > 0) return { base: [], moved: [] };
   return { base: headsOf(base, one, indent, search), moved: headsOf(moved, other, indent, search) };
@@ -137,27 +142,26 @@ function headsOf(
   let indent = depth;
   for (let index = place - 1; index >= 0 && search.steps > 0; index--) {
     search.steps--;
-    const line = lines[index] ?? '';
-    const own = depthOf(line);
+    const number = at(numbers, index);
+    const own = at(search.depths, number);
     if (depth === 0) {
-      if (own === null) break;
-      heads.push({ number: at(numbers, index), place: index });
-    } else {
-      if (own !== null && own < indent && WORD.test(line))
-        heads.push({ number: at(numbers, index), place: index });
-      indent = indentAbove(line, indent);
+      if (own < 0) break;
+      heads.push({ number, place: index });
+    } else if (own >= 0 && own < indent) {
+      const line = lines[index] ?? '';
+      if (WORD.test(line)) heads.push({ number, place: index });
+      indent = indentAbove(own, line, indent);
       if (indent === 0) break;
     }
   }
   return heads;
 }
 
-/** Returns the indentation that lines further up must stay below to be heads. */
-function indentAbove(line: string, indent: number): number {
-  const own = depthOf(line);
-  if (own === null || own >= indent) return indent;
+/** Returns the indentation that lines further up must stay below to be heads; `own` is the line's. */
+function indentAbove(own: number, line: string | undefined, indent: number): number {
+  if (own < 0 || own >= indent) return indent;
   // A bracket on a line of its own belongs to the line above it.
-  return WORD.test(line) ? own : own + 1;
+  return WORD.test(line ?? '') ? own : own + 1;
 }
 
 /**

@@ -6,6 +6,7 @@ import { linesOf } from '../lines/region-lines.ts';
 import { alignRegions } from '../lines/regions.ts';
 import { mergeText } from '../merge-text.ts';
 import { excerptOf } from './excerpt.ts';
+import { syntaxFault } from './parse.ts';
 
 const method = (name: string) =>
   `\n  ${name}(a: number): number {\n    return call(a, '${name}');\n  }\n`;
@@ -72,4 +73,22 @@ test('lines of a template are not taken for statements where a cut would part it
   const { text, conflicts } = mergeText({ base, ours, theirs }, { path: 'a.ts' });
   expect(conflicts).toBe(0);
   expect(text).toBe(ours.replace('{ x }', '{ x, y }'));
+});
+
+test.each([
+  ['a bracket in a comment', '/* all { of\n   this ( is\n   told ] */\n  one();'],
+  ['a bracket after a statement', 'one(); // so: {'],
+  ['a bracket in a text', 'one(\'}\', "(");'],
+  ['a bracket in a pattern', "one(/[{'`]\\(/g);"],
+  ['a quote in a template', 'one(`it\'s "`);'],
+])('what is left out parses though there is %s', (_, odd) => {
+  const write = (before: string, after: string) =>
+    `import { one } from './one.ts';\n${before}\nexport class Long {${methods(0, 30)}\n  odd() {\n    ${odd}\n  }\n${methods(30, 60)}}\n${after}\n`;
+  const { cut } = excerpt({
+    base: write('start();', 'end();'),
+    ours: write('begin();', 'end();'),
+    theirs: write('start();', 'stop();'),
+  });
+  expect(cut.lines.base.length).toBeLessThan(40);
+  expect(syntaxFault(cut.lines.base.join(''), 'typescript')).toBe(null);
 });

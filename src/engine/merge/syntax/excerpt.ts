@@ -15,8 +15,10 @@ export type Excerpt = {
   readonly restore: (regions: readonly Region[]) => readonly Region[] | null;
 };
 
-/** Agreed lines beside a change that stay: a stretch may grow by some. */
+/** Agreed lines beside a conflict that stay: its stretch may grow by some. */
 const CONTEXT = 44;
+/** Agreed lines beside any other change. */
+const NEAR = 2;
 /** Shorter agreed stretches are not worth a cut. */
 const MIN_CUT = 8;
 
@@ -31,8 +33,8 @@ export function excerptOf(regions: readonly Region[], texts: Interned, lines: Li
   const module = lines.base.findIndex((line) => /^(?:import|export)\b/.test(line));
   const cuts = regions.flatMap(({ kind, base, ours, theirs }, index): Versions<Range>[] => {
     if (kind !== 'all') return [];
-    const start = base.start + (index === 0 ? 0 : CONTEXT);
-    const end = base.end - (index === regions.length - 1 ? 0 : CONTEXT);
+    const start = base.start + contextBeside(regions[index - 1]);
+    const end = base.end - contextBeside(regions[index + 1]);
     if (end - start < MIN_CUT) return [];
     const shift = { base: 0, ours: ours.start - base.start, theirs: theirs.start - base.start };
     return wholeParts(lines.base, { start, end })
@@ -70,6 +72,11 @@ export function excerptOf(regions: readonly Region[], texts: Interned, lines: Li
       return isWhole ? whole : null;
     },
   };
+}
+
+function contextBeside(region: Region | undefined): number {
+  if (region === undefined) return 0;
+  return region.kind === 'conflict' ? CONTEXT : NEAR;
 }
 
 /** A part may hold more than the one line that must stay: all of it does. */

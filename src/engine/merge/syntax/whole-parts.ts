@@ -38,25 +38,25 @@ function scanParts(
   let depth = 0;
   let part = { start, end: start };
   let opened = start;
-  let isTemplate = false;
+  let inside: Inside = 'code';
   const begin = (line: number) => {
     if (part.end > part.start) parts.push(part);
     part = { start: line, end: line };
   };
   for (let line = start; line < end; line++) {
-    const { net, least, isOdd } = bracketsIn((lines[line] ?? '').trim(), isTemplate);
-    if (isOdd) isTemplate = !isTemplate;
+    const { net, least, inside: after } = bracketsIn((lines[line] ?? '').trim(), inside);
+    inside = after;
     if (depth + least < 0) {
       begin(line + 1);
       depth = 0;
-      border = isTemplate ? null : borderAt(lines, line);
+      border = inside !== 'code' ? null : borderAt(lines, line);
       if (net > least) opened = line;
       depth = net > least && !/[{([]$/.test((lines[line] ?? '').trim()) ? net - least : 0;
       continue;
     }
     if (depth === 0 && net > 0) opened = line;
     depth += net;
-    if (depth > 0 || isTemplate) continue;
+    if (depth > 0 || inside !== 'code') continue;
     const here = borderAt(lines, line);
     if (here === null) continue;
     if (border === null) {
@@ -65,7 +65,7 @@ function scanParts(
     } else if (isFit(border, here)) part.end = line + 1;
   }
   begin(end);
-  return depth > 0 && !isTemplate ? opened : null;
+  return depth > 0 && inside === 'code' ? opened : null;
 }
 
 function isFit(above: Border, below: Border): boolean {
@@ -96,20 +96,33 @@ function nextText(lines: readonly string[], line: number): string {
   return '';
 }
 
-/** Counts the brackets of a line outside templates; odd where one begins or ends there. */
-function bracketsIn(text: string, isInside: boolean) {
-  let [net, least, isTemplate] = [0, 0, isInside];
-  const isComment = !isInside && /^(?:\/\/|\/?\*)/.test(text);
-  if (isComment) return { net, least, isOdd: false };
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index);
-    if (code === 96) isTemplate = !isTemplate;
-    else if (isTemplate) continue;
-    else if (code === 123 || code === 40 || code === 91) net++;
-    else if (code === 125 || code === 41 || code === 93) {
+/** What a line begins within, or ends within. */
+type Inside = 'code' | 'template' | 'comment';
+
+/** Matches what counts, by where it is found. */
+const MARKS: Readonly<Record<Inside, RegExp>> = {
+  code: /\/\*|\/\/|(?<=(?:^|[(,=:[!&|?{};]|\breturn)\s*)\/(?:[^/\\[]|\\.|\[(?:[^\]\\]|\\.)*\])+\/|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[`{}()[\]]/g,
+  template: /\\.|`/g,
+  comment: /\*\//g,
+};
+
+/** Counts the brackets of a line outside templates, comments and texts in quotes. */
+function bracketsIn(text: string, before: Inside) {
+  let [net, least, inside] = [0, 0, before];
+  let from = 0;
+  for (;;) {
+    const marks = MARKS[inside];
+    marks.lastIndex = from;
+    const mark = marks.exec(text)?.[0];
+    if (mark === undefined || mark === '//') return { net, least, inside };
+    from = marks.lastIndex;
+    if (mark === '*/') inside = 'code';
+    else if (mark === '/*') inside = 'comment';
+    else if (mark === '`') inside = inside === 'template' ? 'code' : 'template';
+    else if (mark === '{' || mark === '(' || mark === '[') net++;
+    else if (mark === '}' || mark === ')' || mark === ']') {
       net--;
       if (net < least) least = net;
     }
   }
-  return { net, least, isOdd: isTemplate !== isInside };
 }
