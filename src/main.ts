@@ -87,6 +87,7 @@ const parts = orExit(() =>
     contributions,
     environment: process.env,
     settings,
+    projectDir,
     timeZone,
     databases,
     currentEnvironment: openLiveEnvironment(process.env, projectDir),

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Channel } from './channels/channel.ts';
 import type { ConsolePort } from './channels/console-port.ts';
 import { pause } from './channels/kit/backoff.ts';
@@ -40,6 +41,8 @@ export type PartsOptions = {
   readonly contributions: Contributions;
   readonly environment: Environment;
   readonly settings: Settings;
+  /** Absolute path of the project. */
+  readonly projectDir: string;
   readonly timeZone: string;
   readonly databases: OwnDatabases;
   /** Returns `.env` and the environment over it as they are at that moment. */
@@ -80,7 +83,8 @@ export function openParts(options: PartsOptions): Parts {
     chosenFor: options.chosenFor,
     catalog,
   });
-  const guardContext = { dataDir, timeZone, log, now, newId };
+  const groupsDir = join(options.projectDir, 'groups');
+  const guardContext = { dataDir, groupsDir, timeZone, log, now, newId };
   const guards = openGuards(contributions.guards, environment, guardContext);
   const inbound = openInboundFilters(
     contributions.filters,

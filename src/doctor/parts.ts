@@ -36,6 +36,7 @@ export function examineParts(contributions: Contributions, subject: Subject): re
       contributions,
       environment,
       settings,
+      projectDir,
       timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
       databases,
       ownerConsole: null,

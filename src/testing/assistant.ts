@@ -275,6 +275,7 @@ export async function startAssistant(
   });
   const { guards } = openGuards(await discoverGuards(), environment, {
     dataDir: settings.dataDir,
+    groupsDir: join(dir, 'groups'),
     timeZone: 'UTC',
     log,
     now: Date.now,

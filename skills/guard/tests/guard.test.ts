@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { examination } from '../../../src/doctor/guard.ts';
@@ -18,7 +18,8 @@ const LOG = { info() {}, warn() {}, error() {} };
 const KEY = 'sk-ant-api03-abcdefghijklmnopqrstuvwxyz';
 
 function open(dataDir: string, environment: Readonly<Record<string, string>> = {}) {
-  const context = { dataDir, timeZone: 'UTC', log: LOG, newId: () => 'id' };
+  const groupsDir = join(dataDir, '../groups');
+  const context = { dataDir, groupsDir, timeZone: 'UTC', log: LOG, newId: () => 'id' };
   const now = () => Date.UTC(2026, 10, 22, 9, 30);
   return openGuards([guard], environment, { ...context, now });
 }
@@ -337,4 +338,25 @@ test('a log that cannot be written lets no call through', async () => {
     input: { command: 'ls' },
   };
   expect(await guards.refusalOf(call, async () => null)).toContain('could not look at this call');
+});
+
+test('the owner is asked before a file of the chat is written over, and no file elsewhere is looked at', async () => {
+  using call = caller();
+  const folder = join(call.dataDir, '../groups/family');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'notes.md'), 'a year of work');
+  writeFileSync(join(folder, 'empty.md'), '');
+  symlinkSync('/etc', join(folder, 'away'));
+  const askedAbout = async (command: string) => {
+    call.asked.length = 0;
+    expect(await call.refusalOf('shell', { command })).toBeNull();
+    return call.asked.length;
+  };
+  expect(await askedAbout('ls > notes.md')).toBe(1);
+  expect(await askedAbout('mv new.md notes.md')).toBe(1);
+  expect(await askedAbout('ls > empty.md; ls > new.md; ls >> notes.md')).toBe(0);
+  // Whether /etc has such a file is not told to the agent: each is asked about.
+  expect(await askedAbout('ls > away/passwd')).toBe(1);
+  expect(await askedAbout('ls > away/nothing-of-the-kind')).toBe(1);
+  expect(await askedAbout('ls > /workspace/extra/photos/list.txt')).toBe(1);
 });

@@ -46,6 +46,52 @@ test('what is known only when it runs, is not whole, or is no command is blocked
   });
 });
 
+test('writing over a file that is there is asked about, with another way; what loses nothing is not', () => {
+  const there: Readonly<Record<string, 'file' | 'folder'>> = {
+    '/workspace/group/notes.md': 'file',
+    '/workspace/group/docs': 'folder',
+    '/workspace/group/docs/a.md': 'file',
+  };
+  const reviewed = (text: string) => reviewShell(text, NONE, (path) => there[path] ?? null);
+  const overwriting = [
+    'echo x > notes.md',
+    'echo x >| ./notes.md',
+    'ls &> notes.md',
+    'ls | tee notes.md',
+    'mv new notes.md',
+    'mv -f new /workspace/group/notes.md',
+    'cp new notes.md',
+    'cd docs && ls > a.md',
+    'cd docs; ls > ../notes.md',
+    'mv a.md docs',
+    'mv /tmp/a.md docs/',
+    'cp -t docs a.md',
+    'sudo mv new notes.md',
+    "bash -c 'echo x > notes.md'",
+    'f=notes.md; ls > "$f"',
+    '{ ls; } > notes.md',
+  ];
+  expect(overwriting.filter((text) => reviewed(text).kind !== 'ask')).toEqual([]);
+  expect(reviewed('ls > notes.md').reason).toBe(
+    '`> file`: It writes over /workspace/group/notes.md, and what is in that file is lost. Another way: a new name, `>>`, `mv -n`, or a copy of it first.',
+  );
+  const harmless = [
+    'ls > new.md',
+    'ls >> notes.md',
+    'ls | tee -a notes.md',
+    'ls > /tmp/notes.md',
+    'ls > /dev/null 2>&1',
+    'mv notes.md old.md',
+    'mv -n new notes.md',
+    'cp --backup new notes.md',
+    'mv b.md docs',
+    'cp notes.md notes.bak && ls > notes.md',
+    'cat < notes.md',
+    'cd /tmp && ls > notes.md',
+  ];
+  expect(harmless.filter((text) => reviewed(text).kind !== 'run')).toEqual([]);
+});
+
 test('the confidence is that of the language and the shape, with the limits of the ruling', () => {
   expect(reviewShell('ls', NONE)).toEqual({ kind: 'run', confidence: 1, reason: '' });
   expect(reviewShell('ls > /opt/x', NONE)).toEqual({ kind: 'run', confidence: 0.9, reason: '' });
@@ -63,7 +109,7 @@ test('the confidence is that of the language and the shape, with the limits of t
 });
 
 test('programs in other languages are reviewed as well', () => {
-  const kinds = (language: string, code: string) => reviewCode(language, code, NONE).kind;
+  const kinds = (language: string, code: string) => reviewCode({ language, code }, NONE).kind;
   expect(kinds('python', 'import csv\nfor row in csv.reader(open("x")):\n    print(row)')).toBe(
     'run',
   );

@@ -14,6 +14,8 @@ import type { Tool } from './tool.ts';
 export type GuardContext = {
   /** Absolute path of the folder for what a guard keeps; what is below `of-chats/<folder>` goes with that chat. */
   readonly dataDir: string;
+  /** Absolute path of the groups' folders. Their agents can put links there. */
+  readonly groupsDir: string;
   readonly timeZone: string;
   readonly log: HostLog;
   readonly now: () => number;

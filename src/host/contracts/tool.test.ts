@@ -21,7 +21,7 @@ const context = {
   now: () => 0,
   newId: () => 'id',
 };
-const { guards } = openGuards(await discoverGuards(), {}, context);
+const { guards } = openGuards(await discoverGuards(), {}, { ...context, groupsDir: '/nowhere' });
 const { tools } = openTools(await discoverTools(), {}, context);
 const offer = (turn: { isMain: boolean; isTask: boolean }) => offerOf(tools.list(), guards, turn);
 const names = (isMain: boolean, isTask: boolean) =>

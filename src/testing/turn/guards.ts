@@ -30,6 +30,7 @@ export const ASKS = guardFile(
 
 export const context = {
   dataDir: '/nowhere',
+  groupsDir: '/nowhere',
   timeZone: 'UTC',
   log: { info() {}, warn() {}, error() {} },
   now: () => 0,

@@ -39,7 +39,7 @@ test('guards stand around a call in their order, see who calls what, and hold no
   const [value = ''] = assistant.results.map((result) => String(result.value));
   expect(value).toMatch(/ late$/);
   expect(JSON.parse(value.replace(/ late$/, ''))).toEqual({
-    made: ['dataDir', 'log', 'newId', 'now', 'settings', 'timeZone'],
+    made: ['dataDir', 'groupsDir', 'log', 'newId', 'now', 'settings', 'timeZone'],
     own: { EARLY: 'yes' },
     call: {
       tool: { name: 'send_message', isMainOnly: false, isTaskOnly: false },

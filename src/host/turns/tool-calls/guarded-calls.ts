@@ -39,12 +39,12 @@ export type AskOwner = (call: GuardedCall, reason: string) => Promise<string | n
 export function openGuards(
   definitions: readonly GuardContribution[],
   environment: Environment,
-  { dataDir, timeZone, log, now, newId }: GuardContext,
+  { dataDir, groupsDir, timeZone, log, now, newId }: GuardContext,
 ): { readonly guards: Guards; readonly silent: readonly Silent[] } {
   const inOrder = definitions.toSorted(
     (one, other) => one.order - other.order || (one.name < other.name ? -1 : 1),
   );
-  const contextOf = () => ({ dataDir, timeZone, log, now, newId });
+  const contextOf = () => ({ dataDir, groupsDir, timeZone, log, now, newId });
   const { made, silent } = openContributions(inOrder, environment, contextOf);
   const broken = silent.filter(isBroken).map(closed);
   const ownToolsOf = ({ name }: { readonly name: string }): OwnTools =>

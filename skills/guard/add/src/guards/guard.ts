@@ -2,10 +2,12 @@ import { z } from 'zod';
 import { defineGuard, type GuardedCall, type Verdict } from '../host/contracts/guard.ts';
 import { NameList } from '../lib/setting-values.ts';
 import { addEntry } from './guard/audit-log.ts';
+import { filesOfChat } from './guard/chat-files.ts';
 import { maskData, maskText } from './guard/mask.ts';
 import { concerns, ToolRules } from './guard/permissions.ts';
 import { cleanResult } from './guard/results.ts';
 import { type Review, reviewCode, reviewShell } from './guard/review.ts';
+import type { LookAt } from './guard/shell/replaced.ts';
 
 const RUNS: Review = { kind: 'run', confidence: null, reason: '' };
 
@@ -35,7 +37,12 @@ export const guard = defineGuard({
     GUARD_ASK: ToolRules,
     GUARD_PROGRAMS: NameList,
   }),
-  create({ settings: { GUARD_DENY: deny, GUARD_ASK: ask, GUARD_PROGRAMS }, dataDir, now }) {
+  create({
+    settings: { GUARD_DENY: deny, GUARD_ASK: ask, GUARD_PROGRAMS },
+    dataDir,
+    groupsDir,
+    now,
+  }) {
     const programs = new Set(GUARD_PROGRAMS);
     /** What was made of a call, until it is decided. */
     const reviews = new WeakMap<
@@ -50,7 +57,7 @@ export const guard = defineGuard({
         if (concerns(deny, place)) {
           return { kind: 'deny', reason: `The owner does not let this chat use ${tool.name}.` };
         }
-        const review = reviewOfCall(call, programs);
+        const review = reviewOfCall(call, programs, filesOfChat(groupsDir, group.folder));
         const isAsked = review.kind === 'ask' || (review.kind === 'run' && concerns(ask, place));
         reviews.set(call, { review, asked: isAsked });
         if (review.kind === 'block') return { kind: 'deny', reason: review.reason };
@@ -78,13 +85,17 @@ export const guard = defineGuard({
   },
 });
 
-function reviewOfCall({ tool, input }: GuardedCall, programs: ReadonlySet<string>): Review {
+function reviewOfCall(
+  { tool, input }: GuardedCall,
+  programs: ReadonlySet<string>,
+  lookAt: LookAt,
+): Review {
   if (!RUNNER.test(tool.name) || tool.name === 'owner_command') return RUNS;
   const { data = {} } = Runnable.safeParse(input);
   const { code, language } = data;
   const text = data.command ?? data.cmd ?? data.script;
-  if (text !== undefined) return reviewShell(text, programs);
+  if (text !== undefined) return reviewShell(text, programs, lookAt);
   if (code === undefined) return RUNS;
   const said = language ?? (/python/i.test(tool.name) ? 'python' : 'unknown');
-  return reviewCode(said, code, programs);
+  return reviewCode({ language: said, code }, programs, lookAt);
 }

@@ -4,7 +4,8 @@ import { openGuards } from '../../../src/host/turns/tool-calls/guarded-calls.ts'
 
 test('a message to another chat is asked about, one to its own is not', async () => {
   const log = { info() {}, warn() {}, error() {} };
-  const context = { dataDir: '/nowhere', timeZone: 'UTC', log, now: () => 0, newId: () => 'id' };
+  const places = { dataDir: '/nowhere', groupsDir: '/nowhere' };
+  const context = { ...places, timeZone: 'UTC', log, now: () => 0, newId: () => 'id' };
   const { guards } = openGuards(await discoverGuards(), {}, context);
   const group = { name: 'Main', folder: 'main', isMain: true };
   const tool = { name: 'send_message', isMainOnly: false };

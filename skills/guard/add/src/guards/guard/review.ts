@@ -1,5 +1,6 @@
 import { type Confidence, confidenceInCode, confidenceInShell } from './shell/confidence.ts';
 import { type Danger, dangersIn } from './shell/dangers.ts';
+import { type LookAt, overwritten } from './shell/replaced.ts';
 import { traceShell } from './shell/trace.ts';
 
 /** A decision about a text that would be run. */
@@ -17,23 +18,33 @@ const ASKED_UP_TO = 0.8;
 
 const LONGEST = 100_000;
 
-/** Reviews a text for a shell. */
-export function reviewShell(text: string, ownPrograms: ReadonlySet<string>): Review {
+/** Reviews a text for a shell. Without a look at the chat's files, none is known to be there. */
+export function reviewShell(
+  text: string,
+  ownPrograms: ReadonlySet<string>,
+  lookAt: LookAt = () => null,
+): Review {
   if (text.length > LONGEST) return tooLong();
   const trace = traceShell(text);
   const [danger] = dangersIn(trace);
   if (danger !== undefined) return reviewOfDanger(danger);
   const doubtful = trace.code.map((one) => confidenceInCode(one.language, one.text));
-  return reviewOf([confidenceInShell(text, trace, ownPrograms), ...doubtful]);
+  const review = reviewOf([confidenceInShell(text, trace, ownPrograms), ...doubtful]);
+  const lost = review.kind === 'block' ? null : overwritten(trace.replaced, lookAt);
+  if (lost === null) return review;
+  const { path, how } = lost;
+  const reason = `\`${how}\`: It writes over ${path}, and what is in that file is lost. Another way: a new name, \`>>\`, \`mv -n\`, or a copy of it first.`;
+  return { ...review, kind: 'ask', reason };
 }
 
 /** Reviews a program in some language. */
 export function reviewCode(
-  language: string,
-  code: string,
+  { language, code }: { readonly language: string; readonly code: string },
   ownPrograms: ReadonlySet<string>,
+  lookAt?: LookAt,
 ): Review {
-  if (/^(?:shell|bash|sh|zsh|console)$/i.test(language)) return reviewShell(code, ownPrograms);
+  if (/^(?:shell|bash|sh|zsh|console)$/i.test(language))
+    return reviewShell(code, ownPrograms, lookAt);
   if (code.length > LONGEST) return tooLong();
   // A shell is asked about the whole text too: nothing keeps a model from naming another language.
   const dangers = [
@@ -49,6 +60,7 @@ export function reviewCode(
 const NOTHING = {
   calls: [],
   written: [],
+  replaced: [],
   code: [],
   unknown: [],
   piped: [],

@@ -1,5 +1,5 @@
 import { isKnownProgram } from './programs.ts';
-import type { Trace } from './trace.ts';
+import type { Trace } from './traced.ts';
 import type { Value } from './values.ts';
 
 /** How sure it is what a text does, from 0 to 1, and what makes it less sure. */

@@ -1,5 +1,6 @@
 import type { Call } from './outputs.ts';
-import { type Trace, traceShell } from './trace.ts';
+import { traceShell } from './trace.ts';
+import type { Trace } from './traced.ts';
 import type { Value } from './values.ts';
 
 /** Something that is never run, or only with the owner's word. */

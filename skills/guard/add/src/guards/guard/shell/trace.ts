@@ -12,28 +12,11 @@ import {
   UNPACK,
 } from './kinds.ts';
 import { type Call, outputOf } from './outputs.ts';
+import { type Replacement, Replacements } from './replaced.ts';
+import type { Trace } from './traced.ts';
 import { type Scope, type Value, valuesOf, wholeValue } from './values.ts';
 import { setParameters, setVariables } from './variables.ts';
 import * as wrappers from './wrappers.ts';
-
-/** Everything that a text would run, as far as it can be told before. */
-export type Trace = {
-  readonly calls: readonly Call[];
-  /** Files that are written to; null for one that is not known. */
-  readonly written: readonly Value[];
-  /** Text for an interpreter of another language. */
-  readonly code: readonly { readonly language: string; readonly text: string }[];
-  /** Words for what is decided only when it runs. */
-  readonly unknown: readonly string[];
-  /** A download, or a text that is unpacked, goes to a shell. */
-  readonly piped: readonly ('download' | 'unpacked')[];
-  /** Functions that call themselves twice over, beside each other. */
-  readonly bombs: readonly string[];
-  /** Names of functions and aliases of the text. */
-  readonly own: ReadonlySet<string>;
-  /** Errors of the text as a shell's. */
-  readonly faults: readonly string[];
-};
 
 const DEEPEST = 12;
 const MOST_STEPS = 20_000;
@@ -60,6 +43,7 @@ class ShellTrace implements Trace {
   readonly bombs: string[] = [];
   readonly own = new Set<string>();
   readonly faults: string[] = [];
+  readonly #replacements = new Replacements();
   readonly #aliases = new Map<string, string>();
   readonly #functions = new Map<string, Node>();
   readonly #uncalled = new Set<Node>();
@@ -72,6 +56,10 @@ class ShellTrace implements Trace {
   };
   #depth = 0;
   #steps = 0;
+
+  get replaced(): readonly Replacement[] {
+    return this.#replacements.all;
+  }
 
   follow(text: string): void {
     this.#runText(text);
@@ -251,6 +239,7 @@ class ShellTrace implements Trace {
   }
 
   #runKnown(program: string, args: readonly Value[], input: Input): Value {
+    this.#replacements.called(program, args);
     this.#noteDownload(program, args);
     if (DECLARES.test(program) || READS.test(program))
       setVariables(this.#scope.variables, program, args);
@@ -356,7 +345,9 @@ class ShellTrace implements Trace {
     let read = input;
     for (const { operator, target, body, content, heredocQuoted } of redirects) {
       if (/^(?:>|>>|>\||&>|&>>|<>)$/.test(operator) && target !== undefined) {
-        this.written.push(wholeValue(target, this.#scope));
+        const path = wholeValue(target, this.#scope);
+        this.written.push(path);
+        this.#replacements.redirected(operator, path);
       } else if (operator === '<<<' && target !== undefined) {
         read = { text: wholeValue(target, this.#scope), from: [] };
       } else if (operator.startsWith('<<')) {
