@@ -1,6 +1,7 @@
 import type { Versions } from '../tree.ts';
 import { disputeRepeats, joinRepeats } from './checks/repeats.ts';
 import { disputeStrays } from './checks/strays.ts';
+import { disputeTwins } from './checks/twins.ts';
 import { bomOf, withBom, withoutBom } from './lines/bom.ts';
 import type { Hunk } from './lines/hunk.ts';
 import { type Interned, internLines } from './lines/intern.ts';
@@ -68,7 +69,8 @@ function mergeRegions(
   texts: Interned,
   format: Format | null,
 ): readonly Region[] {
-  const aligned = disputeStrays(joinRepeats(alignRegions(texts), texts), texts, lines);
+  const joined = disputeTwins(joinRepeats(alignRegions(texts), texts), texts);
+  const aligned = disputeStrays(joined, texts, lines);
   const resolved = format === null ? aligned : resolveRegions(aligned, texts, lines, format);
   return resolved === aligned ? aligned : disputeRepeats(resolved, texts);
 }

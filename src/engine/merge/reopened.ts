@@ -2,6 +2,7 @@ import type { Versions } from '../tree.ts';
 import { checkPlaces } from './checks/misplaced.ts';
 import { joinRepeats } from './checks/repeats.ts';
 import { disputeStrays } from './checks/strays.ts';
+import { disputeTwins } from './checks/twins.ts';
 import { withoutBom } from './lines/bom.ts';
 import { internLines } from './lines/intern.ts';
 import { mapVersions } from './lines/line-ends.ts';
@@ -27,7 +28,7 @@ export function reopeningOf(
   const texts = internLines(lines);
   const aligned = alignRegions(texts);
   if (isOpen(aligned)) return null;
-  const joined = joinRepeats(aligned, texts);
+  const joined = disputeTwins(joinRepeats(aligned, texts), texts);
   if (isOpen(joined)) return 'repeated';
   const regions = disputeStrays(joined, texts, lines);
   if (isOpen(regions)) return 'misplaced';

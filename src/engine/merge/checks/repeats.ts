@@ -116,9 +116,11 @@ function resolveContained(region: Region, texts: Interned): Region {
   if (isEqual(ours, theirs)) return { ...region, kind: 'both' };
   // Where both sides only inserted, the order of their further lines is unknown.
   if (base.length === 0) return region;
-  const isOurs = isWithin(base, theirs, ours);
+  const holds = (one: Int32Array, other: Int32Array) =>
+    one.length - base.length >= MIN_INSERTED && isWithin(base, one, other);
+  const isOurs = holds(theirs, ours);
   // Each may have the block of the other at the other end of its own: then nothing tells which.
-  if (isOurs === isWithin(base, ours, theirs)) return region;
+  if (isOurs === holds(ours, theirs)) return region;
   return { ...region, kind: isOurs ? 'ours' : 'theirs' };
 }
 
@@ -126,11 +128,10 @@ function resolveContained(region: Region, texts: Interned): Region {
  * Tells whether one side is the base with a block put in, and the other side has that block and, before
  * or after it, the base's own lines.
  */
-function isWithin(base: Int32Array, one: Int32Array, other: Int32Array): boolean {
+export function isWithin(base: Int32Array, one: Int32Array, other: Int32Array): boolean {
   const { length } = one;
   const inserted = length - base.length;
-  if (inserted < MIN_INSERTED || commonHead(base, one) + commonTail(base, one) < base.length)
-    return false;
+  if (inserted < 1 || commonHead(base, one) + commonTail(base, one) < base.length) return false;
   return (
     commonHead(one, other) + commonTail(one, base) >= length ||
     commonTail(one, other) + commonHead(one, base) >= length
