@@ -124,6 +124,8 @@ export type ChannelEvents = {
   readonly onReaction?: (reaction: Reaction) => Promise<ReactionOutcome>;
   /** Returns true where a service takes the frame. Otherwise the channel treats it as it would without services. */
   readonly onFrame?: (frame: Frame) => boolean;
+  /** Tells the owner, in a chat, what they should know and no status says. */
+  readonly onNotice?: (text: string) => void;
   readonly onStatus: (status: ChannelStatus) => void;
 };
 
@@ -200,6 +202,22 @@ export interface Channel {
 /** Thrown by `send` when it is unknown whether the far end has the message, and a repeat would be seen twice. */
 export class UnknownDelivery extends Error {
   override readonly name = 'UnknownDelivery';
+}
+
+/**
+ * Thrown by `send` where the far end may not get the message before a certain time: the host keeps it until then, and
+ * tells the owner. The channel has to refuse it again after a restart, which forgets the time.
+ */
+export class LaterDelivery extends Error {
+  override readonly name = 'LaterDelivery';
+  /** Milliseconds since the epoch; at most a day from now. */
+  readonly notBefore: number;
+
+  /** @param message why, and what happens, as a sentence for the owner */
+  constructor(message: string, notBefore: number) {
+    super(message);
+    this.notBefore = notBefore;
+  }
 }
 
 /** Services that a channel works with, beside its own settings. */

@@ -21,6 +21,8 @@ export interface Outbox {
   markSent(messageId: string): void;
   /** Notes that the far end did not take a message: it is tried again at `nextTryAt`. */
   postpone(messageId: string, nextTryAt: number, error: string): void;
+  /** Notes that a message is not to be sent before `notBefore`, which counts as no refusal. */
+  keep(messageId: string, notBefore: number, error: string): void;
   /**
    * Notes that a message was perhaps taken: it is repeated once at `nextTryAt`; the second time its outcome
    * stays unknown.
@@ -72,6 +74,9 @@ export function openOutbox(database: Database): Outbox {
   const postpone = database.prepare(`
     UPDATE outbox SET state = 'queued', attempts = attempts + 1, next_try_at = :nextTryAt,
       error = :error WHERE message_id = :messageId`);
+  const keep = database.prepare(`
+    UPDATE outbox SET state = 'queued', next_try_at = :notBefore, error = :error
+    WHERE message_id = :messageId`);
   const repeat = database.prepare(`
     UPDATE outbox SET state = 'queued', repeats = repeats + 1, next_try_at = :nextTryAt,
       error = :error WHERE message_id = :messageId AND repeats = 0`);
@@ -124,6 +129,7 @@ export function openOutbox(database: Database): Outbox {
     markSending: (messageId) => void setState.run({ messageId, state: 'sending', error: null }),
     markSent: (messageId) => void setState.run({ messageId, state: 'sent', error: null }),
     postpone: (messageId, nextTryAt, error) => void postpone.run({ messageId, nextTryAt, error }),
+    keep: (messageId, notBefore, error) => void keep.run({ messageId, notBefore, error }),
     markUnknown,
     giveUp: (messageId, error) => void setState.run({ messageId, state: 'failed', error }),
     recover: (now) =>

@@ -161,6 +161,11 @@ export class TestChannel implements Channel {
     return this.#events?.onFrame?.({ jid, sender, body }) === true;
   }
 
+  /** Says something that the owner should know. */
+  notice(text: string): void {
+    this.#events?.onNotice?.(text);
+  }
+
   /** Puts an emoji on what was sent. */
   async react(reaction: Reaction): Promise<ReactionOutcome | undefined> {
     return await this.#events?.onReaction?.(reaction);

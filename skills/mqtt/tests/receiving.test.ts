@@ -206,4 +206,5 @@ test('an agent at the other end that answers each answer is not answered for eve
   await inbox.until(() => inbox.log.length > 0);
   expect(count).toBe(31);
   expect(inbox.log).toMatchObject([{ data: { reason: expect.stringContaining('another agent') } }]);
+  expect(inbox.notices).toEqual([expect.stringContaining('Another agent')]);
 });

@@ -167,6 +167,7 @@ function eventsOf(
       return 'kept';
     },
     onFrame: parts.onFrame,
+    onNotice: parts.tellOwner,
     onStatus(status) {
       parts.onStatus(channel, status);
       parts.onReady();

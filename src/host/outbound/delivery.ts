@@ -1,4 +1,4 @@
-import { type Channel, UnknownDelivery } from '../../channels/channel.ts';
+import { type Channel, LaterDelivery, UnknownDelivery } from '../../channels/channel.ts';
 import { TIMED_OUT, withTimeout } from '../../lib/timeout.ts';
 import type { Outbound } from '../../store/store.ts';
 import type {
@@ -16,6 +16,8 @@ import type { OutgoingFiles } from './outgoing-files.ts';
 /** After this many refusals by a connected channel, a message no longer holds up later ones. */
 const MAX_ATTEMPTS = 10;
 const MAX_PAUSE_MS = 60_000;
+/** A message that a channel asked to keep is looked at again after a day, whatever the clock says. */
+const MAX_KEPT_MS = 86_400_000;
 /** People's apps ignore a change of a message that is a quarter of an hour old. */
 const EDITABLE_MS = 10 * 60_000;
 
@@ -39,7 +41,7 @@ export type DeliveryOptions = StorePort &
     readonly quiet: (jid: string) => Promise<void> | null;
     /** A message of this chat left the outbox, one way or the other. */
     readonly onDelivered: (jid: string) => void;
-    /** A message is not sent again, and was perhaps never taken. */
+    /** A message is not sent again, and was perhaps never taken; or it waits for long. */
     readonly onGivenUp: (message: GivenUp) => void;
   };
 
@@ -52,6 +54,10 @@ export function openDelivery(options: DeliveryOptions): Delivery {
   const { store, channels, now, log, timeouts, outgoingFiles } = options;
   const underWay = new Map<string, Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
+  /** Messages that a channel asked to keep, since this process began. */
+  const kept = new Set<string>();
+  /** When the owner was last told of a channel that keeps messages. */
+  const toldAt = new Map<string, number>();
   let isStopped = false;
 
   function wake(): void {
@@ -63,7 +69,8 @@ export function openDelivery(options: DeliveryOptions): Delivery {
       if (underWay.has(message.jid) || channel?.status().state !== 'connected') continue;
       const waitMs = message.nextTryAt - now();
       // One that is due later than it can have been put off was put off before the clock was set back.
-      if (waitMs > 0 && waitMs <= MAX_PAUSE_MS) nextTryMs = Math.min(nextTryMs, waitMs);
+      const longestMs = kept.has(message.messageId) ? MAX_KEPT_MS : MAX_PAUSE_MS;
+      if (waitMs > 0 && waitMs <= longestMs) nextTryMs = Math.min(nextTryMs, waitMs);
       else underWay.set(message.jid, deliver(channel, message));
     }
     if (Number.isFinite(nextTryMs)) timer = setTimeout(wake, nextTryMs);
@@ -87,6 +94,7 @@ export function openDelivery(options: DeliveryOptions): Delivery {
     if (failure === null) {
       log.info('a message was sent', { group: groupOf(jid), channel: channel.name, id: messageId });
     }
+    if (failure === null) kept.delete(messageId);
     underWay.delete(jid);
     options.onDelivered(jid);
     wake();
@@ -125,7 +133,9 @@ export function openDelivery(options: DeliveryOptions): Delivery {
     const { name } = channel;
     log.warn('a message was not taken', { group: groupOf(jid), channel: name, attempts, reason });
     const nextTryAt = now() + Math.min(timeouts.retryMs * 2 ** attempts, MAX_PAUSE_MS);
-    if (error instanceof UnknownDelivery) {
+    if (error instanceof LaterDelivery) {
+      keep(channel, message, error);
+    } else if (error instanceof UnknownDelivery) {
       const outcome = store.outbox.markUnknown(messageId, nextTryAt, reason);
       if (outcome === 'unknown') options.onGivenUp({ messageId, jid, outcome, error: reason });
     } else if (attempts + 1 < MAX_ATTEMPTS || channel.status().state !== 'connected') {
@@ -134,6 +144,22 @@ export function openDelivery(options: DeliveryOptions): Delivery {
       store.outbox.giveUp(messageId, reason);
       options.onGivenUp({ messageId, jid, outcome: 'refused', error: reason });
     }
+  }
+
+  function keep(
+    { name }: Channel,
+    message: Outbound,
+    { notBefore, message: error }: LaterDelivery,
+  ) {
+    const { messageId, jid, attempts, nextTryAt } = message;
+    store.outbox.keep(messageId, notBefore, error);
+    // One that was due later already was kept before a restart, and told of.
+    const isKnown = kept.has(messageId) || (attempts === 0 && nextTryAt > now());
+    kept.add(messageId);
+    const isTold = now() - (toldAt.get(name) ?? Number.NEGATIVE_INFINITY) < MAX_KEPT_MS;
+    if (isKnown || isTold) return;
+    toldAt.set(name, now());
+    options.onGivenUp({ messageId, jid, outcome: 'kept', error });
   }
 
   const groupOf = (jid: string) => store.groups.byJid(jid)?.folder;

@@ -2,11 +2,14 @@ import type { Group, Store } from '../../store/store.ts';
 import type { ChannelsPort, ClockPort, IdPort, StorePort } from '../contracts/ports.ts';
 import { ownersChats } from '../groups/owners-chats.ts';
 
-/** A message that is not sent again: the far end refused it, or twice did not say that it took it. */
+/**
+ * A message that is not sent again, as the far end refused it, or twice did not say that it took it; or one that is kept
+ * for later.
+ */
 export type GivenUp = {
   readonly messageId: string;
   readonly jid: string;
-  readonly outcome: 'refused' | 'unknown';
+  readonly outcome: 'refused' | 'unknown' | 'kept';
   readonly error: string;
 };
 
@@ -35,6 +38,9 @@ export function openGivenUpNotices(
 function textOf(store: Store, { jid, outcome, error }: GivenUp): string {
   const group: Group | null = store.groups.byJid(jid);
   const name = group?.name ?? jid;
+  if (outcome === 'kept') {
+    return `A message to ${name} waits, and goes out by itself within a day. Others that wait for the same reason are not told of. ${error}`;
+  }
   return outcome === 'refused'
     ? `A message to ${name} could not be delivered and was given up: ${error}`
     : `A message to ${name} was sent twice, and perhaps did not arrive; it is not sent again: ${error}`;

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { UnknownDelivery } from '../../channels/channel.ts';
+import { LaterDelivery, UnknownDelivery } from '../../channels/channel.ts';
 import type { TurnRequest } from '../../sandbox/sandbox.ts';
 import { answers, TestProject, textsOf } from '../../testing/assistant.ts';
 
@@ -209,6 +209,24 @@ test('the owner is told of a message whose outcome stayed unknown, and not of su
     ]),
   );
   expect(textsOf(chat)).toEqual([]);
+  await assistant.stop();
+});
+
+test('a message that its channel asks to keep is no refusal, however often; the owner is told once', async () => {
+  using project = new TestProject();
+  const assistant = await project.start({ agent: async () => answers('at eight') });
+  const { chat, terminal } = assistant;
+  registerFamily(assistant);
+  const soon = () => new LaterDelivery('Too many people today.', Date.now() + 1);
+  chat.failures.push(...Array.from({ length: 12 }, soon));
+  await chat.say('@Andy when is dinner?', { jid: FAMILY, isDirect: false });
+  await vi.waitFor(() => expect(textsOf(chat)).toEqual(['at eight']));
+  chat.notice('The lamp talks too much.');
+  await vi.waitFor(() => expect(terminal.sent).toHaveLength(2));
+  expect(textsOf(terminal)).toEqual([
+    'A message to Family waits, and goes out by itself within a day. Others that wait for the same reason are not told of. Too many people today.',
+    'The lamp talks too much.',
+  ]);
   await assistant.stop();
 });
 

@@ -19,6 +19,7 @@ export class Inbox implements ChannelEvents {
   readonly strangers: string[] = [];
   readonly statuses: ChannelStatus[] = [];
   readonly frames: Frame[] = [];
+  readonly notices: string[] = [];
   /** Nobody takes frames by default. */
   takesFrames = false;
   readonly log: { message: string; data: unknown }[] = [];
@@ -43,6 +44,8 @@ export class Inbox implements ChannelEvents {
     this.changed();
     return this.takesFrames;
   };
+
+  onNotice = (text: string): void => void this.notices.push(text);
 
   onStatus = (status: ChannelStatus): void => {
     this.statuses.push(status);

@@ -10,6 +10,7 @@ import { WhatsAppError } from '../failure.ts';
 import type { Baileys } from '../session/baileys.ts';
 import { uploadedFile } from './file-message.ts';
 import { formatParts } from './format.ts';
+import { checkNewPerson } from './new-people.ts';
 import { fitsPoll, nameOf, POLL_NODE, type Polls, pollMessage } from './poll.ts';
 import { messageIdOf, type Sent } from './sent.ts';
 import { type Rate, Throttle } from './throttle.ts';
@@ -45,8 +46,6 @@ export type DeliveryOptions = {
   readonly clock: ChannelClock;
 };
 
-const DAY_MS = 86_400_000;
-
 /** Phones show the first lines. */
 const MAX_QUOTED_BYTES = 1_000;
 
@@ -69,7 +68,7 @@ export class Delivery {
 
   /**
    * @throws WhatsAppError NOT_CONNECTED, TOO_MANY, UPLOAD_FAILED, REFUSED when WhatsApp has not taken every
-   * part; UNCONFIRMED when no answer came; sending it again is safe: the ids are the same
+   * part; UNCONFIRMED when no answer came; sending it again is safe: the ids are the same. LaterDelivery where the person is one new person too many today
    */
   send(message: OutboundMessage): Promise<void> {
     const { id } = message;
@@ -154,21 +153,10 @@ export class Delivery {
     send: (id: string, socket: WASocket) => Promise<unknown>,
   ): Promise<void> {
     if (this.#options.sent.begin({ id, ...said })) return;
-    this.#checkNewChat(said.jid);
+    checkNewPerson(this.#options, said.jid);
     await this.#waitForTurn(said.jid);
     await this.#sendPart(id, send);
     this.#options.sent.markTaken(id);
-  }
-
-  /** An account that begins to write to many people is taken for an advertiser's. */
-  #checkNewChat(jid: string): void {
-    const { sent, clock, pace, isSelf } = this.#options;
-    if (jid.endsWith('@g.us') || isSelf(jid) || sent.isKnown(jid)) return;
-    if (sent.newChatsSince(clock.now() - DAY_MS) < pace.newChatsADay) return;
-    throw new WhatsAppError(
-      'TOO_MANY',
-      `No more than ${pace.newChatsADay} people who are new are written to in a day, or WhatsApp may block the account. Try again tomorrow.`,
-    );
   }
 
   async #waitForTurn(jid: string): Promise<void> {

@@ -26,8 +26,8 @@ export interface Sent {
   markTaken(id: string): void;
   /** Tells whether WhatsApp has taken anything to this chat. */
   isKnown(jid: string): boolean;
-  /** Counts the people whose first message was taken since then. */
-  newChatsSince(since: number): number;
+  /** Returns when the `count`th newest of those who are written to had the first message; null where there are fewer. */
+  firstWrittenTo(count: number): number | null;
   /** Returns the text of a message in any chat; for use in the assistant only. */
   textOf(id: string): string | null;
   /** Returns the text only if the message is of that chat, so that an id of another chat's message reveals nothing. */
@@ -58,10 +58,8 @@ export function openSent({ database, now }: LinkDatabase): Sent {
   const known = database.prepare('SELECT 1 FROM sent WHERE jid = ? AND is_taken = 1 LIMIT 1');
   const newChats = database
     .prepare(
-      `SELECT count(*) FROM (
-         SELECT 1 FROM sent WHERE is_taken = 1 AND jid NOT LIKE '%@g.us'
-         GROUP BY jid HAVING min(sent_at) > ?
-       )`,
+      `SELECT min(sent_at) AS first FROM sent WHERE is_taken = 1 AND jid NOT LIKE '%@g.us'
+       GROUP BY jid ORDER BY first DESC LIMIT 1 OFFSET ?`,
     )
     .pluck();
   const row = (id: string) => (database.open ? Row.optional().parse(find.get(id)) : undefined);
@@ -79,7 +77,11 @@ export function openSent({ database, now }: LinkDatabase): Sent {
       if (database.open) taken.run(id);
     },
     isKnown: (jid) => known.get(jid) !== undefined,
-    newChatsSince: (since) => z.int().parse(newChats.get(since)),
+    firstWrittenTo: (count) =>
+      z
+        .int()
+        .nullable()
+        .parse(newChats.get(count - 1) ?? null),
     textOf: (id) => row(id)?.text ?? null,
     textIn(jid, id) {
       const found = row(id);

@@ -75,7 +75,7 @@ export function openInbox(options: InboxOptions): Take {
     if (!isAllowed(allowFrom, sender)) return async () => events.onStranger?.(sender);
     const chat = chatOf(topics, topic, named);
     if (chat === null) return ignore('its chat_id cannot be one, or is that of another topic');
-    if (!limit.takes(jidOf(chat))) {
+    if (!limit.takes(jidOf(chat), events)) {
       return ignore('its sender answers each answer: another agent is there');
     }
     const message = inboundOf(read.message, { chat, id: idOf(read.message, publication) });

@@ -70,7 +70,7 @@ export function openInbox(options: InboxOptions): Inbox {
   function workFor(read: LineMessage): () => Promise<void> {
     const { sender } = read;
     if (!isAllowed(settings.allowFrom, sender)) return async () => events.onStranger?.(sender);
-    if (!limit.takes(JID)) {
+    if (!limit.takes(JID, events)) {
       onNoise('its sender answers each answer: another agent is there');
       return async () => {};
     }
