@@ -99,6 +99,10 @@ test('models that cannot answer are left out, and the log says why', async () =>
       { model: 'anthropic/keyless', problem: expect.stringContaining('no key') },
     ],
   ]);
+  // A turn asks for its work aside as well: one fault is one line.
+  await chooseModels({ ...TURN, taskType: 'summary' });
+  await chooseModels({ ...TURN, taskType: 'subagent' });
+  expect(logged.filter(([message]) => message !== 'asked')).toHaveLength(2);
 });
 
 test('a router adds headers to a model or takes its tools away, and hears what became of it', async () => {

@@ -40,7 +40,7 @@ type Parts = {
 /**
  * Opens the routers of this tree, in their order.
  *
- * A model is left out where no provider here has it, and where it cannot be asked now. The log says so while
+ * A model is left out where no provider here has it, and where it cannot be asked now. The log says so once while
  * another answers.
  */
 export function openRouting(
@@ -80,6 +80,9 @@ export function openRouting(
     return { models: [] };
   }
 
+  /** What the log has said of models that were left out, until they can be asked again. */
+  const said = new Map<string, string>();
+
   async function usable(name: string): Promise<Model | string> {
     const model = models.find(name);
     if (model === null) return 'no provider here has it';
@@ -116,6 +119,7 @@ export function openRouting(
       for (const [wantedName, one] of byName) {
         const model = await usable(wantedName);
         if (typeof model !== 'string') {
+          said.delete(wantedName);
           chosen.push(typeof one === 'string' ? model : chosenModel(model, one));
           continue;
         }
@@ -125,6 +129,8 @@ export function openRouting(
       if (first !== undefined) {
         // Where none is left, the chat itself is told why.
         for (const { name: model, problem } of left) {
+          if (said.get(model) === problem) continue;
+          said.set(model, problem);
           log.warn('a model that was chosen is left out', { model, problem });
         }
         return {

@@ -1,10 +1,10 @@
-import type { TurnOutcome } from '../../sandbox/sandbox.ts';
+import type { ModelFailure } from '../../model/failure.ts';
 import type { ChatModels } from './chat-models.ts';
 
 /** Returns a sentence on what to take in place of a model that its server does not know; empty for nothing. */
 export async function successorHint(
   models: Pick<ChatModels, 'look'>,
-  { reason, model }: Extract<TurnOutcome, { kind: 'failed' }>,
+  { reason, model }: Pick<ModelFailure, 'reason' | 'model'>,
 ): Promise<string> {
   if (reason !== 'unknown-model' || model === undefined) return '';
   const found = await models.look(model);

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { type AgentScript, answers, TestProject, textsOf } from '../../testing/assistant.ts';
 import { listOf, startOpenAiServer } from '../../testing/model/openai.ts';
 import { FAMILY, isIdle } from '../../testing/turn/tasks.ts';
+import type { HostLog } from '../contracts/log.ts';
 
 const LISTED = listOf('gpt-5', 'gpt-5-mini', { id: 'tiny', context_length: 8_000 });
 
@@ -74,6 +75,35 @@ test('a model that its server does not know any more is told in the chat, with i
   );
 });
 
+test('a model that is gone while another answers is one line in the log and one in the chat, until it is there again', async () => {
+  const logged: string[] = [];
+  let isGone = true;
+  await using here = await started(
+    async ({ models: [model] }, events) => {
+      const message = `The model's server does not know "gpt-4" (404).`;
+      const failure = { code: 'MODEL_FAILED', message, reason: 'unknown-model' } as const;
+      const old = { ...model, id: 'openai/gpt-4' };
+      // Each call of a turn is passed over.
+      for (const _ of 'abc') {
+        if (isGone) events.onModelPassedOver?.(old, failure);
+        else events.onModelAnswer?.(old);
+      }
+      return answers('pong');
+    },
+    { info() {}, error() {}, warn: (message: string) => void logged.push(message) },
+  );
+  const line =
+    'The model\'s server does not know "gpt-4" (404). Another model answers in its place. Its nearest successor there is `openai/gpt-5`: the owner chooses it by `/model openai/gpt-5`.';
+  expect(await here.owner('hello')).toBe(`${line}\n\npong`);
+  expect(await here.owner('hello')).toBe('pong');
+  expect(logged).toEqual(['a model gave no answer, the next one is asked']);
+  isGone = false;
+  expect(await here.owner('hello')).toBe('pong');
+  isGone = true;
+  expect(await here.owner('hello')).toContain(line);
+  expect(logged).toHaveLength(2);
+});
+
 test('a chosen model that cannot be asked is said so, and no other is asked in its place', async () => {
   await using here = await started();
   here.assistant().store.modelChoices.set('main', {
@@ -88,7 +118,7 @@ test('a chosen model that cannot be asked is said so, and no other is asked in i
   ]);
 });
 
-async function started(agent?: AgentScript) {
+async function started(agent?: AgentScript, log?: HostLog) {
   let lists = 0;
   const server = await startOpenAiServer(
     ({ body }) => (body.model === 'hidden' ? 'ok' : { status: 404, message: 'no such model' }),
@@ -101,6 +131,7 @@ async function started(agent?: AgentScript) {
   let asked: readonly (string | number)[] = [];
   const begin = () =>
     project.start({
+      over: { ...(log && { log }) },
       agent: async (request, events) => {
         const [{ id, contextTokens }] = request.models;
         asked = [id, contextTokens];

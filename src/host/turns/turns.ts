@@ -12,6 +12,7 @@ import type {
   TimeZonePort,
 } from '../contracts/ports.ts';
 import type { ServiceCalls } from '../contracts/service.ts';
+import { openModelTroubles } from '../models/model-troubles.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import { taskResult } from '../scheduler/task-result.ts';
 import { callFromRouter } from '../services/early-calls.ts';
@@ -117,6 +118,7 @@ export function openTurns(options: TurnsOptions): Turns {
     cancelTurns: running.cancel,
   });
   const { chatModels, systemPrompt, budgets } = options;
+  const modelTroubles = openModelTroubles(chatModels);
   const chooseModels: typeof options.chooseModels = (turn) =>
     options.chooseModels(turn, callFromRouter(options.services, turn));
   const { tellOwner } = options.outbound.outgoing;
@@ -129,6 +131,7 @@ export function openTurns(options: TurnsOptions): Turns {
     sandbox,
     chooseModels,
     chatModels,
+    modelTroubles,
     tellOwner,
     systemPrompt,
     services: options.services,

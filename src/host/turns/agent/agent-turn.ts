@@ -12,6 +12,7 @@ import type {
   TimeZonePort,
 } from '../../contracts/ports.ts';
 import type { ChatModels } from '../../models/chat-models.ts';
+import type { ModelTroubles } from '../../models/model-troubles.ts';
 import { successorHint } from '../../models/successor-hint.ts';
 import { silently } from '../../scheduler/task-result.ts';
 import { type TaskTurn, taskOfTurn, taskPrompt } from '../../scheduler/task-turn.ts';
@@ -39,6 +40,7 @@ export type AgentTurnOptions = StorePort &
     readonly chooseModels: ChooseModels;
     readonly tellOwner: (text: string) => void;
     readonly chatModels: Pick<ChatModels, 'look'>;
+    readonly modelTroubles: ModelTroubles;
     readonly budgets: Budgets;
   };
 
@@ -66,7 +68,7 @@ export async function runAgentTurn(
   turn: Turn,
   callbacks: AgentCallbacks,
 ): Promise<TurnResult> {
-  const { store, sandbox, log } = options;
+  const { store, sandbox } = options;
   const group = store.groups.byJid(turn.jid);
   if (group === null) return unregistered();
   const task = taskOfTurn(store, turn);
@@ -145,8 +147,6 @@ export async function runAgentTurn(
       onModelPassedOver(model, failure) {
         callbacks.record.passedOver(model, failure);
         chosen.passedOver(model, failure);
-        const { message } = failure;
-        log.warn('a model gave no answer, the next one is asked', { model: model.id, message });
       },
       ...(followUps === undefined
         ? {}
@@ -168,7 +168,7 @@ export async function runAgentTurn(
   if (task !== null && (isEmpty || callbacks.isSilent())) {
     return silently('silent', outcome.text, session);
   }
-  return answered([...chosen.notices(), textOf(outcome)].join('\n\n'), session);
+  return answered([...(await chosen.notices()), textOf(outcome)].join('\n\n'), session);
 }
 
 /** A turn with a system prompt of its own gets its prompt as it is. */

@@ -3,11 +3,14 @@ import type { ModelFailure } from '../../../model/failure.ts';
 import type { Model } from '../../../model/model.ts';
 import type { RoutedTurn } from '../../../model/router.ts';
 import type { ChooseModels, Route } from '../../../model/routing.ts';
-import type { ClockPort, StorePort } from '../../contracts/ports.ts';
+import type { ClockPort, LogPort, StorePort } from '../../contracts/ports.ts';
+import type { ModelTroubles } from '../../models/model-troubles.ts';
 
 export type TurnModelsOptions = StorePort &
-  ClockPort & {
+  ClockPort &
+  LogPort & {
     readonly chooseModels: ChooseModels;
+    readonly modelTroubles: ModelTroubles;
     /** Tells the owner in their own chat. */
     readonly tellOwner: (text: string) => void;
   };
@@ -19,7 +22,7 @@ export type TurnModels = {
   passedOver(model: Model, failure: ModelFailure): void;
   answered(model: Model): void;
   /** Returns lines that the chat gets before the answer. */
-  notices(): readonly string[];
+  notices(): Promise<readonly string[]>;
 };
 
 /** Chooses the models of a turn, and those for its work aside. @returns a sentence where none can be asked */
@@ -27,6 +30,7 @@ export async function chooseTurnModels(
   options: TurnModelsOptions,
   turn: RoutedTurn,
 ): Promise<TurnModels | string> {
+  const { modelTroubles, log } = options;
   const main = await options.chooseModels(turn);
   if (main.kind === 'none') return main.message;
   const side = new Map<SideWork, Route & { kind: 'models' }>();
@@ -35,6 +39,7 @@ export async function chooseTurnModels(
     if (route.kind === 'models' && !isSame(route.models, main.models)) side.set(work, route);
   }
   const routes = [main, ...side.values()];
+  const failures = new Map<string, ModelFailure>();
   const notices = new Set<string>(routes.flatMap(({ notice }) => notice ?? []));
   const routesOf = ({ id }: Model) =>
     routes.filter(({ models }) => models.some((model) => model.id === id));
@@ -43,6 +48,11 @@ export async function chooseTurnModels(
     sideModels: Object.fromEntries([...side].map(([work, { models }]) => [work, models])),
     passedOver(model, failure) {
       noteKey(options, model, failure);
+      failures.set(model.id, failure);
+      const { message } = failure;
+      if (modelTroubles.note(model.id, failure)) {
+        log.warn('a model gave no answer, the next one is asked', { model: model.id, message });
+      }
       for (const route of routesOf(model)) {
         const notice = route.onPassedOver?.(model.id, failure) ?? null;
         if (notice !== null) notices.add(notice);
@@ -50,9 +60,17 @@ export async function chooseTurnModels(
     },
     answered(model) {
       options.store.keyTroubles.forget(providerOf(model));
+      modelTroubles.forget(model.id);
       for (const route of routesOf(model)) route.onAnswer?.(model.id);
     },
-    notices: () => [...notices],
+    async notices() {
+      // What a task says may be read by a program.
+      if (turn.taskType !== 'chat') return [...notices];
+      const gone = await Promise.all(
+        [...failures].map((one) => modelTroubles.lineAboutGone(turn.group.folder, ...one)),
+      );
+      return [...notices, ...gone.filter((line) => line !== null)];
+    },
   };
 }
 
