@@ -151,8 +151,8 @@ test('text in other charsets and encodings is read; bytes that are none harm not
 test('HTML becomes text: without scripts, styles, comments and the mail that is answered', () => {
   const html =
     '<html><head><style>p{}</style></head><body><p>Hello <b>all</b> &amp; <a href="https://example.org">this</a></p><!-- no --><script>alert(1)</script><div class="gmail_quote">old</div></body></html>';
-  expect(textOfHtml(html)).toBe('Hello **all** & [this](https://example.org)');
-  expect(textOfHtml(`${'<div>'.repeat(30_000)}deep`)).toContain('deep');
+  expect(textOfHtml(html).text).toBe('Hello **all** & [this](https://example.org)');
+  expect(textOfHtml(`${'<div>'.repeat(30_000)}deep`).text).toContain('deep');
 });
 
 test('parts within parts without end, and headers without end, are said', async () => {
@@ -211,16 +211,82 @@ test.each([
   ['comments without an end', '<!--'.repeat(50_000)],
   ['scripts without an end', '<script>'.repeat(25_000)],
 ])('HTML that is meant to take long does not: %s', (_, html) => {
-  expect(textOfHtml(`start ${html}`)).toContain('start');
+  expect(textOfHtml(`start ${html}`).text).toContain('start');
 });
 
 test('a line of blanks alone does not take long', () => {
   expect(ownWordsOf(`a\n${' '.repeat(99_000)}x`)).toMatch(/^a/);
 });
 
+test.each([
+  ['display', '<div style="display: none">SECRET</div>'],
+  [
+    'display, written to be overlooked',
+    '<div title=">" style="dis&#112;lay:n\\6f ne/**/">SECRET</div>',
+  ],
+  ['visibility', '<p style="VISIBILITY:hidden!important"><b>SECRET</b></p>'],
+  ['letters of no size', '<td style="font-size:0px"><i style="font-size:50%">SECRET</i></td>'],
+  ['letters of one pixel', '<span style="font:1px/1px Arial">SECRET</span>'],
+  ['no opacity', '<div style="opacity:0.0">SECRET</div>'],
+  ['outside of the screen', '<div style="position:absolute;left:-9999px">SECRET</div>'],
+  ['no height', '<div style="max-height:0;overflow:hidden">SECRET</div>'],
+  ['hidden', '<div hidden>SECRET</div>'],
+  [
+    'a style sheet',
+    '<style>p{color:red} .x , #y{display:none}</style><div class="a x">SECRET</div>',
+  ],
+  ['an element that ends another', '<div style="display:none"><b>SECRET</div>'],
+])('text that people do not see is no text of a mail: %s', (_, hidden) => {
+  const { text, hasHidden } = textOfHtml(`<p>Hello</p>${hidden}<p>Ada</p>`);
+  expect(text.replace(/\s+/g, ' ')).toBe('Hello Ada');
+  expect(hasHidden).toBe(true);
+});
+
+test.each([
+  '<td style="font-size:0px"><div style="font-size:13px">seen</div></td>',
+  '<div style="visibility:hidden"><b style="visibility:visible">seen</b></div>',
+  '<style>@media (max-width:600px){.x{display:none}}</style><p class="x">seen</p>',
+  '<style>.x{display:none}</style><p class="x" style="display:block">seen</p>',
+  '<p style="display:none"><p>seen</p>',
+  '<ul><li hidden><li>seen</ul>',
+  '<p style="font-size:.8em;opacity:0.9;left:-10px">seen</p>',
+])('what people see is kept: %s', (html) => {
+  expect(textOfHtml(`<p>Hello</p>${html}`).text).toContain('seen');
+});
+
+const mixed = (html: string) =>
+  `From: a@b.c\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\nContent-Type: text/plain\r\n\r\nHello\r\n--x\r\nContent-Type: text/html\r\n\r\n${html}\r\n--x--\r\n`;
+
+test('HTML beside plain text is read as other HTML is: what it hides is left out, which is said', async () => {
+  const found = await read(mixed('<div style="display:none">SECRET</div><b>Ada</b>'));
+  expect(found.text.split(/\s+/)).toEqual(['Hello', '**Ada**']);
+  expect(found.problem).toContain('hides');
+});
+
+test('beginnings of links and tags without end take no longer than their number', async () => {
+  const times = async (html: string) => {
+    const began = process.cpuUsage();
+    await read(mixed(html));
+    const { user, system } = process.cpuUsage(began);
+    return (user + system) / 1_000;
+  };
+  await times('<a href=');
+  for (const part of [
+    '<a href=',
+    '<a "',
+    "<a style='",
+    '<style>',
+    '<style>.x{',
+    '<p hidden>',
+    '/*',
+  ]) {
+    expect(await times(part.repeat(250_000 / part.length))).toBeLessThan(3_000);
+  }
+});
+
 test('HTML with very many lines keeps them', () => {
   expect(
-    textOfHtml(`<!-- no --><script>no</script>${'<p>one &amp; two</p>'.repeat(3_000)}`),
+    textOfHtml(`<!-- no --><script>no</script>${'<p>one &amp; two</p>'.repeat(3_000)}`).text,
   ).toMatch(/^one & two\s+one & two/);
 });
 

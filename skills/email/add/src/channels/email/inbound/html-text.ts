@@ -1,4 +1,5 @@
 import { NodeHtmlMarkdown } from 'node-html-markdown';
+import { withoutHidden } from './shown-html.ts';
 
 const LONGEST_HTML = 200_000;
 /** The library's time grows with the square of both: 40,000 tags, or 2,000 within each other, take seconds. */
@@ -16,12 +17,19 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '&amp;': '&',
 };
 
+/** The text of HTML, and whether it hides some. */
+export type HtmlText = { readonly text: string; readonly hasHidden: boolean };
+
 /**
  * Turns HTML into Markdown, without the mail that it answers and without what is not shown. HTML with more tags than a
  * person's is only freed of them. Anybody can send a mail, so its time is bounded by the length.
  */
-export function textOfHtml(html: string): string {
-  const shown = withoutUnshown(html.slice(0, LONGEST_HTML)).replace(QUOTED, '');
+export function textOfHtml(source: string): HtmlText {
+  const { html, hasHidden } = withoutHidden(source.slice(0, LONGEST_HTML));
+  return { text: markdownOf(withoutUnshown(html).replace(QUOTED, '')), hasHidden };
+}
+
+function markdownOf(shown: string): string {
   if (isHeavy(shown)) return withoutTags(shown);
   try {
     return NodeHtmlMarkdown.translate(shown, { ignore: ['img', 'svg', 'iframe', 'object'] }).trim();

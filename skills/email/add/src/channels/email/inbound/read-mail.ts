@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import PostalMime, { type Address, addressParser, type Email } from 'postal-mime';
+import { type Address, addressParser, type Email } from 'postal-mime';
 import type { Header } from './authentication.ts';
-import { textOfHtml } from './html-text.ts';
+import type { HtmlText } from './html-text.ts';
+import { MailParser } from './mail-parser.ts';
 import { ownWordsOf } from './own-words.ts';
 
 const LONGEST_TEXT = 100_000;
@@ -9,6 +10,9 @@ const DEEPEST_PARTS = 100;
 const LARGEST_HEADERS = 256_000;
 const MOST_REFERENCES = 50;
 const ADDRESS = /^[^\s@<>()",:;\\]+@[^\s@<>()",:;\\]+$/;
+
+const TOO_LONG = 'the rest of the mail is left out, as it is too long';
+const HIDDEN = 'text that the mail hides from people is left out';
 
 /** A mail, as far as it could be read. */
 export type ReadMail = {
@@ -45,18 +49,17 @@ export async function readMail(
     separateText,
   }: { readonly isCut: boolean; readonly separateText: () => Promise<string> },
 ): Promise<ReadMail> {
-  const { email, problem } = await parsed(source);
+  const { email, problem, body } = await parsed(source);
   const header = (name: string) => email.headers.filter(({ key }) => key === name);
   const from = mailboxes(header('from').map(({ value }) => value));
   const isOne = header('from').length === 1 && from.length === 1;
   const isPlain = plainAddress(header('from')[0]?.value ?? '') === from[0]?.address;
   const sender = isOne && isPlain ? from[0] : undefined;
   const messageId = idsIn(email.messageId ?? '')[0] ?? null;
-  const whole = textOf(email) || (isCut && problem === null ? await separateText() : '');
+  const whole = body.text || (isCut && problem === null ? await separateText() : '');
   const words = ownWordsOf(whole.slice(0, LONGEST_TEXT));
   const isLong =
-    whole.length > LONGEST_TEXT ||
-    (isCut && email.text !== undefined && whole.length > LONGEST_TEXT / 2);
+    whole.length > LONGEST_TEXT || (isCut && body.text !== '' && whole.length > LONGEST_TEXT / 2);
   return {
     id: createHash('sha256')
       .update(messageId ?? source)
@@ -75,7 +78,7 @@ export async function readMail(
     ),
     subject: (email.subject ?? '').replace(/\s+/g, ' ').trim().slice(0, 200),
     text: words,
-    problem: problem ?? (isLong ? 'the rest of the mail is left out, as it is too long' : null),
+    problem: problem ?? (isLong ? TOO_LONG : body.hasHidden ? HIDDEN : null),
     sentAt:
       email.date === undefined || Number.isNaN(Date.parse(email.date))
         ? null
@@ -83,17 +86,19 @@ export async function readMail(
   };
 }
 
+type Parsed = { readonly email: Email; readonly problem: string | null; readonly body: HtmlText };
+
 /** Reads header and body; of a mail that is nested without end, the header. */
-async function parsed(
-  source: Buffer,
-): Promise<{ readonly email: Email; readonly problem: string | null }> {
+async function parsed(source: Buffer): Promise<Parsed> {
   const limits = {
     forceRfc822Attachments: true,
     maxNestingDepth: DEEPEST_PARTS,
     maxHeadersSize: LARGEST_HEADERS,
   };
   try {
-    return { email: await PostalMime.parse(source, limits), problem: null };
+    const parser = new MailParser(limits);
+    const email = await parser.parse(source);
+    return { email, problem: null, body: parser.text() };
   } catch {
     const end = /\r?\n\r?\n/.exec(source.toString('latin1'))?.index ?? source.length;
     const headers = source
@@ -102,18 +107,15 @@ async function parsed(
       .replace(/^content-type:[^\n]*(\n[ \t][^\n]*)*\n?/gim, '');
     const problem = 'the mail could not be read: it has too many parts within parts';
     try {
-      return { email: await PostalMime.parse(`${headers}\r\n\r\n`, limits), problem };
+      const email = await new MailParser(limits).parse(`${headers}\r\n\r\n`);
+      return { email, problem, body: NO_TEXT };
     } catch {
-      return { email: { headers: [], headerLines: [], attachments: [] }, problem };
+      return { email: { headers: [], headerLines: [], attachments: [] }, problem, body: NO_TEXT };
     }
   }
 }
 
-function textOf({ text, html }: Email): string {
-  // Some clients write a plain part that says that there is none.
-  if (text !== undefined && text.trim() !== '') return text;
-  return html === undefined ? '' : textOfHtml(html);
-}
+const NO_TEXT: HtmlText = { text: '', hasHidden: false };
 
 /** Returns an address that every program reads the same: the server checked the one that it has read. Null otherwise. */
 function plainAddress(value: string): string | null {
