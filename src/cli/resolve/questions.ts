@@ -27,8 +27,14 @@ export async function askHunks(
   const { detail, screen } = options;
   const open = conflict.hunks.flatMap((hunk) => (hunk.kind === 'conflict' ? [hunk] : []));
   const picks: Pick[] = [];
+  let moved: string | null = null;
   for (const [index, hunk] of open.entries()) {
     const ways = detail.places[index]?.ways ?? [];
+    const following = ways.find(({ rule, label }) => rule === 'moved' && label === moved);
+    if (following !== undefined) {
+      picks.push(following.pick);
+      continue;
+    }
     const count = open.length === 1 ? '' : ` ${index + 1} of ${open.length}`;
     let pick: Pick | null = null;
     // What was picked for the places before outlives a text that is not finished.
@@ -40,7 +46,10 @@ export async function askHunks(
       if (answer === null) return 'stop';
       if (answer === 'm') return 'model';
       if (answer === 'l') return 'left';
-      pick = answer === 'e' ? editHunk(conflict, hunk) : (ways[Number(answer) - 1]?.pick ?? null);
+      const way = ways[Number(answer) - 1];
+      // The place that a block left and the one where it is are one question.
+      if (way?.rule === 'moved') moved = way.label;
+      pick = answer === 'e' ? editHunk(conflict, hunk) : (way?.pick ?? null);
     }
     picks.push(pick);
   }

@@ -1,4 +1,5 @@
 import { answeredFile } from '../compose/answer.ts';
+import { conflictHunks } from '../compose/conflict-hunks.ts';
 import { OWNER } from '../compose/plan.ts';
 import {
   type Decision,
@@ -274,7 +275,7 @@ function merge(
     kind: outcome.conflict,
     layers,
     reason,
-    hunks: outcome.hunks,
+    hunks: conflictHunks(outcome, versions),
     sides: versions,
     values: null,
   };

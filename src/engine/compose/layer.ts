@@ -8,6 +8,7 @@ import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
 import { answeredFile } from './answer.ts';
 import { authorsOf } from './blame/attribution.ts';
 import type { ComposedTree } from './composition.ts';
+import { conflictHunks } from './conflict-hunks.ts';
 import { followImports } from './follow.ts';
 import { draftOf, joinLayer } from './joint.ts';
 import type { Renames } from './renames.ts';
@@ -260,7 +261,8 @@ function takeMerge(
     return;
   }
   // An unrelated change by a third layer must not make this another conflict than it was.
-  const authors = authorsOf(tree.touches(path), outcome.hunks, 'ours');
+  const hunks = conflictHunks(outcome, versions);
+  const authors = authorsOf(tree.touches(path), hunks, 'ours');
   const author = authors[0] ?? tree.author(path);
   const together = outcome.conflict === 'content' ? faultTogether(path, versions) : null;
   const reasons = {
@@ -288,7 +290,7 @@ function takeMerge(
     layers: [author, name],
     authors,
     reason,
-    hunks: outcome.hunks,
+    hunks,
     sides: versions,
     values: null,
   };

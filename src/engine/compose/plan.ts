@@ -6,6 +6,7 @@ import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
 import { answeredFile } from './answer.ts';
 import { authorOf } from './blame/attribution.ts';
 import type { Composition } from './composition.ts';
+import { conflictHunks } from './conflict-hunks.ts';
 import {
   type KnownAnswers,
   NO_ANSWERS,
@@ -231,7 +232,7 @@ function resolve(
     kind: outcome.conflict,
     layers: [OWNER, author] as const,
     reason: reasonOf(path, { kind: outcome.conflict, versions, author }),
-    hunks: outcome.hunks,
+    hunks: conflictHunks(outcome, versions),
     sides: versions,
     values: null,
   };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Said, ShownDecision, Sides } from '../parts.ts';
 
 /** Rules that would resolve a conflict; `both` and `reversed` take the lines of both sides, in either order. */
-export const Rule = z.enum(['ours', 'theirs', 'both', 'reversed', 'insertion', 'words']);
+export const Rule = z.enum(['ours', 'theirs', 'both', 'reversed', 'insertion', 'words', 'moved']);
 
 /** A numbered way to resolve a conflict: the first is number 1. */
 const Way = z.object({ rule: Rule, label: z.string() });

@@ -8,6 +8,7 @@ import type { Versions } from '../../tree.ts';
 import type { Choice } from '../choice.ts';
 import { answerOfPicks, type Pick } from '../hunk-choices.ts';
 import { mergeWords } from './merge-words.ts';
+import { type MovedEdit, movedEdits } from './moved-ways.ts';
 import { adjectiveOf, holderOf, whose } from './whose.ts';
 
 /** A rule that would resolve a place in conflict. `both` and `reversed` take the lines of both sides. */
@@ -31,9 +32,7 @@ const MAX_PLACES = 12;
  */
 export function waysAtPlaces(conflict: Conflict): readonly (readonly PlaceWay[])[] {
   const disputes = disputesOf(conflict);
-  const all = disputes.map(({ hunk, layers }) =>
-    candidatesFor({ kind: 'conflict', ...hunk }, layers),
-  );
+  const all = candidates(conflict);
   if (disputes.length > MAX_PLACES) {
     return all.map((ways) => ways.filter(({ rule }) => rule === 'ours' || rule === 'theirs'));
   }
@@ -53,9 +52,7 @@ export function waysOf(conflict: Conflict): readonly Way[] {
   if (conflict.values !== null) return valueWays(conflict);
   const disputes = disputesOf(conflict);
   if (disputes.length === 0) return fileWays(conflict);
-  const places = disputes.map(({ hunk }) =>
-    candidatesFor({ kind: 'conflict', ...hunk }, conflict.layers),
-  );
+  const places = candidates({ ...conflict, authors: undefined, others: undefined });
   const [first = []] = places;
   const ways = first.flatMap(({ rule, label }) => {
     const picks = places.flatMap((some) => some.find((one) => one.rule === rule)?.pick ?? []);
@@ -64,6 +61,40 @@ export function waysOf(conflict: Conflict): readonly Way[] {
   return distinct(ways, ({ picks }) =>
     holds(conflict, picks) ? textOf(conflict, picks) : null,
   ).map(({ rule, label, picks }) => ({ rule, label, choice: { kind: 'picks', picks } }));
+}
+
+function candidates(conflict: Conflict): readonly (readonly PlaceWay[])[] {
+  const open = conflict.hunks.filter((hunk) => hunk.kind === 'conflict');
+  const layers = disputesOf(conflict).map((one) => one.layers);
+  const moved = movedEdits(conflict.hunks);
+  return open.map((hunk, at) => {
+    const sides = layers[at] ?? conflict.layers;
+    const edits = moved.flatMap((edit) => movedWays(conflict, edit, at));
+    return [...candidatesFor(hunk, sides), ...edits];
+  });
+}
+
+/** The edit of one side goes to where the other side moved the block. */
+function movedWays(conflict: Conflict, edit: MovedEdit, at: number): readonly PlaceWay[] {
+  const { editor, from, to } = edit;
+  if (at !== from && at !== to) return [];
+  const text = readable(edit.lines.join(''));
+  if (text === null) return [];
+  const layer = conflict.layers[editor === 'ours' ? 0 : 1];
+  const place = from === to ? '' : `, line ${lineOf(conflict, to)}`;
+  const label = `${adjectiveOf(layer)} edit at the block's new place${place} (moved)`;
+  const mover = editor === 'ours' ? 'theirs' : 'ours';
+  return [{ rule: 'moved', label, pick: at === to ? { text } : mover }];
+}
+
+/** Returns the line of ours at which an open hunk begins. */
+function lineOf({ hunks }: Conflict, open: number): number {
+  const index = hunks.indexOf(hunks.filter(({ kind }) => kind === 'conflict')[open] as Hunk);
+  const above = hunks.slice(0, index);
+  return above.reduce(
+    (line, hunk) => line + (hunk.kind === 'conflict' ? hunk.ours : hunk.lines).length,
+    1,
+  );
 }
 
 function candidatesFor(hunk: ConflictHunk, layers: Layers): readonly PlaceWay[] {
@@ -137,11 +168,15 @@ function textOf(conflict: Conflict, picks: readonly Pick[]): string {
 }
 
 /** Leaves out the ways without a result, and those whose result an earlier one has. */
-function distinct<W>(ways: readonly W[], resultOf: (way: W) => string | null): readonly W[] {
+function distinct<W extends { readonly rule: Rule }>(
+  ways: readonly W[],
+  resultOf: (way: W) => string | null,
+): readonly W[] {
   const known = new Set<string>();
   return ways.filter((way) => {
     const result = resultOf(way);
-    if (result === null || known.has(result)) return false;
+    // At the place that a block was moved from, its edit leaves what the mover left.
+    if (result === null || (known.has(result) && way.rule !== 'moved')) return false;
     known.add(result);
     return true;
   });

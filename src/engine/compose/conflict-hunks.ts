@@ -1,0 +1,19 @@
+import type { FileMerge } from '../merge/file.ts';
+import type { Hunk } from '../merge/lines/hunk.ts';
+import { mapVersions } from '../merge/lines/line-ends.ts';
+import { splitLines } from '../merge/lines/lines.ts';
+import { openNewPlaces } from '../merge/moved/new-places.ts';
+import type { TreeFile, Versions } from '../tree.ts';
+
+/** Returns the hunks of a merge in conflict as the owner is asked about them: the places that belong together. */
+export function conflictHunks(
+  outcome: Extract<FileMerge, { kind: 'conflict' }>,
+  { base, ours, theirs }: Versions<TreeFile | null>,
+): readonly Hunk[] {
+  const { conflict, hunks } = outcome;
+  if (conflict !== 'content' || base === null || ours === null || theirs === null) return hunks;
+  const lines = mapVersions({ base, ours, theirs }, ({ bytes }) =>
+    splitLines(bytes.toString('latin1')),
+  );
+  return openNewPlaces(hunks, lines);
+}
