@@ -113,3 +113,20 @@ test('a folder that cannot be written is reported as such', async () => {
     expect.objectContaining({ code: 'IO_FAILED' }),
   );
 });
+
+test('what a command computed for the next one stays where something is installed, and only there', async () => {
+  using folder = temporaryFolder();
+  const root = folder.path;
+  const compute = () => fs.writeFileSync(join(root, '.claw/cache/merges.json'), '{}');
+  await withLock(root, { verb: 'apply' }, compute);
+  expect(fs.readdirSync(root)).toEqual([]);
+  // As a clone has it.
+  fs.mkdirSync(join(root, '.claw'));
+  for (const name of ['.gitattributes', '.gitignore', 'state.yaml']) {
+    fs.writeFileSync(join(root, '.claw', name), 's\n');
+  }
+  await withLock(root, { verb: 'replay' }, compute);
+  const names = fs.readdirSync(join(root, '.claw')).sort();
+  expect(names).toEqual(['.gitattributes', '.gitignore', 'cache', 'state.yaml']);
+  expect(fs.readdirSync(join(root, '.claw/cache'))).toEqual(['merges.json']);
+});

@@ -177,8 +177,13 @@ function removeUnused(
 ): void {
   const isUsed = [...readUses(root)].some(([name, mark]) => mark !== (before.get(name) ?? ''));
   if (isUsed) return;
+  // Where something is installed, and git is told to ignore it, the next command finds what this one computed.
+  const isInstalled = kept.has('state.yaml') && kept.has('.gitignore');
+  const unused = listNames(root).filter(
+    (one) => !kept.has(one) && !(isInstalled && one === 'cache'),
+  );
   // In alphabetical order the lock is the last: who makes one of their own then finds the rest gone.
-  for (const name of [...listNames(root)].sort().filter((one) => !kept.has(one))) {
+  for (const name of unused.toSorted()) {
     fs.rmSync(join(root, '.claw', name), { recursive: true, force: true });
   }
   // Fails where a waiting command has added a file meanwhile: that command removes the folder itself.
