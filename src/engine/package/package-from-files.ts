@@ -24,7 +24,7 @@ export type PackageOptions = {
   /** The codebase's own protected globs; the engine's are always added. */
   readonly protectedPaths: readonly string[];
   /** Files of the project, to find names that a disk would unify with the package's. */
-  readonly existingPaths?: Iterable<string>;
+  readonly existingPaths?: readonly string[];
   /** The project's folder, to find links on the way to the targets. */
   readonly projectDir?: string;
   /**

@@ -15,24 +15,25 @@ export type Collision = { readonly path: string; readonly other: string };
  */
 export function findCollisions(
   targets: readonly string[],
-  existing: Iterable<string>,
+  existing: readonly string[],
 ): readonly Collision[] {
   if (targets.length === 0) return [];
+  const there = indexOf(existing);
   const files = new Map<string, string>();
   const folders = new Map<string, string>();
-  const present = new Set(existing);
-  for (const path of present) register(path, files, folders);
+  const fileAt = (key: string) => files.get(key) ?? there.files.get(key);
 
   const collisions: Collision[] = [];
   for (const path of targets) {
-    if (present.has(path)) continue;
+    if (there.present.has(path)) continue;
     const key = fold(path);
-    const same = files.get(key);
+    const same = fileAt(key);
     const other =
       (same === path ? undefined : same) ??
+      there.folders.get(key) ??
       folders.get(key) ??
       parentsOf(key)
-        .map((parent) => files.get(parent))
+        .map(fileAt)
         .find((file) => file !== undefined);
     if (other !== undefined) collisions.push({ path, other });
     register(path, files, folders);
@@ -41,7 +42,7 @@ export function findCollisions(
 }
 
 /** @throws ClawError PATH_COLLISION whose path is the first target that collides */
-export function checkCollisions(targets: readonly string[], existing: Iterable<string>): void {
+export function checkCollisions(targets: readonly string[], existing: readonly string[]): void {
   const [collision] = findCollisions(targets, existing);
   if (collision === undefined) return;
   const [path, other] = [showPath(collision.path), showPath(collision.other)];
@@ -50,6 +51,29 @@ export function checkCollisions(targets: readonly string[], existing: Iterable<s
     `${path} and ${other} cannot both exist on every disk. Rename one of them.`,
     { path, data: { other } },
   );
+}
+
+type Index = {
+  readonly present: ReadonlySet<string>;
+  /** By their folded paths. */
+  readonly files: ReadonlyMap<string, string>;
+  /** A file below each folder. */
+  readonly folders: ReadonlyMap<string, string>;
+};
+
+/** The indexes of lists, which do not change: a command checks many packages against the same one. */
+const INDEXES = new WeakMap<readonly string[], Index>();
+
+function indexOf(existing: readonly string[]): Index {
+  const known = INDEXES.get(existing);
+  if (known !== undefined) return known;
+  const files = new Map<string, string>();
+  const folders = new Map<string, string>();
+  const present = new Set(existing);
+  for (const path of present) register(path, files, folders);
+  const index = { present, files, folders };
+  INDEXES.set(existing, index);
+  return index;
 }
 
 function register(path: string, files: Map<string, string>, folders: Map<string, string>): void {

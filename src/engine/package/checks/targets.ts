@@ -15,7 +15,7 @@ export function targetsOf(manifest: Manifest): readonly string[] {
  *
  * @throws ClawError PATH_COLLISION whose path is the target
  */
-export function checkTargets(manifest: Manifest, existing: Iterable<string>): void {
+export function checkTargets(manifest: Manifest, existing: readonly string[]): void {
   const removed = removedBy(manifest);
   const moved = manifest.fileOps.flatMap((op) => (op.type === 'delete' ? [] : [op.to]));
   const deleted = manifest.fileOps.flatMap((op) => (op.type === 'delete' ? [op.path] : []));
@@ -23,12 +23,11 @@ export function checkTargets(manifest: Manifest, existing: Iterable<string>): vo
   checkOnce([...manifest.adds, ...moved]);
   checkOnce(removed);
 
-  const present = [...existing];
-  checkCollisions(removed, present);
+  checkCollisions(removed, existing);
   const gone = new Set(removed);
   checkCollisions(
     [...new Set(writtenBy(manifest))],
-    present.filter((path) => !gone.has(path)),
+    gone.size === 0 ? existing : existing.filter((path) => !gone.has(path)),
   );
 }
 

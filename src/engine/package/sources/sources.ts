@@ -20,6 +20,13 @@ export function bundledSkills(root: string): readonly string[] {
     .sort();
 }
 
+/** Tells the same of one name; spelled as on disk, also where the disk does not care. */
+function isBundled(root: string, name: string): boolean {
+  const folder = join(root, 'skills');
+  if (!existsSync(join(folder, name, 'manifest.yaml'))) return false;
+  return readdirSync(folder).includes(name);
+}
+
 /**
  * Finds out what is meant: a name under `skills/`, a folder, a tarball, or a folder of a git
  * repository (`<url>#<folder>`, `<url>#<ref>:<folder>`). Fetches nothing.
@@ -29,8 +36,7 @@ export function bundledSkills(root: string): readonly string[] {
  * folder that holds no package; USAGE, PATH_UNSAFE for an address that git is not given
  */
 export function findPackage(root: string, cwd: string, wanted: string): PackageSource {
-  const bundled = bundledSkills(root);
-  if (bundled.includes(wanted)) {
+  if (isBundled(root, wanted)) {
     return { kind: 'folder', folder: join(root, 'skills', wanted), source: wanted };
   }
   const path = resolve(cwd, wanted);
@@ -47,6 +53,7 @@ export function findPackage(root: string, cwd: string, wanted: string): PackageS
     const message = `${wanted} has no manifest.yaml, so it is not a skill package.`;
     throw new ClawError('FILE_MISSING', message, { path: 'manifest.yaml' });
   }
+  const bundled = bundledSkills(root);
   const nearest = nearestNames(wanted, bundled, 3);
   const message = /[/\\]/.test(wanted)
     ? `There is no skill folder or tarball at ${wanted}.`
