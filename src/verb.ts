@@ -23,6 +23,8 @@ export type VerbCall = {
   readonly options: Readonly<Record<string, unknown>>;
   /** True if the result is for a program: then `lines` are not printed. */
   readonly isJson: boolean;
+  /** Width of the terminal that `lines` go to; null where they go elsewhere. */
+  readonly columns: number | null;
   /** Aborted by Ctrl-C and its like. */
   readonly signal: AbortSignal;
   /** The process's own, for a verb that speaks a protocol with a program: it returns no `lines`, nor says anything. */

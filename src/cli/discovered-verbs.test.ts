@@ -37,6 +37,7 @@ test('a verb is a file: it gets its words, its options and its own settings, and
     data: {
       made: ['dataDir', 'now', 'projectDir', 'settings'],
       given: [
+        'columns',
         'confirm',
         'isAssistantRunning',
         'isJson',

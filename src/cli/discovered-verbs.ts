@@ -6,6 +6,7 @@ import { ClawError } from '../engine/commands.ts';
 import type { VerbCall, VerbContribution, VerbEnd } from '../verb.ts';
 import { CliError } from './cli-error.ts';
 import { ended } from './result.ts';
+import { screenOf } from './screen.ts';
 import type { Invocation, RunVerb } from './verb.ts';
 
 const FOLDER = resolve(import.meta.dirname, '../verbs');
@@ -144,6 +145,7 @@ async function carryOut(
     isJson: options.json === true,
     signal,
     stdin: process.stdin,
+    columns: screenOf(process.stdout, process.env).columns,
     stdout: process.stdout,
     async isAssistantRunning() {
       const { isAssistantRunning } = await import('./assistant/running.ts');

@@ -34,14 +34,32 @@ type Told = {
 };
 
 /** Calls a verb as the command line does. */
-async function claw(verb: VerbContribution, words: readonly string[], options: object = {}) {
+async function claw(
+  verb: VerbContribution,
+  words: readonly string[],
+  options: object = {},
+  columns: number | null = null,
+) {
   const context = { projectDir: project.dir, dataDir: join(project.dir, 'data'), now: Date.now };
   const opened = verb.open({ ASSISTANT_NAME: 'Andy' }, context);
   if (opened.kind !== 'made' || opened.value === null) throw new Error('not made');
-  const call = { words, options, isJson: false } as unknown as VerbCall;
+  const call = { words, options, isJson: false, columns } as unknown as VerbCall;
   const { data, lines = [] } = await opened.value(call);
   return { data: data as Told, text: lines.join('\n') };
 }
+
+test.each([60, 80, 100, 130])(
+  'claw trace fits into %i columns, and says that it leaves something out',
+  async (columns) => {
+    const { data, text } = await claw(trace, [], {}, columns);
+    const steps = await claw(trace, [data.turns[1]?.turnId ?? ''], {}, columns);
+    const [, ...below] = steps.text.split('\n').slice(2);
+    for (const line of [...text.split('\n'), ...below])
+      expect(line.length).toBeLessThanOrEqual(columns);
+    expect(text).toMatch(/Family .*\$0\.0600/);
+    expect(text.includes('on a wider terminal')).toBe(columns < 130);
+  },
+);
 
 test('claw trace lists the newest turns, and shows the steps of one by the beginning of its id', async () => {
   const { data, text } = await claw(trace, []);

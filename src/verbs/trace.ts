@@ -19,22 +19,26 @@ export const verb = defineVerb({
   ],
   create:
     ({ dataDir }) =>
-    async ({ words, options }) => {
+    async ({ words, options, columns }) => {
       const [turn, ...more] = words;
       if (more.length > 0) throw new VerbError('usage', 'Name one turn: claw trace 3f2a81c0.');
       return withReadOnlyQueries(join(dataDir, 'claw.db'), (queries) =>
-        turn === undefined ? newest(queries, options) : traceOf(queries, turn),
+        turn === undefined ? newest(queries, options, columns) : traceOf(queries, turn, columns),
       );
     },
 });
 
-function newest(queries: ReadOnlyQueries, options: Readonly<Record<string, unknown>>) {
+function newest(
+  queries: ReadOnlyQueries,
+  options: Readonly<Record<string, unknown>>,
+  columns: number | null,
+) {
   const limit = Number(options['last'] ?? LISTED);
   if (!Number.isInteger(limit) || limit < 1 || limit > MOST_LISTED) {
     throw new VerbError('usage', `Say how many turns: --last 50, ${MOST_LISTED} at most.`);
   }
   const runs = queries.turnRuns.newest(limit, folderOf(queries, options['chat']));
-  return { data: { turns: runs.map(runData) }, lines: listLines(runs) };
+  return { data: { turns: runs.map(runData) }, lines: listLines(runs, columns) };
 }
 
 function folderOf(queries: ReadOnlyQueries, chat: unknown): string | undefined {
@@ -44,7 +48,7 @@ function folderOf(queries: ReadOnlyQueries, chat: unknown): string | undefined {
   throw new VerbError('usage', `${chat} is not registered, so no agent has worked there.`);
 }
 
-function traceOf(queries: ReadOnlyQueries, turn: string) {
+function traceOf(queries: ReadOnlyQueries, turn: string, columns: number | null) {
   const runs = queries.turnRuns.ofTurn(turn);
   const ids = [...new Set(runs.map(({ turnId }) => turnId))];
   if (ids.length > 1) {
@@ -61,7 +65,7 @@ function traceOf(queries: ReadOnlyQueries, turn: string) {
     data: { runs: traces.map(({ run, steps }) => ({ ...runData(run), steps })) },
     lines: traces.flatMap(({ run, steps }, index) => [
       ...(index === 0 ? [] : ['', 'Run again:', '']),
-      ...runLines(run, steps),
+      ...runLines(run, steps, columns),
     ]),
   };
 }

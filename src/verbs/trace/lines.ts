@@ -1,10 +1,19 @@
 import type { TurnRun, TurnStep } from '../../store/turns/turn-runs.ts';
 import { printable } from '../../terminal/printable.ts';
+import { fittedTable } from './fitted-table.ts';
 
 const ID_LENGTH = 8;
 
-/** Returns runs as a table, the newest first. */
-export function listLines(runs: readonly TurnRun[]): readonly string[] {
+/** Columns that a narrow terminal does without, the first one first. */
+const LIST_LEAVING = ['calls', 'tools', 'tokens', 'time', 'began', 'model'];
+const RUN_LEAVING = ['cache', 'at', 'in', 'out', 'time'];
+
+/**
+ * Returns runs as a table, the newest first.
+ *
+ * @param columns of the terminal; null where there is none
+ */
+export function listLines(runs: readonly TurnRun[], columns: number | null): readonly string[] {
   if (runs.length === 0) return ['No turn has been recorded yet.'];
   const head = ['turn', 'began', 'chat', 'model', 'calls', 'tools', 'tokens', 'cost', 'time', ''];
   const rows = runs.map((run) => [
@@ -19,12 +28,17 @@ export function listLines(runs: readonly TurnRun[]): readonly string[] {
     seconds(run.endedAt - run.startedAt),
     outcomeOf(run),
   ]);
-  return [...table(head, rows, 'llllrrrrrl'), '', '`claw trace <turn>` shows the steps of one.'];
+  const table = { head, rows, sides: 'llllrrrrrl', named: 'model', leaving: LIST_LEAVING };
+  return [...fittedTable(table, columns), '', '`claw trace <turn>` shows the steps of one.'];
 }
 
 /** Returns one run with its steps. */
-export function runLines(run: TurnRun, steps: readonly TurnStep[]): readonly string[] {
-  const head = ['', 'at', 'time', 'step', '', 'in', 'out', 'cache', 'cost', ''];
+export function runLines(
+  run: TurnRun,
+  steps: readonly TurnStep[],
+  columns: number | null,
+): readonly string[] {
+  const head = ['', 'at', 'time', 'step', 'name', 'in', 'out', 'cache', 'cost', ''];
   const rows = steps.map((step, index) => [
     `${index + 1}`,
     seconds(step.startedMs),
@@ -34,6 +48,7 @@ export function runLines(run: TurnRun, steps: readonly TurnStep[]): readonly str
     ...(step.kind === 'model' ? spendingOf(step) : ['', '', '', '']),
     step.error === null ? '' : `failed: ${cut(step.error, 80)}`,
   ]);
+  const table = { head, rows, sides: 'rrrllrrrrl', named: 'name', leaving: RUN_LEAVING };
   const leftOut = run.leftOut > 0 ? [`(and ${run.leftOut} more steps, which are not kept)`] : [];
   const parts = [
     counted(run.modelCalls, 'model call'),
@@ -45,7 +60,7 @@ export function runLines(run: TurnRun, steps: readonly TurnStep[]): readonly str
     `Turn ${run.turnId} in ${cut(run.chatName, 80)}, ${localTime(run.startedAt)}`,
     `${outcomeOf(run)} after ${seconds(run.endedAt - run.startedAt)}: ${parts.join(', ')}`,
     '',
-    ...(rows.length === 0 ? ['It took no step.'] : table(head, rows, 'rrrllrrrrl')),
+    ...(rows.length === 0 ? ['It took no step.'] : fittedTable(table, columns)),
     ...leftOut,
   ];
 }
@@ -102,24 +117,4 @@ function localTime(moment: number): string {
     second: '2-digit',
   });
   return format.format(new Date(moment));
-}
-
-/** @param sides `l` or `r` for each column */
-function table(
-  head: readonly string[],
-  rows: readonly (readonly string[])[],
-  sides: string,
-): readonly string[] {
-  const widths = head.map((_, column) =>
-    Math.max(...[head, ...rows].map((row) => [...(row[column] ?? '')].length)),
-  );
-  return [head, ...rows].map((row) =>
-    row
-      .map((cell, column) => {
-        const gap = ' '.repeat((widths[column] ?? 0) - [...cell].length);
-        return sides[column] === 'r' ? gap + cell : cell + gap;
-      })
-      .join('  ')
-      .trimEnd(),
-  );
 }
