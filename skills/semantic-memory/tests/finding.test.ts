@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hashEmbedding } from '../../../src/tools/semantic-memory/hash-embedder.ts';
+import { folded, hashEmbedding } from '../../../src/tools/semantic-memory/hash-embedder.ts';
 import { paragraphsOf, piecesOf } from '../../../src/tools/semantic-memory/paragraphs.ts';
 import { codeOf, cosine, toBytes } from '../../../src/tools/semantic-memory/quantise.ts';
 import { tellingWords, wordsOf } from '../../../src/tools/semantic-memory/query-words.ts';
@@ -178,4 +178,9 @@ test('a long file is written in steps, with searches between them, and one that 
   for (const _ of notes.removeSource('main', source));
   expect([total(), notes.sources('main')]).toEqual([0, []]);
   notes.close();
+});
+
+test('a question of signs that stand for a phrase each is cut before it grows', () => {
+  expect(folded('ﷺ'.repeat(1_000_000)).length).toBe(20_000);
+  expect(folded(`Élan ${'x'.repeat(40_000)}`).slice(0, 5)).toBe('elan ');
 });

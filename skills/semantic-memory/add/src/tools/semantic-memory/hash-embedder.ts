@@ -19,9 +19,16 @@ export function hashEmbedding(text: string): Float32Array {
   return normalised(vector);
 }
 
-/** Returns the text in lower case and without accents. */
+/** More than a note or a question has. */
+const MOST_FOLDED = 20_000;
+
+/**
+ * Returns the beginning of a text in lower case and without accents, and 20,000 signs of it at most: some signs
+ * stand for a phrase, such as U+FDFA, which becomes eighteen, and a question may be a message of a megabyte.
+ */
 export function folded(text: string): string {
-  return text.toLowerCase().normalize('NFKD').replace(/\p{M}/gu, '');
+  const plain = text.slice(0, MOST_FOLDED).toLowerCase().normalize('NFKD').replace(/\p{M}/gu, '');
+  return plain.slice(0, MOST_FOLDED);
 }
 
 function addWord(vector: Float32Array, word: string): void {
