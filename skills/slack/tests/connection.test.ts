@@ -98,7 +98,7 @@ test.concurrent('errors of Slack and pauses that it asks for are waited out', as
   ]);
 });
 
-test.concurrent('Bolt writes to the log, never to the console', async () => {
+test.concurrent('the client writes to the log, never to the console', async () => {
   await using slack = await startWorkspace();
   const methods = ['log', 'debug', 'info', 'warn', 'error'] as const;
   const spies = methods.map((method) => vi.spyOn(console, method));

@@ -74,7 +74,7 @@ class SlackChannel implements Channel {
     }
     this.#report(events, { state: 'connecting', detail: null });
     dropFetched(this.#parts.folder);
-    // Bolt takes a quarter of a second to load, which nobody without Slack should wait for.
+    // Slack's client takes a moment to load, which nobody without Slack should wait for.
     this.#workspace = import('./slack/workspace.ts').then(({ openWorkspace }) =>
       openWorkspace({
         botToken,

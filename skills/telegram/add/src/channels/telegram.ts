@@ -1,5 +1,5 @@
-import { Api } from 'grammy';
 import type { Update, UserFromGetMe } from 'grammy/types';
+import { Api } from 'grammy/web';
 import {
   type Channel,
   type ChannelContext,
@@ -26,7 +26,6 @@ import {
   takeBack,
 } from './telegram/delivery.ts';
 import { TelegramError } from './telegram/failure.ts';
-import { plainFetch } from './telegram/fetch.ts';
 import {
   FILE_MIGRATIONS,
   type FileReferences,
@@ -110,7 +109,7 @@ class TelegramChannel implements Channel {
     const { token, apiRoot } = this.#settings;
     const { log, clock, sent, dataDir } = this.#parts;
     dropFetched(fetchedFolder(dataDir));
-    const api = new Api(token, { apiRoot, timeoutSeconds: REQUEST_SECONDS, fetch: plainFetch });
+    const api = new Api(token, { apiRoot, timeoutSeconds: REQUEST_SECONDS });
     const uploads = new Api(token, { apiRoot, timeoutSeconds: UPLOAD_SECONDS });
     const stop = new AbortController();
     const { promise: outcome, resolve } = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-import type { webApi } from '@slack/bolt';
+import type * as webApi from '@slack/web-api';
 import type { OutboundDraft } from '../channel.ts';
 import { channelIdOf, stampOf } from './jid.ts';
 

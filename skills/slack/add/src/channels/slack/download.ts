@@ -1,4 +1,4 @@
-import type { webApi } from '@slack/bolt';
+import type * as webApi from '@slack/web-api';
 import { z } from 'zod';
 import type { FetchedAttachment } from '../channel.ts';
 import { causeInWords } from '../kit/cause.ts';

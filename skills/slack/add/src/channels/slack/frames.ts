@@ -1,4 +1,4 @@
-import type { SocketModeReceiver } from '@slack/bolt';
+import type { SocketModeClient } from '@slack/socket-mode';
 import { z } from 'zod';
 import type { ChannelLog } from '../channel.ts';
 
@@ -17,7 +17,7 @@ const Event = z.looseObject({ event: z.looseObject({ type: z.string() }) });
  * Keeps frames from the client that it does not expect: it reads them without looking, and one without an event would
  * end the process. They are not acknowledged. An event of the name `error` or `disconnected` cannot get in either.
  */
-export function guardFrames(client: SocketModeReceiver['client'], log: ChannelLog): void {
+export function guardFrames(client: SocketModeClient, log: ChannelLog): void {
   const readers = client.listeners(RECEIVED);
   client.removeAllListeners(RECEIVED);
   client.on(RECEIVED, (data: unknown, isBinary: boolean) => {

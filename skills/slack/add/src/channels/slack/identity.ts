@@ -1,6 +1,6 @@
-import { webApi } from '@slack/bolt';
+import * as webApi from '@slack/web-api';
 import { readFailure } from './failure.ts';
-import { boltLogger } from './logger.ts';
+import { slackLogger } from './logger.ts';
 
 /** An app and its workspace, or one sentence about why they cannot be told. */
 export type Identity =
@@ -44,7 +44,7 @@ export async function problemOfAppToken(appToken: string, limits: Limits): Promi
 function clientOf(token: string, { apiUrl, timeoutMs }: Limits): webApi.WebClient {
   return new webApi.WebClient(token, {
     slackApiUrl: apiUrl,
-    logger: boltLogger({ info: () => {}, warn: () => {} }),
+    logger: slackLogger({ info: () => {}, warn: () => {} }),
     retryConfig: { retries: 0 },
     rejectRateLimitedCalls: true,
     timeout: timeoutMs,

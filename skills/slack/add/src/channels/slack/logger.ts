@@ -1,8 +1,8 @@
-import { type Logger, LogLevel } from '@slack/bolt';
+import { type Logger, LogLevel } from '@slack/web-api';
 import type { ChannelLog } from '../channel.ts';
 
-/** Keeps Bolt off the console: its complaints go to the log, its chatter nowhere. */
-export function boltLogger(log: ChannelLog): Logger {
+/** Keeps Slack's client off the console: its complaints go to the log, its chatter nowhere. */
+export function slackLogger(log: ChannelLog): Logger {
   const complain = (...words: readonly unknown[]) => log.warn(words.map(String).join(' '));
   return {
     debug() {},

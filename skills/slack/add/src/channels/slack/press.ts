@@ -1,4 +1,4 @@
-import type { webApi } from '@slack/bolt';
+import type * as webApi from '@slack/web-api';
 import { z } from 'zod';
 import type { Choice, ChoiceOutcome, OutboundChoices } from '../channel.ts';
 import { jidOf } from './jid.ts';

@@ -1,8 +1,9 @@
-import { SocketModeReceiver, type SocketModeReceiverOptions } from '@slack/bolt';
+import { SocketModeClient } from '@slack/socket-mode';
+import type { WebClientOptions } from '@slack/web-api';
 import { z } from 'zod';
 import type { ChannelLog } from '../channel.ts';
 import { guardFrames } from './frames.ts';
-import { boltLogger } from './logger.ts';
+import { slackLogger } from './logger.ts';
 
 /** Slack says hello within a second; a line without one is dead. */
 const HELLO_MS = 15_000;
@@ -10,11 +11,9 @@ const HELLO_MS = 15_000;
 /** The time that the other end has to agree to the end before the line is cut. */
 const GOODBYE_MS = 500;
 
-type InstallerOptions = NonNullable<SocketModeReceiverOptions['installerOptions']>;
-
 export type SessionOptions = {
   readonly appToken: string;
-  readonly clientOptions: NonNullable<InstallerOptions['clientOptions']>;
+  readonly clientOptions: WebClientOptions;
   readonly log: ChannelLog;
   /** Resolves when what is in the envelope is stored. */
   readonly take: (body: unknown) => Promise<void>;
@@ -34,18 +33,17 @@ const Envelope = z.looseObject({
  * Opens one WebSocket of socket mode and resolves when Slack has said hello. The promise in the
  * result resolves when the line is down, from either end.
  *
- * Bolt's `App` acknowledges an event before its listeners run, so a crash in between would lose a
- * message. Here Bolt's receiver works without an app: an envelope is acknowledged once it is stored.
+ * An envelope is acknowledged once it is stored. Bolt, Slack's framework, acknowledges before listeners run, and brings a
+ * web server and twice the memory.
  */
 export async function openSession(options: SessionOptions): Promise<{ closed: Promise<void> }> {
   const { appToken, clientOptions, log, signal } = options;
-  const receiver = new SocketModeReceiver({
+  const client = new SocketModeClient({
     appToken,
-    logger: boltLogger(log),
+    logger: slackLogger(log),
     autoReconnectEnabled: false,
-    installerOptions: { clientOptions },
+    clientOptions,
   });
-  const { client } = receiver;
   guardFrames(client, log);
   const underway = new Set<Promise<void>>();
   client.on('slack_event', (event: unknown) => {
@@ -61,7 +59,7 @@ export async function openSession(options: SessionOptions): Promise<{ closed: Pr
   signal.addEventListener('abort', end);
   const late = setTimeout(end, HELLO_MS);
   try {
-    await receiver.start();
+    await client.start();
   } catch (error) {
     signal.removeEventListener('abort', end);
     throw error;

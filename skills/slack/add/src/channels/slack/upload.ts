@@ -1,5 +1,5 @@
 import { openAsBlob } from 'node:fs';
-import type { webApi } from '@slack/bolt';
+import type * as webApi from '@slack/web-api';
 import type { OutboundFile } from '../channel.ts';
 import { SlackError } from './failure.ts';
 

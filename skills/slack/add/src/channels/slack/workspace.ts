@@ -1,4 +1,4 @@
-import { webApi } from '@slack/bolt';
+import * as webApi from '@slack/web-api';
 import type {
   ChannelClock,
   ChannelEvents,
@@ -14,7 +14,7 @@ import { fetchFile } from './download.ts';
 import { explainFailure } from './failure.ts';
 import type { FileReferences } from './file-references.ts';
 import { Inbox } from './inbox.ts';
-import { boltLogger } from './logger.ts';
+import { slackLogger } from './logger.ts';
 import { Names } from './names.ts';
 import { showOutcome } from './press.ts';
 import { openSession } from './session.ts';
@@ -60,7 +60,7 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
   const stop = new AbortController();
   const clientOptions = {
     slackApiUrl: options.apiUrl,
-    logger: boltLogger(log),
+    logger: slackLogger(log),
     // Whether to try again is decided here: some requests must not be repeated, all must end in time.
     retryConfig: { retries: 0 },
     rejectRateLimitedCalls: true,

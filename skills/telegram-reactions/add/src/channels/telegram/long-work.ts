@@ -1,5 +1,5 @@
-import type { Api } from 'grammy';
 import type { ReactionTypeEmoji } from 'grammy/types';
+import type { Api } from 'grammy/web';
 import type { OutboundDraft } from '../channel.ts';
 import { chatIdOf } from './jid.ts';
 import { forGrammy } from './signal.ts';

@@ -1,5 +1,6 @@
-import { type Api, GrammyError, InputFile } from 'grammy';
+import { createReadStream } from 'node:fs';
 import type { InlineKeyboardMarkup, ReactionTypeEmoji } from 'grammy/types';
+import { type Api, GrammyError, InputFile } from 'grammy/web';
 import type {
   ChannelCapabilities,
   ChannelClock,
@@ -213,9 +214,14 @@ async function sendFile(
   { path, name }: OutboundFile,
   isFirst: boolean,
 ): Promise<void> {
-  const file = new InputFile(path, quoted(name));
+  const file = new InputFile(bytesOf(path), quoted(name));
   const place = placeOf(message, isFirst);
   await api.sendDocument(chatIn(message.jid), file, place, forGrammy(signal));
+}
+
+/** Reads a file as it is sent: grammY's part for browsers, which is the smaller one, knows no paths. */
+async function* bytesOf(path: string): AsyncGenerator<Uint8Array> {
+  yield* createReadStream(path);
 }
 
 /** grammY writes the name as it is given into a header, where a space or a semicolon would end it. */

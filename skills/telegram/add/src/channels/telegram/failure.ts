@@ -1,4 +1,4 @@
-import { GrammyError, HttpError } from 'grammy';
+import { GrammyError, HttpError } from 'grammy/web';
 import { type ChannelStatus, UnknownDelivery } from '../channel.ts';
 import { causeInWords } from '../kit/cause.ts';
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Api, GrammyError } from 'grammy';
+import { type Api, GrammyError } from 'grammy/web';
 import { z } from 'zod';
 import type { OpenDatabase } from '../../lib/own-database.ts';
 import type { FetchedAttachment } from '../channel.ts';

@@ -1,4 +1,4 @@
-import { Api, GrammyError } from 'grammy';
+import { Api, GrammyError } from 'grammy/web';
 import { causeOf } from './failure.ts';
 import { forGrammy } from './signal.ts';
 

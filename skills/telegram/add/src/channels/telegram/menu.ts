@@ -1,5 +1,5 @@
-import { type Api, GrammyError } from 'grammy';
 import type { BotCommand, BotCommandScope } from 'grammy/types';
+import { type Api, GrammyError } from 'grammy/web';
 import type { ChannelClock, ChannelLog, ChatCommand } from '../channel.ts';
 import { backoffMs } from '../kit/backoff.ts';
 import { causeOf, retryAfterMs } from './failure.ts';

@@ -1,5 +1,5 @@
-import type { Api } from 'grammy';
 import type { Update, UserFromGetMe } from 'grammy/types';
+import type { Api } from 'grammy/web';
 import type { ChannelClock, ChannelLog, ChannelStatus } from '../channel.ts';
 import { backoffMs } from '../kit/backoff.ts';
 import { explainFailure } from './failure.ts';

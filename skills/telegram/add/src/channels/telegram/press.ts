@@ -1,5 +1,5 @@
-import type { Api } from 'grammy';
 import type { CallbackQuery, InlineKeyboardMarkup } from 'grammy/types';
+import type { Api } from 'grammy/web';
 import type { Choice, ChoiceOutcome, OutboundChoices } from '../channel.ts';
 import { jidOf } from './jid.ts';
 import { forGrammy } from './signal.ts';

@@ -1,5 +1,5 @@
-import type { Api } from 'grammy';
 import type { ChatMemberUpdated, UserFromGetMe } from 'grammy/types';
+import type { Api } from 'grammy/web';
 import type { ChannelLog } from '../channel.ts';
 import { causeOf } from './failure.ts';
 import { forGrammy } from './signal.ts';

@@ -1,4 +1,4 @@
-import type { Api } from 'grammy';
+import type { Api } from 'grammy/web';
 
 /** The type that grammY declares for signals: that of a polyfill that it brings along. It takes Node's too. */
 type GrammySignal = NonNullable<Parameters<Api['getMe']>[0]>;

@@ -1,4 +1,4 @@
-import { type Api, InputFile } from 'grammy';
+import { type Api, InputFile } from 'grammy/web';
 import type { Recording } from '../../lib/voice/opus.ts';
 import { forGrammy } from './signal.ts';
 
