@@ -59,7 +59,7 @@ function mergeAdded(
   }
   const texts = { base: '', ours: ours.toString('latin1'), theirs: theirs.toString('latin1') };
   const merged = mergeTexts(texts);
-  // Clean here means that they differ in line ends only: the whole file is the question.
+  // Clean here means that one has all of the other, or only line ends differ: the whole file is the question.
   const whole: Hunk = { kind: 'conflict', ...mapVersions(texts, splitLines) };
   const hunks = merged.kind === 'clean' ? [whole] : merged.hunks;
   return { kind: 'conflict', conflict: 'add-add', hunks, isExecutable };

@@ -20,6 +20,7 @@ import {
   type Rule,
   refineConflict,
 } from './lines/regions.ts';
+import { resolveSameChange } from './lines/same-change.ts';
 import { mergeValue } from './merge-value.ts';
 import { resolveRegions } from './resolve-regions.ts';
 import type { Format } from './syntax/language.ts';
@@ -70,7 +71,12 @@ function mergeRegions(
   format: Format | null,
 ): readonly Region[] {
   const joined = disputeTwins(joinRepeats(alignRegions(texts), texts), texts);
-  const aligned = disputeStrays(joined, texts, lines);
+  const disputed = disputeStrays(joined, texts, lines);
+  const keepsBreaks = format === 'markdown';
+  const agreed = disputed.map((region) => resolveSameChange(region, { texts, lines, keepsBreaks }));
+  // More of the same can be what the other side has a few lines further on.
+  const isOnce = disputeTwins(disputeRepeats(agreed, texts), texts) === agreed;
+  const aligned = isOnce ? agreed : disputed;
   const resolved = format === null ? aligned : resolveRegions(aligned, texts, lines, format);
   return resolved === aligned ? aligned : disputeRepeats(resolved, texts);
 }

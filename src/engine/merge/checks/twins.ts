@@ -3,6 +3,7 @@ import { at } from '../lines/edits.ts';
 import type { Interned } from '../lines/intern.ts';
 import { mapVersions, NAMES } from '../lines/line-ends.ts';
 import { isEqual, type Range, type Region } from '../lines/regions.ts';
+import { holdsRun } from '../lines/same-change.ts';
 import { joinRegions } from './invalid-merge.ts';
 import { isWithin } from './repeats.ts';
 
@@ -56,7 +57,7 @@ function areTwins(one: Brought, other: Brought, isWord: (line: number) => boolea
   const isIn = (inserted: Brought, text: Brought) => {
     if (inserted.grown < inserted.lines.length) return false;
     const core = coreOf(inserted.lines, isWord);
-    return core.length > 0 && text.grown >= core.length && contains(text.lines, core);
+    return core.length > 0 && text.grown >= core.length && holdsRun(text.lines, core);
   };
   return isIn(one, other) || isIn(other, one);
 }
@@ -65,13 +66,6 @@ function areTwins(one: Brought, other: Brought, isWord: (line: number) => boolea
 function coreOf(lines: Int32Array, isWord: (line: number) => boolean): Int32Array {
   const start = lines.findIndex(isWord);
   return start < 0 ? lines.subarray(0, 0) : lines.subarray(start, lines.findLastIndex(isWord) + 1);
-}
-
-function contains(text: Int32Array, core: Int32Array): boolean {
-  for (let start = 0; start + core.length <= text.length; start++) {
-    if (isEqual(text.subarray(start, start + core.length), core)) return true;
-  }
-  return false;
 }
 
 function takeOnce(region: Region, texts: Interned): Region {
