@@ -110,9 +110,9 @@ function handOver() {
     );
     process.exit(1);
   }
-  const child = spawnSync(pinned, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
-    stdio: 'inherit',
-  });
+  // A smaller young heap takes as long, and up to 20 MB less.
+  const args = ['--max-semi-space-size=8', fileURLToPath(import.meta.url)];
+  const child = spawnSync(pinned, [...args, ...process.argv.slice(2)], { stdio: 'inherit' });
   if (child.error) throw child.error;
   if (child.signal) process.kill(process.pid, child.signal);
   process.exit(child.status ?? 1);
