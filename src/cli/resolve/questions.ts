@@ -27,14 +27,16 @@ export async function askHunks(
   const { detail, screen } = options;
   const open = conflict.hunks.flatMap((hunk) => (hunk.kind === 'conflict' ? [hunk] : []));
   const picks: Pick[] = [];
-  let moved: string | null = null;
+  // The place that a block left and the one where it is now are one question.
+  const moves = new Map<string, boolean>();
   for (const [index, hunk] of open.entries()) {
-    const ways = detail.places[index]?.ways ?? [];
-    const following = ways.find(({ rule, label }) => rule === 'moved' && label === moved);
+    const all = detail.places[index]?.ways ?? [];
+    const following = all.find(({ label }) => moves.get(label) === true);
     if (following !== undefined) {
       picks.push(following.pick);
       continue;
     }
+    const ways = all.filter(({ label }) => !moves.has(label));
     const count = open.length === 1 ? '' : ` ${index + 1} of ${open.length}`;
     let pick: Pick | null = null;
     // What was picked for the places before outlives a text that is not finished.
@@ -47,9 +49,9 @@ export async function askHunks(
       if (answer === 'm') return 'model';
       if (answer === 'l') return 'left';
       const way = ways[Number(answer) - 1];
-      // The place that a block left and the one where it is are one question.
-      if (way?.rule === 'moved') moved = way.label;
       pick = answer === 'e' ? editHunk(conflict, hunk) : (way?.pick ?? null);
+      for (const { rule, label } of ways)
+        if (rule === 'moved') moves.set(label, way?.label === label);
     }
     picks.push(pick);
   }

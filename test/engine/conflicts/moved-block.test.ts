@@ -55,6 +55,15 @@ test.each([
   expect(codebase.read('src/app.js')).toBe(text);
 });
 
+test('the edit at the new place is chosen at both places, or at none', async () => {
+  await using codebase = await blocked(`begin();\n${REST}${STEPS}end();\n`);
+  const half = await codebase.claw('resolve', 'src/app.js', '--choose', '3,1');
+  expect(half.json.error?.message).toContain('at both places of src/app.js that have it');
+  expect((await codebase.claw('resolve', 'src/app.js', '--choose', '3,3')).code).toBe(0);
+  expect((await codebase.claw('continue')).code).toBe(0);
+  expect(codebase.read('src/app.js')).toBe(`begin();\n${REST}${EDITED}end();\n`);
+});
+
 test('functions that changed places are one question, with the same choice', async () => {
   const one = 'export function one() {\n  first();\n  second();\n  return 1;\n}\n';
   const two = 'export function two() {\n  third();\n  fourth();\n  return 2;\n}\n';

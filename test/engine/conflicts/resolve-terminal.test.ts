@@ -141,6 +141,23 @@ test('leaving keeps what is decided, and a finished text is taken if the owner s
   expect(codebase.read('other.txt')).toBe(LINES.replace('two', 'finished'));
 });
 
+test('the places of a block that moved are asked about once, where it is chosen with its edit', async () => {
+  const block = 'alpha beta\ngamma delta\nepsilon zeta\n';
+  const core = `head\n${block}${LINES}tail\n`;
+  const edited = block.replace('gamma', 'GAMMA');
+  await using codebase = temporaryCodebase({ 'notes.txt': core }, { git: true });
+  addSkill(codebase, 'a', { modify: { 'notes.txt': [core, `head\n${LINES}${block}tail\n`] } });
+  addSkill(codebase, 'b', { modify: { 'notes.txt': [core, core.replace(block, edited)] } });
+  expect((await codebase.claw('apply', 'a', 'b')).code).toBe(3);
+  const { code, screen } = await converse(codebase, { args: 'resolve' }, [
+    ['What do you want here? 1 of 2', '3'],
+    ['All is decided. Go on with "apply a b"?', '\r'],
+  ]);
+  expect(screen).toContain("b's edit at the block's new place, line 12 (moved)");
+  expect(code).toBe(0);
+  expect(codebase.read('notes.txt')).toBe(`head\n${LINES}${edited}tail\n`);
+});
+
 test('the model can be asked from there, and is taken at the owner’s yes', async () => {
   await using codebase = await blocked();
   const server = await startAnthropicServer((request) => {

@@ -1,7 +1,7 @@
 import type { Conflict } from '../../conflict.ts';
 import { ClawError } from '../../errors.ts';
 import type { Choice } from '../choice.ts';
-import { waysAtPlaces, waysOf } from './ways.ts';
+import { type PlaceWay, waysAtPlaces, waysOf } from './ways.ts';
 
 /**
  * Returns the choice that numbers make, one for each place of a conflict, counted from 1.
@@ -23,15 +23,16 @@ export function numberedWay(conflict: Conflict, numbers: readonly number[]): Cho
         : `${places.length} places, so it takes as many numbers, with commas between them`;
     throw usage(path, `${path} has ${each}.`);
   }
-  const picks = places.map((ways, at) => {
+  const chosen = places.map((ways, at) => {
     const way = ways[(numbers[at] ?? 0) - 1];
-    if (way !== undefined) return way.pick;
+    if (way !== undefined) return way;
     throw usage(
       path,
       `There is no choice ${numbers[at]} for ${path}: \`claw conflicts\` lists them.`,
     );
   });
-  return { kind: 'picks', picks };
+  refuseHalfMoved(path, places, chosen);
+  return { kind: 'picks', picks: chosen.map(({ pick }) => pick) };
 }
 
 /**
@@ -48,6 +49,21 @@ export function wayByRule(conflict: Conflict, rule: string): Choice {
     conflict.path,
     `${rule} does not resolve ${conflict.path} as a whole. These do: ${rules === '' ? 'none' : rules}.`,
   );
+}
+
+/** Refuses an edit at the new place of a block without the other place: it would be lost, or be there twice. */
+function refuseHalfMoved(
+  path: string,
+  places: readonly (readonly PlaceWay[])[],
+  chosen: readonly PlaceWay[],
+): void {
+  for (const { rule, label } of chosen) {
+    if (rule !== 'moved') continue;
+    const isMoved = (way: PlaceWay | undefined) => way?.rule === rule && way.label === label;
+    const isHalf = places.some((ways, at) => ways.some(isMoved) && !isMoved(chosen[at]));
+    if (!isHalf) continue;
+    throw usage(path, `Choose “${label}” at both places of ${path} that have it, or at none.`);
+  }
 }
 
 function usage(path: string, message: string): ClawError {
