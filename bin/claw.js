@@ -110,9 +110,10 @@ function handOver() {
     );
     process.exit(1);
   }
-  // A smaller young heap takes as long, and up to 20 MB less.
-  const args = ['--max-semi-space-size=8', fileURLToPath(import.meta.url)];
-  const child = spawnSync(pinned, [...args, ...process.argv.slice(2)], { stdio: 'inherit' });
+  // A young heap that begins larger is collected less often; one that ends smaller takes up to 20 MB less.
+  const heap = ['--min-semi-space-size=4', '--max-semi-space-size=8'];
+  const args = [...heap, fileURLToPath(import.meta.url), ...process.argv.slice(2)];
+  const child = spawnSync(pinned, args, { stdio: 'inherit' });
   if (child.error) throw child.error;
   if (child.signal) process.kill(process.pid, child.signal);
   process.exit(child.status ?? 1);
