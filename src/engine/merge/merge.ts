@@ -2,6 +2,7 @@ import type { Versions } from '../tree.ts';
 import { disputeRepeats, joinRepeats } from './checks/repeats.ts';
 import { disputeStrays } from './checks/strays.ts';
 import { disputeTwins } from './checks/twins.ts';
+import { partInsertions } from './lines/beside.ts';
 import { bomOf, withBom, withoutBom } from './lines/bom.ts';
 import type { Hunk } from './lines/hunk.ts';
 import { type Interned, internLines } from './lines/intern.ts';
@@ -22,7 +23,7 @@ import {
 } from './lines/regions.ts';
 import { resolveSameChange } from './lines/same-change.ts';
 import { mergeValue } from './merge-value.ts';
-import { resolveRegions } from './resolve-regions.ts';
+import { isSound, resolveRegions } from './resolve-regions.ts';
 import type { Format } from './syntax/language.ts';
 
 /**
@@ -62,7 +63,11 @@ export function appliedRules(
 ): readonly Rule[] {
   const lines = mapVersions(versions, withoutBom);
   const regions = mergeRegions(lines, internLines(lines), format);
-  return regions.flatMap((region) => (region.kind === 'resolved' ? [region.rule] : []));
+  return regions.flatMap((region, index): Rule[] => {
+    if (region.kind === 'resolved') return [region.rule];
+    const kinds = [region.kind, regions[index + 1]?.kind];
+    return kinds.includes('ours') && kinds.includes('theirs') ? ['beside'] : [];
+  });
 }
 
 function mergeRegions(
@@ -78,7 +83,26 @@ function mergeRegions(
   const isOnce = disputeTwins(disputeRepeats(agreed, texts), texts) === agreed;
   const aligned = isOnce ? agreed : disputed;
   const resolved = format === null ? aligned : resolveRegions(aligned, texts, lines, format);
-  return resolved === aligned ? aligned : disputeRepeats(resolved, texts);
+  const regions = resolved === aligned ? aligned : disputeRepeats(resolved, texts);
+  return letInsertions(regions, texts, lines, format) ?? regions;
+}
+
+/**
+ * Keeps insertions beside a changed line where they are all that is left to ask, so that the whole result can
+ * be checked; null where there are others, or a check has a doubt.
+ */
+function letInsertions(
+  regions: readonly Region[],
+  texts: Interned,
+  lines: Versions<readonly string[]>,
+  format: Format | null,
+): readonly Region[] | null {
+  const parted = partInsertions(regions, texts, lines);
+  if (parted === null) return null;
+  const joined = disputeTwins(joinRepeats(parted, texts), texts);
+  const checked = disputeStrays(joined, texts, lines);
+  const isDoubtful = checked.some(({ kind }) => kind === 'conflict');
+  return !isDoubtful && isSound(checked, texts, lines, format) ? checked : null;
 }
 
 function toHunks(

@@ -9,9 +9,9 @@ import type { Interned } from './lines/intern.ts';
 import { mapVersions } from './lines/line-ends.ts';
 import { linesOf } from './lines/region-lines.ts';
 import type { Region } from './lines/regions.ts';
-import { type Excerpt, excerptOf } from './syntax/excerpt.ts';
+import { excerptOf } from './syntax/excerpt.ts';
 import { createDefectFinder, type Defect } from './syntax/faults/validate.ts';
-import { type Format, isLanguage, type Language } from './syntax/language.ts';
+import { type Format, isLanguage } from './syntax/language.ts';
 import { resolveConflicts } from './syntax/levels.ts';
 import { memoizeParse, type Parse } from './syntax/parse.ts';
 import { decodeLines, readSides } from './syntax/side.ts';
@@ -46,21 +46,54 @@ export function resolveRegions(
   if (!isLanguage(format)) return resolveRead(whole, format);
   const excerpt = excerptOf(aligned, texts, lines);
   if (excerpt.regions === aligned) return resolveRead(whole, format);
-  return resolveExcerpt(excerpt, format) ?? resolveRead(whole, format);
+  // Null, too, where an answer would lose lines.
+  const resolved = readStrictly((parse) =>
+    excerpt.restore(resolveRead({ ...excerpt, parse }, format)),
+  );
+  return resolved ?? resolveRead(whole, format);
 }
 
-/** Null where an excerpt does not parse, as with a cut in the wrong place, or an answer would lose lines. */
-function resolveExcerpt(excerpt: Excerpt, format: Language): readonly Region[] | null {
-  const all = memoizeParse();
-  const unread = new Error('an excerpt that does not parse');
-  const parse: Parse = (...args) => {
-    const syntax = all(...args);
-    // Nothing that is found after this counts, so it is not looked for.
-    if (syntax === null) throw unread;
-    return syntax;
+/**
+ * Tells whether a merge without open conflicts holds together: it parses, says no name twice that no input has
+ * twice, and each edit is in its own declaration. False for a text too long to be read.
+ */
+export function isSound(
+  regions: readonly Region[],
+  texts: Interned,
+  lines: Lines,
+  format: Format | null,
+): boolean {
+  if (format === null) return true;
+  const whole = { regions, texts, lines };
+  const holds = (read: Omit<Read, 'parse'>) => (parse: Parse) => {
+    if (!isShort(read.lines, format)) return false;
+    const readInputs = () => mapVersions(read.lines, decodeLines);
+    const findDefect = createDefectFinder(format, readInputs, parse);
+    const disputeMisplaced = checkPlaces(read.texts, read.lines, format, parse);
+    const check = { lines: read.lines, findDefect };
+    return reopen(disputeMisplaced(read.regions), ['ours'], check) === read.regions;
   };
+  if (!isLanguage(format)) return holds(whole)(memoizeParse());
+  const excerpt = excerptOf(regions, texts, lines);
+  return readStrictly(holds(excerpt)) ?? readStrictly(holds(whole)) ?? false;
+}
+
+function isShort(lines: Lines, format: Format): boolean {
+  const limit = isLanguage(format) ? MAX_PARSED : MAX_LENGTH;
+  return Object.values(lines).every((side) => lengthOf(side) <= limit);
+}
+
+/** Reads with a parser; null where a text does not parse, as with an excerpt that was cut in the wrong place. */
+function readStrictly<T>(read: (parse: Parse) => T): T | null {
+  const all = memoizeParse();
+  const unread = new Error('a text that does not parse');
   try {
-    return excerpt.restore(resolveRead({ ...excerpt, parse }, format));
+    return read((...args) => {
+      const syntax = all(...args);
+      // Nothing that is found after this counts, so it is not looked for.
+      if (syntax === null) throw unread;
+      return syntax;
+    });
   } catch (error) {
     if (error === unread) return null;
     throw error;
@@ -79,15 +112,14 @@ function resolveRead(
   { regions: aligned, texts, lines, parse }: Read,
   format: Format,
 ): readonly Region[] {
-  const limit = isLanguage(format) ? MAX_PARSED : MAX_LENGTH;
-  if (Object.values(lines).some((side) => lengthOf(side) > limit)) return aligned;
+  if (!isShort(lines, format)) return aligned;
   if (aligned.filter(isConflict).length > MAX_CONFLICTS) return aligned;
   const language = isLanguage(format) ? format : null;
   const read = () => (language === null ? null : readSides(lines, language, parse));
   // Reads the sides with their tokens first where a conflict needs them: the checks below reuse that parse.
-  const isShort = Object.values(lines).every((side) => lengthOf(side) <= MAX_RESOLVED);
+  const isResolved = Object.values(lines).every((side) => lengthOf(side) <= MAX_RESOLVED);
   const isSolvable = (region: Region) =>
-    isShort && isConflict(region) && mayBeSolved(region, lines);
+    isResolved && isConflict(region) && mayBeSolved(region, lines);
   const sides = aligned.some(isSolvable) ? read() : null;
   const disputeMisplaced = checkPlaces(texts, lines, format, parse);
   const regions = disputeMisplaced(aligned);

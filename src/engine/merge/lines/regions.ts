@@ -18,11 +18,11 @@ export type Region = Versions<Range> &
     | { readonly kind: 'resolved'; readonly lines: readonly string[]; readonly rule: Rule }
   );
 
-/** A rule beyond lines that resolved a conflict. */
-export type Rule = 'layout' | 'members' | 'entries';
+/** A rule beyond lines that resolved a conflict; `beside`: lines put in beside a changed one. */
+export type Rule = 'layout' | 'members' | 'entries' | 'beside';
 
 /** A border between two regions. */
-type Cut = Versions<number>;
+export type Cut = Versions<number>;
 
 /**
  * Cuts three texts into regions that cover them from head to tail.
@@ -43,7 +43,7 @@ export function alignRegions(texts: Interned): readonly Region[] {
     const start = { base, ours: at(ours, base), theirs: at(theirs, base) };
     const end = endOfStable(start, ours, theirs);
     regions.push(...regionsBetween(from, start, texts));
-    regions.push({ kind: 'all', ...ranges(start, end) });
+    regions.push({ kind: 'all', ...rangesBetween(start, end) });
     from = end;
     base = end.base - 1;
   }
@@ -66,7 +66,7 @@ function regionsBetween(from: Cut, to: Cut, texts: Interned): readonly Region[] 
   const base = texts.base.subarray(from.base, to.base);
   const ours = texts.ours.subarray(from.ours, to.ours);
   const theirs = texts.theirs.subarray(from.theirs, to.theirs);
-  const region = ranges(from, to);
+  const region = rangesBetween(from, to);
   if (base.length + ours.length + theirs.length === 0) return [];
   if (isEqual(base, ours)) return [{ kind: 'theirs', ...region }];
   if (isEqual(base, theirs)) return [{ kind: 'ours', ...region }];
@@ -84,9 +84,9 @@ export function refineConflict(region: Versions<Range>, texts: Interned): readon
   const tail = commonTail(ours.subarray(head), theirs.subarray(head));
   const first = { base: from.base, ours: from.ours + head, theirs: from.theirs + head };
   const last = { base: to.base, ours: to.ours - tail, theirs: to.theirs - tail };
-  const regions: Region[] = [{ kind: 'conflict', ...ranges(first, last) }];
-  if (head > 0) regions.unshift({ kind: 'both', ...ranges(from, first) });
-  if (tail > 0) regions.push({ kind: 'both', ...ranges(last, to) });
+  const regions: Region[] = [{ kind: 'conflict', ...rangesBetween(first, last) }];
+  if (head > 0) regions.unshift({ kind: 'both', ...rangesBetween(from, first) });
+  if (tail > 0) regions.push({ kind: 'both', ...rangesBetween(last, to) });
   return regions;
 }
 
@@ -111,7 +111,8 @@ export function commonTail(one: Int32Array, other: Int32Array): number {
   return length;
 }
 
-function ranges(from: Cut, to: Cut): Versions<Range> {
+/** Returns the stretches from one border to another. */
+export function rangesBetween(from: Cut, to: Cut): Versions<Range> {
   return {
     base: { start: from.base, end: to.base },
     ours: { start: from.ours, end: to.ours },

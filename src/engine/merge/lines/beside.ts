@@ -1,0 +1,131 @@
+import type { Versions } from '../../tree.ts';
+import { at } from './edits.ts';
+import type { Interned } from './intern.ts';
+import { type Cut, commonHead, commonTail, type Region, rangesBetween } from './regions.ts';
+
+/** Share of its words that a changed line has kept, at least: else it may be another line. */
+const MIN_ALIKE = 0.5;
+/** More lines are a rewrite, of which lines say little. */
+const MAX_LINES = 40;
+const WORD = /[\p{L}\p{N}_]+/gu;
+const LETTER = /\p{L}/u;
+
+/**
+ * Parts conflicts in which one side only inserted lines, above or below a line that the other side changed:
+ * the order of both is certain, as the line on the other side of the insertion is as it was.
+ *
+ * A line is changed, and not another one, where half of its words are as they were and it is more like the
+ * line before than like any that was inserted.
+ *
+ * @returns null where a conflict is left, or there was none
+ */
+export function partInsertions(
+  regions: readonly Region[],
+  texts: Interned,
+  lines: Versions<readonly string[]>,
+): readonly Region[] | null {
+  const parted: Region[] = [];
+  let isAny = false;
+  for (const region of regions) {
+    if (region.kind !== 'conflict') {
+      parted.push(region);
+      continue;
+    }
+    const parts =
+      partInsertion(region, 'ours', texts, lines) ?? partInsertion(region, 'theirs', texts, lines);
+    if (parts === null) return null;
+    parted.push(...parts);
+    isAny = true;
+  }
+  return isAny ? parted : null;
+}
+
+const OTHER = { ours: 'theirs', theirs: 'ours' } as const;
+
+/** Returns the change and the insertion as regions of their own; null where `name` did more than insert. */
+function partInsertion(
+  region: Region,
+  name: 'ours' | 'theirs',
+  texts: Interned,
+  lines: Versions<readonly string[]>,
+): readonly Region[] | null {
+  const editor = OTHER[name];
+  const [base, longer, changed] = (['base', name, editor] as const).map((side) =>
+    texts[side].subarray(region[side].start, region[side].end),
+  );
+  if (base === undefined || longer === undefined || changed === undefined) return null;
+  const { length } = base;
+  const isSized = length > 0 && length === changed.length && longer.length > length;
+  if (!isSized || longer.length > MAX_LINES) return null;
+  const isBelow = commonHead(base, longer) === length;
+  // An insertion that begins and ends with the changed line could be on either side of it.
+  if (isBelow === (commonTail(base, longer) === length)) return null;
+  const beside = isBelow ? length - 1 : 0;
+  const inserted = { start: isBelow ? length : 0, end: longer.length - (isBelow ? 0 : length) };
+  const before = lines.base[region.base.start + beside] ?? '';
+  const after = lines[editor][region[editor].start + beside] ?? '';
+  const { start } = region[name];
+  const added = lines[name].slice(start + inserted.start, start + inserted.end);
+  if (!isSameLine(before, after, added) || isSweep(before, after, added)) return null;
+  if (changed.includes(at(longer, isBelow ? length : inserted.end - 1))) return null;
+  const from = cutAt(region, 'start');
+  const to = cutAt(region, 'end');
+  const middle: Cut = isBelow
+    ? { ...to, [name]: from[name] + length }
+    : { ...from, [name]: to[name] - length };
+  const [first, second] = isBelow ? [editor, name] : [name, editor];
+  return [
+    { kind: first, ...rangesBetween(from, middle) },
+    { kind: second, ...rangesBetween(middle, to) },
+  ];
+}
+
+function cutAt(region: Region, edge: 'start' | 'end'): Cut {
+  return { base: region.base[edge], ours: region.ours[edge], theirs: region.theirs[edge] };
+}
+
+/** Tells whether a line is another one changed, and not one that the insertion has as well. */
+function isSameLine(before: string, after: string, added: readonly string[]): boolean {
+  const alike = likenessOf(before, after);
+  return alike >= MIN_ALIKE && added.every((line) => likenessOf(line, after) < alike);
+}
+
+/**
+ * Tells whether the insertion has words that the change replaced, or those beside which it put some in or took
+ * some out: the same change may then be due there, as with a name that is spelled otherwise now.
+ */
+function isSweep(before: string, after: string, added: readonly string[]): boolean {
+  const [mine, its] = [wordsIn(before), wordsIn(after)];
+  let head = 0;
+  while (head < mine.length && head < its.length && mine[head] === its[head]) head++;
+  let tail = 0;
+  const most = Math.min(mine.length, its.length) - head;
+  while (tail < most && mine.at(-1 - tail) === its.at(-1 - tail)) tail++;
+  const replaced = mine.slice(head, mine.length - tail);
+  const isReplaced = replaced.length > 0 && its.length > head + tail;
+  const beside = [mine[head - 1] ?? '', mine[mine.length - tail] ?? ''];
+  const about = isReplaced ? replaced : [...replaced, ...beside];
+  const words = new Set(added.flatMap(wordsIn));
+  // An insertion of space and signs alone is no work that must not wait.
+  return words.size === 0 || about.some((word) => LETTER.test(word) && words.has(word));
+}
+
+function wordsIn(line: string): readonly string[] {
+  return line.match(WORD) ?? [];
+}
+
+/** Returns the share of words that two lines have in common, each as often as it is there: 0 to 1. */
+function likenessOf(one: string, other: string): number {
+  const [mine, its] = [wordsIn(one), wordsIn(other)];
+  const left = new Map<string, number>();
+  for (const word of mine) left.set(word, (left.get(word) ?? 0) + 1);
+  let common = 0;
+  for (const word of its) {
+    const count = left.get(word) ?? 0;
+    if (count === 0) continue;
+    left.set(word, count - 1);
+    common++;
+  }
+  const all = mine.length + its.length;
+  return all === 0 ? 0 : (2 * common) / all;
+}
