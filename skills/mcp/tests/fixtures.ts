@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Tool, ToolCall } from '../../../src/host/contracts/tool.ts';
 import { configFile, readMcpConfig } from '../../../src/lib/mcp/config.ts';
 import type { Program, StartProgram } from '../../../src/lib/program.ts';
+import type { Network } from '../../../src/services/mcp/server-network.ts';
 import { McpServers } from '../../../src/services/mcp/servers.ts';
 
 export const SERVER = join(import.meta.dirname, 'stdio-server.ts');
@@ -85,7 +86,7 @@ export async function openServers(
   over: {
     readonly variables?: Record<string, string>;
     readonly redirectUrl?: () => Promise<string>;
-    readonly leadsInside?: (url: URL) => Promise<boolean>;
+    readonly network?: Network;
   } = {},
 ): Promise<TestServers> {
   const dataDir = mkdtempSync(join(tmpdir(), 'claw-mcp-'));
@@ -107,7 +108,7 @@ export async function openServers(
     startProgram: runHere,
     redirectUrl: over.redirectUrl ?? (async () => 'http://127.0.0.1:1/mcp/callback'),
     readConfig: () => readMcpConfig(dataDir, over.variables ?? {}),
-    ...(over.leadsInside === undefined ? {} : { leadsInside: over.leadsInside }),
+    ...(over.network === undefined ? {} : { network: over.network }),
   });
   await servers.reload();
   const tool = (name: string): Tool => {

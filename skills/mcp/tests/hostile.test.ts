@@ -5,6 +5,8 @@ import { expect, test, vi } from 'vitest';
 import { parseMcpConfig } from '../../../src/lib/mcp/config.ts';
 import { probe } from '../../../src/lib/mcp/probe.ts';
 import { isInnerAddress } from '../../../src/services/mcp/inner-address.ts';
+import { fetchFor } from '../../../src/services/mcp/limited-fetch.ts';
+import type { Network } from '../../../src/services/mcp/server-network.ts';
 import { openServers, type TestServers } from './fixtures.ts';
 
 const open = async (): Promise<TestServers> => {
@@ -57,9 +59,9 @@ test('of two hundred forms in one call the owner sees five', async () => {
   expect(asked).toBe(5);
 });
 
-async function serve(handle: RequestListener) {
+async function serve(handle: RequestListener, address = '127.0.0.1') {
   const server = createServer(handle);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, address, resolve));
   const { port } = server.address() as AddressInfo;
   return {
     port,
@@ -70,11 +72,17 @@ async function serve(handle: RequestListener) {
   };
 }
 
-/** Connects to a server of "the internet" (localhost), where 127.0.0.1 is inside. */
-async function stateOf(port: number): Promise<string> {
+/** The server listens at 127.0.0.1, as it were in the internet; 127.0.0.2 is this machine too, and inside. */
+const INTERNET: Network = {
+  lookup: async () => ['127.0.0.1'],
+  isInner: (address) => address === '127.0.0.2',
+};
+
+/** Connects to a server of "the internet" (localhost). */
+async function stateOf(port: number, network: Network = INTERNET): Promise<string> {
   await using opened = await openServers(
     { far: { url: `http://localhost:${port}/mcp` } },
-    { leadsInside: async ({ hostname }) => hostname === '127.0.0.1' },
+    { network },
   );
   await vi.waitFor(() => expect(opened.servers.states()[0]?.state).not.toBe('starting'));
   return String(opened.servers.states()[0]?.detail);
@@ -85,9 +93,9 @@ test('a server of the internet cannot have this machine asked, by its login or b
   using inner = await serve(({ url }, response) => {
     asked.push(url);
     response.end('the password of the router');
-  });
-  const inside = `http://127.0.0.1:${inner.port}`;
-  const refusal = `the server names ${inside}, which is no address of the internet`;
+  }, '127.0.0.2');
+  const inside = `http://127.0.0.2:${inner.port}`;
+  const refusal = 'the server names 127.0.0.2, which is no address of the internet';
   using named = await serve((_, response) => {
     const header = `Bearer resource_metadata="${inside}/latest/meta-data/"`;
     response.writeHead(401, { 'www-authenticate': header }).end();
@@ -120,6 +128,28 @@ test('a server of the internet cannot have this machine asked, by its login or b
   const [server] = parseMcpConfig(JSON.stringify({ mcpServers: address }), {}).servers;
   const said = server?.kind === 'http' ? await probe(server, 10_000) : null;
   expect(said).toEqual({ kind: 'failed', reason: 'it answered 307' });
+  expect(asked).toEqual([]);
+});
+
+test('a name that leads inside once it was checked is not followed there, that of the server itself neither', async () => {
+  const asked: (string | undefined)[] = [];
+  using inner = await serve(({ url }, response) => {
+    asked.push(url);
+    response.end('{}');
+  }, '127.0.0.2');
+  let answers = 0;
+  const rebinding: Network = {
+    ...INTERNET,
+    lookup: async () => [answers++ === 0 ? '127.0.0.1' : '127.0.0.2'],
+  };
+  expect(await stateOf(inner.port, rebinding)).toContain('no address of the internet');
+  // A name that leads to both is made for that.
+  const both: Network = { ...INTERNET, lookup: async () => ['127.0.0.1', '127.0.0.2'] };
+  const state = fetchFor(new URL('http://mcp.example/mcp'), {
+    ...both,
+    lookup: async (name) => (name === 'mcp.example' ? ['127.0.0.1'] : await both.lookup(name)),
+  })(`http://both.example:${inner.port}/`);
+  await expect(state).rejects.toThrow();
   expect(asked).toEqual([]);
 });
 

@@ -1,4 +1,3 @@
-import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 
 /** Networks of one machine, one house or one data centre, and ranges that lead nowhere. */
@@ -33,12 +32,4 @@ export function isInnerAddress(address: string): boolean {
   const plain = address.replace(/%.*$/, '');
   if (isIP(plain) !== 6) return inner.check(plain, 'ipv4');
   return !global.check(plain, 'ipv6') || inner.check(plain, 'ipv6');
-}
-
-/** Tells whether the host of an address leads inside: one of its IP addresses does. A name without any leads nowhere. */
-export async function leadsInside({ hostname }: URL): Promise<boolean> {
-  const host = hostname.replace(/^\[(.*)\]$/, '$1');
-  if (isIP(host) !== 0) return isInnerAddress(host);
-  const found = await lookup(host, { all: true }).catch(() => []);
-  return found.some(({ address }) => isInnerAddress(address));
 }

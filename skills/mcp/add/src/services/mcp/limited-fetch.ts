@@ -1,27 +1,23 @@
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { fetch, type RequestInit } from 'undici';
 import { MAX_MESSAGE_BYTES } from './program-transport.ts';
+import { type Network, openServerAgent } from './server-network.ts';
 
 /**
  * Creates a fetch for one server of the owner's list. What that server names, such as where to log in, is asked as
  * well: a server of the internet cannot have this machine or its network asked in that way. Bodies are limited.
- *
- * @param leadsInside tells whether an address is of this machine or its network
  */
-export function fetchFor(server: URL, leadsInside: (url: URL) => Promise<boolean>): FetchLike {
-  async function check(url: URL): Promise<void> {
-    if (url.origin === server.origin) return;
-    if (/^https?:$/.test(url.protocol)) {
-      // The owner has named an inner server: its login is in the same network, mostly.
-      if (!(await leadsInside(url)) || (await leadsInside(server))) return;
-    }
-    throw new Error(`the server names ${url.origin}, which is no address of the internet`);
-  }
-
+export function fetchFor(server: URL, network: Network): FetchLike {
+  const dispatcher = openServerAgent(server, network);
   return async (given, init) => {
     const url = new URL(given);
-    await check(url);
+    if (!/^https?:$/.test(url.protocol)) {
+      throw new Error(`the server names ${url.href}, which is no address of the internet`);
+    }
     // The library follows redirects itself, within one origin.
-    return limited(await fetch(url, { ...init, redirect: 'manual' }));
+    // The types of Node's own fetch and of the package differ; the values are the same.
+    const options = { ...init, redirect: 'manual', dispatcher } as unknown as RequestInit;
+    return limited((await fetch(url.href, options)) as unknown as Response);
   };
 }
 

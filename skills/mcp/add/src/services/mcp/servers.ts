@@ -1,4 +1,5 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { z } from 'zod';
 import type { HostLog } from '../../host/contracts/log.ts';
 import type { Tool } from '../../host/contracts/tool.ts';
@@ -7,13 +8,13 @@ import type { HttpServer, McpConfig, McpServer, StdioServer } from '../../lib/mc
 import { launchOf, serverFolder } from '../../lib/mcp/packages.ts';
 import type { StartProgram } from '../../lib/program.ts';
 import { ServerConnection, type ServerTransport } from './connection.ts';
-import { leadsInside } from './inner-address.ts';
 import { fetchFor } from './limited-fetch.ts';
 import { machineLogin } from './machine-login.ts';
 import { forgetOAuth, type OAuthSession, openOAuth } from './oauth.ts';
 import { ProgramTransport } from './program-transport.ts';
 import { offeredName, type RemoteTool } from './remote-tools.ts';
 import { agentResult } from './result.ts';
+import { NETWORK, type Network } from './server-network.ts';
 
 export type ServersOptions = {
   readonly dataDir: string;
@@ -25,8 +26,8 @@ export type ServersOptions = {
   /** Returns the address that a browser comes back to after a login. */
   readonly redirectUrl: () => Promise<string>;
   readonly readConfig: () => McpConfig;
-  /** Tells whether an address is of this machine or its network; a test has a network of its own. */
-  readonly leadsInside?: (url: URL) => Promise<boolean>;
+  /** The network of servers elsewhere; a test has one of its own. */
+  readonly network?: Network;
 };
 
 type Running = {
@@ -147,8 +148,8 @@ export class McpServers {
     const { dataDir, assistantName } = this.#options;
     const onLogin = (page: URL): void => connection.wantsLogin(page);
     const oauth = openOAuth({ dataDir, server, redirectUrl: redirect, assistantName, onLogin });
-    const isInside = this.#options.leadsInside ?? leadsInside;
-    const open = () => openHttp(server, oauth, isInside);
+    const ask = fetchFor(new URL(server.url), this.#options.network ?? NETWORK);
+    const open = () => openHttp(server, oauth, ask);
     const connection = new ServerConnection({ ...common, open });
     return { connection, oauth: () => oauth };
   }
@@ -187,11 +188,7 @@ export class McpServers {
   }
 }
 
-function openHttp(
-  server: HttpServer,
-  oauth: OAuthSession,
-  isInside: (url: URL) => Promise<boolean>,
-): ServerTransport {
+function openHttp(server: HttpServer, oauth: OAuthSession, ask: FetchLike): ServerTransport {
   const hasOwnKey = Object.keys(server.headers).some(
     (name) => name.toLowerCase() === 'authorization',
   );
@@ -199,7 +196,7 @@ function openHttp(
   const url = new URL(server.url);
   const transport = new StreamableHTTPClientTransport(url, {
     requestInit: { headers: server.headers },
-    fetch: fetchFor(url, isInside),
+    fetch: ask,
     // A key of the owner's takes the place of a login.
     ...(hasOwnKey ? {} : { authProvider: machine ?? oauth }),
   });
