@@ -104,3 +104,11 @@ test('README.md names every skill that brings a channel', () => {
   else expect(readme, 'UPDATE_DOCS=1 npx vitest run test/skills-page.test.ts').toBe(brought);
   expect(brought).toContain('[Telegram](skills/telegram/SKILL.md)');
 });
+
+test('the pages of the skills write commands as they work in a clone', () => {
+  const plain = readManifests().flatMap(({ skill }) => {
+    const page = readFileSync(join(HOME, 'skills', skill, 'SKILL.md'), 'utf8');
+    return page.match(/^claw [a-z].*|`claw [a-z][^`]*`/gm) ?? [];
+  });
+  expect(plain).toEqual([]);
+});
