@@ -79,6 +79,13 @@ function httpSentence(model: Model, status: number, body: string): string {
 
 /** Returns the failure, in words for the owner, after the connection to the model's server broke. */
 export function connectionFailure({ server }: OfServer, error: unknown): ModelFailure {
+  if (isUnsendable(error)) {
+    return {
+      code: 'MODEL_FAILED',
+      reason: 'key',
+      message: `The API key for ${host({ server })}, or a header of yours, holds a line break or a sign that cannot be sent. Set it again with \`claw setup\`.`,
+    };
+  }
   const code = errorCode(error);
   const why =
     {
@@ -130,6 +137,12 @@ function host({ server }: OfServer): string {
 function addressOf({ server }: OfServer): string {
   const { origin, pathname } = new URL(server.baseUrl);
   return `${origin}${pathname.replace(/\/$/, '')}`;
+}
+
+/** Tells whether a request was never made because of its headers. Such an error repeats the header, key and all. */
+function isUnsendable(error: unknown): boolean {
+  if (!(error instanceof TypeError)) return false;
+  return !('code' in error) || error.code === 'ERR_INVALID_CHAR';
 }
 
 function errorCode(error: unknown): string {
