@@ -3,18 +3,17 @@ import { at } from '../lines/edits.ts';
 import type { Interned } from '../lines/intern.ts';
 import { contentOf } from '../lines/lines.ts';
 import { commonHead, commonTail, type Region } from '../lines/regions.ts';
-import { findBlock, listPlaces, type Places } from './places.ts';
+import { findBlock, findWords, listPlaces, type Places } from './places.ts';
 
 /** Lines with a letter or digit that make a block. Two equal lines in a row are often chance. */
-const BLOCK = 3;
+export const BLOCK = 3;
 /** Lines that one merge may compare in search of blocks, so that no input is slow. */
 const MAX_STEPS = 2_000_000;
-const WORD = /[\p{L}\p{N}]/u;
 /** Placeholder in the merged text for a line that is not known yet. */
 const OPEN = -1;
 
 /** A block that both sides have, and where it begins in each. */
-type Shared = { readonly ours: number; readonly theirs: number; readonly length: number };
+export type Shared = { readonly ours: number; readonly theirs: number; readonly length: number };
 
 /** A block that both sides brought in, and where it begins in the merged text: never in one place. */
 export type BrokenBlock = Shared & { readonly merged: readonly number[] };
@@ -131,7 +130,7 @@ function smallestBlock(start: number, leastEnd: number, search: Search): Shared 
 }
 
 /** Returns all equal lines around a block. */
-function largestBlock({ ours, theirs }: Shared, texts: Interned): Shared {
+export function largestBlock({ ours, theirs }: Shared, texts: Interned): Shared {
   const above = commonTail(texts.ours.subarray(0, ours), texts.theirs.subarray(0, theirs));
   const below = commonHead(texts.ours.subarray(ours), texts.theirs.subarray(theirs));
   return { ours: ours - above, theirs: theirs - above, length: above + below };
@@ -151,14 +150,12 @@ function find(
 }
 
 function openSearch(merged: Merged, texts: Interned): Search {
-  const words = new Uint8Array(texts.size);
-  for (const [content, number] of texts.numbers) words[number] = WORD.test(content) ? 1 : 0;
   return {
     base: listPlaces(texts.base, texts.size),
     ours: listPlaces(texts.ours, texts.size),
     theirs: listPlaces(texts.theirs, texts.size),
     merged: listPlaces(merged.lines, texts.size),
-    isWord: (line) => words[line] === 1,
+    isWord: findWords(texts),
     steps: MAX_STEPS,
   };
 }

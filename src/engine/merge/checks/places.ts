@@ -1,4 +1,7 @@
 import { at } from '../lines/edits.ts';
+import type { Interned } from '../lines/intern.ts';
+
+const WORD = /[\p{L}\p{N}]/u;
 
 /** A text of numbered lines in which blocks of lines can be found. */
 export type Places = {
@@ -52,4 +55,11 @@ function isBlockAt(lines: Int32Array, start: number, block: Int32Array): boolean
     if (lines[start + offset] !== block[offset]) return false;
   }
   return true;
+}
+
+/** Tells of lines, by their number, whether they have a letter or digit. */
+export function findWords(texts: Interned): (line: number) => boolean {
+  const words = new Uint8Array(texts.size);
+  for (const [content, number] of texts.numbers) words[number] = WORD.test(content) ? 1 : 0;
+  return (line) => at(words, line) === 1;
 }

@@ -2,11 +2,25 @@ import { at } from '../lines/edits.ts';
 import type { Interned } from '../lines/intern.ts';
 import { mapVersions, NAMES } from '../lines/line-ends.ts';
 import { commonHead, commonTail, isEqual, type Range, type Region } from '../lines/regions.ts';
-import { type BrokenBlock, brokenBlocks, type Merged, mergedLines } from './blocks.ts';
+import {
+  BLOCK,
+  type BrokenBlock,
+  brokenBlocks,
+  largestBlock,
+  type Merged,
+  mergedLines,
+  type Shared,
+} from './blocks.ts';
 import { joinRegions } from './invalid-merge.ts';
+import { findWords } from './places.ts';
 
 /** An insertion of fewer lines does not tell that one side has all of the other side's work. */
 const MIN_INSERTED = 3;
+/**
+ * Lines of the base between two places that may be one. Further apart, new code that has only a part in common
+ * is two pieces of code: in all such merges of nine repositories both were committed.
+ */
+const MAX_APART = 10;
 
 /**
  * Joins the places of a block that both sides brought in, where a merge by lines would not keep it
@@ -48,9 +62,37 @@ function disputeOnce(regions: readonly Region[], texts: Interned): readonly Regi
 
 function brokenStretches(regions: readonly Region[], texts: Interned): readonly Range[] {
   const merged = mergedLines(regions, texts);
-  return [...brokenBlocks(regions, merged, texts)].flatMap((block) =>
-    stretchesOf(block, regions, merged),
-  );
+  const isWord = findWords(texts);
+  return [...brokenBlocks(regions, merged, texts)].flatMap((block) => {
+    const stretches = stretchesOf(block, regions, merged);
+    if (block.merged.length === 0) return stretches;
+    const whole = largestBlock(block, texts);
+    return stretches.filter(
+      ({ start, end }) =>
+        linesWithin(regions.slice(start + 1, end - 1)) <= MAX_APART ||
+        [regions[start], regions[end - 1]].some((one) => isAllOf(one, whole, { texts, isWord })),
+    );
+  });
+}
+
+function linesWithin(regions: readonly Region[]): number {
+  return regions.reduce((length, { base }) => length + base.end - base.start, 0);
+}
+
+/**
+ * Tells whether a block has all words of a change, and these alone would be one. Compares lines, not places: of
+ * equal lines around an insertion alignment can take either.
+ */
+function isAllOf(
+  region: Region | undefined,
+  block: Shared,
+  { texts, isWord }: { readonly texts: Interned; readonly isWord: (line: number) => boolean },
+): boolean {
+  if (region?.kind !== 'ours' && region?.kind !== 'theirs') return true;
+  const { start, end } = region[region.kind];
+  const known = new Set(texts.ours.subarray(block.ours, block.ours + block.length));
+  const words = texts[region.kind].subarray(start, end).filter(isWord);
+  return words.length >= BLOCK && words.every((line) => known.has(line));
 }
 
 /**

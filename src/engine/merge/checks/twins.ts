@@ -1,15 +1,14 @@
 import type { Versions } from '../../tree.ts';
-import { at } from '../lines/edits.ts';
 import type { Interned } from '../lines/intern.ts';
 import { mapVersions, NAMES } from '../lines/line-ends.ts';
 import { isEqual, type Range, type Region } from '../lines/regions.ts';
 import { holdsRun } from '../lines/same-change.ts';
 import { joinRegions } from './invalid-merge.ts';
+import { findWords } from './places.ts';
 import { isWithin } from './repeats.ts';
 
 /** Agreed lines between two insertions that may be one: further apart equal lines are mostly meant. */
 const MAX_APART = 3;
-const WORD = /[\p{L}\p{N}]/u;
 
 /** Lines of one side, and how many of them the base does not have. */
 type Brought = { readonly lines: Int32Array; readonly grown: number };
@@ -21,7 +20,7 @@ type Brought = { readonly lines: Int32Array; readonly grown: number };
  * What was joined is the one side's where that side has the other's insertion at the same place, else a conflict.
  */
 export function disputeTwins(regions: readonly Region[], texts: Interned): readonly Region[] {
-  const words = wordFinder(texts);
+  const words = findWords(texts);
   const stretches = regions.flatMap((region, index) => twinsFrom(region, index));
   if (stretches.length === 0) return regions;
   const known = new Set(regions);
@@ -77,10 +76,4 @@ function takeOnce(region: Region, texts: Interned): Region {
   // Equal lines can make both readings right: then nothing tells which is.
   if (isOurs === isWithin(base, ours, theirs)) return region;
   return { ...region, kind: isOurs ? 'ours' : 'theirs' };
-}
-
-function wordFinder(texts: Interned): (line: number) => boolean {
-  const words = new Uint8Array(texts.size);
-  for (const [content, number] of texts.numbers) words[number] = WORD.test(content) ? 1 : 0;
-  return (line) => at(words, line) === 1;
 }
