@@ -5,6 +5,7 @@ import type { Borders } from '../lines/widen.ts';
 import { type Gaps, gapsOf, type KeyedUnit } from './gaps.ts';
 import { listsOf, type NamedList } from './members.ts';
 import { lineFrom, type Side, type Sides, spanOf } from './side.ts';
+import { orderOf } from './sorted.ts';
 import { spliceUnits } from './splice.ts';
 import { keyOf, type Unit, unitsOf } from './units.ts';
 import { countWords, isSameWords, wordsBetween } from './words.ts';
@@ -123,10 +124,13 @@ function mergeMembers(parts: Versions<Part>): Insertion | null {
   const isShared = fresh.length < other.flat().length;
   if (isShared || !isApart(fresh, parts.ours.list) || !isApart(own, parts.theirs.list)) return null;
   const { skipped } = ours;
-  const text = spliceUnits(
+  const [target, source] = [
     { ...parts.ours, gaps: mine, skipped },
     { side: parts.theirs.side, gaps: other },
-  );
+  ];
+  const order = orderOf([parts.base.list, parts.ours.list, parts.theirs.list]);
+  const sorted = order === null ? null : spliceUnits(target, source, order);
+  const text = sorted ?? spliceUnits(target, source, null);
   return text === null ? null : { text, words: ours.words + theirs.words - base.words };
 }
 

@@ -2,6 +2,7 @@ import type { Range } from '../lines/regions.ts';
 import type { Gaps } from './gaps.ts';
 import type { NamedList } from './members.ts';
 import type { Side } from './side.ts';
+import type { Order } from './sorted.ts';
 import { headEnd, type Unit } from './units.ts';
 
 /** A disputed stretch of ours, and what it has in each gap of the base. */
@@ -21,25 +22,46 @@ type Source = { readonly side: Side; readonly run: readonly Unit[] };
 type Edit = { readonly at: number; readonly text: string };
 
 /**
- * Returns a stretch of ours with theirs' units after its own in each gap, separators mended. Null where a
- * separator would have to change outside the stretch, or a comment would swallow a unit.
+ * Returns a stretch of ours with theirs' units in each gap, separators mended: after ours' own, or among them
+ * where the list has an order. Null where a separator would have to change outside the stretch, or a comment
+ * would swallow a unit.
  */
-export function spliceUnits(ours: Target, theirs: { side: Side; gaps: Gaps }): string | null {
+export function spliceUnits(
+  ours: Target,
+  theirs: { side: Side; gaps: Gaps },
+  order: Order | null,
+): string | null {
   const parts: string[] = [];
   let from = ours.span.start;
   let index = ours.skipped;
-  for (const [gap, run] of theirs.gaps.entries()) {
-    index += ours.gaps[gap]?.length ?? 0;
-    const edits = run.length === 0 ? [] : editsAt(ours, index, { side: theirs.side, run });
-    if (edits === null) return null;
-    for (const { at, text } of edits) {
-      parts.push(ours.side.text.slice(from, at), text);
-      from = at;
+  for (const [gap, units] of theirs.gaps.entries()) {
+    const own = ours.gaps[gap] ?? [];
+    for (const { after, run } of partRun(units, own, order)) {
+      const edits = editsAt(ours, index + after, { side: theirs.side, run });
+      if (edits === null) return null;
+      for (const { at, text } of edits) {
+        parts.push(ours.side.text.slice(from, at), text);
+        from = at;
+      }
     }
     // The unit of the base that ends this gap.
-    index++;
+    index += own.length + 1;
   }
   return parts.join('') + ours.side.text.slice(from, ours.span.end);
+}
+
+/** Parts units by the number of ours' own that they come after. */
+function partRun(units: readonly Unit[], own: readonly Unit[], order: Order | null) {
+  const nameOf = ({ member }: Unit) => member.names?.[0] ?? '';
+  const parts: { after: number; run: Unit[] }[] = [];
+  for (const unit of units) {
+    const later = own.findIndex((one) => order?.(nameOf(unit), nameOf(one)) === true);
+    const after = later < 0 ? own.length : later;
+    const last = parts.at(-1);
+    if (last?.after === after) last.run.push(unit);
+    else parts.push({ after, run: [unit] });
+  }
+  return parts;
 }
 
 function editsAt(
