@@ -40,14 +40,19 @@ test.each<[number, AnthropicReply, RegExp]>([
   expect(await completeOnce(model(server.url))).toEqual({ ok: false, message });
 });
 
-test.each(['sk-1\nX: 2', 'sk-1\u2026', 'sk-1\0'])(
-  'a key that cannot be sent is told of, and not shown',
-  async (key) => {
-    const there = { provider: 'openai', baseUrl: 'http://127.0.0.1:9/v1', key } as const;
+test.each([
+  ['sk-1\nX: 2', ''],
+  ['sk-1\u2026', ''],
+  ['sk-1\0', ''],
+  ['sk-1', 'user:secret@'],
+])(
+  'a key or an address that cannot be sent is told of, and not shown: %j %s',
+  async (key, login) => {
+    const there = { provider: 'openai', baseUrl: `http://${login}127.0.0.1:9/v1`, key } as const;
     expect(await completeOnce(testModel(there))).toEqual({
       ok: false,
       message:
-        'The API key for 127.0.0.1:9, or a header of yours, holds a line break or a sign that cannot be sent. Set it again with `claw setup`.',
+        '127.0.0.1:9 cannot be asked: the API key or a header holds a line break or a sign that cannot be sent, or the address has a password in it. Set it again with `claw setup`.',
     });
   },
 );

@@ -83,7 +83,7 @@ export function connectionFailure({ server }: OfServer, error: unknown): ModelFa
     return {
       code: 'MODEL_FAILED',
       reason: 'key',
-      message: `The API key for ${host({ server })}, or a header of yours, holds a line break or a sign that cannot be sent. Set it again with \`claw setup\`.`,
+      message: `${host({ server })} cannot be asked: the API key or a header holds a line break or a sign that cannot be sent, or the address has a password in it. Set it again with \`claw setup\`.`,
     };
   }
   const code = errorCode(error);
@@ -139,7 +139,7 @@ function addressOf({ server }: OfServer): string {
   return `${origin}${pathname.replace(/\/$/, '')}`;
 }
 
-/** Tells whether a request was never made because of its headers. Such an error repeats the header, key and all. */
+/** Tells whether a request was never made because of its headers or its address. Such an error repeats them, key and password included. */
 function isUnsendable(error: unknown): boolean {
   if (!(error instanceof TypeError)) return false;
   return !('code' in error) || error.code === 'ERR_INVALID_CHAR';
