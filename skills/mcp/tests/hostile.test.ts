@@ -162,3 +162,23 @@ test('addresses of this machine and of its network are told from those of the in
   expect(inside.filter((address) => !isInnerAddress(address))).toEqual([]);
   expect(outside.filter(isInnerAddress)).toEqual([]);
 });
+
+test('a key with a line break or in the address is refused by the list, and never repeated', () => {
+  const problemOf = (url: string, key: string) => {
+    const far = { url, headers: { Authorization: `Bearer \${KEY}` } };
+    const { servers, problems } = parseMcpConfig(JSON.stringify({ mcpServers: { far } }), {
+      KEY: key,
+    });
+    expect(servers).toEqual([]);
+    return problems.join();
+  };
+  const server = 'https://mcp.example/mcp';
+  expect(problemOf(server, 'sk-1\nX: 2')).toBe(
+    'The server "far" has a header in "headers" with a line break or a sign that cannot be sent.',
+  );
+  expect(problemOf(server, 'sk-1\u2026')).not.toContain('sk-1');
+  expect(problemOf('https://ada:sk-1@mcp.example/mcp', 'k')).toMatch(
+    /^The server "far" has a name or password in its "url"/,
+  );
+  expect(problemOf('https://ada:sk-1@mcp.example/mcp', 'k')).not.toContain('sk-1');
+});

@@ -150,9 +150,21 @@ export function parseServer(
   if ('url' in data) {
     if (!/^https?:$/.test(URL.parse(data.url)?.protocol ?? ''))
       return 'has a wrong "url": it must be http or https';
+    if (URL.parse(data.url)?.username !== '' || URL.parse(data.url)?.password !== '')
+      return 'has a name or password in its "url": put it into "headers" as Authorization';
+    const wrong = Object.entries(data.headers).find(
+      ([header, value]) => !isSendable(header, value),
+    );
+    if (wrong !== undefined)
+      return 'has a header in "headers" with a line break or a sign that cannot be sent';
     return { kind: 'http', name, ...data };
   }
   return { kind: 'stdio', name, ...data };
+}
+
+/** What cannot be sent is refused here: the error of a request would repeat the key. */
+function isSendable(header: string, value: string): boolean {
+  return /^[\w!#$%&'*+.^`|~-]+$/.test(header) && /^[\t\x20-\x7e]*$/.test(value);
 }
 
 /** Puts settings in the place of `${NAME}`, or `${NAME:-default}`, in all texts of a value. */
