@@ -6,6 +6,7 @@ import type { Publication, Take } from './inbox.ts';
 import { OutgoingStore } from './outgoing-store.ts';
 import type { PartName, Records } from './records.ts';
 import type { MqttSettings } from './settings.ts';
+import { keepPacketsSmall } from './small-packets.ts';
 
 /** A last word to the broker must not keep a restart waiting. */
 const GOODBYE_MS = 2_000;
@@ -39,6 +40,7 @@ export type SessionOptions = {
  */
 export async function openSession(options: SessionOptions): Promise<Session> {
   const { settings, clientId, records, signal } = options;
+  keepPacketsSmall();
   const store = new OutgoingStore(records);
   const client = connect(settings.url, {
     ...clientOptions(settings),
