@@ -19,7 +19,11 @@ afterAll(() => board[Symbol.asyncDispose]());
 
 /** An assistant on the board's line. Its agent calls what the test says; `between` is done while a call is under way. */
 async function atTheLine(environment: Readonly<Record<string, string>> = {}) {
-  const project = new TestProject({ 'groups/main/blink.py': 'print("blink")\n'.repeat(600) });
+  const project = new TestProject({
+    'groups/main/blink.py': 'print("blink")\n'.repeat(600),
+    'device/one.py': 'ONE = 1\n',
+    'device/two.py': 'TWO = 2\n',
+  });
   const terminal = new TestChannel('terminal');
   const serial = new TestChannel('serial');
   const sent: Readonly<Record<string, unknown>>[] = [];
@@ -157,6 +161,59 @@ test(
   },
   HANG_MS,
 );
+
+test(
+  'an update brings all programs of the tree at once, and starts the board anew',
+  async () => {
+    await using line = await atTheLine();
+    await line.terminal.say('/devices update device');
+    await board.until(() => board.resets === 1);
+    expect([await board.file('/one.py'), await board.file('/two.py')]).toEqual([
+      'ONE = 1\n',
+      'TWO = 2\n',
+    ]);
+    const tools = line.sent.flatMap(({ tool }) => (typeof tool === 'string' ? [tool] : []));
+    expect(tools.slice(-4)).toEqual(['_stage', '_stage', '_swap', '_reset']);
+  },
+  HANG_MS,
+);
+
+test('files of a set get their names together, also where the power went in between', async () => {
+  await using flashed = await Board.flash({ files: { '/a.py': 'old a', '/b.py': 'old b' } });
+  await flashed.run(`
+from chipclaw.files import Files
+from chipclaw import update
+import binascii, hashlib, os
+files = Files()
+def put(path, text, at):
+    sha = binascii.hexlify(hashlib.sha256(text).digest()).decode()
+    files.begin(path, len(text), sha)
+    files.chunk(path, sha, 0, binascii.b2a_base64(text).decode())
+    files.stage(path, sha, len(text), at)
+put("/a.py", b"new a", 0)
+try:
+    files.swap(2)
+except ValueError:
+    pass
+update.finish()`);
+  expect(await flashed.file('/a.py')).toBe('old a');
+  await flashed.run(`
+put("/a.py", b"new a", 0)
+put("/b.py", b"new b", 1)
+names = [name for name in os.listdir("/") if name.endswith(".push")]
+os.rename("/update.noted", "/update.due")
+os.rename([("/" + name) for name in names if name.startswith("a.py")][0], "/a.py")`);
+  expect([await flashed.file('/a.py'), await flashed.file('/b.py')]).toEqual(['new a', 'old b']);
+  await flashed.run('update.finish()');
+  expect([await flashed.file('/a.py'), await flashed.file('/b.py')]).toEqual(['new a', 'new b']);
+  await flashed.run('update.finish()');
+  expect(
+    await flashed.value(
+      '[n for n in os.listdir("/") if "update." in n or ".push" in n]',
+      'import os',
+    ),
+  ).toEqual([]);
+});
 
 test(
   'a call of an earlier connection, a second time, or of no form does not run on the device',

@@ -4,6 +4,7 @@ import binascii
 import hashlib
 import os
 
+from chipclaw import update
 from chipclaw.utils import ensure_dir, flash, list_names, move
 
 # A part, in bytes: as base64 it fits into a line.
@@ -63,6 +64,16 @@ class Files:
             raise ValueError("the file did not arrive as it was sent; the old one stays")
         move(part, path)
         return {"size": size}
+
+    def stage(self, path, sha256, size, at):
+        """Check a file of a set, and note it as number `at`. None of a set has its name before `swap`."""
+        part = _part(checked(path), sha256)
+        if _size(part) != size or digest(part) != sha256:
+            raise ValueError(path + " is not here as it was sent")
+        return {"count": update.note(at, part)}
+
+    def swap(self, count):
+        return {"count": update.swap(count)}
 
     def stat(self, path):
         """Return size and digest; a size of None where there is no such file."""

@@ -113,7 +113,7 @@ class Host:
             if name == "_reset":
                 return (False, "there is no module machine") if machine is None else (True, "")
             if name.startswith("_"):
-                if name not in ("_begin", "_chunk", "_end", "_stat", "_read"):
+                if name not in ("_begin", "_chunk", "_end", "_stage", "_swap", "_stat", "_read"):
                     return False, "no such call: " + name
                 return True, getattr(self.files, name[1:])(**args)
             result = self.tools.execute(name, args)

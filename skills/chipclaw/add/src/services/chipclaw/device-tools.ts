@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Tool, ToolCall } from '../../host/contracts/tool.ts';
 import { type Device, textOf } from './device.ts';
-import { digestOf, MAX_FILE_BYTES, pullFile, pushFiles } from './files.ts';
+import { digestOf, MAX_FILE_BYTES, pullFile, pushFile } from './files.ts';
 
 /** So much of a file is put before the owner; the rest they find where it comes from. */
 const SHOWN_CHARS = 12_000;
@@ -80,7 +80,7 @@ function pushTool(device: Device, reach: Reach, readGroupFile: ReadGroupFile): T
         what: `writing ${path} on ${device.name}`,
       });
       if (word !== 'yes') throw new Error('The owner has not said yes. Nothing was written.');
-      await pushFiles(device, [{ path, bytes }], call.signal);
+      await pushFile(device, { path, bytes }, call.signal);
       return `${path} is on ${device.name}: ${bytes.length} bytes, SHA-256 ${sha256}.`;
     },
   };

@@ -24,21 +24,40 @@ export async function digestOn(device: Device, path: string, signal: AbortSignal
   return Stat.parse(await device.call('_stat', { path }, signal)).sha256;
 }
 
+/** Brings one file onto a device, beside the old one and only then in its place. A transfer that was cut goes on. */
+export async function pushFile(device: Device, file: DeviceFile, signal: AbortSignal) {
+  await upload(device, file, signal);
+  await end(device, file, signal);
+}
+
+const end = (device: Device, { path, bytes }: DeviceFile, signal: AbortSignal) =>
+  device.call('_end', { path, sha256: digestOf(bytes), size: bytes.length }, signal);
+
 /**
- * Brings files onto a device: all of them beside those that are there, and only then each in its place. A transfer that
- * was cut goes on where it ended.
+ * Brings files onto a device as a set: all of them beside those that are there, each checked; then all get their names, or
+ * none, whenever the power goes. A device whose programs do not know sets yet gets them one after the other.
  *
  * @throws Error in words: none of the files is half there
  */
-export async function pushFiles(
+export async function pushSet(
   device: Device,
   files: readonly DeviceFile[],
   signal: AbortSignal,
 ): Promise<void> {
   for (const file of files) await upload(device, file, signal);
-  for (const { path, bytes } of files) {
-    await device.call('_end', { path, sha256: digestOf(bytes), size: bytes.length }, signal);
+  for (const [at, { path, bytes }] of files.entries()) {
+    const staged = { path, sha256: digestOf(bytes), size: bytes.length, at };
+    const isOld = await device.call('_stage', staged, signal).then(() => false, isUnknownCall);
+    if (!isOld) continue;
+    for (const file of files) await end(device, file, signal);
+    return;
   }
+  await device.call('_swap', { count: files.length }, signal);
+}
+
+function isUnknownCall(error: unknown): true {
+  if (error instanceof Error && error.message.includes('no such call')) return true;
+  throw error;
 }
 
 async function upload(

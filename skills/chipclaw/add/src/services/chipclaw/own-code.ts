@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import type { Device } from './device.ts';
-import { type DeviceFile, digestOf, digestOn, pushFiles } from './files.ts';
+import { type DeviceFile, digestOf, digestOn, pushSet } from './files.ts';
 
 /** Reads the programs of the folder `device/`: the workspace on a board is its own. */
 export function ownCode(folder: string): readonly DeviceFile[] {
@@ -28,7 +28,7 @@ export async function updateDevice(
     if (there !== digestOf(file.bytes)) changed.push(file);
   }
   if (changed.length === 0) return `${device.name} has the programs of this tree already.`;
-  await pushFiles(device, changed, signal);
+  await pushSet(device, changed, signal);
   await device.call('_reset', {}, signal);
   return `${device.name} has ${changed.length} new files, and starts anew: ${changed.map(({ path }) => path).join(', ')}.`;
 }
