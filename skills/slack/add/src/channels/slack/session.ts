@@ -34,7 +34,7 @@ const Envelope = z.looseObject({
  * result resolves when the line is down, from either end.
  *
  * An envelope is acknowledged once it is stored. Bolt, Slack's framework, acknowledges before listeners run, and brings a
- * web server and twice the memory.
+ * web server.
  */
 export async function openSession(options: SessionOptions): Promise<{ closed: Promise<void> }> {
   const { appToken, clientOptions, log, signal } = options;
