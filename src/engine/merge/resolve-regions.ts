@@ -47,7 +47,7 @@ export function resolveRegions(
   const excerpt = excerptOf(aligned, texts, lines);
   if (excerpt.regions === aligned) return resolveRead(whole, format);
   // Null, too, where an answer would lose lines.
-  const resolved = readStrictly((parse) =>
+  const resolved = readStrictly(excerpt.lines, (parse) =>
     excerpt.restore(resolveRead({ ...excerpt, parse }, format)),
   );
   return resolved ?? resolveRead(whole, format);
@@ -75,7 +75,7 @@ export function isSound(
   };
   if (!isLanguage(format)) return holds(whole)(memoizeParse());
   const excerpt = excerptOf(regions, texts, lines);
-  return readStrictly(holds(excerpt)) ?? readStrictly(holds(whole)) ?? false;
+  return readStrictly(excerpt.lines, holds(excerpt)) ?? readStrictly(lines, holds(whole)) ?? false;
 }
 
 function isShort(lines: Lines, format: Format): boolean {
@@ -83,15 +83,19 @@ function isShort(lines: Lines, format: Format): boolean {
   return Object.values(lines).every((side) => lengthOf(side) <= limit);
 }
 
-/** Reads with a parser; null where a text does not parse, as with an excerpt that was cut in the wrong place. */
-function readStrictly<T>(read: (parse: Parse) => T): T | null {
+/**
+ * Reads with a parser; null where one of the versions does not parse, as with an excerpt that was cut in the wrong
+ * place. A merged text that does not parse although they do is a finding.
+ */
+function readStrictly<T>(lines: Lines, read: (parse: Parse) => T): T | null {
   const all = memoizeParse();
-  const unread = new Error('a text that does not parse');
+  const unread = new Error('a version that does not parse');
   try {
     return read((...args) => {
       const syntax = all(...args);
+      const isVersion = () => Object.values(lines).some((side) => decodeLines(side) === args[0]);
       // Nothing that is found after this counts, so it is not looked for.
-      if (syntax === null) throw unread;
+      if (syntax === null && isVersion()) throw unread;
       return syntax;
     });
   } catch (error) {
