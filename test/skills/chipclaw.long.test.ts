@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Clone, cloneRepository, runThere } from '../story/clone.ts';
+import { type Clone, cloneWithoutProof, runThere } from '../story/clone.ts';
 
 // The device's four stories, with Debian's mosquitto as the broker and a pseudo-terminal of socat as the line.
 
@@ -39,9 +39,9 @@ let Board: { start(options: object): Promise<BoardType> };
 let ModelServer: { start(...answers: readonly unknown[]): Promise<Model> };
 
 beforeAll(async () => {
-  clone = cloneRepository();
+  clone = cloneWithoutProof();
   folder = mkdtempSync('/tmp/claw-chipclaw-');
-  const run = await clone.claw('apply', 'serial', 'mqtt', 'chipclaw', '--proof', 'skills');
+  const run = await clone.claw('apply', 'serial', 'mqtt', 'chipclaw');
   expect(run).toMatchObject({ code: 0, json: { outcome: 'done' } });
   ({ Board } = await import(clone.path('skills/chipclaw/tests/board.ts')));
   ({ ModelServer } = await import(clone.path('skills/chipclaw/tests/model.ts')));

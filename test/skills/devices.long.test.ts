@@ -16,7 +16,7 @@ import {
   startAnthropicServer,
 } from '../../src/testing/model/anthropic.ts';
 import { Assistant } from '../story/assistant.ts';
-import { type Clone, cloneRepository, runThere } from '../story/clone.ts';
+import { type Clone, cloneWithoutProof, runThere } from '../story/clone.ts';
 
 // Debian's mosquitto, socat and curl are the far ends. `.ci/run` installs them.
 const PROGRAMS = [
@@ -140,7 +140,7 @@ await describeWithEngine(
       });
       boardReads = linesOf(board);
       model = await startAnthropicServer(repeatOrRelay);
-      clone = cloneRepository({
+      clone = cloneWithoutProof({
         ANTHROPIC_API_KEY: 'sk-ant-test',
         ANTHROPIC_BASE_URL: model.url,
         CLAW_SANDBOX: 'bubblewrap',
@@ -154,7 +154,7 @@ await describeWithEngine(
         SERIAL_ALLOW_FROM: 'uart_user',
         SERIAL_IS_OWNER: 'yes',
       });
-      const run = await clone.claw('apply', 'mqtt', 'serial', 'webhook', '--proof', 'skills');
+      const run = await clone.claw('apply', 'mqtt', 'serial', 'webhook');
       expect(run).toMatchObject({ code: 0, json: { outcome: 'done' } });
       assistant = await Assistant.start(clone);
     }, MINUTES);

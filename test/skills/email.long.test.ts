@@ -24,7 +24,7 @@ import {
   startAnthropicServer,
 } from '../../src/testing/model/anthropic.ts';
 import { Assistant } from '../story/assistant.ts';
-import { type Clone, cloneRepository } from '../story/clone.ts';
+import { type Clone, cloneWithoutProof } from '../story/clone.ts';
 
 // Debian's opensmtpd and dovecot are the provider. `.ci/run` installs them.
 const PROGRAMS = ['/usr/sbin/smtpd', '/usr/sbin/dovecot', '/usr/lib/dovecot/lmtp'];
@@ -219,7 +219,7 @@ await describeWithEngine('bubblewrap', 'mail through opensmtpd and dovecot', () 
     start('/usr/sbin/smtpd', '-d', '-f', file('smtpd.conf'));
     await until(() => expect(existsSync(file('lmtp.sock'))).toBe(true));
     model = await startAnthropicServer(repeat);
-    clone = cloneRepository({
+    clone = cloneWithoutProof({
       ANTHROPIC_API_KEY: 'sk-ant-test',
       ANTHROPIC_BASE_URL: model.url,
       CLAW_SANDBOX: 'bubblewrap',
@@ -231,7 +231,7 @@ await describeWithEngine('bubblewrap', 'mail through opensmtpd and dovecot', () 
       EMAIL_ALLOW_FROM: ADA,
       EMAIL_AUTHSERV_ID: SIGNER,
     });
-    const run = await clone.claw('apply', 'email', '--proof', 'skills');
+    const run = await clone.claw('apply', 'email');
     expect(run).toMatchObject({ code: 0, json: { outcome: 'done' } });
     assistant = await Assistant.start(clone);
   }, MINUTES);

@@ -7,7 +7,7 @@ import { execa } from 'execa';
 import pLimit from 'p-limit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Assistant } from '../story/assistant.ts';
-import { type Clone, cloneRepository } from '../story/clone.ts';
+import { type Clone, cloneWithoutProof } from '../story/clone.ts';
 
 // The public counterparts of both skills. npm fetches them, so this needs a registry, and is no part of a proof.
 const COUNTERPARTS = [
@@ -91,13 +91,13 @@ let clone: Clone;
 let far: string;
 
 beforeAll(async () => {
-  clone = cloneRepository({ MCP_SERVER_TOOLS: 'test_*, json_*' });
+  clone = cloneWithoutProof({ MCP_SERVER_TOOLS: 'test_*, json_*' });
   clone.write(OF_THE_SUITE);
   far = mkdtempSync('/tmp/claw-mcp-far-');
   execFileSync('npm', ['install', '--no-audit', '--no-fund', '--prefix', far, ...COUNTERPARTS], {
     stdio: 'ignore',
   });
-  const run = await clone.claw('apply', 'mcp', 'mcp-server', '--proof', 'skills');
+  const run = await clone.claw('apply', 'mcp', 'mcp-server');
   expect(run).toMatchObject({ code: 0, json: { outcome: 'done' } });
 }, MINUTES);
 afterAll(async () => {

@@ -6,7 +6,7 @@ import type * as assistantModule from '../../src/testing/assistant.ts';
 import type * as linkedModule from '../../src/testing/whatsapp/linked-channel.ts';
 import type * as mediaModule from '../../src/testing/whatsapp/media.ts';
 import type * as serverModule from '../../src/testing/whatsapp/server.ts';
-import { type Clone, cloneRepository, runThere } from '../story/clone.ts';
+import { type Clone, cloneWithoutProof, runThere } from '../story/clone.ts';
 
 // Debian's flite speaks, pocketsphinx hears, sox measures, opus-tools packs. `.ci/run` installs them.
 const PROGRAMS = ['flite', 'sox', 'soxi', 'opusenc', 'opusdec', 'pocketsphinx_continuous'];
@@ -33,9 +33,9 @@ let folder: string;
 
 beforeAll(async () => {
   if (MISSING.length > 0) return;
-  clone = cloneRepository();
+  clone = cloneWithoutProof();
   folder = mkdtempSync('/tmp/claw-voice-');
-  const run = await clone.claw('apply', 'voice', '--proof', 'skills');
+  const run = await clone.claw('apply', 'voice');
   expect(run).toMatchObject({ code: 0, json: { outcome: 'done' } });
 }, MINUTES);
 afterAll(async () => {

@@ -1,6 +1,8 @@
 import { execFileSync, spawn } from 'node:child_process';
 import * as fs from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
+import { parse, stringify } from 'yaml';
+import { z } from 'zod';
 import {
   type ClawRun,
   type Codebase,
@@ -11,6 +13,8 @@ import { removeContainersOf } from './containers.ts';
 
 const REPOSITORY = resolve(import.meta.dirname, '../..');
 const PINNED = 'node_modules/node/bin/node';
+const CONFIG = 'claw.config.yaml';
+const Config = z.looseObject({ check: z.unknown(), related: z.unknown(), test: z.string() });
 
 /**
  * A clone of this repository in a folder of its own, as the work tree is now: committed, tagged with
@@ -27,6 +31,23 @@ export type Snapshot = Readonly<Record<string, string>>;
 
 /** Copies what a commit of the work tree would hold, and the installed packages. */
 export function cloneRepository(env: Readonly<Record<string, string>> = {}): Clone {
+  return furnish(copyRepository(), env);
+}
+
+/**
+ * A clone whose release asks for no checks and no tests: for what is looked at after an apply. All skills are
+ * proved together in `skills-together.long.test.ts`, and those of the starter set in their story.
+ */
+export function cloneWithoutProof(env: Readonly<Record<string, string>> = {}): Clone {
+  const { check, related, ...config } = Config.parse(
+    parse(fs.readFileSync(join(REPOSITORY, CONFIG), 'utf8')),
+  );
+  if (check === undefined || related === undefined) throw new Error(`${CONFIG} proves nothing`);
+  return furnish(copyRepository({ [CONFIG]: stringify({ ...config, test: 'true' }) }), env);
+}
+
+/** A folder with the repository's files, some of them with other texts, as a release that is tagged. */
+function copyRepository(instead: Readonly<Record<string, string>> = {}): Codebase {
   const clone = emptyFolder();
   const listed = execFileSync('git', ['ls-files', '-z', '-co', '--exclude-standard'], {
     cwd: REPOSITORY,
@@ -38,11 +59,12 @@ export function cloneRepository(env: Readonly<Record<string, string>> = {}): Clo
     fs.mkdirSync(dirname(clone.path(path)), { recursive: true });
     fs.copyFileSync(from, clone.path(path));
   }
+  clone.write(instead);
   clone.git('init', '--quiet', '--initial-branch=main');
   commitAll(clone, 'the release');
   const { version } = JSON.parse(clone.read('package.json')) as { version: string };
   clone.git('tag', `v${version}`);
-  return furnish(clone, env);
+  return clone;
 }
 
 /** Another clone of what a first one has committed, on its release. */

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Assistant } from './assistant.ts';
-import { type Clone, cloneRepository, copyClone, runClaw, runThere } from './clone.ts';
+import { type Clone, cloneWithoutProof, copyClone, runClaw, runThere } from './clone.ts';
 
 const isSkipped =
   spawnSync('strace', ['--version']).status !== 0 && process.env['CLAW_REQUIRE_ENGINE'] !== '1';
@@ -14,7 +14,7 @@ describe.skipIf(isSkipped)(isSkipped ? `${title} (strace is missing)` : title, (
   let copy: Clone;
 
   beforeAll(async () => {
-    clone = cloneRepository();
+    clone = cloneWithoutProof();
     await killInSwap(clone);
     copy = copyClone(clone);
   });
@@ -59,7 +59,7 @@ async function killInSwap({ root, nodePath, path }: Clone): Promise<void> {
     ...['-P', path('node_modules'), '-e', `trace=${renames}`],
     ...['-e', `inject=${renames}:delay_exit=20s`, '-o', '/dev/null'],
     ...['sh', '-c', 'echo $$ > "$0"; exec "$@"', pidFile],
-    ...[nodePath, 'bin/claw.js', 'apply', 'telegram', '--proof', 'skills', '--json'],
+    ...[nodePath, 'bin/claw.js', 'apply', 'telegram', '--json'],
   ]);
   let isOver = false;
   void ended.then(() => {
