@@ -5,6 +5,7 @@ import { sidesToCheck } from './checks/needs-syntax-check.ts';
 import { mayBeSolved } from './checks/solvable.ts';
 import { resolveEntries } from './entries/merge-entries.ts';
 import { entryReader } from './entries/reader.ts';
+import { yamlParts } from './entries/yaml-parts.ts';
 import type { Interned } from './lines/intern.ts';
 import { mapVersions } from './lines/line-ends.ts';
 import { linesOf } from './lines/region-lines.ts';
@@ -43,6 +44,7 @@ export function resolveRegions(
   format: Format,
 ): readonly Region[] {
   const whole = { regions: aligned, texts, lines, parse: memoizeParse() };
+  if (format === 'yaml' && isSoundYaml(aligned, texts, lines)) return aligned;
   if (!isLanguage(format)) return resolveRead(whole, format);
   const excerpt = excerptOf(aligned, texts, lines);
   if (excerpt.regions === aligned) return resolveRead(whole, format);
@@ -81,6 +83,14 @@ export function isSound(
 function isShort(lines: Lines, format: Format): boolean {
   const limit = isLanguage(format) ? MAX_PARSED : MAX_LENGTH;
   return Object.values(lines).every((side) => lengthOf(side) <= limit);
+}
+
+/** Tells whether a clean merge has no defect around its changes; one that is found there can be the cut's. */
+function isSoundYaml(aligned: readonly Region[], texts: Interned, lines: Lines): boolean {
+  if (aligned.some(isConflict) || !isShort(lines, 'yaml')) return false;
+  const excerpt = excerptOf(aligned, texts, lines, yamlParts);
+  const isCut = excerpt.regions !== aligned;
+  return isCut && resolveRead({ ...excerpt, parse: memoizeParse() }, 'yaml') === excerpt.regions;
 }
 
 /**

@@ -29,7 +29,12 @@ const MIN_CUT = 8;
  * Names in what is left out are the same in all versions: they neither clash anew nor change place. The
  * first line that tells a module from a script stays.
  */
-export function excerptOf(regions: readonly Region[], texts: Interned, lines: Lines): Excerpt {
+export function excerptOf(
+  regions: readonly Region[],
+  texts: Interned,
+  lines: Lines,
+  partsOf: (lines: readonly string[], range: Range) => readonly Range[] = wholeParts,
+): Excerpt {
   const module = lines.base.findIndex((line) => /^(?:import|export)\b/.test(line));
   const cuts = regions.flatMap(({ kind, base, ours, theirs }, index): Versions<Range>[] => {
     if (kind !== 'all') return [];
@@ -37,7 +42,7 @@ export function excerptOf(regions: readonly Region[], texts: Interned, lines: Li
     const end = base.end - contextBeside(regions[index + 1]);
     if (end - start < MIN_CUT) return [];
     const shift = { base: 0, ours: ours.start - base.start, theirs: theirs.start - base.start };
-    return wholeParts(lines.base, { start, end })
+    return partsOf(lines.base, { start, end })
       .filter((part) => part.end - part.start >= MIN_CUT)
       .flatMap((part) => withoutLine(part, module))
       .map((part) => mapVersions(shift, (by) => ({ start: part.start + by, end: part.end + by })));
