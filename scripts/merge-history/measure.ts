@@ -12,6 +12,7 @@ import { formatOf } from '../../src/engine/merge/syntax/language.ts';
 import { parseSyntax } from '../../src/engine/merge/syntax/parse.ts';
 import type { TreeFile, Versions } from '../../src/engine/tree.ts';
 import type { RealMerge } from './merges.ts';
+import { freshNameErrors } from './name-errors.ts';
 
 /** A result beside what was committed; `equal` leaves white space apart. */
 export type Verdict = 'conflict' | 'equal' | 'different';
@@ -27,6 +28,8 @@ export type Measured = {
   readonly rules: readonly string[];
   /** A newly clean file that does not parse although both sides do. */
   readonly isBroken: boolean;
+  /** Errors about names that a newly clean program has and neither side. */
+  readonly nameErrors: readonly string[];
 };
 
 /** Loads the parser, which a process does once, and returns the time that takes. */
@@ -58,7 +61,8 @@ function measure(merge: RealMerge, folder: string): Measured {
   const rules = rulesOf(versions, path, own, git);
   const isNew = git === 'conflict' && own !== 'conflict';
   const isBroken = isNew && isFaulty(path, text, versions);
-  return { merge, text, own, git, ownMs, gitMs, rules, isBroken };
+  const nameErrors = isNew ? freshNameErrors(path, { ...versions, merged: text }, folder) : [];
+  return { merge, text, own, git, ownMs, gitMs, rules, isBroken, nameErrors };
 }
 
 function verdictOf(text: string | null, committed: string): Verdict {
