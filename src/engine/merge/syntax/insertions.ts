@@ -3,6 +3,7 @@ import { mapVersions, NAMES } from '../lines/line-ends.ts';
 import type { Range } from '../lines/regions.ts';
 import type { Borders } from '../lines/widen.ts';
 import { type Gaps, gapsOf, type KeyedUnit } from './gaps.ts';
+import { joinImports } from './join-imports.ts';
 import { listsOf, type NamedList } from './members.ts';
 import { lineFrom, type Side, type Sides, spanOf } from './side.ts';
 import { orderOf } from './sorted.ts';
@@ -131,7 +132,11 @@ function mergeMembers(parts: Versions<Part>): Insertion | null {
   const order = orderOf([parts.base.list, parts.ours.list, parts.theirs.list]);
   const sorted = order === null ? null : spliceUnits(target, source, order);
   const text = sorted ?? spliceUnits(target, source, null);
-  return text === null ? null : { text, words: ours.words + theirs.words - base.words };
+  if (text === null) return null;
+  const bodies = (side: Side, gaps: Gaps) =>
+    gaps.flat().map(({ member }) => side.text.slice(member.start, member.end));
+  const joined = joinImports(text, bodies(target.side, mine), bodies(source.side, other));
+  return { text: joined.text, words: ours.words + theirs.words - base.words - joined.saved };
 }
 
 /**
