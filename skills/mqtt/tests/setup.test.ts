@@ -78,6 +78,13 @@ test('a broker without QoS 2 gets QoS 1', async () => {
   expect(written).toMatchObject({ MQTT_QOS: '1', MQTT_USERNAME: '', MQTT_PASSWORD: '' });
 });
 
+test('a user that the broker wants no more is taken out by -', async () => {
+  await using broker = await Broker.start();
+  const { context, written } = owner([broker.url, 'a/in', 'a/out', '-', 'esp32']);
+  await setup.run({ MQTT_USERNAME: 'andy', MQTT_PASSWORD: USER.password }, context);
+  expect(written).toMatchObject({ MQTT_USERNAME: '', MQTT_PASSWORD: '' });
+});
+
 test('where nothing listens nothing is written; nor where the owner leaves', async () => {
   const broker = await Broker.start({ user: USER });
   const { url } = broker;

@@ -59,6 +59,15 @@ test('an account of signal-cli is taken after signal-cli has said that it has it
   expect(setup.currentState(written, '/nowhere')).toContain(cli.account);
 });
 
+test('an owner who is one no more is taken out of .env', async () => {
+  await using cli = await new SignalCli().comeUp();
+  const { context, written } = owner([cli.url, '', '-', ADA.number]);
+  const outcome = await setup.run({ SIGNAL_OWNER: '+4915199999999' }, context);
+  expect(written).toMatchObject({ SIGNAL_OWNER: '', SIGNAL_ALLOW_FROM: ADA.number });
+  expect(outcome.summary).toContain(`${ADA.number} may write`);
+  expect(setup.currentState(written, '/nowhere')).not.toContain('+4915199999999');
+});
+
 test('an account is linked by a QR code, another one where the first was too late', async () => {
   await using cli = await new SignalCli().comeUp();
   cli.accounts = [];

@@ -55,6 +55,25 @@ test('a question and a refusal wider than the terminal are broken between words,
   child.kill();
 });
 
+test('who is refused twice is told how to leave', async () => {
+  const quoted = `'${ASKS.replaceAll("'", `'\\''`)}'`;
+  const command = `stty cols 80; ${NODE.join(' ')} ${quoted}`;
+  const child = spawn('script', ['-qefc', command, '/dev/null']);
+  let seen = '';
+  child.stdout.on('data', (chunk) => {
+    seen += stripVTControlCharacters(String(chunk));
+  });
+  const refusals = () => seen.split('One of two.').length - 1;
+  await vi.waitFor(() => expect(seen).toContain('Which?'));
+  child.stdin.write('bing\r');
+  await vi.waitFor(() => expect(seen.split('One of two.').at(1)).toContain('Which?'));
+  expect(seen).not.toContain('Ctrl-C');
+  child.stdin.write('\r');
+  await vi.waitFor(() => expect(seen).toContain('One of two. Is an earlier answer wrong? Ctrl-C'));
+  expect(refusals()).toBe(2);
+  child.kill();
+});
+
 test('so does an empty line that is piped in', async () => {
   const child = spawn(NODE[0], [...NODE.slice(1), ASKS]);
   child.stdin.end('\ntavily\n');

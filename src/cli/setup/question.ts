@@ -5,6 +5,9 @@ import { CliError } from '../cli-error.ts';
 import { dropTyped } from './ask.ts';
 import { fittedAtBar } from './fitted.ts';
 
+/** A password is tried with the server and the user that were typed before it. */
+const WAY_OUT = 'Is an earlier answer wrong? Ctrl-C leaves, and nothing is written.';
+
 /**
  * Returns what asks the owner for a step: on a terminal until an answer fits, else line by line from what
  * is piped in.
@@ -24,6 +27,7 @@ async function askOnTerminal(question: SetupQuestion): Promise<string> {
   const message = fittedAtBar(question.message).replaceAll('\n', `\n${S_BAR}  `);
   const output = process.stderr;
   const onEmpty = proposed === undefined ? {} : { placeholder: proposed, defaultValue: proposed };
+  let isRepeated = false;
   for (let initialValue = question.initial ?? ''; ; ) {
     const answer = isSecret
       ? await password({ message, output })
@@ -32,7 +36,8 @@ async function askOnTerminal(question: SetupQuestion): Promise<string> {
     const typed = (answer ?? '').trim();
     const problem = await check(typed);
     if (problem === null) return typed;
-    log.error(fittedAtBar(problem), { output });
+    log.error(fittedAtBar(isRepeated ? `${problem} ${WAY_OUT}` : problem), { output });
+    isRepeated = true;
     initialValue = typed;
     await dropTyped();
   }

@@ -57,16 +57,17 @@ async function setUpMqtt(context: Context): Promise<SetupOutcome> {
       )?.mapProblem ??
       null,
   });
-  const username = await context.ask({
-    message: 'The user that the broker knows (nothing, where it lets everybody in)',
-    ...proposing(settings.MQTT_USERNAME ?? ''),
+  const user = await context.ask({
+    message: 'The user that the broker knows (- for none, where it lets everybody in)',
+    proposed: settings.MQTT_USERNAME || '-',
     check: () => null,
   });
+  const username = user.trim() === '-' ? '' : user.trim();
   const values = {
     MQTT_URL: url.trim(),
     MQTT_TOPIC_IN: topicIn.trim(),
     MQTT_TOPIC_OUT: topicOut.trim(),
-    MQTT_USERNAME: username.trim(),
+    MQTT_USERNAME: username,
   };
   const { password, takesQos2 } = await askPassword(context, values);
   say(`The broker lets us in, and lets us read ${topicIn.trim()}.`);

@@ -58,7 +58,10 @@ async function setUpSignal(context: Context): Promise<SetupOutcome> {
     SIGNAL_CLI_URL: url,
     SIGNAL_ACCOUNT: account,
     SIGNAL_ALLOW_FROM: allowFrom.join(','),
-    ...(owner === null ? {} : { SIGNAL_OWNER: owner }),
+    // Emptied where it is set: who was the owner would command on.
+    ...(owner === null && context.settings.SIGNAL_OWNER === undefined
+      ? {}
+      : { SIGNAL_OWNER: owner ?? '' }),
   });
   const may = listOf(owner === null ? allowFrom : [...new Set([owner, ...allowFrom])]);
   const own = owner === account ? ' Write to it under Note to Self.' : '';
