@@ -69,6 +69,15 @@ test.each([
   });
 });
 
+test('a long line that comes in small pieces is read once, not again with each piece', () => {
+  const begin = process.cpuUsage();
+  const line = `data: {"choices":[{"delta":{"content":"${'x'.repeat(4_000_000)}"}}]}\n\n`;
+  expect(count(line, { size: 512, unreported: NONE }).outputTokens).toBeGreaterThan(900_000);
+  const { user, system } = process.cpuUsage(begin);
+  // Some 0.1 s; with all of it looked through for each piece it is far more than ten.
+  expect(user + system).toBeLessThan(5_000_000);
+});
+
 test('counts that no server can mean are not taken', () => {
   const body = '{"usage":{"input_tokens":-5,"output_tokens":"many"}}';
   expect(count(body, { isStream: false })).toEqual(NONE);

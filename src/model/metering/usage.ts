@@ -44,12 +44,16 @@ export function countUsage(isStream: boolean, countsIn: Protocol['countsIn']): U
   };
   return {
     write(chunk) {
-      pending += chunk.toString('latin1');
-      if (isStream) {
-        const lines = pending.split('\n');
-        pending = lines.pop() ?? '';
-        for (const line of lines) if (line.startsWith('data:')) read(line.slice(5));
+      const text = chunk.toString('latin1');
+      // Only what is new is looked through: a server may send a long line a few bytes at a time.
+      const ends = isStream ? text.split('\n') : [text];
+      const rest = ends.pop() ?? '';
+      for (const end of ends) {
+        const line = pending + end;
+        pending = '';
+        if (line.startsWith('data:')) read(line.slice(5));
       }
+      pending += rest;
       if (pending.length > MAX_PENDING) {
         writtenBytes += pending.length;
         pending = '';
