@@ -67,3 +67,14 @@ test('of a conversation the last message counts, of a task its words, and files 
   const task = '[Scheduled task 3, daily. Nobody is waiting.]\n\nThe task:\nWater the plants';
   expect(requestOf(task, { isTask: true, hasPictures: false }, []).text).toBe('Water the plants');
 });
+
+test.each([
+  ['blank lines', `a${'\n'.repeat(200_000)}a`],
+  ['what begins as the line of a file', `[a${', id '.repeat(50_000)}`],
+])('a long message of %s takes no time', async (_name, message) => {
+  const begin = process.cpuUsage();
+  const { text } = requestOf(message, { isTask: false, hasPictures: false }, []);
+  expect((await of(text)).complexity).toBeLessThanOrEqual(1);
+  // Milliseconds, where trying each place again for each other one takes many seconds.
+  expect(process.cpuUsage(begin).user).toBeLessThan(2_000_000);
+});

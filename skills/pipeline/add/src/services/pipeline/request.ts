@@ -1,7 +1,8 @@
 import type { WorkRequest } from './stage.ts';
 
-/** The host's line of a file: `[photo "tree", 12 kB, id 7]`. */
-const FILE = /^[ \t]*\[([\w-]+)(?: "[^"\n]*")?(?:, [^\]\n]*)?, id [^\]\n]+\]$/gm;
+/** The host's line of a file, `[photo "tree", 12 kB, id 7]`: its kind, and the rest, which has to hold the id. */
+const FILE = /^[ \t]*\[([\w-]+)(?: "[^"\n]*")?(, [^\]\n]+)\]$/gm;
+const ID = /, id ./;
 /** A message of a conversation; its further lines are indented. */
 const SAID = /^\[[^\]\n]+\] [^:\n]*: /gm;
 
@@ -12,9 +13,13 @@ export function requestOf(
   toolsBefore: readonly string[],
 ): WorkRequest {
   const asked = isTask ? afterLast(prompt, /^The task:\n/gm) : afterLast(prompt, SAID);
-  const files = [...asked.matchAll(FILE)].map(([, kind = '']) => kind);
-  const text = asked.replace(FILE, '').trim();
-  return { text, files, hasPictures, isTask, toolsBefore };
+  const files: string[] = [];
+  const text = asked.replace(FILE, (line: string, kind: string, rest: string) => {
+    if (!ID.test(rest)) return line;
+    files.push(kind);
+    return '';
+  });
+  return { text: text.trim(), files, hasPictures, isTask, toolsBefore };
 }
 
 function afterLast(text: string, mark: RegExp): string {

@@ -109,7 +109,7 @@ const EASY: Readonly<Record<TaskType, number>> = {
 function complexityOf({ text, files }: WorkRequest, type: TaskType): number {
   const length = Math.min(0.3, Math.log2(1 + wordsIn(text) / 20) / 12);
   const thought = Math.min(0.2, (text.match(HARD)?.length ?? 0) * 0.07);
-  const points = text.match(/\?|^\s*(?:[-*•]|\d+[.)])\s/gm)?.length ?? 0;
+  const points = text.match(/\?|^[ \t]*(?:[-*•]|\d+[.)])\s/gm)?.length ?? 0;
   const parts = Math.min(0.15, Math.max(0, points - 1) * 0.05);
   const code = /```|^diff --git/m.test(text) ? 0.1 : 0;
   const attached = Math.min(0.1, files.length * 0.05);
