@@ -40,7 +40,10 @@ export function labelOf(
 /** No id can pass for the owner's or the assistant's label, or for the end of one. */
 function whoOf(id: string): string {
   const one = id
-    .replace(/[\s\p{Cc}[\]/]+/gu, ' ')
+    .normalize('NFKC')
+    // Signs that nobody sees would let `owner` stand there.
+    .replace(/\p{Default_Ignorable_Code_Point}+/gu, '')
+    .replace(/[\s\p{C}[\]/]+/gu, ' ')
     .trim()
     .slice(0, 80);
   return /^(owner|assistant)$/i.test(one) ? `id ${one}` : one;
