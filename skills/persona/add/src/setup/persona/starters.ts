@@ -1,4 +1,13 @@
-import { chownSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fchownSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 /** Starters of a persona, and the folder of `groups/` that each goes to: what is private stays with the owner's chat. */
@@ -51,16 +60,26 @@ function writeStarter(
   mkdirSync(join(projectDir, 'groups'), { recursive: true, mode: 0o700 });
   mkdirSync(at, { recursive: true });
   const text = readFileSync(join(projectDir, 'container/shared/persona', name));
-  const path = join(at, name);
+  const file = createNew(join(at, name));
+  if (file === null) return false;
   try {
-    // The name itself must be new: no file of the owner's is written over, and no link is followed.
-    writeFileSync(path, text, { flag: 'wx' });
+    writeFileSync(file, text);
+    // A container that runs already has to be able to write there. It could also have put a link under the name
+    // since, so the open file is given away, never what bears its name now.
+    const { uid, gid } = statSync(at);
+    if (process.getuid?.() === 0) fchownSync(file, uid, gid);
+  } finally {
+    closeSync(file);
+  }
+  return true;
+}
+
+/** Opens a file whose name must be new: nothing of the owner's is written over, and no link is followed. */
+function createNew(path: string): number | null {
+  try {
+    return openSync(path, 'wx');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return null;
     throw error;
   }
-  // A container that runs already has to be able to write there.
-  const { uid, gid } = statSync(at);
-  if (process.getuid?.() === 0) chownSync(path, uid, gid);
-  return true;
 }
