@@ -35,7 +35,7 @@ test('the token is tried with Discord before anything is written, and the way in
   expect(problems).toEqual([
     expect.stringContaining('A token has three parts'),
     expect.stringMatching(/does not know the bot token/),
-    expect.stringContaining('holds "ada", which is not a user id'),
+    expect.stringContaining('Write your user id'),
   ]);
   expect(said).toEqual([
     'The bot is andy.',

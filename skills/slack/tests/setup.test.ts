@@ -13,7 +13,7 @@ test('both tokens are tried with Slack before anything is written', async () => 
     expect.stringMatching(/refuses the bot token/),
     'An app token begins with xapp-.',
     expect.stringMatching(/refuses the app token/),
-    expect.stringContaining('holds "ada", which is not a member id'),
+    expect.stringContaining('Write your member id'),
   ]);
   expect(written).toEqual({
     SLACK_BOT_TOKEN: BOT_TOKEN,

@@ -12,8 +12,8 @@ test('a token is tried with Telegram before anything is written', async () => {
   expect(problems).toEqual([
     expect.stringContaining('looks like 123456789'),
     expect.stringContaining('does not know the bot token'),
-    expect.stringContaining('holds "ada", which is not a user id'),
-    expect.stringContaining('Nobody is allowed to write'),
+    expect.stringContaining('Write your user id'),
+    expect.stringContaining('Write your user id'),
   ]);
   expect(written).toEqual({ TELEGRAM_BOT_TOKEN: TOKEN, TELEGRAM_ALLOW_FROM: '1001,1002' });
   expect(outcome.summary).toContain('@andy_bot; 1001, 1002 may write');

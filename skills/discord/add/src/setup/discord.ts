@@ -10,6 +10,8 @@ import {
 } from './step.ts';
 
 const TIMEOUT_MS = 20_000;
+const WRONG_IDS =
+  'Write your user id, a number such as 100000000000000001, with commas between several; * is everybody.';
 
 type Context = SetupContext & OwnSettings<typeof DiscordEnvironment.shape>;
 
@@ -59,7 +61,7 @@ async function setUpDiscord(context: Context): Promise<SetupOutcome> {
   const ids = await context.ask({
     message: 'Your user id, by Copy User ID (of several people: with commas between them)',
     initial: context.settings.DISCORD_ALLOW_FROM.join(','),
-    check: (typed) => allowListProblem(listIn(typed)),
+    check: (typed) => (allowListProblem(listIn(typed)) === null ? null : WRONG_IDS),
   });
   const allowFrom = listIn(ids);
   context.write({ DISCORD_BOT_TOKEN: token, DISCORD_ALLOW_FROM: allowFrom.join(',') });

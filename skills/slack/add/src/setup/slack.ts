@@ -9,6 +9,8 @@ import {
 } from './step.ts';
 
 const TIMEOUT_MS = 20_000;
+const WRONG_IDS =
+  'Write your member id, such as U012AB3CD, with commas between several; * is everybody.';
 
 type Context = SetupContext & OwnSettings<typeof SlackEnvironment.shape>;
 
@@ -58,7 +60,8 @@ async function setUpSlack(context: Context): Promise<SetupOutcome> {
   const ids = await context.ask({
     message: 'Your member id, from your profile (of several people: with commas between them)',
     initial: context.settings.SLACK_ALLOW_FROM.join(','),
-    check: (typed) => settingsProblem({ botToken, appToken, allowFrom: listIn(typed) }),
+    check: (typed) =>
+      settingsProblem({ botToken, appToken, allowFrom: listIn(typed) }) === null ? null : WRONG_IDS,
   });
   const allowFrom = listIn(ids);
   context.write({

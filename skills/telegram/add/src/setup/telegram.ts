@@ -10,6 +10,8 @@ import {
 } from './step.ts';
 
 const TIMEOUT_MS = 20_000;
+const WRONG_IDS =
+  'Write your user id, a number such as 987654321, with commas between several; * is everybody.';
 
 type Context = SetupContext & OwnSettings<typeof TelegramEnvironment.shape>;
 
@@ -47,7 +49,7 @@ async function setUpTelegram(context: Context): Promise<SetupOutcome> {
   const ids = await context.ask({
     message: 'Your user id, from @userinfobot (of several people: with commas between them)',
     initial: context.settings.TELEGRAM_ALLOW_FROM.join(','),
-    check: (typed) => allowListProblem(listIn(typed)),
+    check: (typed) => (allowListProblem(listIn(typed)) === null ? null : WRONG_IDS),
   });
   const allowFrom = listIn(ids);
   context.write({ TELEGRAM_BOT_TOKEN: token, TELEGRAM_ALLOW_FROM: allowFrom.join(',') });
