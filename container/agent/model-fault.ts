@@ -1,9 +1,17 @@
 import { APICallError } from 'ai';
 
+const MAX_CHARS = 300;
+
 /** Returns why the model did not answer, in a sentence. */
 export function modelFault(error: unknown): string {
   if (APICallError.isInstance(error)) return error.message;
   // The model's answer does not fit the provider's protocol, or its stream broke off.
-  if (error instanceof Error) return `The model's answer could not be read: ${error.message}`;
-  return `The model's answer could not be read: ${JSON.stringify(error)}`;
+  const why = error instanceof Error ? error.message : String(JSON.stringify(error));
+  return `The model's answer could not be read: ${short(why)}`;
+}
+
+/** The libraries repeat what they could not read, whole: it has to fit into a line of the chat, and into a frame. */
+function short(text: string): string {
+  const line = text.slice(0, 2_000).replace(/[\s\p{Cc}]+/gu, ' ');
+  return line.length > MAX_CHARS ? `${line.slice(0, MAX_CHARS - 1)}…` : line;
 }

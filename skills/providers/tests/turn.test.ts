@@ -90,6 +90,12 @@ await describeWithEngine('bubblewrap', 'a turn with calls of tools', () => {
       ['garbage', ['nonsense', { choices: 7 }], /could not be read/],
       ['half', [cut({ tool_calls: [half] }, 'tool_calls')], /It is .*(Invalid|invalid)/],
       ['nameless', [cut({ tool_calls: [nameless] }, 'tool_calls')], /could not be read/],
+      // Longer than any frame: it is named, and not repeated.
+      [
+        'wrong',
+        [cut({ content: { a: 'x'.repeat(2_000_000) } }, null)],
+        /could not be read.{1,300}$/,
+      ],
     ];
     for (const [name, chunks, expected] of cases) {
       await using server = await startTongue({ ...usual, calls: () => chunks });
@@ -111,6 +117,7 @@ await describeWithEngine('bubblewrap', 'a turn with calls of tools', () => {
       );
       const said = outcome.kind === 'answered' ? outcome.text : outcome.message;
       expect(said, name).toMatch(expected);
+      expect(said.length, name).toBeLessThan(1_000);
     }
   });
 });
