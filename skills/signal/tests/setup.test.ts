@@ -61,7 +61,7 @@ test('an account of signal-cli is taken after signal-cli has said that it has it
 
 test('an owner who is one no more is taken out of .env', async () => {
   await using cli = await new SignalCli().comeUp();
-  const { context, written } = owner([cli.url, '', '-', ADA.number]);
+  const { context, written } = owner([cli.url, '', '-', '+4915111111111']);
   const outcome = await setup.run({ SIGNAL_OWNER: '+4915199999999' }, context);
   expect(written).toMatchObject({ SIGNAL_OWNER: '', SIGNAL_ALLOW_FROM: ADA.number });
   expect(outcome.summary).toContain(`${ADA.number} may write`);
