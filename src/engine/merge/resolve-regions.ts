@@ -1,5 +1,6 @@
 import type { Versions } from '../tree.ts';
 import { reopenInvalid } from './checks/invalid-merge.ts';
+import { usesLostImport } from './checks/lost-imports.ts';
 import { checkPlaces } from './checks/misplaced.ts';
 import { sidesToCheck } from './checks/needs-syntax-check.ts';
 import { mayBeSolved } from './checks/solvable.ts';
@@ -73,7 +74,8 @@ export function isSound(
     const findDefect = createDefectFinder(format, readInputs, parse);
     const disputeMisplaced = checkPlaces(read.texts, read.lines, format, parse);
     const check = { lines: read.lines, findDefect };
-    return reopen(disputeMisplaced(read.regions), ['ours'], check) === read.regions;
+    if (reopen(disputeMisplaced(read.regions), ['ours'], check) !== read.regions) return false;
+    return !isLanguage(format) || !usesLostImport(mergedLines(read), read.lines, format, parse);
   };
   if (!isLanguage(format)) return holds(whole)(memoizeParse());
   const excerpt = excerptOf(regions, texts, lines);
@@ -145,8 +147,13 @@ function resolveRead(
     const isAnyResolved = resolved.some(({ kind }) => kind === 'resolved');
     // An insertion can be right for the lines around it, and wrong for the file.
     const checkedSides = resolved.some(isConflict) ? suspectSides : (['ours'] as const);
+    const hasImports = () =>
+      resolved.some(isConflict) ||
+      !usesLostImport(mergedLines({ regions: resolved, lines }), lines, language, parse);
     const isValid = () =>
-      reopen(resolved, checkedSides, check) === resolved && disputeMisplaced(resolved) === resolved;
+      reopen(resolved, checkedSides, check) === resolved &&
+      disputeMisplaced(resolved) === resolved &&
+      hasImports();
     if (isAnyResolved && isValid()) return resolved;
   }
   const reader = entryReader(format);
@@ -186,6 +193,10 @@ function reopen(
     return disputed.length < regions.length ? reopen(disputed, BOTH_SIDES, check) : disputed;
   }
   return regions;
+}
+
+function mergedLines({ regions, lines }: Pick<Read, 'regions' | 'lines'>): readonly string[] {
+  return regions.flatMap((region) => linesOf(region, lines));
 }
 
 function isConflict({ kind }: Region): boolean {
