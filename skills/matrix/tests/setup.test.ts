@@ -40,7 +40,7 @@ test('server and account are tried before anything is written: by password, whic
     expect.stringContaining('127.0.0.1:1 is no homeserver: it cannot be reached'),
     'The homeserver does not know this user name with this password.',
     expect.stringContaining('is the account of the assistant'),
-    expect.stringContaining('"ada", which is not a user id'),
+    expect.stringContaining('Write your user id'),
   ]);
   const { MATRIX_TOKEN: token = '', ...others } = written;
   expect(others).toEqual({ MATRIX_HOMESERVER: server.url, MATRIX_ALLOW_FROM: ADA });

@@ -52,7 +52,7 @@ test('user and password are tried with the broker before anything is written', a
     expect.stringContaining('without + and #'),
     expect.stringContaining('would answer itself'),
     expect.stringContaining('refuses user and password'),
-    expect.stringContaining('Nobody is allowed'),
+    expect.stringContaining('Write the sender_id'),
   ]);
   expect(written).toEqual({
     MQTT_URL: broker.url,

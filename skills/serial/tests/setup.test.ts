@@ -48,7 +48,7 @@ test('a line is opened before anything is written', async () => {
     expect.stringContaining('Type a device'),
     expect.stringContaining('/nowhere/tty is not there'),
     expect.stringContaining('/dev/null is no serial line'),
-    expect.stringContaining('Nobody is allowed to write'),
+    expect.stringContaining('Write the sender_id'),
   ]);
   expect(written).toEqual({
     SERIAL_PORT: server.url,

@@ -9,6 +9,9 @@ import {
   SetupRefused,
 } from './step.ts';
 
+const WRONG_LIST =
+  'Write your e-mail address at Linear, such as ada@example.org, with commas between several; * is everybody.';
+
 const TIMEOUT_MS = 20_000;
 
 type Context = SetupContext & OwnSettings<typeof LinearEnvironment.shape>;
@@ -55,7 +58,7 @@ async function setUpLinear(context: Context): Promise<SetupOutcome> {
   const typed = await context.ask({
     message: 'Your e-mail address at Linear (of several people: with commas between them)',
     initial: context.settings.LINEAR_ALLOW_FROM.join(','),
-    check: (list) => allowListProblem(listIn(list)),
+    check: (list) => (allowListProblem(listIn(list)) === null ? null : WRONG_LIST),
   });
   const allowFrom = listIn(typed);
   context.write({ LINEAR_API_KEY: key, LINEAR_ALLOW_FROM: allowFrom.join(',') });

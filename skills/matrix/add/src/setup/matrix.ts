@@ -10,6 +10,9 @@ import {
   SetupRefused,
 } from './step.ts';
 
+const WRONG_PEOPLE =
+  'Write your user id, such as @ada:example.org, with commas between several; * is everybody.';
+
 const TIMEOUT_MS = 20_000;
 
 type Context = SetupContext & OwnSettings<typeof MatrixEnvironment.shape>;
@@ -51,7 +54,9 @@ async function setUpMatrix(context: Context): Promise<SetupOutcome> {
     check: (typed) =>
       listIn(typed).includes(userId)
         ? `${userId} is the account of the assistant. Write your own.`
-        : allowListProblem(listIn(typed)),
+        : allowListProblem(listIn(typed)) === null
+          ? null
+          : WRONG_PEOPLE,
   });
   const allowFrom = listIn(people);
   context.write({

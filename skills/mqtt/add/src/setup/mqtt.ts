@@ -11,6 +11,9 @@ import {
   SetupRefused,
 } from './step.ts';
 
+const WRONG_IDS =
+  'Write the sender_id of a device, with commas between several. A message without one is from unknown.';
+
 const TIMEOUT_MS = 20_000;
 
 type Context = SetupContext & OwnSettings<typeof MqttEnvironment.shape>;
@@ -75,7 +78,7 @@ async function setUpMqtt(context: Context): Promise<SetupOutcome> {
     message:
       'Who may write: the sender_id of your devices (unknown for those that send none), with commas between',
     ...proposing(settings.MQTT_ALLOW_FROM.join(',')),
-    check: (typed) => allowListProblem(listIn(typed)),
+    check: (typed) => (allowListProblem(listIn(typed)) === null ? null : WRONG_IDS),
   });
   const allowFrom = listIn(ids);
   const qos = takesQos2 ? '2' : '1';

@@ -12,6 +12,8 @@ import {
   SetupRefused,
 } from './step.ts';
 
+const WRONG_IDS = 'Write the sender_id of your device. A line without one is from uart_user.';
+
 type Context = SetupContext & OwnSettings<typeof SerialEnvironment.shape>;
 
 /** Connects the assistant to a device on a serial line. */
@@ -56,7 +58,7 @@ async function setUpSerial(context: Context): Promise<SetupOutcome> {
     message:
       'Who may write: the sender_id of your device (uart_user where it sends none), with commas between',
     proposed: settings.SERIAL_ALLOW_FROM.join(',') || 'uart_user',
-    check: (list) => allowListProblem(listIn(list)),
+    check: (list) => (allowListProblem(listIn(list)) === null ? null : WRONG_IDS),
   });
   const allowFrom = listIn(senders);
   const port = typed.trim();

@@ -15,6 +15,9 @@ import {
   SetupRefused,
 } from './step.ts';
 
+const WRONG_LIST =
+  'Write numbers such as +4915112345678, or UUIDs, with commas between several; * is everybody.';
+
 const TIMEOUT_MS = 20_000;
 const USAGE = '[--link] [--qr-file PATH] [--challenge TOKEN --captcha LINK]';
 /** A code is good for about a minute; then another one is shown. */
@@ -161,7 +164,10 @@ async function askForPeople(context: Context, account: string, isLinked: boolean
   const typed = await context.ask({
     message: 'The numbers or UUIDs of others who may write, with commas between them (- for none)',
     proposed: listed.length > 0 ? listed.join(',') : '-',
-    check: (list) => (owner !== null && list === '-' ? null : allowListProblem(listIn(list))),
+    check: (list) =>
+      (owner !== null && list === '-') || allowListProblem(listIn(list)) === null
+        ? null
+        : WRONG_LIST,
   });
   return { owner, allowFrom: listIn(typed) };
 }
