@@ -73,7 +73,13 @@ function person(server: WhatsAppServer, index: number): Person {
   });
 }
 
-function onceEach(messages: readonly Heard[]): readonly Heard[] {
-  const byId = new Map(messages.map(({ id, text }) => [id, { id, text }]));
-  return [...byId.values()];
+/** Reads messages as a phone shows them: one that came twice is one, and an edit changes the one that it is of. */
+function onceEach(messages: Person['read']): readonly Heard[] {
+  const texts = new Map<string, string>();
+  for (const { id, message, text } of messages) {
+    const { key, editedMessage } = message.protocolMessage ?? {};
+    if (editedMessage == null) texts.set(id, text);
+    else texts.set(key?.id ?? id, editedMessage.extendedTextMessage?.text ?? '');
+  }
+  return [...texts].map(([id, text]) => ({ id, text }));
 }
