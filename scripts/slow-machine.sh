@@ -35,9 +35,10 @@ limitedGroup() {
 
 # The short form leaves out what waits for nothing and nobody, so that no machine is too slow for it:
 # computation without a clock (merges, composition, packages, bundles, pictures, laws on random input), crashes at
-# counted system calls, SQL, and sequences of `claw` commands one after the other, which is most of test/engine and
-# the pages of docs/. So are tests of what a container may do, which is not slowed, and the doctor's. The story and the seams are the longest, and what they wait for shorter tests wait for too;
-# the tests of the skills are run by `npm run matrix`. A file that no pattern names is in.
+# counted system calls, SQL, the doctor, what a container may do, which is not slowed, and sequences of `claw`
+# commands one after the other, which is most of test/engine and the pages of docs/. The story and the seams are the
+# longest, and what they wait for shorter tests wait for too; the tests of the skills are run by `npm run matrix`. A
+# file that no pattern names is in.
 leftOut=(
   'src/engine/{cache,commands,compose,decisions,inspect,operation,package,pending,state,structured,update}/**'
   'src/engine/merge/{checks,entries,lines,syntax}/**'
