@@ -68,7 +68,8 @@ export class Delivery {
 
   /**
    * @throws WhatsAppError NOT_CONNECTED, TOO_MANY, UPLOAD_FAILED, REFUSED when WhatsApp has not taken every
-   * part; UNCONFIRMED when no answer came; sending it again is safe: the ids are the same. LaterDelivery where the person is one new person too many today
+   * part; UNCONFIRMED when no answer came; sending it again is safe: the ids are the same. LaterDelivery to one
+   * new person too many today
    */
   send(message: OutboundMessage): Promise<void> {
     const { id } = message;

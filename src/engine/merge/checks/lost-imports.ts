@@ -22,8 +22,8 @@ const OWN_NAMES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Tells whether one side took an import away that it does not use any more, and a merge without open conflicts
- * keeps a use of it that the other side has.
+ * Tells whether a merge without open conflicts uses an import that one side took away, because the other side
+ * still uses it.
  *
  * False where one of the texts does not parse.
  */
