@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { OutboundMessage } from '../../../src/channels/channel.ts';
 import {
   ADA,
@@ -182,7 +182,9 @@ test.concurrent('an emoji is put on a message; one that Discord does not take is
   expect(discord.posted).toMatchObject([{ content: 'hmpf', answers: id }]);
 });
 
-test.concurrent('files follow the text; one that is too large for the server is named instead', async () => {
+test.concurrent('files follow the text; one that is too large for the server is named instead', async ({
+  onTestFinished,
+}) => {
   await using discord = await startServer();
   await using connected = await connectChannel(discord);
   const folder = mkdtempSync(join(tmpdir(), 'claw-discord-'));
