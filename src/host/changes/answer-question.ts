@@ -2,7 +2,7 @@ import type { CommandContext, CommandResult } from '../contracts/command.ts';
 import type { Reply } from '../contracts/question.ts';
 import { answer, beginChange, carryOut } from './change.ts';
 import { runClawWithProgress } from './claw-with-progress.ts';
-import { resolveArgs } from './conflicts/conflict-choices.ts';
+import { numberAt, PLACES, resolveArgs } from './conflicts/conflict-choices.ts';
 import { NOT_WAITING, PLANNED_AGAIN, STILL_WAITING } from './messages.ts';
 import { refusalOf } from './refusal.ts';
 import {
@@ -51,15 +51,20 @@ export async function giveUp(context: CommandContext): Promise<CommandResult> {
 type Choosing = ResumeOptions & {
   readonly paths: readonly string[];
   readonly total: number;
+  readonly numbers: readonly number[] | null;
   readonly reply: Reply;
 };
 
 async function choose(
   context: CommandContext,
   waiting: WaitingOperation,
-  { paths, total, reply, ...way }: Choosing,
+  choosing: Choosing,
 ): Promise<CommandResult> {
+  const { paths, total, numbers, reply, ...way } = choosing;
   if (reply.word === 'again') return await resumeOperation(context, way);
+  if (numbers !== null) return await choosePlace(context, waiting, { ...choosing, numbers });
+  if (reply.word === PLACES)
+    return askAbout(context, waiting, { ...way, paths, total, numbers: [] });
   const left = [...paths];
   const count = reply.isForAll ? left.length : 1;
   for (const path of left.slice(0, count)) {
@@ -77,13 +82,41 @@ async function choose(
     }
     left.shift();
   }
-  if (left.length === 0) {
-    return await resumeOperation(context, {
-      ...way,
-      blockedNote: 'That has shown another conflict.',
-    });
+  return await askOn(context, waiting, { ...way, paths: left, total });
+}
+
+/** Goes on to the next place of the file; after the last one, the file is resolved. */
+async function choosePlace(
+  context: CommandContext,
+  waiting: WaitingOperation,
+  { paths, total, numbers, reply, ...way }: Choosing & { readonly numbers: readonly number[] },
+): Promise<CommandResult> {
+  const [path = '', ...others] = paths;
+  const asking = { ...way, paths, total };
+  const conflict = waiting.conflicts.find((one) => one.path === path);
+  const number = conflict === undefined ? null : numberAt(conflict, numbers.length, reply);
+  if (conflict === undefined || number === null) return askAbout(context, waiting, asking);
+  const chosen = [...numbers, number];
+  if (chosen.length < conflict.places.length) {
+    return askAbout(context, waiting, { ...asking, numbers: chosen });
   }
-  return askAbout(context, waiting, { ...way, paths: left, total });
+  const args = ['resolve', path, '--choose', chosen.join(',')];
+  const refusal = refusalOf(await runClawWithProgress(context, args));
+  if (refusal !== null) return askAbout(context, waiting, { ...asking, note: refusal });
+  return await askOn(context, waiting, { ...asking, paths: others });
+}
+
+/** Asks about the next conflict; after the last one, what is decided is proved. */
+async function askOn(
+  context: CommandContext,
+  waiting: WaitingOperation,
+  { paths, total, ...way }: ResumeOptions & Pick<Choosing, 'paths' | 'total'>,
+): Promise<CommandResult> {
+  if (paths.length > 0) return askAbout(context, waiting, { ...way, paths, total });
+  return await resumeOperation(context, {
+    ...way,
+    blockedNote: 'That has shown another conflict.',
+  });
 }
 
 type Committing = ResumeOptions & {

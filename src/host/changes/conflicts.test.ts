@@ -107,3 +107,33 @@ test('without a model several conflicts are asked one by one, and `all` takes a 
   expect(read(project, 'src/a.ts')).toBe(B.replace('three = 3', "three = 'edited'"));
   expect(read(project, 'src/b.txt')).toBe('theirs\n');
 });
+
+test('a file with several places is decided place by place where that is chosen', async () => {
+  const ours = A.replace('= 3', "= 'mine'");
+  using project = new TestProject({
+    ...PROJECT,
+    'src/a.ts': ours,
+    ...skills({
+      c: { modify: { 'src/a.ts': [CODE, B.replace('= 3', "= 'theirs'")] } },
+    }),
+  });
+  const first = await project.start({ environment: { ANTHROPIC_API_KEY: '' } });
+  const whole = await ask(first, '/add-c', 'place by place: decide each for itself');
+  const [, places = ''] = /(\d+)\. place by place/.exec(whole) ?? [];
+  const one = await ask(first, places, 'Place 1 of 2: `src/a.ts:3`, core against c.');
+  expect(one).toContain('before:\n```\nexport const two = 2;\n```');
+  expect(one).not.toContain("'theirs'");
+  expect(one).toContain(
+    "1. keep the core's\n2. take c's\n3. back: decide the file as a whole\n4. give up",
+  );
+  await ask(first, '2', 'Place 2 of 2: `src/a.ts:5`');
+  await ask(first, '3', 'place by place: decide each for itself');
+  await ask(first, 'places', 'Place 1 of 2');
+  await ask(first, '2', 'Place 2 of 2');
+  const shown = await ask(first, '1', 'Say yes, no, or give up.');
+  expect(shown).toContain("+export const two = 'b';");
+  expect(shown).not.toContain("'theirs'");
+  await first.terminal.say('yes');
+  await stopsForRestart(project, first);
+  expect(read(project, 'src/a.ts')).toBe(B.replace('= 3', "= 'mine'"));
+});

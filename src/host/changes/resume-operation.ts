@@ -4,8 +4,8 @@ import { dataBy } from '../contracts/claw.ts';
 import type { CommandContext, CommandResult } from '../contracts/command.ts';
 import { answer, beginChange } from './change.ts';
 import { runClawWithProgress } from './claw-with-progress.ts';
-import { choicesFor } from './conflicts/conflict-choices.ts';
-import { conflictText } from './conflicts/conflict-text.ts';
+import { choicesAt, choicesFor } from './conflicts/conflict-choices.ts';
+import { conflictText, placeQuestion } from './conflicts/conflict-text.ts';
 import { NOT_WAITING, STILL_WAITING } from './messages.ts';
 import { provedText } from './proved-text.ts';
 import { consentNeeded, consentText, isBlocked, refusalOf } from './refusal.ts';
@@ -22,7 +22,13 @@ export const Asked = z.object({
   allow: z.array(z.string()).default([]),
   step: z.discriminatedUnion('kind', [
     /** The first of these paths is asked about. */
-    z.object({ kind: z.literal('choose'), paths: z.array(z.string()), total: z.int() }),
+    z.object({
+      kind: z.literal('choose'),
+      paths: z.array(z.string()),
+      total: z.int(),
+      /** Where it is decided place by place: the numbers chosen for its first places. */
+      numbers: z.array(z.int()).nullable().default(null),
+    }),
     z.object({
       kind: z.literal('commit'),
       plan: z.string().nullable(),
@@ -117,30 +123,38 @@ async function askAboutOpen(context: CommandContext, way: ResumeOptions): Promis
 }
 
 /** The conflicts to ask about, and their number at first. */
-export type Asking = ResumeOptions & { readonly paths: readonly string[]; readonly total?: number };
+export type Asking = ResumeOptions & {
+  readonly paths: readonly string[];
+  readonly total?: number;
+  /** The numbers chosen for the first places of the first conflict; null to ask about it as a whole. */
+  readonly numbers?: readonly number[] | null;
+};
 
 /** Asks about the first of these conflicts. */
 export function askAbout(
   { model }: CommandContext,
   waiting: WaitingOperation,
-  { paths, total = paths.length, allow = [], note }: Asking,
+  { paths, total = paths.length, numbers = null, allow = [], note }: Asking,
 ): CommandResult {
   const [path] = paths;
   const conflict = waiting.conflicts.find((one) => one.path === path);
   if (conflict === undefined) return answer(NOT_WAITING);
-  const choices = choicesFor(conflict, model.problem() === null);
+  const at = numbers?.length ?? null;
+  const choices =
+    at === null ? choicesFor(conflict, model.problem() === null) : choicesAt(conflict, at);
+  const question = at === null ? conflictText(conflict) : placeQuestion(conflict, at);
   const count = total > 1 ? `${total - paths.length + 1} of ${total}: ` : '';
   return {
     kind: 'ask',
-    text: joined(note, `${count}${conflictText(conflict)}`),
+    text: joined(note, `${count}${question}`),
     command: 'conflicts',
     data: {
       operation: operationName(waiting),
       allow,
-      step: { kind: 'choose', paths, total },
+      step: { kind: 'choose', paths, total, numbers },
     },
     choices,
-    mayBeForAll: paths.length > 1 && conflict.decidable,
+    mayBeForAll: paths.length > 1 && conflict.decidable && at === null,
     declined: declined(waiting),
   };
 }

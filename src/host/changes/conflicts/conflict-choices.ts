@@ -10,6 +10,7 @@ export function choicesFor(conflict: WaitingConflict, hasModel: boolean): readon
   return [
     ...conflict.ways.map(({ rule, label }) => ({ word: rule, label })),
     ...(conflict.values === null ? [] : [valueChoice]),
+    ...(conflict.places.length > 1 ? [placesChoice] : []),
     ...conflict.candidates.map((to, at) => ({
       word: movedWord(at),
       label: `the release moved it to ${to}: carry the change over`,
@@ -46,6 +47,30 @@ export function resolveArgs(
   }
 }
 
+/** Returns the choices at one place of a conflict that is decided place by place. */
+export function choicesAt(conflict: WaitingConflict, at: number): readonly Choice[] {
+  const ways = conflict.places[at]?.ways ?? [];
+  return [
+    ...wordsOf(ways).map((word, way) => ({ word, label: ways[way]?.label ?? '' })),
+    { word: 'whole', label: 'back: decide the file as a whole' },
+    { word: 'give up', label: 'give up: forget the change' },
+  ];
+}
+
+/** Returns the number of the way that an answer chose at a place, counted from 1; null where it is none. */
+export function numberAt(conflict: WaitingConflict, at: number, { word }: Reply): number | null {
+  const way = wordsOf(conflict.places[at]?.ways ?? []).indexOf(word);
+  return way === -1 ? null : way + 1;
+}
+
+/** A rule may stand twice, as `moved` may: the second is `moved 2`. */
+function wordsOf(ways: WaitingConflict['places'][number]['ways']): readonly string[] {
+  return ways.map(({ rule }, at) => {
+    const same = ways.slice(0, at).filter((way) => way.rule === rule).length;
+    return same === 0 ? rule : `${rule} ${same + 1}`;
+  });
+}
+
 /** `moved`, then `moved 2` and so on. */
 function movedWord(at: number): string {
   return at === 0 ? 'moved' : `moved ${at + 1}`;
@@ -55,6 +80,14 @@ const valueChoice: Choice = {
   word: 'value',
   label: 'another value: say `value` and what it is',
   takesText: true,
+};
+
+/** Asks about one place after the other. */
+export const PLACES = 'places';
+
+const placesChoice: Choice = {
+  word: PLACES,
+  label: 'place by place: decide each for itself',
 };
 
 /** Returns the owner of a side with its verb, for a sentence: `telegram has`. */

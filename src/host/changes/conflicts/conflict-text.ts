@@ -15,6 +15,14 @@ export function conflictText(conflict: WaitingConflict): string {
   return [`${place}, ${layers.join(' against ')}. ${reason}`, ...sidesText(conflict)].join('\n\n');
 }
 
+/** Returns one of several places in the same way. */
+export function placeQuestion({ path, places, keeps }: WaitingConflict, at: number): string {
+  const place = places[at];
+  if (place === undefined) return '';
+  const head = `Place ${at + 1} of ${places.length}: ${placeText(path, place)}, ${place.layers.join(' against ')}.`;
+  return [head, ...placeSides(place, keeps)].join('\n\n');
+}
+
 function placeText(path: string, { line, declaration }: Place): string {
   const inside = declaration === null ? '' : ` in ${oneLine(declaration, 60)}`;
   return `\`${path}:${line}\`${inside}`;
@@ -35,14 +43,21 @@ function sidesText(conflict: WaitingConflict): readonly string[] {
   const shown = places.slice(0, SHOWN_PLACES).flatMap((place, at) => [
     ...(at > 0 ? [`And ${placeText(conflict.path, place)}:`] : []),
     // A note is about the file: said once, it stands for all places.
-    ...(place.base.trim() === '' ? [] : [`before:\n${quoted(place.base, BASE_LINES)}`]),
-    `${title(place.layers[0], at === 0 ? keeps.ours : null)}\n${linesText(place.ours)}`,
-    `${title(place.layers[1], at === 0 ? keeps.theirs : null)}\n${linesText(place.theirs)}`,
+    ...placeSides(place, at === 0 ? keeps : { ours: null, theirs: null }),
   ]);
   const more = places.length - SHOWN_PLACES;
   return more > 0
     ? [...shown, `And ${more} more ${more === 1 ? 'place' : 'places'} in this file.`]
     : shown;
+}
+
+function placeSides(place: Place, keeps: WaitingConflict['keeps']): readonly string[] {
+  const { base, layers, ours, theirs } = place;
+  return [
+    ...(base.trim() === '' ? [] : [`before:\n${quoted(base, BASE_LINES)}`]),
+    `${title(layers[0], keeps.ours)}\n${linesText(ours)}`,
+    `${title(layers[1], keeps.theirs)}\n${linesText(theirs)}`,
+  ];
 }
 
 function title(layer: string, note: string | null): string {
