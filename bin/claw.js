@@ -58,6 +58,8 @@ async function start() {
   module.enableCompileCache?.(join(home, 'node_modules/.cache/patchclaw'));
   const { useOneFilePackages } = await import('./one-file-packages.js').catch(explainBroken);
   useOneFilePackages(home);
+  const { takeOwnImportsAsWritten } = await import('./own-imports.js').catch(explainBroken);
+  takeOwnImportsAsWritten(home);
   const args = process.argv.slice(2);
   if (args[0] === 'merge-file' || (args[0] === 'merge-driver' && args[1] === 'run')) {
     const { runRaw } = await import('../src/cli/merge/raw.ts').catch(explainBroken);

@@ -1,11 +1,11 @@
-// Packages of many small modules, as one file each: reading zod's 95 and yaml's 72 modules takes longer than
+// Packages of many small modules, as one file each: reading zod's 95 and yaml's 72 modules alone takes longer than
 // most commands. `scripts/prepare.js` makes the files; where one is missing, the package itself is read.
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import module from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-const NAMES = ['yaml', 'zod'];
+const NAMES = ['commander', 'jsonc-parser', 'semver', 'yaml', 'zod'];
 const FOLDER = 'node_modules/.cache/patchclaw/packages';
 
 /**
@@ -29,6 +29,9 @@ export async function makeOneFilePackages(home) {
       write: false,
       platform: 'node',
       format: 'esm',
+      // In its older form jsonc-parser looks for its parts beside itself when it runs.
+      mainFields: ['module', 'main'],
+      plugins: [{ name: 'locales', setup: leaveOutLocales }],
       banner: {
         js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
       },
@@ -37,6 +40,15 @@ export async function makeOneFilePackages(home) {
     writeFileSync(`${file}.${process.pid}`, made.outputFiles[0]?.contents ?? '');
     renameSync(`${file}.${process.pid}`, file);
   }
+}
+
+/**
+ * Leaves out zod's messages in some fifty languages, half of it. The English ones have another way.
+ *
+ * @param {import('esbuild').PluginBuild} build
+ */
+function leaveOutLocales(build) {
+  build.onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({ contents: 'export {};' }));
 }
 
 /**

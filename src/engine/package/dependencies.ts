@@ -1,5 +1,4 @@
-import Range from 'semver/classes/range.js';
-import minVersion from 'semver/ranges/min-version.js';
+import { minVersion, Range } from 'semver';
 import { ClawError } from '../errors.ts';
 import type { Structured } from './manifest/manifest.ts';
 

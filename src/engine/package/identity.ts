@@ -1,5 +1,4 @@
-import parse from 'semver/functions/parse.js';
-import validRange from 'semver/ranges/valid.js';
+import { parse, validRange } from 'semver';
 import { ClawError } from '../errors.ts';
 import type { Manifest } from './manifest/manifest.ts';
 

@@ -1,4 +1,4 @@
-import satisfies from 'semver/functions/satisfies.js';
+import { satisfies } from 'semver';
 import { ClawError } from '../errors.ts';
 import type { Manifest } from './manifest/manifest.ts';
 import type { SkillPackage } from './package.ts';

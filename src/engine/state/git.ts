@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import clean from 'semver/functions/clean.js';
-import rcompare from 'semver/functions/rcompare.js';
+import { clean, rcompare } from 'semver';
 import { digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import type { Tree, TreeFile } from '../tree.ts';

@@ -1,6 +1,4 @@
-import compare from 'semver/functions/compare.js';
-import valid from 'semver/functions/valid.js';
-import validRange from 'semver/ranges/valid.js';
+import { compare, valid, validRange } from 'semver';
 import { z } from 'zod';
 import { ClawError } from '../errors.ts';
 import { treePathFault } from '../package/checks/protection.ts';

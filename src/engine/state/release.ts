@@ -1,6 +1,5 @@
 import { join, resolve } from 'node:path';
-import clean from 'semver/functions/clean.js';
-import valid from 'semver/functions/valid.js';
+import { clean, valid } from 'semver';
 import { digestTree, type TreeDigests } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import { lstat } from '../package/lstat.ts';

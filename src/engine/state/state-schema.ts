@@ -1,4 +1,4 @@
-import valid from 'semver/functions/valid.js';
+import { valid } from 'semver';
 import { z } from 'zod';
 import type { Digest, FileDigest } from '../digest.ts';
 import { treePathFault } from '../package/checks/protection.ts';

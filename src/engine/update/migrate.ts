@@ -1,7 +1,4 @@
-import gt from 'semver/functions/gt.js';
-import lte from 'semver/functions/lte.js';
-import satisfies from 'semver/functions/satisfies.js';
-import valid from 'semver/functions/valid.js';
+import { gt, lte, satisfies, valid } from 'semver';
 import { ClawError } from '../errors.ts';
 import { checkStructured } from '../package/checks/contents.ts';
 import { createCustomisationProtection, createProtection } from '../package/checks/protection.ts';

@@ -1,5 +1,4 @@
-import lt from 'semver/functions/lt.js';
-import valid from 'semver/functions/valid.js';
+import { lt, valid } from 'semver';
 import { LOCK } from '../operation/npm/npm.ts';
 import type { NewCore } from '../operation/target/target.ts';
 import { mapPath, type PathMap, unmapPath } from '../package/manifest/path-map.ts';

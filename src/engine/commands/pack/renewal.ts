@@ -1,4 +1,4 @@
-import gt from 'semver/functions/gt.js';
+import { gt } from 'semver';
 import type { z } from 'zod';
 import type { Immutable } from '../../contract/immutable.ts';
 import type { RenewalData } from '../../contract/verbs/pack.ts';

@@ -1,7 +1,4 @@
-import compare from 'semver/functions/compare.js';
-import gt from 'semver/functions/gt.js';
-import inc from 'semver/functions/inc.js';
-import valid from 'semver/functions/valid.js';
+import { compare, gt, inc, valid } from 'semver';
 import { parsePlainYaml } from '../../package/manifest/plain-yaml.ts';
 import { PACKAGES } from '../../state/claw-folder.ts';
 import { isGitFolder, resolveCommit, runGit } from '../../state/git.ts';

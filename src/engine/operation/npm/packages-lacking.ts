@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import satisfies from 'semver/functions/satisfies.js';
-import validRange from 'semver/ranges/valid.js';
+import { satisfies, validRange } from 'semver';
 import { z } from 'zod';
 import type { State } from '../../state/state-file.ts';
 import type { TreeFile } from '../../tree.ts';

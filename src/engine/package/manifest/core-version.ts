@@ -1,5 +1,4 @@
-import lt from 'semver/functions/lt.js';
-import valid from 'semver/functions/valid.js';
+import { lt, valid } from 'semver';
 import { ClawError } from '../../errors.ts';
 import type { Manifest } from './manifest.ts';
 

@@ -1,6 +1,4 @@
-import compare from 'semver/functions/compare.js';
-import gt from 'semver/functions/gt.js';
-import valid from 'semver/functions/valid.js';
+import { compare, gt, valid } from 'semver';
 
 /**
  * Moves of core files or whole folders by a release: old path → new path. Without a version the owner

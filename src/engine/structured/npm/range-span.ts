@@ -1,6 +1,4 @@
-import Comparator from 'semver/classes/comparator.js';
-import Range from 'semver/classes/range.js';
-import SemVer from 'semver/classes/semver.js';
+import { Comparator, Range, SemVer } from 'semver';
 
 /**
  * A stretch of versions between two bounds, or from or up to one, or a single version. Prereleases are

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import satisfies from 'semver/functions/satisfies.js';
+import { satisfies } from 'semver';
 import { expect, test } from 'vitest';
 import { costOfFourfold } from '../../../testing/growth.ts';
 import { intersectRanges } from './ranges.ts';

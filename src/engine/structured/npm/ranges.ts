@@ -1,5 +1,4 @@
-import Range from 'semver/classes/range.js';
-import subset from 'semver/ranges/subset.js';
+import { Range, subset } from 'semver';
 import { joinSpans, type Span, spanOf, uniteTouching, writeSpan } from './range-span.ts';
 
 /**

@@ -1,0 +1,56 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { addSkill, CLAW, temporaryCodebase } from '../src/testing/claw/codebase.ts';
+
+/** A command that loads more than this is slower: load the rest when it is needed. */
+const MOST = { status: 75, apply: 290, remove: 285 };
+
+/** Notes what is loaded, and what Node's own resolution is asked for; claw's own hooks come before these. */
+const RECORDER = `
+const { appendFileSync } = require('node:fs');
+const { registerHooks } = require('node:module');
+const note = (what, name) => appendFileSync(process.env.LOADED, what + ' ' + name + '\\n');
+registerHooks({
+  resolve: (name, context, next) => (note('resolve', context.parentURL + ' ' + name), next(name, context)),
+  load: (url, context, next) => (url.startsWith('file:') && note('load', url), next(url, context)),
+});`;
+
+test('status, apply and remove load few modules, and find those of src/ without Node’s search', async () => {
+  await using codebase = temporaryCodebase({ 'a.ts': 'one\n' }, { git: true });
+  addSkill(codebase, 'demo', { modify: { 'a.ts': ['one\n', 'one\ntwo\n'] } });
+  const folder = mkdtempSync(join(tmpdir(), 'claw-loaded-'));
+  try {
+    const recorder = join(folder, 'recorder.cjs');
+    writeFileSync(recorder, RECORDER);
+    const run = (...args: string[]) => {
+      const list = join(folder, `${args[0]}.txt`);
+      const env = { ...process.env, LOADED: list, NODE_OPTIONS: `--require ${recorder}` };
+      execFileSync(process.execPath, [CLAW, ...args, '--yes', '--json'], {
+        cwd: codebase.root,
+        env,
+        stdio: 'pipe',
+      });
+      return readFileSync(list, 'utf8').trim().split('\n');
+    };
+    const seen = {
+      apply: run('apply', 'demo'),
+      status: run('status'),
+      remove: run('remove', 'demo'),
+    };
+    for (const [verb, most] of Object.entries(MOST)) {
+      const lines = seen[verb as keyof typeof seen];
+      const loaded = lines.filter((line) => line.startsWith('load '));
+      expect(loaded.length, loaded.join('\n')).toBeLessThanOrEqual(most);
+      const searched = lines.filter((line) =>
+        /^resolve \S+\/src\/\S+ \.\.?\/.*\.[jt]s$/.test(line),
+      );
+      expect(searched).toEqual([]);
+    }
+    expect(codebase.read('a.ts')).toBe('one\n');
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
