@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { StatusData } from '../engine/contract/verbs/status.ts';
 import { budgetLine } from '../host/budget/budget-report.ts';
 import { describeLayers } from '../host/changes/running-code.ts';
@@ -46,10 +48,16 @@ export const command = defineCommand({
   },
 });
 
-function missing({ isSet }: CommandContext, { needs, wrong, unusable }: Silent): string {
+function missing(
+  { isSet, projectDir }: CommandContext,
+  { name, needs, wrong, unusable }: Silent,
+): string {
   if (unusable !== undefined) return unusable;
   if (wrong.length > 0) {
     return wrong.map((setting) => wrongText(setting, '`.env`')).join('; ');
+  }
+  if (existsSync(join(projectDir, 'src/setup', `${name}.ts`))) {
+    return `run \`npx claw setup ${name}\` in a shell`;
   }
   const unset = needs.filter((setting) => !isSet(setting));
   return unset.length === 0

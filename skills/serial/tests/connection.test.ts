@@ -73,7 +73,7 @@ test('a server that is not there, and comes', async () => {
   const { inbox } = connected;
   expect(connected.channel.status()).toEqual({
     state: 'failed',
-    detail: `127.0.0.1:${port} cannot be opened (ECONNREFUSED).`,
+    detail: `127.0.0.1:${port} cannot be opened (ECONNREFUSED: nothing listens there. Is the address right, and the server running?).`,
   });
   await using server = await LineServer.start(port);
   await inbox.until(() => inbox.statuses.at(-1)?.state === 'connected');

@@ -44,7 +44,9 @@ test('an account of signal-cli is taken after signal-cli has said that it has it
   const outcome = await setup.run({}, context);
   expect(problems).toEqual([
     expect.stringContaining('begins with http'),
-    expect.stringMatching(/cannot be reached \(ECONNREFUSED\).*signal-cli daemon --http/),
+    expect.stringMatching(
+      /cannot be reached \(ECONNREFUSED: nothing listens there\..*\).*signal-cli daemon --http/,
+    ),
     expect.stringContaining('has no account +4915100'),
     expect.stringContaining('Write numbers'),
     expect.stringContaining('Write numbers'),

@@ -101,10 +101,11 @@ test('status tells the code that runs from the code on disk, which a shell may h
   await second.stop();
 });
 
-test('status names the settings that a silent channel waits for', async () => {
-  using project = new TestProject(PROJECT);
+test('status names the set-up of a silent channel, or the settings that it waits for', async () => {
+  using project = new TestProject({ ...PROJECT, 'src/setup/raven.ts': '' });
   const silentChannels = [
     { name: 'pigeon', needs: ['PIGEON_TOKEN', 'PIGEON_LOFT'], wrong: [] },
+    { name: 'raven', needs: ['RAVEN_TOKEN'], wrong: [] },
     { name: 'smoke', needs: [], wrong: [] },
   ];
   const assistant = await project.start({
@@ -116,6 +117,7 @@ test('status names the settings that a silent channel waits for', async () => {
   expect(status).toContain(
     'channel pigeon: silent (set PIGEON_TOKEN in `.env`, then say `/restart`)',
   );
+  expect(status).toContain('channel raven: silent (run `npx claw setup raven` in a shell)');
   expect(status).toContain('channel smoke: silent (nothing is set for it yet)');
   await assistant.stop();
 });

@@ -133,6 +133,9 @@ function proposing(present: string): { readonly proposed?: string } {
 }
 
 function topicProblem(typed: string): string | null {
+  if (/^\s*\w+:\/\//.test(typed)) {
+    return 'That is an address. A topic is a name such as patchclaw/in.';
+  }
   return MqttEnvironment.shape.MQTT_TOPIC_IN.safeParse(typed).success && typed.trim() !== ''
     ? null
     : 'A topic is a name such as patchclaw/in, without + and #.';

@@ -1,5 +1,6 @@
 import { DiscordAPIError, HTTPError, RateLimitError } from '@discordjs/rest';
 import type { ChannelStatus } from '../channel.ts';
+import { causeInWords } from '../kit/cause.ts';
 import { DiscordError } from './error.ts';
 
 /** The outcome of a failed request to Discord, in one shape for all errors of the library. */
@@ -65,7 +66,7 @@ export function explainFailure(error: unknown): {
     case 'rate-limited':
       return passing('Discord asks for a pause. Trying again.', failure.waitMs);
     case 'unreachable':
-      return passing(`Discord cannot be reached (${failure.cause}). Trying again.`);
+      return passing(`Discord cannot be reached (${causeInWords(failure.cause)}). Trying again.`);
     case 'refused':
       return passing(`Discord answers: ${failure.words} (${failure.status}). Trying again.`);
   }
@@ -83,7 +84,10 @@ export function explainSendFailure(error: unknown): DiscordError {
     case 'rate-limited':
       return new DiscordError('REFUSED', 'Discord asks for a pause.');
     case 'unreachable':
-      return new DiscordError('UNREACHABLE', `Discord cannot be reached (${failure.cause}).`);
+      return new DiscordError(
+        'UNREACHABLE',
+        `Discord cannot be reached (${causeInWords(failure.cause)}).`,
+      );
   }
 }
 

@@ -1,5 +1,6 @@
 import type { REST } from '@discordjs/rest';
 import { z } from 'zod';
+import { causeInWords } from '../kit/cause.ts';
 import { openApi } from './api.ts';
 import { readFailure } from './failure.ts';
 
@@ -64,7 +65,10 @@ export async function identify(
           message: `Discord (${where}) asks for a pause. Try again in a minute.`,
         };
       case 'unreachable':
-        return { ok: false, message: `Discord (${where}) cannot be reached (${failure.cause}).` };
+        return {
+          ok: false,
+          message: `Discord (${where}) cannot be reached (${causeInWords(failure.cause)}).`,
+        };
     }
   }
 }

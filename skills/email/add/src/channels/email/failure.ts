@@ -1,4 +1,5 @@
 import { UnknownDelivery } from '../channel.ts';
+import { causeInWords } from '../kit/cause.ts';
 import type { ConnectFailure } from '../kit/stay-connected.ts';
 import type { MailServer } from './settings.ts';
 
@@ -43,7 +44,7 @@ export function explainImap(error: unknown, server: MailServer): ConnectFailure 
   if (error instanceof EmailError && error.code === 'MAILBOX') return refused(error.message);
   if (isLoginRefused(error)) return refused(wrongPassword('IMAP', server));
   const waitMs = throttleMs(error);
-  const detail = `${nameOf('IMAP', server)} cannot be used: ${reasonOf(error)}. Trying again.`;
+  const detail = `${nameOf('IMAP', server)} cannot be used (${reasonOf(error)}). Trying again.`;
   return { status: { state: 'connecting', detail }, isFinal: false, waitMs };
 }
 
@@ -70,7 +71,7 @@ export function explainSmtp({ error, mayBeDone }: PostFailure, server: MailServe
       `${name} did not say whether it took the mail (${reasonOf(error)}).`,
     );
   }
-  return new Error(`${name} cannot be used: ${reasonOf(error)}.`);
+  return new Error(`${name} cannot be used (${reasonOf(error)}).`);
 }
 
 /** Tells whether the server knows user and password, and refuses them. */
@@ -98,7 +99,8 @@ function reasonOf(error: unknown): string {
   if (error instanceof EmailError) return error.message.replace(/\.$/, '');
   const { code } = fieldsOf(error);
   const named = /\b(E[A-Z]{4,})\b/.exec(error instanceof Error ? error.message : '')?.[1];
-  return REASONS[code ?? ''] ?? code ?? named ?? shortOf(error);
+  const cause = code ?? named;
+  return REASONS[code ?? ''] ?? (cause === undefined ? shortOf(error) : causeInWords(cause));
 }
 
 function throttleMs(error: unknown): number | null {

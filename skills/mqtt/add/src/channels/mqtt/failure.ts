@@ -1,4 +1,5 @@
 import type { ChannelStatus } from '../channel.ts';
+import { causeInWords } from '../kit/cause.ts';
 
 /** A failure of the channel. The message says what to do. */
 export class MqttError extends Error {
@@ -67,7 +68,9 @@ export function explainFailure(error: unknown, url: string): Failure {
     case UNAVAILABLE:
       return failed(`${broker} is not available now.`);
     default:
-      return failed(`${broker} cannot be reached: ${TLS[String(code)] ?? code}.`);
+      return failed(
+        `${broker} cannot be reached (${TLS[String(code)] ?? causeInWords(String(code))}).`,
+      );
   }
 }
 

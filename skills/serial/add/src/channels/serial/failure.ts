@@ -1,4 +1,5 @@
 import type { ChannelStatus } from '../channel.ts';
+import { causeInWords } from '../kit/cause.ts';
 import { nameOf, type SerialPort } from './port.ts';
 
 /** A failure of the serial line. The message says what to do. */
@@ -34,7 +35,7 @@ export function statusOf(error: unknown, port: SerialPort): ChannelStatus {
     case 'EBUSY':
       return { state: 'failed', detail: `${name} is in use by another program. Close that.` };
     default:
-      return { state: 'failed', detail: `${name} cannot be opened (${code}).` };
+      return { state: 'failed', detail: `${name} cannot be opened (${causeInWords(code)}).` };
   }
 }
 

@@ -121,7 +121,10 @@ export function explainSendFailure(error: unknown): SlackError | UnknownDelivery
     case 'unreachable':
       return failure.wasSent
         ? new UnknownDelivery(`Slack did not say whether it took the message (${failure.cause}).`)
-        : new SlackError('UNREACHABLE', `Slack cannot be reached (${failure.cause}).`);
+        : new SlackError(
+            'UNREACHABLE',
+            `Slack cannot be reached (${causeInWords(failure.cause)}).`,
+          );
   }
 }
 

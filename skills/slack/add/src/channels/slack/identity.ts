@@ -1,4 +1,5 @@
 import * as webApi from '@slack/web-api';
+import { causeInWords } from '../kit/cause.ts';
 import { readFailure } from './failure.ts';
 import { slackLogger } from './logger.ts';
 
@@ -60,6 +61,6 @@ function sentenceOf(error: unknown, what: string, { apiUrl }: Limits): string {
     case 'rate-limited':
       return `Slack (${where}) asks for a pause. Try again in a minute.`;
     case 'unreachable':
-      return `Slack (${where}) cannot be reached (${failure.cause}).`;
+      return `Slack (${where}) cannot be reached (${causeInWords(failure.cause)}).`;
   }
 }

@@ -74,7 +74,7 @@ export function explainSendFailure(error: unknown): TelegramError | UnknownDeliv
   }
   const cause = error instanceof GrammyError ? `error ${error.error_code}` : causeOf(error);
   return NEVER_SENT.has(cause)
-    ? new TelegramError('UNREACHABLE', `Telegram cannot be reached (${cause}).`)
+    ? new TelegramError('UNREACHABLE', `Telegram cannot be reached (${causeInWords(cause)}).`)
     : new UnknownDelivery(`Telegram did not say whether it took the message (${cause}).`);
 }
 

@@ -1,4 +1,5 @@
 import { Api, GrammyError } from 'grammy/web';
+import { causeInWords } from '../kit/cause.ts';
 import { causeOf } from './failure.ts';
 import { forGrammy } from './signal.ts';
 
@@ -26,7 +27,7 @@ export async function identify(
       return refused(`Telegram (${where}) said nothing for ${Math.round(timeoutMs / 1_000)} s.`);
     }
     if (!(error instanceof GrammyError)) {
-      return refused(`Telegram (${where}) cannot be reached (${causeOf(error)}).`);
+      return refused(`Telegram (${where}) cannot be reached (${causeInWords(causeOf(error))}).`);
     }
     // Telegram answers 404 to a token that has not even the shape of one.
     const isUnknown = error.error_code === 401 || error.error_code === 404;
