@@ -8,12 +8,12 @@ const only = (name, from, allowed, comment) => ({
   to: { path: '^(src|bin|container|scripts|test)/', pathNot: allowed },
 });
 
-/** What results are made of: data, which programs beside the engine may read as well. */
+/** Result schemas: data, which programs beside the engine may read as well. */
 const CONTRACT = '^src/engine/contract/';
 
 const ENGINE_LEAVES = '^src/engine/(errors|tree|digest|conflict|interrupted)\\.ts$';
 
-/** What every room of the assistant may import: settings, and what needs nothing but Node itself. */
+/** Files that every room of the assistant may import: settings, and those that need nothing but Node itself. */
 const LEAVES = '^src/(lib/|(config|env-file|wrong-settings)\\.ts$)';
 
 export default {

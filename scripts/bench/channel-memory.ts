@@ -24,7 +24,7 @@ import { HostEnd } from '../../src/testing/channel/host-end.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const SETTLE_MS = 3_000;
-/** How the supervisor starts the assistant. */
+/** The flags with which the supervisor starts the assistant. */
 const ASSISTANT_FLAGS = ['--max-semi-space-size=2', '--optimize-for-size'];
 
 type FarEnd = {
@@ -37,7 +37,7 @@ type Server = {
 } & Partial<AsyncDisposable>;
 const Environment = z.record(z.string(), z.string());
 
-/** How the server of a skill's tests is started, and what `.env` says of it. */
+/** Starts the server of a skill's tests, and gives the lines of `.env` for it. */
 const FAR_ENDS: Readonly<Record<string, () => Promise<FarEnd>>> = {
   async mqtt() {
     const { Broker } = await partOf('mqtt', 'broker.ts');

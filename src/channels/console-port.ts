@@ -17,11 +17,11 @@ export type PrintedAbout = {
   readonly replaces?: string;
 };
 
-/** What an answer has become that is still being written. */
+/** An answer that is still being written. */
 export type ConsoleDraft = {
   readonly id: string;
   readonly text: string;
-  /** What the assistant does now, in a few words; null for nothing to tell. */
+  /** The assistant's present activity, in a few words; null for nothing to tell. */
   readonly activity: string | null;
   readonly answersTo: readonly string[];
 };

@@ -105,7 +105,7 @@ export type OutboundDraft = Pick<
   OutboundMessage,
   'id' | 'jid' | 'text' | 'answersTo' | 'replyTo' | 'thread'
 > & {
-  /** What the assistant does now, in a few words: `reading files`. Null for nothing to tell. */
+  /** The assistant's present activity, in a few words: `reading files`. Null for nothing to tell. */
   readonly activity: string | null;
 };
 

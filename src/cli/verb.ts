@@ -24,7 +24,7 @@ export type Invocation = {
   readonly ui: Ui;
   /** Aborted by Ctrl-C and its like. */
   readonly signal: AbortSignal;
-  /** What runs beside the engine; null where it is alone. */
+  /** The programs beside the engine; null where it is alone. */
   readonly additions: Additions | null;
 };
 

@@ -21,7 +21,7 @@ const AssistantMessageSchema = z.discriminatedUnion('kind', [
   }),
   /** An answer that is being written: its first `from` characters stay, and this comes after them. */
   z.object({ kind: z.literal('growing'), id: z.string(), from: z.int(), text: z.string() }),
-  /** What was growing will not go on. */
+  /** The draft will not grow any more. */
   z.object({ kind: z.literal('dropped') }),
   /** The progress of this shell's command; its answer comes later. */
   z.object({ kind: z.literal('progress'), text: z.string() }),

@@ -80,7 +80,7 @@ export function openRouting(
     return { models: [] };
   }
 
-  /** What the log has said of models that were left out, until they can be asked again. */
+  /** Log lines about models that were left out, until they can be asked again. */
   const said = new Map<string, string>();
 
   async function usable(name: string): Promise<Model | string> {

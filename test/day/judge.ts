@@ -72,7 +72,7 @@ function judgeTasks(heard: readonly Heard[], task: string | null): string[] {
   return done.join() === wanted.join() ? [] : [`did "${done}" instead of "${wanted}"`];
 }
 
-/** What a turn of more than 20 s says that it does, a line a run: on a slow machine there are some. */
+/** Tells the activity lines of a turn of more than 20 s, one for each run: on a slow machine there are some. */
 const isActivity = (text: string): boolean => /^(… [a-z ]+(\n|$))+$/.test(text);
 
 /** One answer, or several where somebody said something while the agent was at it. */

@@ -20,7 +20,7 @@ const ANSWER = 'the weather is fine today and we go swimming';
 const ANNA = { phoneNumber: '4915111111111', lidNumber: '100000000001', name: 'Anna' };
 const MINUTES = 5 * 60_000;
 
-/** What the skill adds to the channels' kit, and the channel that it changes. */
+/** The skill's additions to the channels' kit, and the channel that it changes. */
 type Spoken = { openSpokenAnswers(settings: object, context: object): never };
 type WhatsApp = typeof import('../../src/channels/whatsapp.ts');
 

@@ -7,7 +7,7 @@ const FLAGS = ['--disable-sigusr1', '--max-old-space-size=400'];
 export type OwnProcessCall = {
   /** A file of `workers/`, without its ending. */
   readonly name: string;
-  /** What JSON can hold. */
+  /** Any value that JSON can hold. */
   readonly input: unknown;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;

@@ -39,7 +39,7 @@ export type BoardOptions = {
 
 /** A microcontroller: MicroPython in a thread of its own, whose pins, serial line and network are held here. */
 export class Board implements AsyncDisposable {
-  /** What it prints of itself. */
+  /** Lines that it prints by itself. */
   readonly console: string[] = [];
   /** Frames that it has written on its serial line, for the assistant. */
   readonly frames: Frame[] = [];

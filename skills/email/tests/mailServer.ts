@@ -33,7 +33,7 @@ export class MailServer implements AsyncDisposable {
   readonly posted: Posted[] = [];
   readonly sentFolder: string[] = [];
   readonly refusedRecipients = new Set<string>();
-  /** What clients have said by IMAP, passwords left out. */
+  /** Commands of clients by IMAP, without passwords. */
   readonly said: string[] = [];
   uidValidity = 7;
   hasIdle = true;

@@ -425,7 +425,7 @@ export const ASKED: readonly string[] = [
   '/workspace/../opt/x/run',
 ];
 
-/** What cannot be told before it runs, or is no command at all. */
+/** Texts whose effect cannot be told before they run, or that are no command at all. */
 export const UNCLEAR: readonly string[] = [
   '$1 x',
   'read x <<< rm; $x -rf /',

@@ -91,7 +91,7 @@ function farEndOf(server: MatrixServer): FarEnd {
   };
 }
 
-/** What people see: a message that was edited shows its last text. */
+/** Returns the texts as people see them: an edited message shows its last one. */
 function sentIn(server: MatrixServer, room: string, place: SentText['place']): readonly SentText[] {
   const own = server
     .events(room)

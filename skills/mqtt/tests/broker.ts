@@ -9,7 +9,7 @@ import {
   parser,
 } from 'mqtt-packet';
 
-/** What the tests look at, or change, at the broker. */
+/** Options by which the tests watch or change the broker. */
 export type BrokerOptions = {
   /** User and password that are let in; everybody without. */
   readonly user?: { readonly name: string; readonly password: string };
@@ -26,7 +26,7 @@ type Queued = {
   readonly retain: boolean;
 };
 
-/** What the broker keeps of a client that asked for that, also while it is away. */
+/** The session that the broker keeps for a client that asked for it, also while it is away. */
 class BrokerSession {
   readonly topics = new Set<string>();
   readonly queue: Queued[] = [];
@@ -47,9 +47,9 @@ const MAX_IN_FLIGHT = 20;
 
 /** A broker of MQTT 3.1.1 for one process: sessions, QoS 0 to 2, retained messages, wills. */
 export class Broker implements AsyncDisposable {
-  /** What was published to it, in order: each once, as subscribers get it. */
+  /** Messages published to it, in order: each once, as subscribers get it. */
   readonly published: Published[] = [];
-  /** What each PUBLISH was marked with, as it came. */
+  /** Each PUBLISH with its flags, as it came. */
   readonly received: IPublishPacket[] = [];
   readonly retained = new Map<string, string>();
   readonly clients: string[] = [];

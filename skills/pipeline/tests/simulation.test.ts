@@ -8,7 +8,7 @@ import {
   type Trajectory,
 } from '../../../src/services/pipeline/stage.ts';
 
-/** How often each model's answers are good, and what a turn costs: best first, as in a pool. */
+/** The share of good answers and the cost of a turn, for each model: best first, as in a pool. */
 const MODELS = [
   { name: 'a/best', costUsd: 0.08, good: { Chat: 0.95, ToolUse: 0.94, CodeGeneration: 0.92 } },
   { name: 'b/middle', costUsd: 0.02, good: { Chat: 0.93, ToolUse: 0.9, CodeGeneration: 0.6 } },

@@ -204,7 +204,7 @@ export class BotApi {
     this.#poll?.answer([]);
   }
 
-  /** What is asked for next is answered by these bytes, for as much as they hold. */
+  /** Answers the next requests with these bytes, for as much as they hold. */
   sendBytes(bytes: Buffer, isCut: boolean): void {
     this.nextBytes = { bytes, isCut };
     this.#poll?.answer([]);

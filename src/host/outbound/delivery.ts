@@ -56,7 +56,7 @@ export function openDelivery(options: DeliveryOptions): Delivery {
   let timer: NodeJS.Timeout | undefined;
   /** Messages that a channel asked to keep, since this process began. */
   const kept = new Set<string>();
-  /** When the owner was last told of a channel that keeps messages. */
+  /** The time of the last report to the owner, for each channel that keeps messages. */
   const toldAt = new Map<string, number>();
   let isStopped = false;
 

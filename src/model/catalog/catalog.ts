@@ -16,7 +16,7 @@ export type ProviderModels = {
   readonly problem: string | null;
 };
 
-/** Where a model stands in its provider's list. */
+/** The place of a model in its provider's list. */
 export type Listing =
   | { readonly kind: 'listed' }
   /** `nearest` is the listed model whose name comes nearest; null where none does. */

@@ -19,7 +19,7 @@ const HANG_MS = 60_000;
 /** A connected channel, and the host that it talks to. */
 export type Connected = { readonly channel: Channel; readonly host: HostEnd };
 
-/** What one rule is tried on: a far end, and channels on one disk, one after the other. */
+/** The bench of one rule: a far end, and channels on one disk, one after the other. */
 export class Bench {
   readonly subject: ChannelSubject;
   readonly farEnd: FarEnd;

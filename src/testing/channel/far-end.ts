@@ -5,7 +5,7 @@ import type { Notation } from './shown.ts';
 /** A person at the far end: one who may write to the assistant, or one who may not. */
 export type Person = 'friend' | 'stranger';
 
-/** Where it is said: in the person's own chat with the assistant, or in a group with them. */
+/** The chat of a message: the person's own with the assistant, or a group with them. */
 export type Place = 'direct' | 'group';
 
 /** Settings that a channel is made with: as the owner has set it up, or with one thing wrong. */

@@ -19,7 +19,7 @@ export class HostEnd implements ChannelEvents {
   readonly reactions: Reaction[] = [];
   readonly frames: Frame[] = [];
   readonly statuses: ChannelStatus[] = [];
-  /** How often a message was handed over, stored or not. */
+  /** The number of messages that were handed over, stored or not. */
   offered = 0;
   /** Runs before a message counts as stored; may reject, as a host whose disk is full, or wait. */
   beforeStored: (message: InboundMessage) => Promise<void> = async () => {};

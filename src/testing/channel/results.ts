@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { RULE_NAMES, RULES, type RuleName } from './rule-names.ts';
 
-/** What came of one channel's run, by rule: kept, broken, or the reason why it means nothing there. */
+/** The result of one channel's run, by rule: kept, broken, or the reason why it means nothing there. */
 export type ChannelResults = z.output<typeof ChannelResults>;
 
 const ChannelResults = z.object({

@@ -6,7 +6,7 @@ export type Ability = {
   [K in keyof FarEnd]-?: undefined extends FarEnd[K] ? K : never;
 }[keyof FarEnd];
 
-/** How a rule is tried. */
+/** A rule and the way it is tried. */
 export type Rule = {
   /** The far end's abilities without which it cannot be tried. */
   readonly needs?: readonly Ability[];

@@ -8,7 +8,7 @@ export type Shown = {
   readonly spans: readonly { readonly format: Format; readonly text: string }[];
 };
 
-/** How an app reads what it is sent. */
+/** The notation that an app reads in its messages. */
 export type Notation = {
   /** The formats that it knows; of others, the words are in the text. */
   readonly formats: readonly Format[];

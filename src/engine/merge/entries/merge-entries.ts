@@ -13,7 +13,7 @@ type Text = {
   /** The names of all entries. */
   readonly names: ReadonlySet<string>;
 };
-/** What one side put in front of each entry of the base in a stretch, and after the last one. */
+/** The entries that one side put before each entry of the base in a stretch, and after the last one. */
 type Gaps = readonly (readonly Entry[])[];
 /** The entries of the base in a stretch as one side has them, which may be after another number of blank lines. */
 type Compared = { readonly gaps: Gaps; readonly kept: readonly Entry[] };

@@ -6,7 +6,7 @@ const GOES_ON =
 /** Brackets that are entered one inside the other, at most, in one stretch of lines. */
 const MAX_DEPTH = 24;
 
-/** What ends at a line: a member of a list, or a statement; what begins below it: anything, or a member. */
+/** The part that ends at a line (a member of a list, or a statement), or that begins below it (anything, or a member). */
 type Border = 'member' | 'statement' | 'block' | 'list';
 
 /**
@@ -96,7 +96,7 @@ function nextText(lines: readonly string[], line: number): string {
   return '';
 }
 
-/** What a line begins within, or ends within. */
+/** The construct in which a line begins or ends. */
 type Inside = 'code' | 'template' | 'comment';
 
 /** Matches what counts, by where it is found. */

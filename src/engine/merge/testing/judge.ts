@@ -1,7 +1,7 @@
 import { mergeText } from '../merge-text.ts';
 import { type Case, withoutBlanks } from './cases.ts';
 
-/** How a merge of a case ends, each order of its sides counted: `needless` is a question without need. */
+/** The results of a case's merges, each order of its sides counted: `needless` is a question without need. */
 export type Judgement = {
   readonly verdict: 'right' | 'wrong' | 'needless';
   readonly made: Case;

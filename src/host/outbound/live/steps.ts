@@ -96,7 +96,7 @@ export class Steps {
     };
   }
 
-  /** What a step waited for may be over. */
+  /** Wakes a step whose reason to wait may be over. */
   wake(): void {
     if (this.#isChanged) this.#schedule();
   }

@@ -9,7 +9,7 @@ export type TurnPicturesOptions = StorePort &
 
 /** The newest pictures of so many messages are shown to a model; of the others it can ask for the files. */
 const MOST = 10;
-/** What channels fetch at most is 20 MB. */
+/** The most that channels fetch. */
 const MAX_BYTES = 20_000_000;
 /** An answer does not wait for longer. */
 const FETCH_MS = 60_000;

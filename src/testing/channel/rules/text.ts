@@ -110,7 +110,7 @@ function spansOf({ spans }: Shown, format: Format): readonly string[] {
   return spans.filter((span) => span.format === format).map(({ text }) => text);
 }
 
-/** Where a text is split, its spaces may go. */
+/** Returns a text without spaces, which may go where it is split. */
 function squeezed(text: string): string {
   return text.replace(/\s+/g, '');
 }

@@ -44,7 +44,7 @@ export const guard = defineGuard({
     now,
   }) {
     const programs = new Set(GUARD_PROGRAMS);
-    /** What was made of a call, until it is decided. */
+    /** The review of each call, until it is decided. */
     const reviews = new WeakMap<
       GuardedCall,
       { readonly review: Review; readonly asked: boolean }

@@ -17,7 +17,7 @@ import { beatPrompt } from './heartbeat/prompt.ts';
 /** A beat that passed while the assistant was down is made up for once, so long after the start. */
 const AFTER_START_MS = 60_000;
 
-/** Where the list may be: the owner's own folder, then the one that all groups share. */
+/** Folders that may hold the list: the owner's own, then the one that all groups share. */
 const FOLDERS = ['main', 'global'];
 
 /** Lets the agent of the owner's chat look now and then at what HEARTBEAT.md lists. */

@@ -68,7 +68,7 @@ function readArguments(args: readonly string[]): {
   }
 }
 
-/** What is on the command line is not asked for. With a name there, the rest has its usual value. */
+/** Asks only for values that are not on the command line. With a name there, the rest has its usual value. */
 async function add(context: SetupContext, given: string, flags: Flags): Promise<SetupOutcome> {
   const { dataDir } = context;
   const isAsked = given === '';

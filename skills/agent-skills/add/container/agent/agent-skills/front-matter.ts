@@ -35,7 +35,7 @@ export type SkillFile = {
   readonly allowedTools: string | null;
   /** The text below the front matter. */
   readonly body: string;
-  /** What is unusual in the file and was read anyway, in a few words; null for nothing. */
+  /** An oddity of the file, which was read anyway, in a few words; null for none. */
   readonly note: string | null;
 };
 

@@ -19,7 +19,7 @@ export type FoundSkill = {
   /** The skill's folder. */
   readonly path: string;
   readonly folder: SkillFolder;
-  /** What it needs and is not here. */
+  /** Requirements that are missing here. */
   readonly missing: readonly string[];
   /** Sources of skills of the same name that it is used in place of. */
   readonly shadows: readonly string[];

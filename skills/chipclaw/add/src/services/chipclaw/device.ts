@@ -3,7 +3,7 @@ import { type DeviceFrame, type DeviceTool, toolsIn } from './frames.ts';
 
 /** A device says that it is there every 30 s, but not while its model thinks or a program of its own runs. */
 const SILENT_MS = 300_000;
-/** Who is there is asked no more often than this. */
+/** The shortest time between two questions which boards are there. */
 const WHO_MS = 5_000;
 
 /** Services of the host that a device is reached with. */
@@ -12,7 +12,7 @@ export type DeviceParts = {
   readonly setTimer: (delayMs: number, onElapsed: () => void) => () => void;
   readonly now: () => number;
   readonly newId: () => string;
-  /** How long a call may take. */
+  /** The time limit of a call. */
   readonly timeoutMs: number;
 };
 

@@ -35,7 +35,7 @@ const Frame = z.discriminatedUnion('frame', [
   }),
 ]);
 
-/** What a device says. */
+/** A frame from a device. */
 export type DeviceFrame = Readonly<z.output<typeof Frame>>;
 
 /** Reads a frame of a device; null for what is none, such as that of another assistant. */

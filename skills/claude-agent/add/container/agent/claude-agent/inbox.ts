@@ -1,4 +1,4 @@
-/** What a loop reads as it comes, until it is closed. */
+/** A queue that a loop reads as items come, until it is closed. */
 export class Inbox<T> implements AsyncIterable<T> {
   #waiting: T[] = [];
   #isClosed = false;

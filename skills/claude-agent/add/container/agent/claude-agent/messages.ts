@@ -19,7 +19,7 @@ const Event = z.looseObject({
   message: z.looseObject({ usage: Usage.optional() }).optional(),
   usage: Usage.optional(),
 });
-/** What the SDK tells, as far as it is of use here. */
+/** A message of the SDK, as far as it is of use here. */
 const Message = z.union([
   z.looseObject({ type: z.literal('stream_event'), event: Event }),
   z.looseObject({

@@ -26,7 +26,7 @@ type Step = {
 };
 
 /**
- * What was said in a turn, as the session keeps it.
+ * The messages of a turn, as the session keeps them.
  *
  * The SDK tells of an answer block by block, and of a tool's result while later blocks still come; here each
  * answer is one message again, with the results after it.

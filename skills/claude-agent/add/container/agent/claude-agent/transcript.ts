@@ -75,7 +75,7 @@ export function sessionEntries(
   });
 }
 
-/** What an answer has beside its content; nothing of it is sent to a model. */
+/** The fields of an answer beside its content; none is sent to a model. */
 const ANSWERED = {
   type: 'message',
   model: 'earlier',

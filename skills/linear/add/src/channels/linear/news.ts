@@ -76,8 +76,8 @@ function remark(comment: FarComment, me: string): readonly News[] {
 }
 
 /**
- * What is in this chat is for the assistant. It counts as a direct one, which needs no `/register`: the list of those who
- * may write is closed.
+ * Makes a message of a comment, which is always for the assistant. It counts as a direct one, which needs no
+ * `/register`: the list of those who may write is closed.
  */
 function messageOf({
   id,

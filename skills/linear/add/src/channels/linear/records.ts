@@ -11,7 +11,7 @@ const KEPT_MS = 30 * 86_400_000;
 /** The time, at Linear's end, from which on comments count, and that up to which all is handed over. */
 export type Progress = { readonly floor: number; readonly cursor: number };
 
-/** What the channel keeps on disk. */
+/** The records that the channel keeps on disk. */
 export type Records = {
   readonly sent: SentMessages;
   progress(): Progress | null;

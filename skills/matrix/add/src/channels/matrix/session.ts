@@ -58,7 +58,7 @@ export async function openSession(
   return { closed: follow(options, since) };
 }
 
-/** What was said before the assistant was ever there is not for it to answer; invitations are. */
+/** Skips messages from before the assistant's first start; invitations are kept. */
 async function begin(options: SessionOptions): Promise<string> {
   const { position, account, rooms } = options;
   const first = await ask(options, null);
@@ -187,7 +187,7 @@ async function missedIn(
   return missed.reverse();
 }
 
-/** Where the account was invited in between, what was said before is not for it. */
+/** Drops messages from before an invitation that came in between. */
 function sinceInvited(found: readonly unknown[], userId: string): readonly unknown[] {
   const at = found.findLastIndex((each) => {
     const { data: event } = RoomEvent.safeParse(each);

@@ -20,7 +20,7 @@ const PLACE = /\{\{\s*([A-Za-z]\w{0,31})\s*\}\}/g;
 
 const Head = z.object({
   description: z.string().optional(),
-  /** What each argument is, by its name. */
+  /** A description of each argument, by its name. */
   arguments: z.record(z.string(), z.string()).default({}),
 });
 

@@ -162,7 +162,7 @@ export function parseServer(
   return { kind: 'stdio', name, ...data };
 }
 
-/** What cannot be sent is refused here: the error of a request would repeat the key. */
+/** Tells whether a header can be sent. It is refused before a request, whose error would repeat the key. */
 function isSendable(header: string, value: string): boolean {
   return /^[\w!#$%&'*+.^`|~-]+$/.test(header) && /^[\t\x20-\x7e]*$/.test(value);
 }

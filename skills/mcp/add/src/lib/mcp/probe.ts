@@ -1,6 +1,6 @@
 import type { HttpServer } from './config.ts';
 
-/** What a server at an address says to a first message. */
+/** The answer of a server at an address to a first message. */
 export type Probe =
   | { readonly kind: 'answers' }
   | { readonly kind: 'login' }

@@ -33,7 +33,7 @@ type Callback = Parameters<Connector>[1];
 export function openServerAgent(server: URL, network: Network): Agent {
   const connect = buildConnector({ timeout: CONNECT_MS, maxCachedSessions: 0, allowH2: false });
   let home: Promise<boolean> | null = null;
-  /** Where the name has no address now, the next connection asks again. */
+  /** Tells whether the server is inside. The next connection asks again for a name that has no address now. */
   const isHomeInside = (): Promise<boolean> => {
     home ??= addressesOf(server.hostname).then(
       (addresses) => addresses.some(network.isInner),

@@ -4,8 +4,8 @@ import type { KeptPublish, PartName, Records } from './records.ts';
 type Done = (error?: Error, packet?: Packet) => void;
 
 /**
- * What a session has on its way to the broker, as MQTT.js asks for it. It begins with what an earlier session or process
- * left: MQTT.js publishes that first, in order, under the numbers that the broker knows.
+ * The messages of a session on their way to the broker, as MQTT.js asks for them. It begins with those that an earlier
+ * session or process left: MQTT.js publishes that first, in order, under the numbers that the broker knows.
  *
  * A message of the host's is on disk before its first byte is sent (`keep`); a status of the channel's never is.
  */

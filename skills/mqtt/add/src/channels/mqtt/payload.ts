@@ -18,7 +18,7 @@ export type MqttMessage = {
   readonly id: string | null;
 };
 
-/** What a payload is: a message, nothing, or something else. */
+/** A payload that was read: a message, nothing, or something else. */
 export type ReadPayload =
   | { readonly kind: 'message'; readonly message: MqttMessage }
   | { readonly kind: 'frame'; readonly sender: string; readonly body: Frame['body'] }

@@ -69,7 +69,7 @@ export type MqttSettings = {
   readonly open: Omit<TopicPair, 'chat'>;
   /** Topics that are a chat each. */
   readonly mapped: readonly TopicPair[];
-  /** What is wrong with the map of topics; null for nothing. */
+  /** The fault in the map of topics; null for none. */
   readonly mapProblem: string | null;
   /** The topic that says `online` or `offline`; null for none. */
   readonly statusTopic: string | null;

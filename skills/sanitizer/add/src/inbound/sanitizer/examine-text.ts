@@ -11,7 +11,7 @@ export type ExaminedText = {
   readonly remarks: readonly string[];
 };
 
-/** Who wrote a text, as far as it matters for how much its words count. */
+/** The author of a text, as far as it matters for how much its words count. */
 export type Author = 'owner' | 'member';
 
 /** Looks through a text for what is hidden in it, and for what reads like an order to an assistant. */

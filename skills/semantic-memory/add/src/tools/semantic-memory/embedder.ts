@@ -15,12 +15,12 @@ export type Vectors =
   | { readonly kind: 'made'; readonly vectors: readonly (Float32Array | null)[] }
   | { readonly kind: 'failed'; readonly message: string };
 
-/** What makes vectors of texts. */
+/** Makes vectors of texts. */
 export type Embedder = {
   /** Identifies the vectors: those of another embedder cannot be compared with them. */
   readonly id: string;
   readonly isLocal: boolean;
-  /** How many texts it takes at once. */
+  /** The number of texts that it takes at once. */
   readonly batch: number;
   /** The least likeness at which a note bears on a question, where the owner has not set one. */
   readonly threshold: number;

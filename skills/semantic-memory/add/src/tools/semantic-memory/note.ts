@@ -9,7 +9,7 @@ export type NewNote = {
   /** The line of a file, or the cursor of what was said. */
   readonly place: number;
   readonly heading: string | null;
-  /** Who said it; null for the assistant, and in files. */
+  /** The speaker; null for the assistant, and in files. */
   readonly who: string | null;
   /** Milliseconds since the epoch; null in files. */
   readonly saidAt: number | null;

@@ -10,7 +10,7 @@ export const GLOBAL = 'global';
 /** A note that was found. */
 export type Found = {
   readonly note: Note;
-  /** How much the meaning is alike, from 0 to 1; null where the note was found by words alone. */
+  /** Likeness of meaning, from 0 to 1; null where the note was found by words alone. */
   readonly likeness: number | null;
   /** The share of the telling words of the question that the note has, from 0 to 1. */
   readonly share: number;

@@ -6,7 +6,7 @@ import type { Notes } from './notes.ts';
 import { paragraphsOf, piecesOf } from './paragraphs.ts';
 import { GLOBAL } from './search.ts';
 
-/** What notes are made of. */
+/** The sources of notes. */
 export type SourcesOptions = {
   readonly notes: Notes;
   readonly store: Pick<ServiceStore, 'groups' | 'said'>;

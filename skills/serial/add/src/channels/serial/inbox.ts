@@ -100,7 +100,7 @@ export function openInbox(options: InboxOptions): Inbox {
     storing ??= storeAll();
   }
 
-  /** What came while the last ones were stored is handed over together, and is then stored together. */
+  /** Hands over together, to be stored together, all lines that came while the last ones were stored. */
   async function storeAll(): Promise<void> {
     for (let failures = 0; waiting.length > 0 && !signal.aborted; ) {
       const batch = waiting;

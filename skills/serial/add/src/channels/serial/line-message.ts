@@ -20,7 +20,7 @@ export type LineMessage = {
 /** A frame as a device wrote it. */
 export type SentFrame = { readonly sender: string; readonly body: Frame['body'] };
 
-/** What a line is: a message, nothing, or a text that is none. */
+/** A line that was read: a message, nothing, or a text that is no message. */
 export type ReadLine =
   | { readonly kind: 'message'; readonly message: LineMessage }
   /** For a program; `asMessage` is what it is where none takes it. */

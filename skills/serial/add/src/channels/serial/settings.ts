@@ -26,7 +26,7 @@ export type SerialSettings = {
   readonly baud: number;
   /** Senders that may write, or `*`. */
   readonly allowFrom: readonly string[];
-  /** What comes on this line is the owner's. */
+  /** The owner is the sender of all messages on this line. */
   readonly isOwner: boolean;
   /** A line that is no JSON is a message. Otherwise it is noise, such as what a board prints while it boots. */
   readonly takesPlainText: boolean;

@@ -139,7 +139,7 @@ function withFile(message: InboundMessage, file: FarAttachment): Readable {
   return { message: { ...message, attachments: [attachment] }, file: reference };
 }
 
-/** What a person records in the app has no name. */
+/** Tells the kind of a file. A recording of the app has no name. */
 function kindOf({ contentType, filename }: FarAttachment): Attachment['kind'] {
   const [kind] = (contentType ?? '').split('/', 1);
   if (kind === 'audio') return filename == null ? 'voice' : 'audio';

@@ -6,7 +6,7 @@ import { linesOf } from '../kit/lines.ts';
 /** signal-cli writes a line every 15 seconds, also when nothing happens. */
 const SILENCE_MS = 60_000;
 
-/** What is on its way at an end that we choose is still read: signal-cli does not tell it again. */
+/** The time for events that are on their way at an end that we choose: signal-cli does not send them again. */
 const LAST_WORDS_MS = 20;
 
 /** A stream of events that is open. */

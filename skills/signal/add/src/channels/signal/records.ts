@@ -22,7 +22,7 @@ export type FileReference = {
 /** An event that signal-cli has told, and that the host has not stored yet. */
 export type KeptEvent = { readonly seq: number; readonly event: string };
 
-/** What the channel keeps on disk. */
+/** The records that the channel keeps on disk. */
 export type Records = {
   readonly sent: SentMessages;
   /** signal-cli forgets an event once it has told it: here it waits for the host. */
@@ -35,7 +35,7 @@ export type Records = {
     keep(jid: string, id: string, file: FileReference): void;
     of(jid: string, id: string): FileReference | null;
   };
-  /** How often a message was edited: apps take ten edits, and drop the others. */
+  /** The number of edits of a message: apps take ten and drop the others. */
   readonly edits: {
     count(jid: string, farId: string): number;
     note(jid: string, before: string, after: string): void;

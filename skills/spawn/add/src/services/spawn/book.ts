@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { OwnDatabase } from '../../lib/own-database.ts';
 
-/** Where a sub-agent is: at work, or its end. */
+/** The state of a sub-agent: at work, or its end. */
 export type SpawnState = 'at work' | 'done' | 'failed' | 'stopped' | 'too long';
 
 const Row = z

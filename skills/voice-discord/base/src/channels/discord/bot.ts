@@ -104,7 +104,7 @@ export function openBot(options: BotOptions): OpenBot {
   };
 }
 
-/** What a connection needs to know of the bot, and does with what it receives. */
+/** Returns the facts about the bot that a connection needs, and its handlers of events. */
 function receiver(
   { settings, commands, books, clock, log, ...options }: BotOptions,
   {

@@ -11,7 +11,7 @@ import { plainWords } from './words.ts';
 
 /** OpenAI takes 25 MB. */
 const MAX_BYTES = 25_000_000;
-/** Where nothing tells the time of a note, its size does: so few bytes make a second of speech. */
+/** The fewest bytes of a second of speech: a note's size tells its length where nothing else does. */
 const LEAST_BYTES_A_SECOND = 2_000;
 /** More than speech takes in any format: of so many bytes nobody is believed that they play for less. */
 const MOST_BYTES_A_SECOND = 64_000;

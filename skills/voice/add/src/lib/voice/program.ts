@@ -4,7 +4,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { VoiceError } from './failure.ts';
 
-/** Where programs are looked for that are named without a folder. */
+/** The folders of programs that are named without one. */
 const PATH = '/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin';
 const MAX_OUTPUT_BYTES = 1_000_000;
 const MAX_COMPLAINT_BYTES = 4_000;

@@ -1,4 +1,4 @@
-/** Where a page may say its charset, as browsers look for it. */
+/** The first bytes of a page, in which browsers look for its charset. */
 const HEAD_BYTES = 4_096;
 
 /**

@@ -6,7 +6,7 @@ import { PageRefused } from './page-address.ts';
 const KEPT_MS = 86_400_000;
 const MOST_KEPT = 500;
 
-/** What the sites' own `robots.txt` lets programs read. */
+/** The rules of the sites' own `robots.txt` for programs. */
 export type Robots = { check(url: URL, signal: AbortSignal): Promise<void> };
 
 const parse = robotsParser as unknown as (

@@ -1,4 +1,4 @@
-/** What was sent, read as its type says; or the reason why it cannot be. */
+/** The body of a request, read as its type says; or the reason why it cannot be. */
 export type Content =
   | { readonly kind: 'read'; readonly value: unknown }
   | { readonly kind: 'refused'; readonly status: 400 | 415; readonly reason: string };

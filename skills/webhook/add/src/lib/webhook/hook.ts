@@ -6,12 +6,12 @@ import { z } from 'zod';
 export const HOOK_NAME = /^[a-z0-9][a-z0-9-]{0,31}$/;
 
 /**
- * How a sender proves itself: by GitHub's signature over the body; by a signature over id, time and body, as Standard
+ * The proof of a sender: by GitHub's signature over the body; by a signature over id, time and body, as Standard
  * Webhooks has it; or by a token that it sends along.
  */
 export const SENDERS = ['github', 'signed', 'token'] as const;
 
-/** What a hook starts: a turn of the group's agent, or a message in its chat as it is. */
+/** The effect of a hook: a turn of the group's agent, or a message in its chat as it is. */
 export const ACTIONS = ['turn', 'message'] as const;
 
 const HookEntry = z.object({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Hook } from '../../lib/webhook/hook.ts';
 import { describeGitHub } from './github.ts';
 
-/** What came, and how the sender calls it; null where it does not. */
+/** The value that came, and the sender's name for it; null for none. */
 export type Delivery = { readonly value: unknown; readonly event: string | null };
 
 /** An agent reads so much of what was sent, and a chat is shown so much. */

@@ -50,7 +50,7 @@ export async function stayOnGateway(options: ConnectionOptions): Promise<void> {
   });
 }
 
-/** What is known from one line to the next. */
+/** State that is kept from one line to the next. */
 type Trying = {
   readsMessages: boolean;
   /** Discord has said that the intent is off, whatever it says of the application. */

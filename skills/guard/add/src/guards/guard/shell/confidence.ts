@@ -2,7 +2,7 @@ import { isKnownProgram } from './programs.ts';
 import type { Trace } from './traced.ts';
 import type { Value } from './values.ts';
 
-/** How sure it is what a text does, from 0 to 1, and what makes it less sure. */
+/** Certainty about the effect of a text, from 0 to 1, and the reasons for doubt. */
 export type Confidence = { readonly value: number; readonly doubts: readonly string[] };
 
 /** Tenths for the language of a text. Source: the scores of terraphim's execution guard. */

@@ -8,7 +8,7 @@ export type Danger = {
   readonly kind: 'block' | 'ask';
   /** Name of the pattern, as the agent and the owner are told it. */
   readonly pattern: string;
-  /** What it does, as a sentence. */
+  /** Its effect, as a sentence. */
   readonly why: string;
   readonly instead: string;
 };

@@ -21,7 +21,7 @@ import * as wrappers from './wrappers.ts';
 const DEEPEST = 12;
 const MOST_STEPS = 20_000;
 
-/** What a command reads: its text, or what wrote it. */
+/** The input of a command: its text, or the commands that wrote it. */
 type Input = { readonly text: Value; readonly from: readonly string[] };
 
 const NO_INPUT: Input = { text: null, from: [] };

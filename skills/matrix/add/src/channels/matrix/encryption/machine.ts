@@ -15,7 +15,7 @@ export type Library = typeof import('@matrix-org/matrix-sdk-crypto-wasm');
 /** A device of an account, as the server knows it. */
 export type Device = { readonly userId: string; readonly deviceId: string };
 
-/** What a sync tells about encryption. */
+/** The part of a sync about encryption. */
 export type KeyNews = {
   readonly toDevice: readonly unknown[];
   readonly changed: readonly string[];

@@ -74,7 +74,7 @@ export const Sync = z.looseObject({
 });
 export type Sync = z.output<typeof Sync>;
 
-/** How an event belongs to another. */
+/** The relation of an event to another. */
 export const Relation = z.looseObject({
   rel_type: z.string().optional(),
   event_id: z.string().optional(),

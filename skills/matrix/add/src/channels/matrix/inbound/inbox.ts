@@ -184,7 +184,7 @@ export class Inbox {
     await events.onReaction?.({ jid, sender, isOwner, messageId, emoji: key });
   }
 
-  /** What is taken back is answered all the same; an emoji that is taken away is told. */
+  /** Reports an emoji that was taken away. A message that was taken back is answered all the same. */
   async #takeRedaction(room: Room, event: RoomEvent): Promise<void> {
     const { events, settings, books } = this.#options;
     const target = event.redacts ?? event.content['redacts'];

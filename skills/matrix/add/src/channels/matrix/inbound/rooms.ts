@@ -6,7 +6,7 @@ import type { Members } from './members.ts';
 
 const Direct = z.record(z.string(), z.array(z.string()));
 
-/** What is known of rooms: from what the server tells, and on disk. */
+/** Facts about rooms, from the server and on disk. */
 export class Rooms {
   readonly #api: MatrixApi;
   readonly #book: RoomBook;

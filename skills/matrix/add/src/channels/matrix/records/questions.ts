@@ -15,7 +15,7 @@ const Asked = z.object({ question: z.string(), words: z.string() });
 const Put = z.object({ messageId: z.string() });
 const Words = z.array(z.string());
 
-/** What reactions mean: those on a question are answers, and one that is taken back was on a message. */
+/** The meaning of reactions: those on a question are answers, and one that is taken back was on a message. */
 export interface Questions {
   /** Notes that an event asks, with the word of each option in order. */
   ask(farId: string, question: string, words: readonly string[]): void;
