@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Docker from 'dockerode';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { describeWithEngine } from '../testing/engine.ts';
+import { describeWithEngine, TEST_DAEMON } from '../testing/engine.ts';
 import { sandboxProject } from '../testing/sandbox-project.ts';
 import { openDocker, pingDocker } from './engines/daemon/daemon.ts';
 import { findImage } from './engines/daemon/image.ts';
@@ -50,7 +50,7 @@ await describeWithEngine('docker', 'an image that was cleared away', () => {
     // Packages of its own make it an image of its own.
     const files = { 'container/packages.json': `{ "apt": [], "npm": {} }\n\n\n` };
     await using project = await sandboxProject({ engine: 'docker', files });
-    const docker = new Docker({ socketPath: '/var/run/docker.sock' });
+    const docker = new Docker({ socketPath: TEST_DAEMON.socketPath });
     const look = () => findImage(docker, { projectDir: project.dir, baseImage: null });
     const { name } = await look();
     if (name === null) throw new Error('no image');

@@ -1,12 +1,12 @@
 import Docker from 'dockerode';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describeWithEngine } from '../testing/engine.ts';
+import { describeWithEngine, TEST_DAEMON } from '../testing/engine.ts';
 import { type AnthropicScript, lastToolResults, lastUserText } from '../testing/model/anthropic.ts';
 import { type SandboxProject, sandboxProject } from '../testing/sandbox-project.ts';
 import { shortHash } from './protocol/socket-folder.ts';
 import type { FollowUp } from './sandbox.ts';
 
-const docker = new Docker({ socketPath: '/var/run/docker.sock' });
+const docker = new Docker({ socketPath: TEST_DAEMON.socketPath });
 const LOOK = { name: 'look', description: 'Looks.', inputSchema: { type: 'object' } };
 
 /** Hears of one turn what the host would. */

@@ -5,13 +5,23 @@ import { promisify } from 'node:util';
 import Docker from 'dockerode';
 import { expect, test, vi } from 'vitest';
 import { readSettings } from '../config.ts';
-import { describeWithEngine } from '../testing/engine.ts';
+import { describeWithEngine, TEST_DAEMON } from '../testing/engine.ts';
 import { type SandboxProject, sandboxProject } from '../testing/sandbox-project.ts';
 import { openSandbox } from './open.ts';
 import { shortHash } from './protocol/socket-folder.ts';
 
 const run = promisify(execFile);
-const docker = new Docker({ socketPath: '/var/run/docker.sock' });
+const docker = new Docker({ socketPath: TEST_DAEMON.socketPath });
+
+/** The words of each daemon for a container without privileges; podman names what Docker calls all. */
+const PRIVILEGES = {
+  docker: { CapDrop: ['ALL'], SecurityOpt: ['no-new-privileges:true'], IpcMode: 'private' },
+  podman: {
+    CapDrop: expect.arrayContaining(['DAC_OVERRIDE', 'NET_RAW', 'SETUID', 'SYS_CHROOT']),
+    SecurityOpt: ['no-new-privileges'],
+    IpcMode: 'shareable',
+  },
+};
 
 await describeWithEngine('docker', 'containers', () => {
   test('are one per group, kept between turns, and removed at close', async () => {
@@ -35,8 +45,7 @@ await describeWithEngine('docker', 'containers', () => {
     expect(State.Running).toBe(true);
     expect(Config.User).toMatch(/^[1-9]\d*:\d+$/);
     expect(HostConfig).toMatchObject({
-      CapDrop: ['ALL'],
-      SecurityOpt: ['no-new-privileges:true'],
+      ...PRIVILEGES[TEST_DAEMON.name],
       ReadonlyRootfs: true,
       PidsLimit: 128,
       Memory: 1024 ** 3,
@@ -44,7 +53,6 @@ await describeWithEngine('docker', 'containers', () => {
       NanoCpus: 1e9,
       NetworkMode: 'none',
       Init: true,
-      IpcMode: 'private',
       Privileged: false,
     });
     expect(Image).toMatch(/^sha256:/);
@@ -79,6 +87,8 @@ await describeWithEngine('docker', 'containers', () => {
       Image: await imageOf(neighbour),
       Entrypoint: ['sleep', '60'],
       Labels: { 'patchclaw.instance': shortHash(project.dataDir) },
+      // podman's own default may be above what it is allowed to set.
+      HostConfig: { Ulimits: [{ Name: 'nofile', Soft: 1024, Hard: 4096 }] },
     });
     await leftover.start();
     await using again = await sandboxProject({

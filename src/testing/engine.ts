@@ -5,6 +5,12 @@ import { agentUser } from '../sandbox/mounts/ownership.ts';
 
 export type TestEngine = 'docker' | 'bubblewrap';
 
+/** The daemon behind `docker` in tests: podman's service, as root, with `CLAW_TEST_DAEMON=podman`. */
+export const TEST_DAEMON =
+  process.env['CLAW_TEST_DAEMON'] === 'podman'
+    ? ({ name: 'podman', socketPath: '/run/podman/podman.sock' } as const)
+    : ({ name: 'docker', socketPath: '/var/run/docker.sock' } as const);
+
 /** Any of these can carry the agent's image. */
 const BASES = ['patchclaw-base:bookworm', 'node:24-slim'];
 
@@ -37,8 +43,9 @@ export async function describeWithEngine(
 }
 
 async function missingDocker(): Promise<string | null> {
-  const docker = await pingDocker({ socketPath: '/var/run/docker.sock' });
-  if (docker === null) return 'no Docker daemon answers on /var/run/docker.sock';
+  const { name, socketPath } = TEST_DAEMON;
+  const docker = await pingDocker({ socketPath });
+  if (docker === null) return `no daemon of ${name} answers on ${socketPath}`;
   for (const base of BASES) {
     const found = await docker
       .getImage(base)

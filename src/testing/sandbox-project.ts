@@ -15,6 +15,7 @@ import type {
   TurnOutcome,
   TurnRequest,
 } from '../sandbox/sandbox.ts';
+import { TEST_DAEMON } from './engine.ts';
 import {
   type AnthropicScript,
   type AnthropicServer,
@@ -228,7 +229,7 @@ function settings(dataDir: string, parts: SandboxProjectParts): Settings {
     // Defaults first: a skill that adds a setting must not break the tests of the core.
     ...readSettings({}, dataDir),
     dataDir,
-    sandbox: parts.engine,
+    sandbox: parts.engine === 'docker' ? TEST_DAEMON.name : parts.engine,
     turnTimeoutMs: 120_000,
     ...parts.settings,
   };
