@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
@@ -13,7 +13,10 @@ const Bird = z.object({ name: z.string(), wings: z.literal(2) });
 function folderOf(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'claw-discover-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
   return folder;
 }
 
@@ -29,6 +32,18 @@ test('what the files of a folder export is taken in by the names of the files; p
   });
   const birds = await discoverExports(folder, 'bird', Bird);
   expect(birds.map(({ name }) => name)).toEqual(['owl', 'jay']);
+});
+
+test('a room of a folder is looked through as the folder is, and no other folder in it', async () => {
+  const folder = folderOf({
+    'jay.ts': `export const bird = ${birdOf('jay')};`,
+    'night/owl.ts': `export const bird = ${birdOf('owl')};`,
+    'jay/part.ts': 'throw new Error();',
+  });
+  const find = () => discoverExports(folder, 'bird', Bird, ['night', 'none']);
+  expect((await find()).map(({ name }) => name)).toEqual(['jay', 'owl']);
+  writeFileSync(join(folder, 'night/twin.ts'), `export const bird = ${birdOf('jay')};`);
+  await expect(find()).rejects.toThrow(/jay\.ts and .*twin\.ts are both called "jay"/);
 });
 
 test.each([

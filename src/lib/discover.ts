@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { z } from 'zod';
 import { faultIn, noteFile, TreeFault } from './tree-fault.ts';
@@ -8,7 +8,8 @@ import { faultIn, noteFile, TreeFault } from './tree-fault.ts';
  * Imports every `*.ts` of a folder, tests apart, and collects what those export under one name.
  * Adding a channel, a command or a tool is therefore adding a file.
  *
- * Files are taken by name, so the order is the same everywhere. A file without that export is
+ * Files are taken by name, so the order is the same everywhere. A folder below is looked through where `rooms` names
+ * it; others belong to a file beside them. A file without that export is
  * a part of another file; one that exports the wrong thing, or that cannot be loaded, throws and names
  * itself, because a tree with such a file must not come up.
  */
@@ -16,10 +17,9 @@ export async function discoverExports<T>(
   folder: string,
   exportName: string,
   schema: z.ZodType<T>,
+  rooms: readonly string[] = [],
 ): Promise<readonly T[]> {
-  const names = (await readdir(folder))
-    .filter((name) => name.endsWith('.ts') && !/\.(test|d)\.ts$/.test(name))
-    .sort();
+  const names = await filesIn(folder, rooms);
   const found = await Promise.all(
     names.map(async (name): Promise<T | null> => {
       const file = join(folder, name);
@@ -42,6 +42,18 @@ export async function discoverExports<T>(
   );
   refuseTwins(folder, names, found);
   return found.filter((value) => value !== null);
+}
+
+/** Returns files by their path in the folder, in the order of their names. */
+async function filesIn(folder: string, rooms: readonly string[]): Promise<readonly string[]> {
+  const inside = await readdir(folder);
+  const there = rooms.filter((room) => inside.includes(room));
+  const below = await Promise.all(
+    there.map(async (room) => (await readdir(join(folder, room))).map((name) => join(room, name))),
+  );
+  return [...inside, ...below.flat()]
+    .filter((path) => path.endsWith('.ts') && !/\.(test|d)\.ts$/.test(path))
+    .sort((one, other) => (basename(one) < basename(other) ? -1 : 1));
 }
 
 async function load(file: string): Promise<Readonly<Record<string, unknown>>> {

@@ -311,9 +311,12 @@ const Discovered = contributionSchema<CommandContribution>(
   'defineCommand({ scope, name, help, run })',
 );
 
-/** Returns the commands of this tree: of the files in `src/commands/` that export a `command`. */
+/**
+ * Returns the commands of this tree: of the files in `src/commands/`, and in its room `code/` for those that change
+ * the code, that export a `command`.
+ */
 export function discoverCommands(
   folder = `${import.meta.dirname}/../../commands`,
 ): Promise<readonly CommandContribution[]> {
-  return discoverExports(folder, 'command', Discovered);
+  return discoverExports(folder, 'command', Discovered, ['code']);
 }

@@ -1,20 +1,20 @@
-import { UndoData } from '../engine/contract/verbs/undo.ts';
-import { answer, readTree } from '../host/changes/change.ts';
+import { UndoData } from '../../engine/contract/verbs/undo.ts';
+import { answer, readTree } from '../../host/changes/change.ts';
 import {
   carryOutChange,
   type Previewed,
   PreviewedRequest,
   previewChange,
   proposeChange,
-} from '../host/changes/preview.ts';
-import { pendingText } from '../host/changes/refusal.ts';
-import { reportChange } from '../host/changes/report.ts';
-import { type ClawResult, dataBy } from '../host/contracts/claw.ts';
+} from '../../host/changes/preview.ts';
+import { pendingText } from '../../host/changes/refusal.ts';
+import { reportChange } from '../../host/changes/report.ts';
+import { type ClawResult, dataBy } from '../../host/contracts/claw.ts';
 import {
   type CommandContext,
   type CommandResult,
   defineCommand,
-} from '../host/contracts/command.ts';
+} from '../../host/contracts/command.ts';
 
 export const command = defineCommand({
   scope: 'owner',

@@ -1,19 +1,19 @@
-import { readArguments } from '../host/changes/arguments.ts';
-import { answer, readTree } from '../host/changes/change.ts';
-import { findNewestRelease, type NewestRelease } from '../host/changes/newest-release.ts';
+import { readArguments } from '../../host/changes/arguments.ts';
+import { answer, readTree } from '../../host/changes/change.ts';
+import { findNewestRelease, type NewestRelease } from '../../host/changes/newest-release.ts';
 import {
   carryOutChange,
   type Previewed,
   PreviewedRequest,
   previewChange,
   proposeChange,
-} from '../host/changes/preview.ts';
-import { pendingText, refusalOf } from '../host/changes/refusal.ts';
-import { reportChange } from '../host/changes/report.ts';
-import { retirementQuestion } from '../host/changes/retirement.ts';
-import { updateTitle } from '../host/changes/update-title.ts';
-import type { ClawResult } from '../host/contracts/claw.ts';
-import { type CommandContext, defineCommand } from '../host/contracts/command.ts';
+} from '../../host/changes/preview.ts';
+import { pendingText, refusalOf } from '../../host/changes/refusal.ts';
+import { reportChange } from '../../host/changes/report.ts';
+import { retirementQuestion } from '../../host/changes/retirement.ts';
+import { updateTitle } from '../../host/changes/update-title.ts';
+import type { ClawResult } from '../../host/contracts/claw.ts';
+import { type CommandContext, defineCommand } from '../../host/contracts/command.ts';
 
 const OPTIONS = {
   '--retire-contained': 'alone',

@@ -1,8 +1,8 @@
-import { readArguments } from '../host/changes/arguments.ts';
-import { answer } from '../host/changes/change.ts';
-import { previewChange } from '../host/changes/preview.ts';
-import { reportChange } from '../host/changes/report.ts';
-import { defineCommand } from '../host/contracts/command.ts';
+import { readArguments } from '../../host/changes/arguments.ts';
+import { answer } from '../../host/changes/change.ts';
+import { previewChange } from '../../host/changes/preview.ts';
+import { reportChange } from '../../host/changes/report.ts';
+import { defineCommand } from '../../host/contracts/command.ts';
 
 /** Asks nothing: removing brings no new code, and `/undo` takes it back. */
 export const command = defineCommand({

@@ -1,11 +1,11 @@
-import { answerQuestion, giveUp } from '../host/changes/answer-question.ts';
-import { readArguments } from '../host/changes/arguments.ts';
-import { answer } from '../host/changes/change.ts';
-import { refusalOf } from '../host/changes/refusal.ts';
-import { reportChange } from '../host/changes/report.ts';
-import { resumeOperation } from '../host/changes/resume-operation.ts';
-import { operationName, readWaiting } from '../host/changes/waiting.ts';
-import { defineCommand } from '../host/contracts/command.ts';
+import { answerQuestion, giveUp } from '../../host/changes/answer-question.ts';
+import { readArguments } from '../../host/changes/arguments.ts';
+import { answer } from '../../host/changes/change.ts';
+import { refusalOf } from '../../host/changes/refusal.ts';
+import { reportChange } from '../../host/changes/report.ts';
+import { resumeOperation } from '../../host/changes/resume-operation.ts';
+import { operationName, readWaiting } from '../../host/changes/waiting.ts';
+import { defineCommand } from '../../host/contracts/command.ts';
 
 const USAGE =
   'Say `/conflicts` to go on with the change that waits, or `/conflicts give up` to forget it.';

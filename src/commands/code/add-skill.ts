@@ -1,19 +1,19 @@
-import { readArguments } from '../host/changes/arguments.ts';
-import { answer } from '../host/changes/change.ts';
-import { bringsOf } from '../host/changes/plan.ts';
+import { readArguments } from '../../host/changes/arguments.ts';
+import { answer } from '../../host/changes/change.ts';
+import { bringsOf } from '../../host/changes/plan.ts';
 import {
   carryOutChange,
   type Previewed,
   PreviewedRequest,
   previewChange,
   proposeChange,
-} from '../host/changes/preview.ts';
-import { reportChange } from '../host/changes/report.ts';
+} from '../../host/changes/preview.ts';
+import { reportChange } from '../../host/changes/report.ts';
 import {
   type CommandContext,
   type CommandResult,
   defineCommand,
-} from '../host/contracts/command.ts';
+} from '../../host/contracts/command.ts';
 
 export const command = defineCommand({
   scope: 'owner',

@@ -1,7 +1,7 @@
-import { AppliedData, AvailableData } from '../engine/contract/verbs/list.ts';
-import { refusalOf } from '../host/changes/refusal.ts';
-import { dataBy } from '../host/contracts/claw.ts';
-import { type CommandContext, defineCommand } from '../host/contracts/command.ts';
+import { AppliedData, AvailableData } from '../../engine/contract/verbs/list.ts';
+import { refusalOf } from '../../host/changes/refusal.ts';
+import { dataBy } from '../../host/contracts/claw.ts';
+import { type CommandContext, defineCommand } from '../../host/contracts/command.ts';
 
 export const command = defineCommand({
   scope: 'owner',
