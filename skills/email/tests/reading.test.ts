@@ -235,6 +235,14 @@ test.each([
     'a style sheet',
     '<style>p{color:red} .x , #y{display:none}</style><div class="a x">SECRET</div>',
   ],
+  ['white on white', '<p style="color:#FFF"><b>SECRET</b></p>'],
+  ['nearly its ground', '<div style="background:#202020;color:rgb(33, 32, 32)">SECRET</div>'],
+  ['a font', '<p bgcolor="#ffffff"><font color="white">SECRET</font></p>'],
+  ['no colour', '<span style="color:transparent">SECRET</span>'],
+  [
+    'its own ground, beside a style sheet',
+    '<style>td{background:#000}</style><p style="color:#fff;background-color:#fff">SECRET</p>',
+  ],
   ['an element that ends another', '<div style="display:none"><b>SECRET</div>'],
 ])('text that people do not see is no text of a mail: %s', (_, hidden) => {
   const { text, hasHidden } = textOfHtml(`<p>Hello</p>${hidden}<p>Ada</p>`);
@@ -249,6 +257,14 @@ test.each([
   '<style>.x{display:none}</style><p class="x" style="display:block">seen</p>',
   '<p style="display:none"><p>seen</p>',
   '<ul><li hidden><li>seen</ul>',
+  '<div style="background:#000"><p style="color:#fff">seen</p></div>',
+  '<div style="color:#fff"><p style="color:#333">seen</p></div>',
+  '<table bgcolor="black"><tr><td style="color:white;background-color:transparent">seen</table>',
+  '<div style="background:url(a.png)"><p style="color:#fff">seen</p></div>',
+  '<style>.dark{background:#000}</style><div class="dark"><p style="color:#fff">seen</p></div>',
+  '<style>a{color:#000}</style><div style="color:#fff"><a>seen</a></div>',
+  '<p style="color:rgba(255,255,255,.5)">seen</p>',
+
   '<p style="font-size:.8em;opacity:0.9;left:-10px">seen</p>',
 ])('what people see is kept: %s', (html) => {
   expect(textOfHtml(`<p>Hello</p>${html}`).text).toContain('seen');
@@ -278,6 +294,8 @@ test('beginnings of links and tags without end take no longer than their number'
     '<style>',
     '<style>.x{',
     '<p hidden>',
+    '<p style="color:#fff;background:#fff">',
+    '<style>color',
     '/*',
   ]) {
     expect(await times(part.repeat(250_000 / part.length))).toBeLessThan(3_000);

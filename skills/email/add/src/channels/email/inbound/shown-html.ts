@@ -1,3 +1,5 @@
+import { type Colours, coloursOf, isSeen, PAPER, type ReadColours } from './colours.ts';
+
 const MOST_RULES = 200;
 const LONGEST_TAG = 10_000;
 const WITHOUT_END = /^(area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)$/;
@@ -14,17 +16,26 @@ type Open = {
   readonly isGone: boolean;
   readonly isSmall: boolean;
   readonly isInvisible: boolean;
+  readonly colours: Colours;
 };
 
-const OUTSIDE: Open = { name: '', isGone: false, isSmall: false, isInvisible: false };
+const OUTSIDE: Open = {
+  name: '',
+  isGone: false,
+  isSmall: false,
+  isInvisible: false,
+  colours: PAPER,
+};
 
 /**
  * Takes out text that the sender's HTML hides from people, as a program that reads it would take it for their words. It
- * knows styles at the element, simple rules of style sheets and the attribute `hidden`, and no colours. Its time is
- * linear in the length.
+ * knows styles and colours at the element, simple rules of style sheets and the attribute `hidden`. Its time is linear in
+ * the length.
  */
 export function withoutHidden(html: string): ShownHtml {
-  const rules = hidingRules(html);
+  const sheets = sheetsIn(html);
+  const rules = hidingRules(sheets);
+  const readColours = coloursOf(sheets.join('\n'));
   const open: Open[] = [];
   const counts = new Map<string, number>();
   const kept: string[] = [];
@@ -35,7 +46,7 @@ export function withoutHidden(html: string): ShownHtml {
   };
   for (const { text, tag } of pieces(html)) {
     const top = open.at(-1) ?? OUTSIDE;
-    if (!top.isGone && !top.isSmall && !top.isInvisible) kept.push(text);
+    if (!top.isGone && !top.isSmall && !top.isInvisible && isSeen(top.colours)) kept.push(text);
     else hasHidden ||= /[\p{L}\p{N}]/u.test(text);
     if (tag === null) continue;
     const { name, isEnd, source } = tag;
@@ -51,7 +62,7 @@ export function withoutHidden(html: string): ShownHtml {
       if (!parent.isGone) kept.push(source);
       continue;
     }
-    const element = opened(name, source, { parent, rules });
+    const element = opened(name, source, { parent, rules, readColours });
     open.push(element);
     counts.set(name, (counts.get(name) ?? 0) + 1);
     if (!element.isGone) kept.push(source);
@@ -111,7 +122,15 @@ type Style = ReadonlyMap<string, string>;
 function opened(
   name: string,
   source: string,
-  { parent, rules }: { readonly parent: Open; readonly rules: readonly Rule[] },
+  {
+    parent,
+    rules,
+    readColours,
+  }: {
+    readonly parent: Open;
+    readonly rules: readonly Rule[];
+    readonly readColours: ReadColours;
+  },
 ): Open {
   const attributes = attributesOf(source.slice(name.length + 1, LONGEST_TAG));
   const classes = new Set((attributes.get('class') ?? '').split(/\s+/));
@@ -133,6 +152,7 @@ function opened(
     isSmall: isSmall(style) ?? parent.isSmall,
     isInvisible:
       visibility === undefined ? parent.isInvisible : /^(hidden|collapse)/.test(visibility),
+    colours: readColours(parent.colours, attributes, style),
   };
 }
 
@@ -219,16 +239,22 @@ function styleIn(source: string): Style {
 }
 
 /** Returns the rules of the style sheets that hold on every screen and may hide something. */
-function hidingRules(html: string): readonly Rule[] {
+function hidingRules(sheets: readonly string[]): readonly Rule[] {
   const rules: Rule[] = [];
+  for (const sheet of sheets) rules.push(...rulesIn(sheet, MOST_RULES - rules.length));
+  return rules;
+}
+
+function sheetsIn(html: string): readonly string[] {
+  const sheets: string[] = [];
   const begins = /<style\b[^>]{0,1000}>/gi;
   for (let begin = begins.exec(html); begin !== null; begin = begins.exec(html)) {
     const end = html.indexOf('</', begins.lastIndex);
     if (end === -1) break;
-    rules.push(...rulesIn(html.slice(begins.lastIndex, end), MOST_RULES - rules.length));
+    sheets.push(html.slice(begins.lastIndex, end));
     begins.lastIndex = end;
   }
-  return rules;
+  return sheets;
 }
 
 function rulesIn(sheet: string, most: number): readonly Rule[] {
