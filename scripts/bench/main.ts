@@ -18,3 +18,4 @@ printIngest(await benchIngest());
 printHistory(await benchHistory());
 printWarm(await benchWarm(300));
 printIdle(await benchIdle(30));
+process.exit(0); // Clients of channels keep timers.

@@ -1,27 +1,42 @@
 /**
- * Measures the way of a message from its channel to the agent in a warm container: the call of `onMessage`,
- * the store, the claimed turn, the prompt, the frame on the socket, until it is read and parsed inside. Also
- * the agent's time to its first request to the model, warm and cold.
+ * Measures the way of a message from its sender to the agent in a warm container: the bytes of the far end, the channel's
+ * client, the store, the claimed turn, the prompt, the frame on the socket, until it is read and parsed inside.
+ * On every channel of this tree, each with the far end of its tests: WhatsApp, and those of the skills that are applied.
+ * Also the agent's time to its first request to the model, warm and cold.
  *
- *     node scripts/bench/warm.ts
+ *     node scripts/bench/warm.ts [samples] [channel ...]
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Channel } from '../../src/channels/channel.ts';
+import { pause } from '../../src/channels/kit/backoff.ts';
+import { ALWAYS } from '../../src/host/groups/trigger.ts';
 import { lazySandbox } from '../../src/host/turns/agent/lazy-sandbox.ts';
 import { pingDocker } from '../../src/sandbox/engines/daemon/daemon.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { startAssistant, type TestAssistant } from '../../src/testing/assistant.ts';
+import { openOwnDatabases } from '../../src/store/own-databases.ts';
+import { startAssistant } from '../../src/testing/assistant.ts';
+import type { ChannelSubject, FarEnd } from '../../src/testing/channel/far-end.ts';
 import { sandboxProject } from '../../src/testing/sandbox-project.ts';
+import { channelsHere } from './channels.ts';
 
 export type WarmBench = {
   readonly samples: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
+  readonly channels: readonly ChannelLatency[];
   /** From a turn's start to the model's server, medians. */
   readonly warmRequestMs: number;
   readonly coldRequestMs: number;
+};
+
+export type ChannelLatency = {
+  readonly channel: string;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** Medians of its parts: in the channel, until the message is on disk, until the host has the frame, until it is read inside. */
+  readonly partsMs: readonly number[];
 };
 
 /** Answers with the time at which it had read the frame; the clock is the same in a container. */
@@ -48,9 +63,18 @@ const PROBE = `
   }`;
 
 const GOAL_MS = 10;
+/** They are asked for news now and then, which a message waits for. */
+const POLLED = new Set(['linear']);
 const STARTS = 10;
+const WARM_UP = 20;
+/** Longer than TCP waits with an acknowledgement, which holds up what follows. */
+const PAUSE_MS = 60;
 
-if (import.meta.main) printWarm(await benchWarm(300));
+if (import.meta.main) {
+  const [samples = '300', ...names] = process.argv.slice(2);
+  printWarm(await benchWarm(Number(samples), names));
+  process.exit(0); // Clients of channels keep timers.
+}
 
 /** Prints a measurement with its goal. */
 export function printWarm(found: WarmBench | null): void {
@@ -58,54 +82,155 @@ export function printWarm(found: WarmBench | null): void {
     console.log('warm container: skipped, no Docker daemon answers');
     return;
   }
-  const { samples, p50Ms, p99Ms, warmRequestMs, coldRequestMs } = found;
-  console.log(
-    `warm container: message to frame inside ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms of ` +
-      `${samples}, goal ${GOAL_MS} ms`,
-  );
+  const { samples, channels, warmRequestMs, coldRequestMs } = found;
+  console.log(`warm container, message to frame inside, ${samples} each, goal p99 ${GOAL_MS} ms`);
+  for (const { channel, p50Ms, p99Ms, partsMs } of channels) {
+    const parts = partsMs.map((ms) => ms.toFixed(1)).join(' + ');
+    console.log(
+      `  ${channel.padEnd(9)} ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms ` +
+        `(channel + stored + turn + frame: ${parts})`,
+    );
+  }
   console.log(
     `  turn to the model's server: ${warmRequestMs.toFixed(0)} ms warm, ` +
       `${coldRequestMs.toFixed(0)} ms with the container's start`,
   );
 }
 
-/** Null where no Docker daemon answers. */
-export async function benchWarm(samples: number): Promise<WarmBench | null> {
+/**
+ * Null where no Docker daemon answers.
+ *
+ * @param names of channels; by default all of this tree that are told of a message at once
+ */
+export async function benchWarm(
+  samples: number,
+  names: readonly string[] = [],
+): Promise<WarmBench | null> {
   if ((await pingDocker({ socketPath: '/var/run/docker.sock' })) === null) return null;
-  const latencies = await framesInside(samples);
-  const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? Number.NaN;
-  return { samples, p50Ms: at(0.5), p99Ms: at(0.99), ...(await modelRequests()) };
+  const files = { 'container/agent/main.ts': PROBE };
+  const channels: ChannelLatency[] = [];
+  for (const subject of await channelsHere()) {
+    const isAsked = names.length === 0 ? !POLLED.has(subject.name) : names.includes(subject.name);
+    if (!isAsked) continue;
+    await using project = await sandboxProject({ engine: 'docker', files });
+    channels.push(await latencyOf(subject, project.sandbox, samples));
+  }
+  return { samples, channels, ...(await modelRequests()) };
 }
 
-async function framesInside(samples: number): Promise<readonly number[]> {
-  const files = { 'container/agent/main.ts': PROBE };
-  await using project = await sandboxProject({ engine: 'docker', files });
+async function latencyOf(
+  subject: ChannelSubject,
+  sandbox: Sandbox,
+  samples: number,
+): Promise<ChannelLatency> {
   const dir = await mkdtemp(join(tmpdir(), 'claw-warm-'));
-  const assistant = await startAssistant(dir, { over: { sandbox: given(project.sandbox) } });
-  const latencies: number[] = [];
-  // The first starts the container; those after it warm up the host's code.
-  for (let sample = -20; sample < samples; sample += 1) {
-    const latencyMs = await timeFrame(assistant);
-    if (sample >= 0) latencies.push(latencyMs);
+  const dataDir = join(dir, 'data');
+  await using farEnd = await subject.start(dataDir);
+  const marks = createMarks();
+  const databases = openOwnDatabases({ dataDir, now: Date.now });
+  const channel = farEnd.create(
+    {
+      assistantName: 'Andy',
+      dataDir,
+      log: { info() {}, warn: console.warn },
+      ownerConsole: null,
+      openDatabase: databases.of('channel', subject.name),
+      clock: { now: Date.now, random: Math.random, pause },
+    },
+    'as set up',
+  );
+  const jid = farEnd.jidOf('direct');
+  if (channel === null || jid === null) throw new Error(`${subject.name} stayed silent.`);
+  const assistant = await startAssistant(dir, {
+    over: {
+      sandbox: lazySandbox(async () => ({ kind: 'ready', sandbox: marks.sandbox(sandbox) })),
+      channels: [marks.channel(channel)],
+    },
+  });
+  assistant.store.transaction(() => {
+    const chat = { jid, name: 'Ada', folder: 'family' };
+    assistant.store.chats.see({ ...chat, channel: channel.name, isDirect: true }, Date.now());
+    assistant.store.groups.register({ ...chat, ...ALWAYS, isMain: false }, Date.now());
+  });
+  const taken: (readonly number[])[] = [];
+  // The first starts the container; those after it warm up the code.
+  for (let sample = -WARM_UP; sample < samples; sample += 1) {
+    const times = await timeMessage(farEnd, marks);
+    if (sample >= 0) taken.push(times);
   }
   await assistant.stop();
+  databases.close();
   await rm(dir, { recursive: true, force: true });
-  return latencies.sort((one, other) => one - other);
+  return { channel: subject.name, ...summary(taken) };
 }
 
-function given(sandbox: Sandbox) {
-  return lazySandbox(async () => ({ kind: 'ready', sandbox }));
+function summary(taken: readonly (readonly number[])[]) {
+  const total = taken.map((times) => (times.at(-1) ?? Number.NaN) - (times[0] ?? Number.NaN));
+  const sorted = total.sort((one, other) => one - other);
+  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
+  const partsMs = [1, 2, 3, 4].map((part) =>
+    median(taken.map((times) => (times[part] ?? Number.NaN) - (times[part - 1] ?? Number.NaN))),
+  );
+  return { p50Ms: at(0.5), p99Ms: at(0.99), partsMs };
 }
 
-async function timeFrame({ terminal }: TestAssistant): Promise<number> {
-  const { promise: sent, resolve } = Promise.withResolvers<string>();
-  terminal.send = async ({ text }) => resolve(text);
-  const before = process.hrtime.bigint();
-  await terminal.say('How warm is the lake today?');
-  const inside = BigInt(await sent);
-  // The end of the turn is written by then; what follows it is no part of the next sample.
-  await new Promise((done) => setTimeout(done, 5));
-  return Number(inside - before) / 1e6;
+/** Returns the times of one message's way, in milliseconds. */
+async function timeMessage(farEnd: FarEnd, marks: Marks): Promise<readonly number[]> {
+  const inside = marks.begin();
+  await farEnd.sendText('friend', 'direct', 'How warm is the lake today?');
+  const times = await inside;
+  // What follows is no part of the next sample.
+  await sleep(PAUSE_MS);
+  return times;
+}
+
+type Marks = ReturnType<typeof createMarks>;
+
+/** Notes when a message passes from one part to the next. */
+function createMarks() {
+  let times: number[] = [];
+  let over = Promise.withResolvers<readonly number[]>();
+  const note = () => void times.push(clockMs());
+  return {
+    /** Resolves when the frame was read inside. */
+    begin(): Promise<readonly number[]> {
+      over = Promise.withResolvers();
+      times = [clockMs()];
+      return over.promise;
+    },
+    channel(channel: Channel): Channel {
+      const connect = channel.connect.bind(channel);
+      // Answers stay here: after many in a row a channel takes the two for agents that talk to each other.
+      channel.send = async () => {};
+      channel.connect = (events) =>
+        connect({
+          ...events,
+          async onMessage(message) {
+            note();
+            await events.onMessage(message);
+            note();
+          },
+        });
+      return channel;
+    },
+    sandbox(sandbox: Sandbox): Sandbox {
+      return {
+        ...sandbox,
+        async runTurn(request, events) {
+          const started = clockMs();
+          const outcome = await sandbox.runTurn(request, events);
+          if (outcome.kind !== 'answered') throw new Error(outcome.message);
+          times.push(started, Number(outcome.text) / 1e6);
+          over.resolve(times);
+          return { ...outcome, text: 'It is warm enough.' };
+        },
+      };
+    },
+  };
+}
+
+function clockMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
 }
 
 async function modelRequests(): Promise<{ warmRequestMs: number; coldRequestMs: number }> {
