@@ -1,3 +1,5 @@
+import { timeFormat } from '../../lib/time-format.ts';
+
 /**
  * Returns a moment as the clocks of a time zone show it: `Mon 23 Nov 2026, 08:00`. In a zone that is not
  * known any more it is UTC, and says so: a list must not break on one task.
@@ -12,7 +14,7 @@ export function localTime(moment: number, timeZone: string): string {
 }
 
 function formatted(moment: number, timeZone: string): string {
-  const parts = new Intl.DateTimeFormat('en-GB', {
+  const parts = timeFormat('en-GB', {
     timeZone,
     weekday: 'short',
     day: 'numeric',

@@ -77,5 +77,27 @@ export function createClaimer(database: Database): {
     serve.run({ folder, kind, isTask });
     return parseTurn(claim.get({ seq, ...lease }));
   });
-  return { claimNext, claimBeside };
+  return {
+    // A command that began must not begin again from its start, whatever happens.
+    claimNext: (kind, lease) =>
+      kind === 'command'
+        ? claimNext(kind, lease)
+        : withoutWaiting(database, () => claimNext(kind, lease)),
+    claimBeside: (lease) => withoutWaiting(database, () => claimBeside(lease)),
+  };
+}
+
+/**
+ * Commits without waiting for the disk. A power cut can take the claim back, and nothing else: the agent's turn is queued
+ * again then, as every claimed one is after a crash. The next commit that waits takes this one to disk too.
+ */
+function withoutWaiting<T>(database: Database, claim: () => T): T {
+  // Inside a transaction it is that one's commit that waits.
+  if (database.inTransaction) return claim();
+  database.exec('PRAGMA synchronous = NORMAL');
+  try {
+    return claim();
+  } finally {
+    database.exec('PRAGMA synchronous = FULL');
+  }
 }

@@ -1,3 +1,4 @@
+import { timeFormat } from '../../../lib/time-format.ts';
 import type { StoredMessage } from '../../../store/store.ts';
 
 export type PromptParts = {
@@ -22,7 +23,7 @@ export function promptOf(parts: PromptParts): string {
  * Lines that go on are indented, so that no message can pass for another person's.
  */
 export function conversationOf({ messages, leftOut, timeZone }: PromptParts): string {
-  const clock = new Intl.DateTimeFormat('en-GB', {
+  const clock = timeFormat('en-GB', {
     timeZone,
     dateStyle: 'medium',
     timeStyle: 'short',
