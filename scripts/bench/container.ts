@@ -72,6 +72,7 @@ async function prepare(
   const engineParts = {
     instanceId: shortHash(work),
     projectDir: PROJECT,
+    dataDir: work,
     baseImage: null,
     onProgress: () => {},
   };

@@ -33,6 +33,7 @@ test('a daemon that says it is there and then nothing more is no engine', async 
     user: { uid: 1000, gid: 1000 },
     instanceId: 'hung',
     projectDir: dir,
+    dataDir: dir,
     baseImage: null,
     onProgress: () => {},
   });

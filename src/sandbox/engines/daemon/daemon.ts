@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Duplex, PassThrough } from 'node:stream';
+import { Duplex, PassThrough } from 'node:stream';
 import Docker, { type DockerOptions } from 'dockerode';
 import type { Program } from '../../../lib/program.ts';
 import { TIMED_OUT, withTimeout } from '../../../lib/timeout.ts';
@@ -8,6 +8,7 @@ import type { Container, ContainerSpec, Engine, ProgramContainerSpec } from '../
 import { EngineUnusable } from '../engine.ts';
 import { containerOptions, programOptions } from './container-options.ts';
 import { ensureImage, IMAGE_NAME } from './image.ts';
+import { writeSeccompProfile } from './seccomp.ts';
 
 const PING_TIMEOUT_MS = 3_000;
 /** For questions that a daemon answers from what it knows, on a busy machine too. */
@@ -35,6 +36,8 @@ export type DockerParts = EngineParts & {
   readonly docker: Docker;
   readonly name: 'docker' | 'podman';
   readonly user: AgentUser;
+  /** Holds the profile of system calls that podman is given. */
+  readonly dataDir: string;
 };
 
 /**
@@ -98,12 +101,14 @@ type Placement = {
 };
 
 /** Returns the user inside that is the agent's user outside, and options for the system's security modules. */
-async function placementOf({ docker, name, user }: DockerParts): Promise<Placement> {
+async function placementOf({ docker, name, user, dataDir }: DockerParts): Promise<Placement> {
   const { SecurityOptions = [] } = (await docker.info()) as { SecurityOptions?: string[] };
   const has = (word: string) => SecurityOptions.some((option) => option.includes(word));
   const isRootless = has('rootless');
   // Without it, SELinux forbids a container every file that is not labelled for containers.
   const securityOptions = has('selinux') ? ['label=disable'] : [];
+  const profile = name === 'podman' && has('seccomp') ? await writeSeccompProfile(dataDir) : null;
+  if (profile !== null) securityOptions.push(`seccomp=${profile}`);
   const needsProcessUlimit = name === 'podman';
   const usual = {
     user: `${user.uid}:${user.gid}`,
@@ -169,8 +174,7 @@ async function startProgram(
 ): Promise<Program> {
   const container = await docker.createContainer(programOptions({ spec, ...naming(spec.name) }));
   try {
-    const way = { stream: true, stdin: true, stdout: true, stderr: true, hijack: true };
-    const attached = await container.attach(way);
+    const attached = await attach(docker, container.id);
     const [stdout, stderr] = [new PassThrough(), new PassThrough()];
     docker.modem.demuxStream(attached, stdout, stderr);
     // The daemon closes the stream with the program, whose end tells the reason.
@@ -182,7 +186,7 @@ async function startProgram(
     await container.start();
     let stopped: Promise<void> | null = null;
     return {
-      stdin: attached as Duplex,
+      stdin: attached,
       stdout,
       stderr,
       ended: endOf(container),
@@ -195,6 +199,25 @@ async function startProgram(
     await removeContainer(container);
     throw error;
   }
+}
+
+/** Opens the streams of a container, by a request without a body: podman hands one on to the program as its input. */
+function attach(docker: Docker, id: string): Promise<Duplex> {
+  const request = {
+    path: `/containers/${id}/attach?`,
+    method: 'POST',
+    options: { stream: true, stdin: true, stdout: true, stderr: true },
+    file: Buffer.alloc(0),
+    isStream: true,
+    hijack: true,
+    statusCodes: { 200: true, 404: 'no such container', 500: 'server error' },
+  };
+  return new Promise((resolve, reject) => {
+    docker.modem.dial(request, (error, stream) => {
+      if (stream instanceof Duplex) resolve(stream);
+      else reject(error ?? new Error('The daemon attaches to no streams.'));
+    });
+  });
 }
 
 async function endOf(container: Docker.Container): Promise<string> {

@@ -23,7 +23,7 @@ export function daemonFinder(parts: Parts): EngineFinder {
   return {
     open: () =>
       withDaemon(parts, (docker) =>
-        openDocker({ instanceId, projectDir, baseImage, onProgress, docker, name, user }),
+        openDocker({ instanceId, projectDir, dataDir, baseImage, onProgress, docker, name, user }),
       ),
     look: () =>
       withDaemon(parts, async (docker): Promise<EngineLook> => {
