@@ -44,11 +44,22 @@ const examine = (environment: Record<string, string>, isOffline = false) =>
 test('user and password are tried with the broker before anything is written', async () => {
   await using broker = await Broker.start({ user: USER });
   const topics = ['a/#', broker.url, 'a/in', 'a/in', 'a/out'];
-  const answers = ['broker', broker.url, ...topics, 'andy', 'wrong', USER.password, '', 'esp32'];
+  const answers = [
+    'broker',
+    `mqtt://${broker.url}`,
+    broker.url,
+    ...topics,
+    'andy',
+    'wrong',
+    USER.password,
+    '',
+    'esp32',
+  ];
   const { context, problems, written } = owner(answers);
   const outcome = await setup.run({}, context);
   expect(problems).toEqual([
     expect.stringContaining('mqtt://'),
+    expect.stringContaining('begins with mqtt://'),
     expect.stringContaining('without + and #'),
     expect.stringContaining('That is an address'),
     expect.stringContaining('would answer itself'),

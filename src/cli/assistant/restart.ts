@@ -38,7 +38,7 @@ export function restartedText(restarted: Restarted): string {
     case 'restarted':
       return `The running assistant has taken it up: ${restarted.said}`;
     case 'stopped':
-      return 'Start the assistant with `npm start`; `claw setup service` lets the system keep it running.';
+      return 'Start the assistant with `npm start`; `npx claw setup service` lets the system keep it running.';
     case 'failed':
       return `The running assistant did not take it up; say /restart to it. ${restarted.message}`;
   }

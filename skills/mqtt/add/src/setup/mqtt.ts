@@ -42,7 +42,7 @@ async function setUpMqtt(context: Context): Promise<SetupOutcome> {
   const { settings, say } = context;
   const url = await context.ask({
     message: 'The address of the broker (mqtt://192.168.1.10, or mqtts:// with TLS)',
-    ...(settings.MQTT_URL === undefined ? { initial: 'mqtt://' } : { proposed: settings.MQTT_URL }),
+    ...(settings.MQTT_URL === undefined ? {} : { proposed: settings.MQTT_URL }),
     check: (typed) => problemOfBroker(typed.trim()),
   });
   const topicIn = await context.ask({

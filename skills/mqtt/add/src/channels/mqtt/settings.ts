@@ -9,7 +9,9 @@ const SCHEMES = ['mqtt:', 'mqtts:', 'ws:', 'wss:'];
 export function problemOfBroker(typed: string): string | null {
   const example = 'such as mqtt://192.168.1.10, or mqtts://broker.example.org:8883';
   const url = URL.canParse(typed) ? new URL(typed) : null;
-  if (url === null || !SCHEMES.includes(url.protocol) || url.hostname === '') {
+  // A pasted `mqtt://mqtt://host` would be a host called mqtt.
+  const isDoubled = url?.pathname.startsWith('//') === true;
+  if (url === null || isDoubled || !SCHEMES.includes(url.protocol) || url.hostname === '') {
     return `The address of a broker begins with mqtt://, mqtts://, ws:// or wss://, ${example}.`;
   }
   if (url.username !== '' || url.password !== '') {
