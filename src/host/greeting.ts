@@ -8,7 +8,7 @@ export type GreetingParts = {
   readonly models: Pick<Models, 'configuredName' | 'problem'>;
   /** Null leaves the sandbox out, and takes no time. */
   readonly sandbox: LazySandbox | null;
-  /** The channels' parts of it: `/pair links WhatsApp`. */
+  /** The channels' parts of it: `/pair links` and the channel's name. */
   readonly hints: readonly string[];
   /** Skills to begin with; named while none of them is in. */
   readonly starterSet: StarterSet;

@@ -18,7 +18,7 @@ const PRIVILEGES = {
   docker: { CapDrop: ['ALL'], SecurityOpt: ['no-new-privileges:true'], IpcMode: 'private' },
   podman: {
     CapDrop: expect.arrayContaining(['DAC_OVERRIDE', 'NET_RAW', 'SETUID', 'SYS_CHROOT']),
-    SecurityOpt: ['no-new-privileges'],
+    SecurityOpt: ['no-new-privileges', expect.stringMatching(/^seccomp=.*podman-seccomp\.json$/)],
     IpcMode: 'shareable',
   },
 };
@@ -87,8 +87,10 @@ await describeWithEngine('docker', 'containers', () => {
       Image: await imageOf(neighbour),
       Entrypoint: ['sleep', '60'],
       Labels: { 'patchclaw.instance': shortHash(project.dataDir) },
-      // podman's own default may be above what it is allowed to set.
-      HostConfig: { Ulimits: [{ Name: 'nofile', Soft: 1024, Hard: 4096 }] },
+      // podman's own defaults may be above what it is allowed to set.
+      HostConfig: {
+        Ulimits: ['nofile', 'nproc'].map((Name) => ({ Name, Soft: 1024, Hard: 4096 })),
+      },
     });
     await leftover.start();
     await using again = await sandboxProject({
