@@ -76,7 +76,7 @@ test('what is typed wrongly is told; a pattern holds for tools to come; a remove
     '`shell` is off with `s*`: say `/tools on s*`.',
   );
   await ask(assistant, 'hello');
-  expect(turns[0]?.off).toEqual(['shell']);
+  expect(turns[0]?.off).toContain('shell');
   expect(turns[0]?.tools.filter((name) => name.startsWith('s'))).toEqual([]);
 
   await assistant.chat.meet(FAMILY.jid, 'Family Chat');

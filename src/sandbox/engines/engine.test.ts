@@ -4,6 +4,7 @@ import { connectToHost } from '../../../container/agent/host/connection.ts';
 import { socketFetch } from '../../../container/agent/host/socket-fetch.ts';
 import { readSettings } from '../../config.ts';
 import { ContributionFolder } from '../../testing/contributions.ts';
+import { describeWithEngine } from '../../testing/engine.ts';
 import { sandboxProject } from '../../testing/sandbox-project.ts';
 import { openSandbox } from '../open.ts';
 import type { Endpoint } from '../protocol/endpoint.ts';
@@ -74,38 +75,40 @@ test('a name that no engine here has is told, and nothing else runs agents inste
   });
 });
 
-test('an engine may reach the host by TCP: with its token an agent runs turns, without it nothing', async () => {
-  const refused: unknown[] = [];
-  const engine = defineEngine({
-    name: 'ferry',
-    order: 10,
-    limits: 'container',
-    install: 'build a ferry',
-    create: () => ({
-      look: () => Promise.reject(new EngineUnusable('none')),
-      open: async () => ({
-        name: 'ferry',
-        description: 'ferry 1',
-        transport: { kind: 'tcp', listen: '127.0.0.1', host: 'localhost' },
-        async startContainer({ endpoint }: ContainerSpec) {
-          if (endpoint.kind === 'socket') throw new Error('no address');
-          const stranger = { ...endpoint, token: 'a'.repeat(64) };
-          refused.push(await statusWithout(endpoint));
-          refused.push(await socketFetch(stranger)(ADDRESS).then(({ status }) => status));
-          refused.push(await connectToHost(stranger).catch(String));
-          return agentAt(endpoint);
-        },
+await describeWithEngine('bubblewrap', 'an engine of a skill', () => {
+  test('may reach the host by TCP: with its token an agent runs turns, without it nothing', async () => {
+    const refused: unknown[] = [];
+    const engine = defineEngine({
+      name: 'ferry',
+      order: 10,
+      limits: 'container',
+      install: 'build a ferry',
+      create: () => ({
+        look: () => Promise.reject(new EngineUnusable('none')),
+        open: async () => ({
+          name: 'ferry',
+          description: 'ferry 1',
+          transport: { kind: 'tcp', listen: '127.0.0.1', host: 'localhost' },
+          async startContainer({ endpoint }: ContainerSpec) {
+            if (endpoint.kind === 'socket') throw new Error('no address');
+            const stranger = { ...endpoint, token: 'a'.repeat(64) };
+            refused.push(await statusWithout(endpoint));
+            refused.push(await socketFetch(stranger)(ADDRESS).then(({ status }) => status));
+            refused.push(await connectToHost(stranger).catch(String));
+            return agentAt(endpoint);
+          },
+        }),
       }),
-    }),
+    });
+    await using project = await sandboxProject({
+      engine: 'bubblewrap',
+      settings: { sandbox: 'ferry' },
+      options: { engines: [engine] },
+    });
+    expect(project.sandbox.description).toBe('ferry 1');
+    expect(await project.answer('hello')).toBe('You said: hello');
+    expect(refused).toEqual([401, 401, expect.stringContaining('401 Unauthorized')]);
   });
-  await using project = await sandboxProject({
-    engine: 'bubblewrap',
-    settings: { sandbox: 'ferry' },
-    options: { engines: [engine] },
-  });
-  expect(project.sandbox.description).toBe('ferry 1');
-  expect(await project.answer('hello')).toBe('You said: hello');
-  expect(refused).toEqual([401, 401, expect.stringContaining('401 Unauthorized')]);
 });
 
 const ADDRESS = 'http://model.invalid/v1/messages';
