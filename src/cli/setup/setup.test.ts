@@ -31,7 +31,7 @@ test('a key is believed after one real completion, and written for its owner alo
   try {
     const run = await setup(codebase.root, 'sk-test-key', '--base-url', server.url);
     expect(run).toMatchObject({ code: 0, json: { ok: true, verb: 'setup' } });
-    expect(run.json.data.summary).toContain('`claw setup service`');
+    expect(run.json.data.summary).toContain('`npx claw setup service`');
     expect(server.requests.length).toBe(1);
     expect(codebase.read('.env')).toBe(
       `OTHER=kept\nANTHROPIC_API_KEY=sk-test-key\nANTHROPIC_BASE_URL=${server.url}\n`,
