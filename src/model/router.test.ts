@@ -159,7 +159,10 @@ test('a router that throws, or whose setting is wrong, leaves the choice to the 
 
 async function routing(environment: Readonly<Record<string, string>>, file = CHEAP) {
   using folder = new ContributionFolder({ 'cheap.ts': file });
-  const definitions = [...(await discoverRouters(folder.dir)), ...(await discoverRouters())];
+  const ofTree = await discoverRouters();
+  // Those of skills have a say as well.
+  const own = ofTree.filter(({ name }) => name === 'chosen' || name === 'configured');
+  const definitions = [...(await discoverRouters(folder.dir)), ...own];
   const settings = { model: null, modelContext: null, modelPrice: null };
   const logged: unknown[][] = [];
   const log = { warn: (...line: unknown[]) => void logged.push(line) };
