@@ -96,12 +96,13 @@ test('a model that is gone while another answers is one line in the log and one 
     'The model\'s server does not know "gpt-4" (404). Another model answers in its place. Its nearest successor there is `openai/gpt-5`: the owner chooses it by `/model openai/gpt-5`.';
   expect(await here.owner('hello')).toBe(`${line}\n\npong`);
   expect(await here.owner('hello')).toBe('pong');
-  expect(logged).toEqual(['a model gave no answer, the next one is asked']);
+  const ofModels = () => logged.filter((line) => line.startsWith('a model gave no answer'));
+  expect(ofModels()).toEqual(['a model gave no answer, the next one is asked']);
   isGone = false;
   expect(await here.owner('hello')).toBe('pong');
   isGone = true;
   expect(await here.owner('hello')).toContain(line);
-  expect(logged).toHaveLength(2);
+  expect(ofModels()).toHaveLength(2);
 });
 
 test('a chosen model that cannot be asked is said so, and no other is asked in its place', async () => {
