@@ -3,7 +3,6 @@ import {
   constants,
   type Dirent,
   fstatSync,
-  lstatSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -40,9 +39,11 @@ export function readPackage(folder: string, options: PackageOptions): SkillPacka
       irregular.push({ path, kind: entry.isSymbolicLink() ? 'link' : 'special' });
       continue;
     }
-    sizeBytes += attempt(folder, path, () => lstatSync(join(folder, path)).size);
-    checkSize({ files: files.size + 1, bytes: sizeBytes });
-    const file = attempt(folder, path, () => readRegularFile(join(folder, path)));
+    const accept = (bytes: number) => {
+      sizeBytes += bytes;
+      checkSize({ files: files.size + 1, bytes: sizeBytes });
+    };
+    const file = attempt(folder, path, () => readRegularFile(join(folder, path), accept));
     if (file === null) irregular.push({ path, kind: 'special' });
     else files.set(path, file);
   }
@@ -74,14 +75,18 @@ function* walk(folder: string): Generator<{ path: string; entry: Dirent }> {
   }
 }
 
-/** Reads a file; null when the entry is no longer the regular file that the walk saw. */
-function readRegularFile(path: string): TreeFile | null {
+/**
+ * Reads a file, if `accept` does not throw on its size; null when the entry is no longer the regular file that
+ * the walk saw.
+ */
+function readRegularFile(path: string, accept: (bytes: number) => void): TreeFile | null {
   // Another process may have put a link or a FIFO there since: neither is followed or waited for.
   const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
   const handle = openSync(path, flags);
   try {
     const stats = fstatSync(handle);
     if (!stats.isFile()) return null;
+    accept(stats.size);
     return { bytes: readFileSync(handle), isExecutable: (stats.mode & 0o100) !== 0 };
   } finally {
     closeSync(handle);
@@ -92,6 +97,7 @@ function attempt<T>(folder: string, path: string, read: () => T): T {
   try {
     return read();
   } catch (cause) {
+    if (cause instanceof ClawError) throw cause;
     const code = cause instanceof Error && 'code' in cause ? cause.code : null;
     if (path === '' && (code === 'ENOENT' || code === 'ENOTDIR')) {
       throw new ClawError('SKILL_NOT_FOUND', `There is no skill folder at ${folder}.`, {

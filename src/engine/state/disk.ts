@@ -19,11 +19,9 @@ export function readTreeFile(root: string, path: string): TreeFile | null {
  * @param listed a folder that was just walked, so that those below it are known to be no links
  */
 export function treeReader(root: string, listed = ''): (path: string) => TreeFile | null {
-  const plain = new Set<string>();
-  return (path) => {
-    refuseLinkedFolders(root, listed === '' ? path : `${listed}/`, plain);
-    return readRegular(root, path);
-  };
+  const folders = new Map<string, boolean>();
+  return (path) =>
+    hasFolders(root, listed === '' ? path : `${listed}/`, folders) ? readRegular(root, path) : null;
 }
 
 function readRegular(root: string, path: string): TreeFile | null {
@@ -70,15 +68,18 @@ export function readTree(root: string, paths: Iterable<string>): Tree {
   return tree;
 }
 
-function refuseLinkedFolders(root: string, path: string, plain: Set<string>): void {
+/** Tells whether all folders on the way are there, and remembers it of each. Refuses those that are links. */
+function hasFolders(root: string, path: string, folders: Map<string, boolean>): boolean {
   for (let end = path.indexOf('/'); end !== -1; end = path.indexOf('/', end + 1)) {
     const folder = path.slice(0, end);
-    if (plain.has(folder)) continue;
-    const stat = lstat(`${root}/${folder}`);
-    if (!stat) return;
-    if (stat.isSymbolicLink()) throw linkRefused(folder);
-    plain.add(folder);
+    const known = folders.get(folder);
+    const stat = known === undefined ? lstat(`${root}/${folder}`) : null;
+    if (stat?.isSymbolicLink()) throw linkRefused(folder);
+    const isThere = known ?? stat !== null;
+    folders.set(folder, isThere);
+    if (!isThere) return false;
   }
+  return true;
 }
 
 function linkRefused(path: string): ClawError {

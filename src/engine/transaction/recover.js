@@ -28,6 +28,8 @@
  * @typedef {import('./step.ts').Fingerprint} Fingerprint
  * @typedef {Extract<JournalStep, { kind: 'file' }>} FileStep
  * @typedef {Extract<JournalStep, { kind: 'swap' }>} SwapStep
+ * @typedef {Map<string, boolean>} OwnFolders folders of `.claw/` that are there, and whether this run made
+ *   them; in the rest of the project another program may put a link in a folder's place at any time
  */
 import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
@@ -123,10 +125,11 @@ export function publish(root, journal, onEdited) {
   const needed = new Set(
     journal.steps.flatMap((step) => (isWrite(step) ? parents(step.path) : [])),
   );
+  const way = { isForced: false, folders: new Map() };
   let isComplete = true;
   for (const [n, step] of journal.steps.entries()) {
     if (step.kind === 'swap') publishSwap(root, journal.id, step, n);
-    else if (!publishFile(root, journal.id, step, n, false) && !onEdited(step, n)) {
+    else if (!publishFile(root, journal.id, step, n, way) && !onEdited(step, n)) {
       isComplete = false;
     }
     if (!isWrite(step)) removeEmpty(root, parents(step.path), needed);
@@ -283,13 +286,16 @@ export function fingerprint(path) {
 /**
  * @param {string} root
  * @param {string} path
+ * @param {OwnFolders} [folders] what is not looked at again; folders that are seen are added
  * @returns {string | null} the first folder on the way to `path` that is a symbolic link
  */
-export function linkOnPath(root, path) {
+export function linkOnPath(root, path, folders = new Map()) {
   for (const folder of parents(path).reverse()) {
+    if (folders.has(folder)) continue;
     const found = fs.lstatSync(join(root, folder), { throwIfNoEntry: false });
     if (found?.isSymbolicLink()) return folder;
     if (!found?.isDirectory()) return null;
+    if (isOwn(folder)) folders.set(folder, false);
   }
   return null;
 }
@@ -398,7 +404,9 @@ function recoverOne(root, id, decision) {
   const isPublished = publish(root, journal, (step, n) => {
     kept.push(step.path);
     keepVersions(root, id, step.path, n);
-    if (decision === 'roll-forward') return publishFile(root, id, step, n, true);
+    if (decision === 'roll-forward') {
+      return publishFile(root, id, step, n, { isForced: true, folders: new Map() });
+    }
     if (decision === 'keep-mine') fillBackup(root, id, step, n);
     return decision === 'keep-mine';
   });
@@ -417,14 +425,14 @@ function isForeign(root, journal) {
 
 /**
  * @param {string} root @param {string} id @param {FileStep} step @param {number} n
- * @param {boolean} isForced replaces the target whatever it is
+ * @param {{ isForced: boolean, folders: OwnFolders }} way `isForced` replaces the target whatever it is
  * @returns {boolean} false if the target is neither old nor new; it was not touched then
  */
-function publishFile(root, id, step, n, isForced) {
+function publishFile(root, id, step, n, { isForced, folders }) {
   const { staged, before } = placesOf(root, id);
   const target = join(root, step.path);
-  if (linkOnPath(root, step.path) !== null) return false;
-  const now = fingerprint(target);
+  if (linkOnPath(root, step.path, folders) !== null) return false;
+  const now = step.before === null && !isThere(target) ? null : fingerprint(target);
   if (isSame(now, step.after) || isForced) fillBackup(root, id, step, n);
   else if (!isSame(now, step.before)) return false;
   else if (now !== null) {
@@ -439,13 +447,18 @@ function publishFile(root, id, step, n, isForced) {
   if (isSame(now, step.after)) return true;
   if (step.after === null) fs.unlinkSync(target);
   else if (now !== null) fs.renameSync(staged(n), target);
-  else return publishNew(root, step.path, staged(n));
+  else return publishNew(root, step.path, staged(n), folders);
   return true;
 }
 
-/** @param {string} root @param {string} path @param {string} staged */
-function publishNew(root, path, staged) {
-  makeParents(root, path, {});
+/** @param {string} root @param {string} path @param {string} staged @param {OwnFolders} folders */
+function publishNew(root, path, staged, folders) {
+  makeParents(root, path, {}, folders);
+  if (folders.get(dirname(path)) === true) {
+    // Nobody but this run, under the lock, has put anything into this folder.
+    fs.renameSync(staged, join(root, path));
+    return true;
+  }
   try {
     // A link never replaces what appeared at the target in the meantime; a rename would.
     fs.linkSync(staged, join(root, path));
@@ -597,19 +610,44 @@ function saveConflicts(root, id) {
 /** @param {string} root @param {Journal} journal */
 function syncFolders(root, journal) {
   for (const folder of new Set(['.', ...journal.steps.flatMap((step) => parents(step.path))])) {
-    const path = join(root, folder);
-    if (fs.lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) syncPath(path);
+    syncFolder(join(root, folder));
   }
 }
 
-/** @param {string} root @param {string} path @param {Readonly<Record<string, number>>} modes */
-function makeParents(root, path, modes) {
+/** Does nothing where there is no folder. @param {string} path */
+function syncFolder(path) {
+  let folder;
+  try {
+    const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = fs.constants;
+    folder = fs.openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    fs.fsyncSync(folder);
+  } catch (error) {
+    const isNone = ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(String(codeOf(error)));
+    if (folder !== undefined || !isNone) throw error;
+  } finally {
+    if (folder !== undefined) fs.closeSync(folder);
+  }
+}
+
+/**
+ * @param {string} root @param {string} path @param {Readonly<Record<string, number>>} modes
+ * @param {OwnFolders} [folders] those that are there; what is made is added
+ */
+function makeParents(root, path, modes, folders = new Map()) {
+  let isMade = false;
   for (const folder of parents(path).reverse()) {
-    if (isThere(join(root, folder))) continue;
+    if (folders.has(folder) || (!isMade && isThere(join(root, folder)))) continue;
     fs.mkdirSync(join(root, folder));
+    isMade = true;
+    if (isOwn(folder)) folders.set(folder, true);
     const mode = modes[folder];
     if (mode !== undefined) fs.chmodSync(join(root, folder), mode);
   }
+}
+
+/** @param {string} folder */
+function isOwn(folder) {
+  return folder === '.claw' || folder.startsWith('.claw/');
 }
 
 /** @param {string} root @param {readonly string[]} folders @param {ReadonlySet<string>} needed */

@@ -4,7 +4,7 @@ import type { Digest } from '../digest.ts';
 import { digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import type { Journal, JournalStep } from './journal.ts';
-import { fingerprint, linkOnPath, parents, syncPath } from './recover.js';
+import { fingerprint, parents, syncPath } from './recover.js';
 import type { Fingerprint, Step } from './step.ts';
 
 /** The content and the name of one transaction. */
@@ -73,6 +73,7 @@ export function writeSynced(path: string, bytes: Buffer | string, mode = 0o666):
 
 function refuseUnsafe(root: string, steps: readonly Step[]): void {
   const seen = new Set<string>();
+  const folderAt = folderReader(root);
   for (const { path } of steps) {
     if (isAbsolute(path) || path.split('/').some((part) => ['', '.', '..'].includes(part))) {
       throw new ClawError('PATH_UNSAFE', `${path} is not a path inside the project.`, { path });
@@ -81,8 +82,8 @@ function refuseUnsafe(root: string, steps: readonly Step[]): void {
       throw new ClawError('PATH_COLLISION', `Two steps would write ${path}.`, { path });
     }
     seen.add(path);
-    const link = linkOnPath(root, path);
-    if (link !== null) throw linkRefused(path, link);
+    const link = parents(path).find((folder) => folderAt(folder)?.isSymbolicLink());
+    if (link !== undefined) throw linkRefused(path, link);
   }
 }
 
@@ -119,7 +120,7 @@ function stageStep(root: string, place: Place, step: Step): JournalStep | null {
   if (target?.isSymbolicLink()) throw linkRefused(path, path);
   const old = join(place.tx, 'old', String(place.n));
   if (target?.isFile()) fs.copyFileSync(join(root, path), old, fs.constants.COPYFILE_FICLONE);
-  const now = target?.isFile() ? fingerprint(old) : fingerprint(join(root, path));
+  const now = target === undefined ? null : fingerprint(target.isFile() ? old : join(root, path));
   if (!isSame(now, step.before)) throw treeChanged(path);
   if (step.kind === 'delete') return { kind: 'file', path, before: step.before, after: null };
 
@@ -155,11 +156,12 @@ function modeLike(present: number, isExecutable: boolean): number {
 
 function foldersOf(root: string, steps: readonly JournalStep[]) {
   const made = new Set<string>();
+  const folderAt = folderReader(root);
   const folderModes: Record<string, number> = {};
   for (const step of steps) {
     const isRemoval = step.kind === 'swap' ? step.prepared === null : step.after === null;
     for (const folder of parents(step.path).reverse()) {
-      const stat = statOf(join(root, folder));
+      const stat = folderAt(folder);
       if (!stat?.isDirectory()) made.add(folder);
       else if (isRemoval) folderModes[folder] = stat.mode & 0o7777;
     }
@@ -167,10 +169,24 @@ function foldersOf(root: string, steps: readonly JournalStep[]) {
   return { foldersMade: [...made], folderModes };
 }
 
+/** Returns what reads the stat of each folder once, and of none below one that is not there or a link. */
+function folderReader(root: string): (folder: string) => fs.Stats | undefined {
+  const seen = new Map<string, fs.Stats | undefined>();
+  const read = (folder: string): fs.Stats | undefined => {
+    if (seen.has(folder)) return seen.get(folder);
+    const above = dirname(folder);
+    const isFound = above === '.' || read(above)?.isDirectory() === true;
+    const stat = isFound ? statOf(join(root, folder)) : undefined;
+    seen.set(folder, stat);
+    return stat;
+  };
+  return read;
+}
+
 /** Reads the stat of a path; undefined where it does not exist, also below a file. */
 function statOf(path: string): fs.Stats | undefined {
   try {
-    return fs.lstatSync(path);
+    return fs.lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : null;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
