@@ -15,6 +15,7 @@ const WRONG_IDS =
   'Write the sender_id of a device, with commas between several. A message without one is from unknown.';
 
 const TIMEOUT_MS = 20_000;
+const IN_FILE = / Correct MQTT_\w+ and MQTT_\w+ in \.env and restart\./;
 
 type Context = SetupContext & OwnSettings<typeof MqttEnvironment.shape>;
 type Values = Readonly<Record<string, string>>;
@@ -124,7 +125,9 @@ async function trialOf({ settingsWith }: Context, values: Values): Promise<Trial
   const user = given['MQTT_USERNAME'] === undefined ? { username: null, password: null } : {};
   const clientId = `${broker.clientId ?? 'patchclaw'}-${randomBytes(4).toString('hex')}`;
   const how = { clientId, triesQos2: true, timeoutMs: TIMEOUT_MS };
-  return await tryBroker({ ...broker, ...user }, how);
+  const trial = await tryBroker({ ...broker, ...user }, how);
+  // What a running assistant would have its owner correct in a file is asked for here.
+  return trial.ok ? trial : { ...trial, message: trial.message.replace(IN_FILE, '') };
 }
 
 /** Proposes what is set already. */
