@@ -73,6 +73,7 @@ function isStray(
   search: Search,
 ): boolean {
   const mover = OTHER[region.kind];
+  if (isAnchored(region, mover, texts, lines, search)) return false;
   const edited = firstLine(region, region.kind, lines);
   if (edited === null) return false;
   const { place, indent } = edited;
@@ -91,6 +92,32 @@ function isStray(
   if (gone.length === 0 || come.length === 0) return false;
   const isMoved = (head: Head) => isOnce(head, mover) && !search.isPaired(head.place, mover);
   return come.some((head) => isOnce(head, 'base')) || gone.some(isMoved);
+}
+
+/**
+ * Tells whether the lines that an edit changed, or between which it put its own, are the only ones of their kind
+ * in the base and in the other side: no equal line of another declaration can have been taken for them.
+ */
+function isAnchored(
+  { base }: Versions<Range>,
+  mover: Name,
+  texts: Interned,
+  lines: Versions<readonly string[]>,
+  { counts }: Search,
+): boolean {
+  const isInsertion = base.start === base.end;
+  const [start, end] = isInsertion ? [base.start - 1, base.end + 1] : [base.start, base.end];
+  const places = Array.from({ length: end - start }, (_, index) => start + index).filter(
+    (place) => (lines.base[place] ?? '').trim() !== '',
+  );
+  return (
+    places.length > 0 &&
+    places.every((place) => {
+      const number = at(texts.base, place);
+      const isWord = WORD.test(lines.base[place] ?? '');
+      return isWord && counts('base')[number] === 1 && counts(mover)[number] === 1;
+    })
+  );
 }
 
 /** Finds the first line of an edit in the base, blank lines apart, and its depth; null where all is blank. */
