@@ -320,7 +320,9 @@ await describeWithEngine('bubblewrap', 'mail through opensmtpd and dovecot', () 
       expect(stored().toSorted()).toEqual(texts.toSorted());
       await until(() => expect(answers().join()).toContain(`burst ${BURST - 1}`));
       const ids = answers().map((mail) => /^Message-ID: (.*)$/im.exec(mail)?.[1]);
-      expect(new Set(ids).size).toBe(ids.length);
+      // SMTP knows no repeated mail: the one that the server took when the assistant was killed may come again, under
+      // the same Message-ID, by which mail programs show it once.
+      expect(ids.length - new Set(ids).size).toBeLessThanOrEqual(1);
     },
     MINUTES,
   );
