@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import semver from 'semver';
+import { satisfies, validRange } from 'semver';
 import { z } from 'zod';
 import { type Examination, type Finding, ok, problem } from './examination.ts';
 
@@ -34,7 +34,7 @@ function problemOf(name: string, range: string, projectDir: string): readonly Fi
   }
   const { version } = installed;
   // A folder or an address in place of a range says nothing about versions.
-  if (semver.validRange(range) === null || semver.satisfies(version, range)) return [];
+  if (validRange(range) === null || satisfies(version, range)) return [];
   return [problem(AREA, `package.json needs ${name} ${range}; installed is ${version}.`, ADVICE)];
 }
 
