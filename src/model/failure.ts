@@ -117,6 +117,14 @@ export function brokenFailure(model: Model): ModelFailure {
   };
 }
 
+/** Returns the failure after an answer was cut off that had no end. */
+export function endlessFailure(model: Model, why: string): ModelFailure {
+  return {
+    code: 'MODEL_FAILED',
+    message: `The model's server at ${host(model)} ${why}, and was cut off. Try again, or choose another model with \`/model\`.`,
+  };
+}
+
 /** Returns why the model cannot be asked now, such as a missing key; null when it can be asked. */
 export function unaskable({ server }: Model): ModelFailure | null {
   const message = server.problem();

@@ -90,6 +90,38 @@ test('after the first byte no other model is asked: its answer would begin again
   ]);
 });
 
+test.each<[string, string, number, RegExp]>([
+  ['drips a line that never ends', 'x', 1, /began a line and did not end it within 60 s, and was/],
+  ['sends a line without end', 'x'.repeat(65_536), 0, /sent a line of more than 8 MB, and was cut/],
+])('an answer is cut off whose server %s', async (_name, piece, stepMs, why) => {
+  let sentBytes = 0;
+  const endless = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(': waiting\n\ndata: ');
+    const goOn = () => {
+      if (response.destroyed) return;
+      sentBytes += piece.length;
+      if (response.write(piece)) setTimeout(goOn, stepMs);
+      else response.once('drain', goOn);
+    };
+    goOn();
+  }).listen(0, '127.0.0.1');
+  await once(endless, 'listening');
+  const { port } = endless.address() as AddressInfo;
+  let at = 0;
+  // Each look at the clock is a second later.
+  const now = () => (at += piece.length === 1 ? 1_000 : 0);
+  await using proxy = await openProxy(`http://127.0.0.1:${port}`, { now });
+  await expect(proxy.post('/v1/messages', BODY)).rejects.toThrow('aborted');
+  endless.closeAllConnections();
+  endless.close();
+  expect(proxy.failures.at(-1)?.message).toMatch(why);
+  expect(proxy.failures.at(-1)?.message).toMatch(
+    /Try again, or choose another model with `\/model`/,
+  );
+  expect(sentBytes).toBeLessThan(50_000_000);
+});
+
 test('where no model answers, the agent gets the error of the last', async () => {
   await using first = await started(() => ({ kind: 'error', status: 529 }));
   await using second = await started(() => ({ kind: 'error', status: 429 }));

@@ -3,11 +3,13 @@ import * as https from 'node:https';
 import {
   brokenFailure,
   connectionFailure,
+  endlessFailure,
   httpFailure,
   type ModelFailure,
   timeoutFailure,
   withoutKey,
 } from './failure.ts';
+import { boundLines, EndlessLine } from './line-bounds.ts';
 import type { CallMeter } from './metering/call-meter.ts';
 import type { PayingTurn } from './metering/paying-turn.ts';
 import { countUsage } from './metering/usage.ts';
@@ -28,6 +30,8 @@ export type ForwardedCall = {
   readonly timeoutMs: number;
   /** Aborted when the agent no longer waits for the answer. */
   readonly signal: AbortSignal;
+  /** A clock for lengths of time, in milliseconds. This process's own by default. */
+  readonly now?: (() => number) | undefined;
   /** Null for a call that costs nothing. */
   readonly meter: CallMeter | null;
 };
@@ -45,8 +49,12 @@ export async function forwardCall(
     failure,
     reply: () => refuse(response, 424, failure.message),
   });
-  const brokenBy = (error: unknown): ModelFailure =>
-    error instanceof ResponseTimeout ? timeoutFailure(model, timeoutMs) : brokenFailure(model);
+  const brokenBy = (error: unknown): ModelFailure => {
+    if (error instanceof EndlessLine) return endlessFailure(model, error.why);
+    return error instanceof ResponseTimeout
+      ? timeoutFailure(model, timeoutMs)
+      : brokenFailure(model);
+  };
   let answer: http.IncomingMessage;
   try {
     answer = await call.turn.silence.during(askServer(call));
@@ -108,11 +116,16 @@ async function passOn(
   const isStream = (answer.headers['content-type'] ?? '').includes('text/event-stream');
   const counter = countUsage(isStream, call.model.countsIn);
   call.meter?.answered(counter);
+  const lines = boundLines(isStream ? call.timeoutMs : null, call.now ?? (() => performance.now()));
   for await (const chunk of answer) {
+    lines.read(chunk);
     if (!response.headersSent) begin(answer, response, call);
     counter.write(chunk);
     call.turn.silence.heard();
-    if (!response.write(chunk)) await untilTaken(call, drained(response));
+    if (!response.write(chunk)) {
+      await untilTaken(call, drained(response));
+      lines.paused();
+    }
   }
   if (!response.headersSent) begin(answer, response, call);
   // Before the agent has the end: its next call must find this one counted.
