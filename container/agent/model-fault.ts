@@ -1,10 +1,11 @@
 import { APICallError } from 'ai';
+import { TooManyCalls } from './bounded-calls.ts';
 
 const MAX_CHARS = 300;
 
 /** Returns why the model did not answer, in a sentence. */
 export function modelFault(error: unknown): string {
-  if (APICallError.isInstance(error)) return error.message;
+  if (APICallError.isInstance(error) || error instanceof TooManyCalls) return error.message;
   // The model's answer does not fit the provider's protocol, or its stream broke off.
   const why = error instanceof Error ? error.message : String(JSON.stringify(error));
   return `The model's answer could not be read: ${short(why)}`;

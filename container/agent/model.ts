@@ -5,6 +5,7 @@ import { ASK_NEXT_RUN, RUN_HEADER, WORK_HEADER } from '../../src/lib/model-call.
 import { endpointIn } from '../../src/sandbox/protocol/endpoint.ts';
 import type { TurnFrame } from '../../src/sandbox/protocol/frames.ts';
 import { HOST_SOCKET } from '../../src/sandbox/protocol/protocol.ts';
+import { withBoundedCalls } from './bounded-calls.ts';
 import { socketFetch } from './host/socket-fetch.ts';
 
 /** The address of the model on the host's socket; there is no real host of this name. */
@@ -28,7 +29,7 @@ export function languageModel(turn: TurnFrame['model'], work: Side | null = null
   const runs: readonly Run[] = own ?? [turn, ...(turn.next ?? [])];
   const [first, ...others] = runs.map((run, at) => modelOfRun(run, { work, at }));
   if (first === undefined) throw new TypeError('The turn has no model.');
-  return others.length === 0 ? first : inTurn([first, ...others]);
+  return withBoundedCalls(others.length === 0 ? first : inTurn([first, ...others]));
 }
 
 function modelOfRun(

@@ -90,6 +90,11 @@ await describeWithEngine('bubblewrap', 'a turn with calls of tools', () => {
       ['garbage', ['nonsense', { choices: 7 }], /could not be read/],
       ['half', [cut({ tool_calls: [half] }, 'tool_calls')], /It is .*(Invalid|invalid)/],
       ['nameless', [cut({ tool_calls: [nameless] }, 'tool_calls')], /could not be read/],
+      [
+        'flood',
+        usual.calls(Array<string>(5_000).fill('{"command":"true"}')),
+        /more than 128 tools/,
+      ],
       // Longer than any frame: it is named, and not repeated.
       [
         'wrong',
