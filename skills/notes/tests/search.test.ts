@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -17,7 +17,10 @@ function put(path: string, text: string): void {
   writeFileSync(join(dir, path), text);
 }
 async function find(query: string): Promise<readonly string[]> {
-  const found = await searchParagraphs({ files: [], folders: [dir, join(dir, 'notes')] }, query);
+  const { found } = await searchParagraphs(
+    { files: [], folders: [dir, join(dir, 'notes')] },
+    query,
+  );
   return found.map(({ path, line, text }) => `${path.slice(dir.length + 1)}:${line} ${text}`);
 }
 
@@ -67,4 +70,39 @@ test('a thousand days of notes are searched', async () => {
     put(`notes/${day}.md`, `- note ${at}\n- ${at === 3 ? 'the needle' : 'hay'}\n`);
   }
   expect(await find('needle')).toEqual(['notes/2015-01-04.md:2 - the needle']);
+});
+
+test('what cannot be read is named, and is not taken for empty', async () => {
+  put('CLAUDE.md', '- Bob eats no fish\n');
+  put('secret.md', '- fish\n');
+  // A name that is longer than any file may have is refused to everybody, root included.
+  const long = `${dir}/${'n'.repeat(300)}.md`;
+  expect(await searchParagraphs({ files: [long], folders: [dir] }, 'fish')).toMatchObject({
+    found: [{ path: `${dir}/secret.md` }, { path: `${dir}/CLAUDE.md` }].sort((a, b) =>
+      a.path.localeCompare(b.path),
+    ),
+    unread: [long],
+  });
+  expect(
+    await searchParagraphs({ files: [`${dir}/none.md`, `${dir}/a\0b.md`], folders: [] }, 'x'),
+  ).toEqual({
+    found: [],
+    unread: [`${dir}/a\0b.md`],
+  });
+  put('notes', 'a file where the folder should be');
+  const said = await tool.run({ query: 'nowhere' }, agentToolContext({ groupFolder: dir }));
+  expect(said).toContain('Nothing was found.');
+  expect(said).toContain(`cannot be read: ${dir}/notes. Tell the owner`);
+});
+
+test('no more than a few files are open at once', async () => {
+  for (let at = 0; at < 600; at += 1) put(`n-${at}.md`, `- needle ${at}\n`);
+  const most = { open: 0 };
+  const watch = setInterval(() => {
+    most.open = Math.max(most.open, readdirSync('/proc/self/fd').length);
+  }, 0);
+  const before = readdirSync('/proc/self/fd').length;
+  expect(await find('needle')).toHaveLength(600);
+  clearInterval(watch);
+  expect(most.open - before).toBeLessThan(60);
 });

@@ -4,6 +4,8 @@ import { basename } from 'node:path';
 /** Limits of a search: bytes of one file, and files of a folder. */
 const MAX_BYTES = 2_097_152;
 const MAX_FILES = 4_000;
+/** Files that are open at once: a process may have some thousand, and other tools run beside this one. */
+const AT_ONCE = 16;
 const SHOWN = 700;
 
 /** A paragraph that was found. */
@@ -16,6 +18,13 @@ export type Found = {
   readonly score: number;
 };
 
+/** What a search came to. */
+export type Search = {
+  readonly found: readonly Found[];
+  /** Files and folders that are there and could not be read. */
+  readonly unread: readonly string[];
+};
+
 /** Searched files and folders, by their absolute paths; of a folder its Markdown files count. */
 export type Searched = { readonly files: readonly string[]; readonly folders: readonly string[] };
 
@@ -23,28 +32,36 @@ export type Searched = { readonly files: readonly string[]; readonly folders: re
  * Finds paragraphs by words, in any order, case and accents: those with the most of them first, and of equals the
  * newest, as dated files and their lower lines are.
  */
-export async function searchParagraphs(
-  searched: Searched,
-  query: string,
-): Promise<readonly Found[]> {
+export async function searchParagraphs(searched: Searched, query: string): Promise<Search> {
   const words = [...new Set(plain(query).split(/[^\p{L}\p{N}]+/u))].filter((word) => word !== '');
-  if (words.length === 0) return [];
-  const below = await Promise.all(searched.folders.map(markdownIn));
-  const paths = [...searched.files, ...below.flat()];
-  const found = await Promise.all(paths.map((path) => foundIn(path, words)));
-  return found
-    .flat()
-    .sort(
-      (one, other) =>
-        other.score - one.score ||
-        dayOf(other.path).localeCompare(dayOf(one.path)) ||
-        one.path.localeCompare(other.path) ||
-        other.line - one.line,
-    );
+  if (words.length === 0) return { found: [], unread: [] };
+  const unread: string[] = [];
+  const below = await Promise.all(searched.folders.map((folder) => markdownIn(folder, unread)));
+  const waiting = [...searched.files, ...below.flat()].values();
+  const found: Found[] = [];
+  const readNext = async () => {
+    for (const path of waiting) {
+      const text = await textOf(path, unread);
+      found.push(...foundIn({ path, text }, words));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, readNext));
+  return { found: found.sort(byWorth), unread: unread.sort() };
 }
 
-async function foundIn(path: string, words: readonly string[]): Promise<readonly Found[]> {
-  const text = await textOf(path);
+function byWorth(one: Found, other: Found): number {
+  return (
+    other.score - one.score ||
+    dayOf(other.path).localeCompare(dayOf(one.path)) ||
+    one.path.localeCompare(other.path) ||
+    other.line - one.line
+  );
+}
+
+function foundIn(
+  { path, text }: { readonly path: string; readonly text: string },
+  words: readonly string[],
+): readonly Found[] {
   return paragraphsOf(text).flatMap(({ line, text: paragraph }) => {
     const said = plain(paragraph);
     const score = words.filter((word) => said.includes(word)).length;
@@ -76,8 +93,11 @@ function isHeading(line: string | undefined): boolean {
   return line !== undefined && /^#{1,6}\s/.test(line);
 }
 
-async function markdownIn(folder: string): Promise<readonly string[]> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+async function markdownIn(folder: string, unread: string[]): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    if (isThere(error)) unread.push(folder);
+    return [];
+  });
   return entries
     .filter((entry) => entry.isFile() && /\.md$/i.test(entry.name))
     .map(({ name }) => `${folder}/${name}`)
@@ -85,24 +105,24 @@ async function markdownIn(folder: string): Promise<readonly string[]> {
     .slice(-MAX_FILES);
 }
 
-/** Returns the end of a file, which is its newest part; nothing where there is no file. */
-async function textOf(path: string): Promise<string> {
-  const found = await stat(path).catch(() => null);
-  if (found === null || !found.isFile()) return '';
-  const file = await open(path).catch(() => null);
-  if (file === null) return '';
+/** Returns the end of a file, which is its newest part; nothing where there is no file, or it is in `unread` now. */
+async function textOf(path: string, unread: string[]): Promise<string> {
   try {
+    const found = await stat(path);
+    if (!found.isFile()) return '';
+    await using file = await open(path);
     const from = Math.max(0, found.size - MAX_BYTES);
-    const { buffer, bytesRead } = await file.read(
-      Buffer.alloc(found.size - from),
-      0,
-      found.size - from,
-      from,
-    );
+    const length = found.size - from;
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, from);
     return buffer.subarray(0, bytesRead).toString();
-  } finally {
-    await file.close();
+  } catch (error) {
+    if (isThere(error)) unread.push(path);
+    return '';
   }
+}
+
+function isThere(error: unknown): boolean {
+  return !(error instanceof Error && 'code' in error && error.code === 'ENOENT');
 }
 
 /** Returns a text in small letters without accents, so that `Müller` is found by `muller`. */

@@ -3,6 +3,9 @@ import { defineTool } from '../agent-tool.ts';
 import { searchParagraphs } from '../notes/paragraphs.ts';
 import { PLACES } from '../prompt-section.ts';
 
+/** Unread files that are named. */
+const NAMED = 5;
+
 export const tool = defineTool({
   name: 'search_notes',
   description:
@@ -14,10 +17,21 @@ export const tool = defineTool({
   async run({ query, limit }, { groupFolder }) {
     const { global, notes } = PLACES;
     const folders = [groupFolder, `${groupFolder}/notes`, notes];
-    const found = await searchParagraphs({ files: [`${global}/CLAUDE.md`], folders }, query);
-    if (found.length === 0) return 'Nothing was found. Try other words, or search_history.';
+    const { found, unread } = await searchParagraphs(
+      { files: [`${global}/CLAUDE.md`], folders },
+      query,
+    );
+    const gaps = unread.length === 0 ? [] : [unreadLine(unread)];
+    if (found.length === 0) {
+      return ['Nothing was found. Try other words, or search_history.', ...gaps].join('\n\n');
+    }
     const shown = found.slice(0, limit).map(({ path, line, text }) => `${path}:${line}\n${text}`);
     const more = found.length > limit ? [`(and ${found.length - limit} more; use more words)`] : [];
-    return [...shown, ...more].join('\n\n');
+    return [...shown, ...more, ...gaps].join('\n\n');
   },
 });
+
+function unreadLine(paths: readonly string[]): string {
+  const more = paths.length > NAMED ? ` and ${paths.length - NAMED} more` : '';
+  return `(not searched, because they cannot be read: ${paths.slice(0, NAMED).join(', ')}${more}. Tell the owner, who can look at their rights.)`;
+}
