@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -8,6 +16,7 @@ import { makeOneFilePackages } from '../bin/one-file-packages.js';
 
 const HOME = join(import.meta.dirname, '..');
 const NAMES = ['commander', 'jsonc-parser', 'semver', 'yaml', 'zod'];
+const DEFAULT_IMPORT = /^import (?!type\b|\{|\*)[^;]*? from '([a-z-]+)'/gm;
 const FOLDER = 'node_modules/.cache/patchclaw/packages';
 
 test('a package in one file exports what the package does, and counts for its own version alone', async () => {
@@ -37,6 +46,23 @@ test('a package in one file exports what the package does, and counts for its ow
     rmSync(home, { recursive: true, force: true });
   }
 });
+
+test('nothing takes the default export of such a package: its one file has only the names', () => {
+  const wrong = sources().flatMap((path) =>
+    [...readFileSync(join(HOME, path), 'utf8').matchAll(DEFAULT_IMPORT)]
+      .filter(([, name = '']) => NAMES.includes(name))
+      .map(([line]) => `${path}: ${line}`),
+  );
+  expect(wrong).toEqual([]);
+});
+
+function sources(): readonly string[] {
+  return ['src', 'bin', 'skills'].flatMap((folder) =>
+    readdirSync(join(HOME, folder), { recursive: true, encoding: 'utf8' })
+      .filter((path) => /\.[jt]s$/.test(path) && !path.includes('node_modules'))
+      .map((path) => `${folder}/${path}`),
+  );
+}
 
 /** Parses a text with yaml in a module of `src/`, in a process that was told of the files. */
 function parseIn(home: string): string {
