@@ -34,7 +34,10 @@ export interface Drafts {
   left(): readonly Omit<Draft, 'isBuried'>[];
 }
 
-/** People's apps ignore a change of a message that is a quarter of an hour old. */
+/**
+ * How old a message may be that is still changed, in milliseconds. People's apps ignore a change a quarter of an hour
+ * after the message; the rest is for the way there.
+ */
 export const EDITABLE_MS = 10 * 60_000;
 
 /**

@@ -1,5 +1,6 @@
 import { type Channel, LaterDelivery, UnknownDelivery } from '../../channels/channel.ts';
 import { TIMED_OUT, withTimeout } from '../../lib/timeout.ts';
+import { EDITABLE_MS } from '../../store/drafts.ts';
 import type { Outbound } from '../../store/store.ts';
 import type {
   ChannelsPort,
@@ -18,8 +19,6 @@ const MAX_ATTEMPTS = 10;
 const MAX_PAUSE_MS = 60_000;
 /** A message that a channel asked to keep is looked at again after a day, whatever the clock says. */
 const MAX_KEPT_MS = 86_400_000;
-/** People's apps ignore a change of a message that is a quarter of an hour old. */
-const EDITABLE_MS = 10 * 60_000;
 
 export interface Delivery {
   /** Looks for something to send; called when a message was queued or a channel connected. */
