@@ -4,7 +4,7 @@ import type { Inbox } from './inbox.ts';
 import type { Media } from './media.ts';
 import { type Reader, type ReadMessage, readMessage } from './message.ts';
 
-export type ArrivalsOptions = {
+export type InboundQueueOptions = {
   readonly events: Pick<ChannelEvents, 'onMessage' | 'onChoice' | 'onReaction'>;
   /** Makes those chats one that turned out to be. Rejects while the host cannot. */
   readonly mergeChats: () => Promise<void>;
@@ -33,13 +33,13 @@ const ANSWERED_MS = 24 * 3_600_000;
  * them out, those of several chats side by side. A message stays in the inbox until the host has stored it.
  */
 export class InboundQueue {
-  readonly #options: ArrivalsOptions;
+  readonly #options: InboundQueueOptions;
   readonly #handed = new Set<string>();
   #reading: Promise<void> = Promise.resolve();
   /** By chat, what is still to be handed over of it. */
   readonly #handing = new Map<string, Promise<void>>();
 
-  constructor(options: ArrivalsOptions) {
+  constructor(options: InboundQueueOptions) {
     this.#options = options;
   }
 
@@ -63,12 +63,12 @@ export class InboundQueue {
       if (vote !== null) return this.#takeVote(vote, raw);
       const reaction = isForPeople(raw) ? this.#options.reactionIn(raw) : null;
       const read = isForPeople(raw) ? readMessage(raw, reader()) : null;
-      if (read === null) return inbox.acknowledge(raw.key);
+      if (read === null) return inbox.stored(raw.key);
       if (reader().addresses.merges().length > 0) await this.#mergeChats();
       this.#inItsTurn(read.message.jid, async () => {
         const isAnswer = reaction !== null && (await this.#answers(reaction));
         // To the agent it is something to know; an answer to a question of the host's is not.
-        if (isAnswer || (await this.#handOver(read, raw))) inbox.acknowledge(raw.key);
+        if (isAnswer || (await this.#handOver(read, raw))) inbox.stored(raw.key);
       });
     } catch (error) {
       // A message that cannot be read must not hold up later ones; it stays in the inbox.
@@ -80,7 +80,7 @@ export class InboundQueue {
   #takeVote(vote: Choice, { key }: WAMessage): void {
     const { events, inbox } = this.#options;
     this.#inItsTurn(vote.jid, async () => {
-      if (await this.#stored(async () => await events.onChoice?.(vote))) inbox.acknowledge(key);
+      if (await this.#stored(async () => await events.onChoice?.(vote))) inbox.stored(key);
     });
   }
 

@@ -24,16 +24,16 @@ export interface Inbox {
     inner: SignalRepositoryWithLIDStore,
     keys: SignalKeyStoreWithTransaction,
   ): SignalRepositoryWithLIDStore;
-  /** Writes what was decrypted and acknowledged since the last time; called inside the transaction of the keys. */
+  /** Writes what was decrypted, and deletes what is stored, since the last time; called inside the transaction of the keys. */
   writePending(): void;
   /** Forgets the rows of the last transaction, which is on disk now. */
   forgetWritten(): void;
   /** Marks a message as stored by the host, or as unwanted. Its row goes with the next write, or soon. */
-  acknowledge(key: WAMessageKey): void;
-  /** Deletes acknowledged rows at once. */
+  stored(key: WAMessageKey): void;
+  /** Deletes the rows of stored messages at once. */
   flush(): void;
-  /** Returns messages without an acknowledgement, oldest first, to be handed to Baileys again. */
-  unacknowledged(): Promise<BinaryNode[]>;
+  /** Returns messages that the host has not stored, oldest first, to be handed to Baileys again. */
+  notYetStored(): Promise<BinaryNode[]>;
 }
 
 type Decrypted = { readonly digest: string; readonly node: BinaryNode; readonly plain: Uint8Array };
@@ -53,7 +53,7 @@ export function openInbox({ database, now }: LinkDatabase, baileys: Baileys): In
   );
   const expected = new WeakMap<Uint8Array, BinaryNode>();
   const pending = new Map<string, Decrypted>();
-  const acknowledged: string[] = [];
+  const storedKeys: string[] = [];
   let timer: NodeJS.Timeout | undefined;
 
   async function once(
@@ -69,14 +69,14 @@ export function openInbox({ database, now }: LinkDatabase, baileys: Baileys): In
     return plain;
   }
 
-  const forgetAcknowledged = database.transaction(() => {
-    for (const message of acknowledged.splice(0)) forget.run(message);
+  const forgetStored = database.transaction(() => {
+    for (const message of storedKeys.splice(0)) forget.run(message);
   });
 
   function flush(): void {
     clearTimeout(timer);
     timer = undefined;
-    if (database.open && acknowledged.length > 0) forgetAcknowledged();
+    if (database.open && storedKeys.length > 0) forgetStored();
   }
 
   return {
@@ -103,19 +103,19 @@ export function openInbox({ database, now }: LinkDatabase, baileys: Baileys): In
         const encoded = baileys.encodeBinaryNode(node);
         insert.run(digest, nameOfNode(node, baileys), encoded, plain, now());
       }
-      for (const message of acknowledged) forget.run(message);
+      for (const message of storedKeys) forget.run(message);
     },
     forgetWritten() {
       pending.clear();
-      acknowledged.length = 0;
+      storedKeys.length = 0;
     },
-    acknowledge(key) {
+    stored(key) {
       // What is handed over again because this was lost is known to the host, so it need not be durable.
-      acknowledged.push(nameOfKey(key));
+      storedKeys.push(nameOfKey(key));
       timer ??= setTimeout(flush, FLUSH_MS);
     },
     flush,
-    async unacknowledged() {
+    async notYetStored() {
       const rows = z.array(Node).parse(all.all());
       // The first byte of the decoder's input tells whether the rest is compressed; the encoder writes it.
       return await Promise.all(rows.map(({ node }) => baileys.decodeBinaryNode(Buffer.from(node))));

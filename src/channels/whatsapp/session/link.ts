@@ -28,7 +28,7 @@ export async function openLink(options: LinkOptions): Promise<Link | null> {
       linkDatabase,
       baileys,
       inbox,
-      unacknowledged: await inbox.unacknowledged(),
+      notYetStored: await inbox.notYetStored(),
     });
     await link.introduceOwner();
     link.start();

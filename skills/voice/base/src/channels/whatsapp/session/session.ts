@@ -65,7 +65,7 @@ type Parts = LinkOptions & {
   readonly baileys: Baileys;
   readonly inbox: Inbox;
   /** Messages that an earlier run decrypted, and that were not stored before it ended. */
-  readonly unacknowledged: BinaryNode[];
+  readonly notYetStored: BinaryNode[];
 };
 
 /** All that is kept of a pairing, and one connection after the other. */
@@ -190,7 +190,7 @@ export class WhatsAppSession implements Link {
   }
 
   #open(): WASocket {
-    const { linkDatabase, baileys, inbox, log, unacknowledged } = this.#parts;
+    const { linkDatabase, baileys, inbox, log, notYetStored } = this.#parts;
     const socket = openSocket({
       baileys,
       url: this.#endpoint.socketUrl,
@@ -216,7 +216,7 @@ export class WhatsAppSession implements Link {
     this.#names.follow(socket);
     // Before anything that WhatsApp has for us: what was left over is older.
     socket.ws.once('CB:success', () => {
-      for (const node of unacknowledged.splice(0)) socket.ws.emit('CB:message', node);
+      for (const node of notYetStored.splice(0)) socket.ws.emit('CB:message', node);
     });
     return socket;
   }
