@@ -12,7 +12,7 @@ export type SetupContext = {
   readonly args: readonly string[];
   /** True where `say` writes to a terminal with a person at it. */
   readonly isInteractive: boolean;
-  /** Shows lines to the owner. */
+  /** Shows lines to the owner. One that begins with two spaces is never broken: a command to copy. */
   readonly say: (text: string) => void;
   /**
    * Asks the owner for a line, and again until it fits. Without a terminal the next line that is piped in

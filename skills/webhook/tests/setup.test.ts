@@ -79,6 +79,8 @@ test('a hook is made by questions, with a secret of its own that only the owner 
   expect(Buffer.from(door.secret, 'base64url')).toHaveLength(32);
   expect(said.join('\n')).toContain(door.secret);
   expect(said.join('\n')).toContain('http://127.0.0.1:PORT/hooks/door');
+  // The terminal does not break a line that is moved in.
+  expect(said).toContainEqual(expect.stringMatching(/^ {2}body=.*\n {2}sum=.*\n {2}curl /));
   expect(statSync(hooksFile(dataDir)).mode & 0o777).toBe(0o600);
   expect(setup.currentState({}, dataDir)).toBe('door');
   expect(await findings()).toEqual(['ok: door (turn in main)']);

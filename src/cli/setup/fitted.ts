@@ -4,7 +4,10 @@ import { screenOf } from '../screen.ts';
 /** Columns that the bar of a question takes before each line. */
 const BAR = 3;
 
-/** Returns a text with its lines broken between words for the terminal; for a pipe it stays as it is. */
+/**
+ * Returns a text with its lines broken between words for the terminal; for a pipe it stays as it is. A line
+ * that is moved in stays whole: it is a command to copy.
+ */
 export function fitted(text: string): string {
   return fittedTo(text, 0);
 }
@@ -19,6 +22,6 @@ function fittedTo(text: string, taken: number): string {
   const columns = screen.columns === null ? null : screen.columns - taken;
   return text
     .split('\n')
-    .flatMap((line) => wrapped(line, { ...screen, columns }))
+    .flatMap((line) => (line.startsWith('  ') ? [line] : wrapped(line, { ...screen, columns })))
     .join('\n');
 }

@@ -5,7 +5,7 @@ import { expect, test, vi } from 'vitest';
 
 const ASKS = `
   import { createAsk } from '${join(import.meta.dirname, 'question.ts')}';
-  const ask = createAsk();
+  const ask = createAsk(new AbortController().signal);
   const check = (typed) => (['brave', 'tavily'].includes(typed) ? null : 'One of two.');
   const first = await ask({ message: 'Which?', proposed: 'brave', check });
   const second = await ask({ message: 'And then?', proposed: 'brave', check });
@@ -13,22 +13,29 @@ const ASKS = `
 `;
 const NODE = [process.execPath, '--input-type=module', '-e'] as const;
 
-test('an empty line gives what is proposed, and what is typed stands alone', async () => {
-  const quoted = `'${ASKS.replaceAll("'", `'\\''`)}'`;
-  const child = spawn('script', [
-    '-qefc',
-    `stty cols 80; ${NODE.join(' ')} ${quoted}`,
-    '/dev/null',
-  ]);
+/** Runs a program on a terminal of its own. */
+function onTerminal(program: string, columns = 80) {
+  const quoted = `'${program.replaceAll("'", `'\\''`)}'`;
+  const command = `stty cols ${columns}; ${NODE.join(' ')} ${quoted}`;
+  const child = spawn('script', ['-qefc', command, '/dev/null']);
   let seen = '';
   child.stdout.on('data', (chunk) => {
     seen += stripVTControlCharacters(String(chunk));
   });
-  await vi.waitFor(() => expect(seen).toContain('Which?'));
-  child.stdin.write('\r');
-  await vi.waitFor(() => expect(seen).toContain('And then?'));
-  child.stdin.write('tavily\r');
-  await vi.waitFor(() => expect(seen).toContain('GOT brave tavily'));
+  return {
+    seen: () => seen,
+    type: (keys: string) => void child.stdin.write(keys),
+    kill: () => void child.kill(),
+  };
+}
+
+test('an empty line gives what is proposed, and what is typed stands alone', async () => {
+  const child = onTerminal(ASKS);
+  await vi.waitFor(() => expect(child.seen()).toContain('Which?'));
+  child.type('\r');
+  await vi.waitFor(() => expect(child.seen()).toContain('And then?'));
+  child.type('tavily\r');
+  await vi.waitFor(() => expect(child.seen()).toContain('GOT brave tavily'));
   child.kill();
 });
 
@@ -37,40 +44,71 @@ test('a question and a refusal wider than the terminal are broken between words,
   const asks = `
     import { createAsk } from '${join(import.meta.dirname, 'question.ts')}';
     const check = (typed) => (typed === 'ada' ? null : 'No: ${words}.');
-    console.log('GOT ' + (await createAsk()({ message: 'Who: ${words}?', check })));
+    console.log('GOT ' + (await createAsk(new AbortController().signal)({ message: 'Who: ${words}?', check })));
   `;
-  const quoted = `'${asks.replaceAll("'", `'\\''`)}'`;
-  const command = `stty cols 60; ${NODE.join(' ')} ${quoted}`;
-  const child = spawn('script', ['-qefc', command, '/dev/null']);
-  let seen = '';
-  child.stdout.on('data', (chunk) => {
-    seen += stripVTControlCharacters(String(chunk));
-  });
-  await vi.waitFor(() => expect(seen).toMatch(/between\s[│\s]*them\?/));
-  child.stdin.write('bob\r');
-  await vi.waitFor(() => expect(seen).toMatch(/between\s[│\s]*them\./));
-  const lines = seen.split(/[\r\n]+/).filter((line) => /people|commas|between/.test(line));
+  const child = onTerminal(asks, 60);
+  await vi.waitFor(() => expect(child.seen()).toMatch(/between\s[│\s]*them\?/));
+  child.type('bob\r');
+  await vi.waitFor(() => expect(child.seen()).toMatch(/between\s[│\s]*them\./));
+  const lines = child
+    .seen()
+    .split(/[\r\n]+/)
+    .filter((line) => /people|commas|between/.test(line));
   expect(lines.filter((line) => line.length > 60 || !/^[│◆■▲◇] {2}\S/u.test(line))).toEqual([]);
   expect(lines.filter((line) => line.startsWith('│')).length).toBeGreaterThanOrEqual(5);
   child.kill();
 });
 
-test('who is refused twice is told how to leave', async () => {
-  const quoted = `'${ASKS.replaceAll("'", `'\\''`)}'`;
-  const command = `stty cols 80; ${NODE.join(' ')} ${quoted}`;
-  const child = spawn('script', ['-qefc', command, '/dev/null']);
-  let seen = '';
-  child.stdout.on('data', (chunk) => {
-    seen += stripVTControlCharacters(String(chunk));
-  });
-  const refusals = () => seen.split('One of two.').length - 1;
-  await vi.waitFor(() => expect(seen).toContain('Which?'));
-  child.stdin.write('bing\r');
-  await vi.waitFor(() => expect(seen.split('One of two.').at(1)).toContain('Which?'));
-  expect(seen).not.toContain('Ctrl-C');
-  child.stdin.write('\r');
-  await vi.waitFor(() => expect(seen).toContain('One of two. Is an earlier answer wrong? Ctrl-C'));
-  expect(refusals()).toBe(2);
+test('a refused answer is gone from the line; who is refused twice is told how to leave', async () => {
+  const child = onTerminal(ASKS);
+  await vi.waitFor(() => expect(child.seen()).toContain('Which?'));
+  child.type('bing\r');
+  await vi.waitFor(() => expect(child.seen().split('One of two.').at(1)).toContain('Which?'));
+  expect(child.seen()).not.toContain('Ctrl-C');
+  child.type('bong\r');
+  await vi.waitFor(() => expect(child.seen()).toContain('One of two. Ctrl-C leaves'));
+  await vi.waitFor(() => expect(child.seen().split('One of two.').at(2)).toContain('Which?'));
+  child.type('brave\r');
+  await vi.waitFor(() => expect(child.seen()).toContain('And then?'));
+  child.type('bing\r');
+  await vi.waitFor(() => expect(child.seen().split('One of two.').at(3)).toContain('And then?'));
+  child.type('bong\r');
+  await vi.waitFor(() =>
+    expect(child.seen()).toContain('One of two. Is an earlier answer wrong? Ctrl-C'),
+  );
+  child.kill();
+});
+
+test('who presses Ctrl-C while an answer is tried has left, however long the try takes', async () => {
+  const child = onTerminal(`
+    import { createAsk } from '${join(import.meta.dirname, 'question.ts')}';
+    const leaving = new AbortController();
+    process.once('SIGINT', () => leaving.abort());
+    setInterval(() => {}, 1000);
+    const check = () => (console.log('TRYING'), new Promise(() => {}));
+    await createAsk(leaving.signal)({ message: 'Which?', check }).catch(({ code }) => console.log('GOT ' + code));
+    process.exit();
+  `);
+  await vi.waitFor(() => expect(child.seen()).toContain('Which?'));
+  child.type('bing\r');
+  await vi.waitFor(() => expect(child.seen()).toContain('TRYING'));
+  child.type('\x03');
+  await vi.waitFor(() => expect(child.seen()).toContain('GOT INTERRUPTED'));
+  child.kill();
+});
+
+test('a command to copy is not broken, whatever is broken around it', async () => {
+  const child = onTerminal(`
+    import { fitted } from '${join(import.meta.dirname, 'fitted.ts')}';
+    console.log(fitted('${'word '.repeat(30)}\\n  curl ${'x'.repeat(40)} ${'y'.repeat(60)}') + ' END');
+  `);
+  await vi.waitFor(() => expect(child.seen()).toContain('END'));
+  expect(child.seen()).toContain(`  curl ${'x'.repeat(40)} ${'y'.repeat(60)}`);
+  const words = child
+    .seen()
+    .split(/[\r\n]+/)
+    .filter((line) => line.startsWith('word'));
+  expect(words.length).toBe(2);
   child.kill();
 });
 

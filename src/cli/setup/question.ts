@@ -5,8 +5,9 @@ import { CliError } from '../cli-error.ts';
 import { dropTyped } from './ask.ts';
 import { fittedAtBar } from './fitted.ts';
 
+const WAY_OUT = 'Ctrl-C leaves, and nothing is written.';
 /** A password is tried with the server and the user that were typed before it. */
-const WAY_OUT = 'Is an earlier answer wrong? Ctrl-C leaves, and nothing is written.';
+const WAY_OUT_OF_LATER = `Is an earlier answer wrong? ${WAY_OUT}`;
 
 /**
  * Returns what asks the owner for a step: on a terminal until an answer fits, else line by line from what
@@ -14,33 +15,54 @@ const WAY_OUT = 'Is an earlier answer wrong? Ctrl-C leaves, and nothing is writt
  *
  * It throws ClawError INTERRUPTED when the owner leaves, USAGE when no line is left, SETUP_REFUSED for a
  * piped line that does not fit.
+ *
+ * @param signal aborted by Ctrl-C while an answer is tried
  */
-export function createAsk(): SetupContext['ask'] {
+export function createAsk(signal: AbortSignal): SetupContext['ask'] {
   const isTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true;
-  return isTerminal ? askOnTerminal : askPipe();
+  if (!isTerminal) return askPipe();
+  const leaving = rejectOnceAborted(signal);
+  let wayOut = WAY_OUT;
+  return async (question) => {
+    const answer = await askOnTerminal(question, { leaving, wayOut });
+    wayOut = WAY_OUT_OF_LATER;
+    return answer;
+  };
 }
 
-async function askOnTerminal(question: SetupQuestion): Promise<string> {
+async function askOnTerminal(
+  question: SetupQuestion,
+  { leaving, wayOut }: { readonly leaving: Promise<never>; readonly wayOut: string },
+): Promise<string> {
   const { isCancel, log, password, S_BAR, text } = await import('@clack/prompts');
-  const { isSecret, check, proposed } = question;
+  const { isSecret, check, proposed, initial: initialValue = '' } = question;
   // The library draws its bar before the first line alone.
   const message = fittedAtBar(question.message).replaceAll('\n', `\n${S_BAR}  `);
   const output = process.stderr;
   const onEmpty = proposed === undefined ? {} : { placeholder: proposed, defaultValue: proposed };
-  let isRepeated = false;
-  for (let initialValue = question.initial ?? ''; ; ) {
+  for (let refusals = 0; ; refusals += 1) {
     const answer = isSecret
       ? await password({ message, output })
       : await text({ message, initialValue, ...onEmpty, output });
-    if (isCancel(answer)) throw new ClawError('INTERRUPTED', 'Set-up left; nothing was written.');
+    if (isCancel(answer)) throw left();
     const typed = (answer ?? '').trim();
-    const problem = await check(typed);
+    const problem = await Promise.race([check(typed), leaving]);
     if (problem === null) return typed;
-    log.error(fittedAtBar(isRepeated ? `${problem} ${WAY_OUT}` : problem), { output });
-    isRepeated = true;
-    initialValue = typed;
+    log.error(fittedAtBar(refusals > 0 ? `${problem} ${wayOut}` : problem), { output });
     await dropTyped();
   }
+}
+
+function rejectOnceAborted(signal: AbortSignal): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  signal.addEventListener('abort', () => reject(left()), { once: true });
+  // At a question, the library hears Ctrl-C itself, and this is not waited for.
+  promise.catch(() => {});
+  return promise;
+}
+
+function left(): ClawError {
+  return new ClawError('INTERRUPTED', 'Set-up left; nothing was written.');
 }
 
 function askPipe(): SetupContext['ask'] {

@@ -85,7 +85,7 @@ export async function runStep(
       args,
       isInteractive,
       say,
-      ask: createAsk(),
+      ask: createAsk(signal),
       write: (values) => setInDotenv(join(root, '.env'), values),
       signal,
     });

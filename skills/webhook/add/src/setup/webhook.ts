@@ -139,7 +139,7 @@ function show({ dataDir, say }: SetupContext, hook: Hook): SetupOutcome {
   say(`Address: ${address}`);
   say(`${from === 'token' ? 'Token' : 'Secret'}: ${secret}`);
   say('Try it from this machine:');
-  say(tryLines(hook, known ?? NO_ADDRESS));
+  say(tryLines(hook, known ?? NO_ADDRESS).replace(/^/gm, '  '));
   if (known === null) {
     say(
       `The port is known once the assistant has run with this skill: \`claw setup webhook show ${name}\` then tells it.`,
