@@ -1,7 +1,12 @@
 import { ClawError } from '../errors.ts';
 import type { EngineContext, PlanningContext } from '../operation/context.ts';
 import { inferBases } from '../operation/inference.ts';
-import { readInstallation, readInstalledPackages, readLayers } from '../operation/installation.ts';
+import {
+  type Installation,
+  readInstallation,
+  readInstalledPackages,
+  readLayers,
+} from '../operation/installation.ts';
 import { pinning } from '../operation/layers.ts';
 import { alreadyPresentNotes } from '../operation/target/already-present.ts';
 import { planLayers } from '../operation/target/target.ts';
@@ -131,6 +136,7 @@ export async function planApply(
   checkRelations(wanted);
   const sources = new Map(fresh.map((one) => [one.package.manifest.skill, one]));
   const plan = planLayers({ installation, installed, wanted, decisions: context.decisions });
+  const adopted = fresh.length > 0 ? plan.adopted() : [];
   return {
     verb: 'apply',
     arguments: requested.map((one) => one.package.manifest.skill),
@@ -145,10 +151,17 @@ export async function planApply(
         .filter((one) => isInstalled(state, one.package))
         .map((one) => `${one.package.manifest.skill} is applied already.`),
       ...inference.warnings,
-      ...alreadyPresentNotes(fresh.length > 0 ? plan.adopted() : []),
+      ...alreadyPresentNotes(adopted),
     ],
+    // What is wrong with a file of the skill's own is its fault, also where the owner had that file already.
+    ...(adopted.length > 0 ? { proof: comparedWithout(adopted, installation) } : {}),
     data: { inferredBases: inference.found },
   };
+}
+
+/** Compares with the tree in which these files are as the layers before have them. */
+function comparedWithout(paths: readonly string[], { publishedFile }: Installation) {
+  return { isSkipped: false, compared: new Map(paths.map((path) => [path, publishedFile(path)])) };
 }
 
 function packagesOf(requested: readonly Requested[]): readonly SkillPackage[] {

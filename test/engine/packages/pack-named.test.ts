@@ -149,3 +149,16 @@ test('what is said of a wrong verb names the command that does it, with the path
     usage('alpha is applied already. To put edits into it: claw pack alpha --update.'),
   );
 });
+
+test('an error in a file of the skill is refused, although the tree had the file already', async () => {
+  const check = `node -e "const fs = require('fs'); const path = 'src/coin.ts'; if (fs.existsSync(path) && fs.readFileSync(path, 'utf8').includes('oops')) { console.log(path + '(1,1): error TS1: no good.'); process.exit(1); }"`;
+  await using codebase = temporaryCodebase(
+    { ...CORE, 'claw.config.yaml': `check: [${JSON.stringify(check)}]\n` },
+    { git: true },
+  );
+  codebase.write({ 'src/coin.ts': 'oops\n' });
+  expect(await codebase.claw('pack', 'coin', 'src/coin.ts')).toMatchObject({ code: 0 });
+  const refused = await codebase.claw('apply', 'coin');
+  expect(refused).toMatchObject({ code: 4, json: { error: { code: 'CHECKS_FAILED' } } });
+  expect(refused.json.error?.message).toContain('src/coin.ts(1,1)');
+});
