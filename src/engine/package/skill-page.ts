@@ -43,7 +43,7 @@ function stepsOf({ settings, commands, services, restart }: SetUp): string {
     ...(commands.length === 0 ? [] : [`Run ${runs}, which asks for what is needed.`]),
     ...(lines.length === 0
       ? []
-      : [commands.length === 0 ? 'Set in `.env`:' : 'By hand it is in `.env`:']),
+      : [commands.length === 0 ? 'Its settings are in `.env`:' : 'By hand it is in `.env`:']),
   ];
   const steps = [
     ...(head.length === 0 ? [] : [[head.join(' '), ...lines].join('\n')]),

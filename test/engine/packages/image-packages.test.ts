@@ -68,7 +68,7 @@ test('edits of the list become declarations of a package', async () => {
     json: { data: { left: [] } },
   });
   expect(codebase.read('skills/mine/manifest.yaml')).toContain(
-    'structured: { container: { npm_dependencies: { zx: ^8.0.0 }, apt_packages: [ jq ] } }',
+    'structured:\n  container:\n    npm_dependencies:\n      zx: ^8.0.0\n    apt_packages:\n      - jq\n',
   );
 });
 

@@ -71,7 +71,7 @@ test('a setting that the code reads and env_additions lacks is told at once, unt
   expect(run.json.warnings).toEqual(warnings);
   expect(pageOf(codebase, 'pigeon')).toBe(
     [
-      '1. Set in `.env`:',
+      '1. Its settings are in `.env`:',
       '   - `PIGEON_URL`',
       '   - `PIGEON_KEY`',
       '2. Restart: say `/restart` in your own chat with the assistant.',

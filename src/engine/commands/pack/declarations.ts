@@ -39,6 +39,7 @@ export function declarationsOf(
 export function declare(document: Document, declarations: readonly Declaration[]): void {
   for (const { section, key, value } of declarations) {
     const place = ['structured', ...section];
+    for (let at = 1; at <= place.length; at += 1) beginAsBlock(document, place.slice(0, at));
     const isList = ['env_additions', 'apt_packages'].includes(section.at(-1) ?? '');
     if (isList) declareInList(document, place, key, value);
     else if (value === null) document.deleteIn([...place, key]);
@@ -193,6 +194,12 @@ function put(list: YAMLSeq, at: number, node: unknown): void {
 function nameOf(item: unknown): unknown {
   if (isMap(item)) return item.get('name');
   return isScalar(item) ? item.value : null;
+}
+
+/** What is empty is written as `{}` or `[]`, and would keep all that comes into it on one line. */
+function beginAsBlock(document: Document, place: readonly string[]): void {
+  const node = document.getIn(place);
+  if ((isMap(node) || isSeq(node)) && node.items.length === 0) node.flow = false;
 }
 
 function dropEmpty(document: Document, place: readonly string[]): void {
