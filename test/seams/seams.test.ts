@@ -68,9 +68,9 @@ test.each(NAMES)('the settings of %s are those that its manifest adds to .env.ex
   const manifest = parse(readFileSync(join(PACKAGES, name, 'manifest.yaml'), 'utf8'));
   const added: { name: string }[] = manifest.structured?.env_additions ?? [];
   const read = Object.values(filesOf(name, 'add')).flatMap((text) =>
-    [...text.matchAll(/\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+): (?:z\.|NameList|Address)/g)].map(
-      ([, setting]) => setting,
-    ),
+    [
+      ...text.matchAll(/\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+): (?:z\.|NameList|Address|wholeNumber)/g),
+    ].map(([, setting]) => setting),
   );
   expect(added.map((setting) => setting.name).sort()).toEqual([...new Set(read)].sort());
   expect(manifest.modifies).toEqual([]);
@@ -86,7 +86,9 @@ function examplesIn(page: string): Readonly<Record<string, string>> {
 test('the examples of docs/extending.md and docs/writing-a-channel.md are files of these packages', () => {
   const { 'tests/raven.test.ts': ownTest, ...channel } = examplesIn('writing-a-channel.md');
   const packaged = Object.assign({}, ...NAMES.map((name) => filesOf(name, 'add')));
-  expect({ ...examplesIn('extending.md'), ...channel }).toEqual(packaged);
+  const { 'tests/one-call.test.ts': toolTest, ...shown } = examplesIn('extending.md');
+  expect({ ...shown, ...channel }).toEqual(packaged);
+  expect(toolTest).toBe(filesOf('web-search', 'tests')['one-call.test.ts']);
   expect(ownTest).toBe(filesOf('raven', 'tests')['raven.test.ts']);
   expect(channel['src/channels/raven.ts']?.split('\n').length).toBeLessThan(100);
 });

@@ -1,12 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
 import { defineCommand } from '../host/contracts/command.ts';
+import { wholeNumber } from '../lib/setting-values.ts';
 
 export const command = defineCommand({
   scope: 'members',
   name: 'dice',
   help: 'throws dice: one, or so many',
-  settings: z.object({ DICE_SIDES: z.coerce.number().int().min(2).default(6) }),
+  settings: z.object({ DICE_SIDES: wholeNumber(2, 1_000).default(6) }),
   async run({ own, sender }, argument) {
     const count = argument === '' ? 1 : Number(argument);
     if (!Number.isInteger(count) || count < 1 || count > 20) return 'Say `/dice 3`: one to twenty.';

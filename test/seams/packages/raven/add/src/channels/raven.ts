@@ -37,7 +37,7 @@ export const channel = defineChannel({
       request(`${tower}${path}`, { headers, ...init });
 
     // Acknowledged when it is stored: where that fails, the connection ends, and the tower sends it again.
-    async function take(line: string, events: ChannelEvents): Promise<void> {
+    const take = async (line: string, events: ChannelEvents): Promise<void> => {
       const { data: letter } = Letter.safeParse(jsonIn(line));
       if (letter === undefined) return log.warn('a line from the tower was no letter');
       const { id, from: sender, isPrivate: isDirect, text } = letter;
@@ -49,7 +49,7 @@ export const channel = defineChannel({
         await events.onStranger?.(sender);
       }
       await ask(`/letters/${encodeURIComponent(id)}`, { method: 'DELETE' });
-    }
+    };
 
     const connection = new Connection({
       title: TOWER,
