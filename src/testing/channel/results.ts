@@ -30,8 +30,12 @@ export function readResults(folder: string): readonly ChannelResults[] {
 
 /** Writes the table of all channels as Markdown, a row for each rule, and below it why a rule means nothing to one. */
 export function tableOf(all: readonly ChannelResults[]): string {
-  const head = ['rule', ...all.map(({ channel }) => channel)];
-  const rows = RULE_NAMES.map((rule) => [RULES[rule], ...all.map((each) => cellOf(each, rule))]);
+  const head = ['rule', 'name', ...all.map(({ channel }) => channel)];
+  const rows = RULE_NAMES.map((rule) => [
+    RULES[rule],
+    `*${rule}*`,
+    ...all.map((each) => cellOf(each, rule)),
+  ]);
   const lines = [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
   const reasons = all.flatMap(reasonsIn);
   return [...lines, '', ...reasons].join('\n').trimEnd();
