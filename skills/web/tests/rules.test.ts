@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { openTools } from '../../../src/host/turns/tool-calls/toolbox.ts';
 import { TestProject } from '../../../src/testing/assistant.ts';
 import { startWithFamily, toolCaller as toolCallerOf } from '../../../src/testing/turn/tasks.ts';
+import { toolContext } from '../../../src/testing/turn/tool-call.ts';
 import { webFetch } from '../../../src/tools/web/fetch-tool.ts';
 import { page, redirect, testNet, toolCaller } from './net.ts';
 
@@ -31,11 +32,9 @@ test('each chat reads the sites that the owner lets it read, redirects and the c
 });
 
 test('a list that cannot be read switches the tool off, and the setting is named', () => {
-  const context = { assistantName: 'Andy', dataDir: '/', timeZone: 'UTC', now: () => 0 };
-  const log = { info() {}, warn() {}, error() {} };
   const opened = webFetch({} as never).open(
     { WEB_DENY: 'kids:games.example, kids:bad_one!' },
-    { ...context, log, newId: () => '', openDatabase: () => ({}) as never },
+    toolContext(),
   );
   expect(opened).toMatchObject({ kind: 'wrong-settings', wrong: [{ name: 'WEB_DENY' }] });
 });
@@ -77,10 +76,7 @@ test('what a site does not want to be read is read only where the owner did not 
 
 test('the agent of a chat reads a page in its turn, and its end mark is never cut off', async () => {
   await using net = await testNet({ 'long.example': page('日本語'.repeat(100_000)) });
-  const context = { assistantName: 'Andy', dataDir: '/nowhere', timeZone: 'UTC', now: () => 0 };
-  const log = { info() {}, warn() {}, error() {} };
-  const made = { ...context, log, newId: () => 'n1' };
-  const { tools } = openTools([webFetch(net.internet)], {}, made);
+  const { tools } = openTools([webFetch(net.internet)], {}, toolContext());
   using project = new TestProject();
   const { agent, call } = toolCallerOf();
   const assistant = await startWithFamily(project, agent, undefined, { tools });

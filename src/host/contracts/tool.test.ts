@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { toolContext } from '../../testing/turn/tool-call.ts';
 import { openGuards } from '../turns/tool-calls/guarded-calls.ts';
 import { offerOf } from '../turns/tool-calls/tool-calls.ts';
 import { openTools } from '../turns/tool-calls/toolbox.ts';
@@ -13,14 +14,7 @@ const MAIN_ONLY = [
   'unregister_group',
 ];
 
-const context = {
-  assistantName: 'Andy',
-  dataDir: '/nowhere',
-  timeZone: 'UTC',
-  log: { info() {}, warn() {}, error() {} },
-  now: () => 0,
-  newId: () => 'id',
-};
+const context = toolContext();
 const { guards } = openGuards(await discoverGuards(), {}, { ...context, groupsDir: '/nowhere' });
 const { tools } = openTools(await discoverTools(), {}, context);
 const offer = (turn: { isMain: boolean; isTask: boolean }) => offerOf(tools.list(), guards, turn);

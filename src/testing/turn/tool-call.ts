@@ -18,6 +18,8 @@ export function toolContext(over: Partial<ToolContext> = {}): ToolContext {
  * Makes one call of a host's tool, by the agent of the chat "Family": nobody answers a question, and there is no
  * store. Pass what the tool needs; a tool that works with chats or tasks wants a whole assistant
  * (`src/testing/assistant.ts`).
+ *
+ * @public for skills' tests
  */
 export function toolCall(over: Partial<ToolCall> = {}): ToolCall {
   return {
