@@ -38,20 +38,26 @@ export const PhoneNumber = z
   .transform((number) => number.replace(/[\s()./-]/g, '').replace(/^\+/, ''))
   .refine((number) => /^[1-9]\d{6,14}$/.test(number), 'must be a phone number such as +49 151 …');
 
-const EXAMPLE = 'such as http://localhost:11434/v1';
-
-/** Says in a sentence what is wrong with the address of a server; null for nothing. */
-export function problemOfAddress(typed: string): string | null {
-  if (typed === '') return `Type the address of the server, ${EXAMPLE}.`;
+/**
+ * Says in a sentence what is wrong with the address of a server; null for nothing.
+ *
+ * @param example an address of such a server
+ */
+export function problemOfAddress(
+  typed: string,
+  example = 'http://localhost:11434/v1',
+): string | null {
+  const suchAs = `such as ${example}`;
+  if (typed === '') return `Type the address of the server, ${suchAs}.`;
   if (!/^https?:\/\/[^/]/i.test(typed)) {
-    return `An address begins with http:// or https://, ${EXAMPLE}.`;
+    return `An address begins with http:// or https://, ${suchAs}.`;
   }
-  if (/\s/.test(typed)) return `An address has no spaces, ${EXAMPLE}.`;
+  if (/\s/.test(typed)) return `An address has no spaces, ${suchAs}.`;
   if (URL.canParse(typed)) return null;
   const port = /^https?:\/\/[^/?#]*:([^/?#:\]]+)(?:[/?#]|$)/i.exec(typed)?.[1] ?? null;
   return port === null || URL.canParse(typed.replace(`:${port}`, ''))
-    ? `A port is a number from 1 to 65535, ${EXAMPLE}.`
-    : `This is not the address of a server: write it ${EXAMPLE}.`;
+    ? `A port is a number from 1 to 65535, ${suchAs}.`
+    : `This is not the address of a server: write it ${suchAs}.`;
 }
 
 function numberWhere(pattern: RegExp, from: number, to: number, problem: string) {

@@ -43,11 +43,17 @@ test('the account is tried at both servers before anything is written; the name 
   await using server = await new MailServer().comeUp();
   server.deliver(mail());
   const { EMAIL_IMAP = '', EMAIL_SMTP = '', EMAIL_CA_FILE = '' } = settingsOf(server);
-  const answers = ['andy', USER, EMAIL_IMAP, EMAIL_SMTP, '', 'wrong', PASSWORD, '', 'ada', ADA];
+  const closed = ['127.0.0.1:1', 'nowhere.invalid'];
+  const servers = [...closed, EMAIL_IMAP, ...closed, EMAIL_SMTP];
+  const answers = ['andy', USER, ...servers, '', 'wrong', PASSWORD, '', 'ada', ADA];
   const { context, problems, written } = owner(answers);
   const outcome = await setup.run({ EMAIL_CA_FILE }, context);
   expect(problems).toEqual([
     expect.stringContaining('mail address'),
+    expect.stringContaining('The IMAP server (127.0.0.1:1) cannot be used (ECONNREFUSED: nothing'),
+    expect.stringContaining('The IMAP server (nowhere.invalid:993) cannot be used'),
+    expect.stringContaining('The SMTP server (127.0.0.1:1) cannot be used (ECONNREFUSED: nothing'),
+    expect.stringContaining('The SMTP server (nowhere.invalid:465) cannot be used'),
     expect.stringContaining('refuses user and password'),
     expect.stringContaining('no mail address'),
   ]);
@@ -64,6 +70,16 @@ test('the account is tried at both servers before anything is written; the name 
   expect(JSON.stringify(outcome)).not.toContain(PASSWORD);
   expect(setup.currentState(written, '/nowhere')).toContain(`${USER}, and ${ADA} may write`);
   expect(server.posted).toEqual([]);
+});
+
+test('a server whose signer nobody here knows is said at once, and nothing is told to it', async () => {
+  await using server = await new MailServer().comeUp();
+  const { EMAIL_IMAP = '' } = settingsOf(server);
+  const { context, problems, written } = owner([USER, EMAIL_IMAP]);
+  await expect(setup.run({}, context)).rejects.toThrow('the owner has left');
+  expect(problems).toEqual([expect.stringContaining('name that one in EMAIL_CA_FILE')]);
+  expect(server.said).toEqual([]);
+  expect(written).toEqual({});
 });
 
 test('the doctor asks both servers, and says what is wrong', async () => {

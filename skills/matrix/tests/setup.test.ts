@@ -1,4 +1,7 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { readSettings } from '../../../src/config.ts';
 import { matrixExamination } from '../../../src/doctor/matrix.ts';
 import { setup } from '../../../src/setup/matrix.ts';
@@ -33,11 +36,28 @@ function owner(env: Record<string, string>, answers: readonly string[]) {
 test('server and account are tried before anything is written: by password, which is not kept', async () => {
   await using server = await startServer();
   server.passwords.set(BOT, 'right horse');
-  const typed = ['http://127.0.0.1:1', server.url, 'andy', 'wrong', 'right horse', BOT, 'ada', ADA];
+  await using tower = createServer((_, response) => response.end('<html>')).listen(0, '127.0.0.1');
+  await once(tower, 'listening');
+  const { port } = z.object({ port: z.number() }).parse(tower.address());
+  const page = `http://127.0.0.1:${port}`;
+  const typed = [
+    'http://127.0.0.1:1',
+    page,
+    `https://127.0.0.1:${port}`,
+    server.url,
+    'andy',
+    'wrong',
+    'right horse',
+    BOT,
+    'ada',
+    ADA,
+  ];
   const { env, context, problems, said, written } = owner({}, typed);
   const outcome = await setup.run(env, context);
   expect(problems).toEqual([
-    expect.stringContaining('127.0.0.1:1 is no homeserver: it cannot be reached'),
+    '127.0.0.1:1 cannot be used (no answer).',
+    `127.0.0.1:${port} cannot be used (what came back is no answer of Matrix’s).`,
+    expect.stringContaining('speaks no TLS. Is it http:// in place of https://?'),
     'The homeserver does not know this user name with this password.',
     expect.stringContaining('is the account of the assistant'),
     expect.stringContaining('Write your user id'),

@@ -47,7 +47,7 @@ test('an account of signal-cli is taken after signal-cli has said that it has it
     expect.stringMatching(
       /cannot be reached \(ECONNREFUSED: nothing listens there\..*\).*signal-cli daemon --http/,
     ),
-    expect.stringContaining('has no account +4915100'),
+    'signal-cli does not have that one. It has +4915100000000.',
     expect.stringContaining('Write numbers'),
     expect.stringContaining('Write numbers'),
   ]);

@@ -1,5 +1,5 @@
 import { UnknownDelivery } from '../channel.ts';
-import { causeInWords } from './cause.ts';
+import { causeInWords, codeOf } from './cause.ts';
 import type { ConnectFailure } from './stay-connected.ts';
 
 /** There was no connection yet that a request could have gone over. */
@@ -88,9 +88,7 @@ export function explainConnect(
 }
 
 function unanswered(error: unknown): HttpFailure {
-  const inner = error instanceof TypeError && error.cause !== undefined ? error.cause : error;
-  const code = inner instanceof Error && 'code' in inner ? inner.code : null;
-  const reason = typeof code === 'string' ? code : 'no answer';
+  const reason = codeOf(error) ?? 'no answer';
   return new HttpFailure(causeInWords(reason), {
     status: null,
     waitMs: null,

@@ -1,5 +1,5 @@
 import { allowListProblem } from '../channels/email/access.ts';
-import { accountOf, EmailEnvironment } from '../channels/email/settings.ts';
+import { accountOf, EmailEnvironment, serverOf } from '../channels/email/settings.ts';
 import type { Trial } from '../channels/email/try-account.ts';
 import {
   defineSetup,
@@ -29,7 +29,7 @@ export const setup = defineSetup({
   run: setUpEmail,
 });
 
-/** Asks for account and servers, tries both, and only then writes `.env`. */
+/** Asks for account and servers, tries each, logs in at both, and only then writes `.env`. */
 async function setUpEmail(context: Context): Promise<SetupOutcome> {
   if (context.args.length > 0) {
     throw new SetupRefused('`claw setup email` takes no options: it asks, or reads lines.', {
@@ -109,11 +109,12 @@ async function askFor(
   const typed = await context.ask({
     message,
     ...(proposed === '' ? {} : { proposed }),
-    check(answer) {
+    async check(answer) {
       const { error } = EmailEnvironment.shape[name].safeParse(answer);
-      return error === undefined && answer.trim() !== ''
-        ? null
-        : `It ${error?.issues[0]?.message ?? 'must not be empty'}.`;
+      if (error !== undefined || answer.trim() === '') {
+        return `It ${error?.issues[0]?.message ?? 'must not be empty'}.`;
+      }
+      return name === 'EMAIL_ADDRESS' ? null : await lineProblem(context, name, answer);
     },
   });
   return name === 'EMAIL_ADDRESS' ? typed.trim().toLowerCase() : typed.trim();
@@ -143,6 +144,20 @@ async function askCheck(
   return name === 'off'
     ? { EMAIL_AUTHENTICATION: 'off', EMAIL_AUTHSERV_ID: '' }
     : { EMAIL_AUTHENTICATION: 'required', EMAIL_AUTHSERV_ID: name };
+}
+
+async function lineProblem(
+  { settingsWith }: Context,
+  name: 'EMAIL_IMAP' | 'EMAIL_SMTP',
+  answer: string,
+): Promise<string | null> {
+  const settings = settingsWith({ [name]: answer });
+  const kind = name === 'EMAIL_IMAP' ? 'IMAP' : 'SMTP';
+  const server = serverOf(kind, settings);
+  if (server === null) return null;
+  const { tryLine } = await import('../channels/email/try-account.ts');
+  const caFile = settings.EMAIL_CA_FILE || null;
+  return await tryLine(kind, server, { caFile, timeoutMs: TIMEOUT_MS });
 }
 
 async function trialOf({ settingsWith }: Context, values: Values): Promise<Trial> {

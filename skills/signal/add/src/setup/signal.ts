@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { allowListProblem } from '../channels/signal/access.ts';
-import { accountProblem, findSignalCli } from '../channels/signal/identity.ts';
+import { findSignalCli } from '../channels/signal/identity.ts';
 import { addressIn } from '../channels/signal/jid.ts';
 import { type CallRpc, RpcError } from '../channels/signal/rpc.ts';
 import { accountOf, SignalEnvironment } from '../channels/signal/settings.ts';
@@ -81,7 +81,7 @@ async function askForSignalCli(context: Context) {
       'The address of signal-cli, as `signal-cli daemon --http --receive-mode=on-connection` gives it',
     proposed: context.settings.SIGNAL_CLI_URL,
     async check(address) {
-      const wrong = problemOfAddress(address);
+      const wrong = problemOfAddress(address, context.settings.SIGNAL_CLI_URL);
       if (wrong !== null) return wrong;
       found = await findSignalCli(address.replace(/\/+$/, ''), TIMEOUT_MS);
       return found.ok ? null : found.message;
@@ -102,7 +102,10 @@ async function askForAccount(context: Context, accounts: readonly string[]): Pro
   return await context.ask({
     message: 'The number that the assistant has',
     ...(proposed === undefined ? {} : { proposed }),
-    check: (typed) => accountProblem(accounts, typed),
+    check: (typed) =>
+      accounts.includes(typed)
+        ? null
+        : `signal-cli does not have that one. It has ${accounts.join(', ')}.`,
   });
 }
 

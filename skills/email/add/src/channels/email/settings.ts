@@ -69,14 +69,15 @@ export type EmailAccount = {
 /** Returns the owner's account; null where none is set. */
 export function accountOf(settings: z.output<typeof EmailEnvironment>): EmailAccount | null {
   const { EMAIL_ADDRESS: address, EMAIL_PASSWORD: password } = settings;
-  const { EMAIL_IMAP: imap, EMAIL_SMTP: smtp } = settings;
-  if (!address || !password || !imap || !smtp) return null;
+  const imap = serverOf('IMAP', settings);
+  const smtp = serverOf('SMTP', settings);
+  if (!address || !password || imap === null || smtp === null) return null;
   return {
     address,
     username: settings.EMAIL_USERNAME || address,
     password,
-    imap: serverOf(imap, { usual: 993, plain: [143] }, settings.EMAIL_IMAP_STARTTLS),
-    smtp: serverOf(smtp, { usual: 465, plain: [25, 587] }, settings.EMAIL_SMTP_STARTTLS),
+    imap,
+    smtp,
     caFile: settings.EMAIL_CA_FILE || null,
     allowFrom: settings.EMAIL_ALLOW_FROM.map((entry) => entry.toLowerCase()),
     authservId: settings.EMAIL_AUTHSERV_ID?.toLowerCase() || null,
@@ -87,11 +88,17 @@ export function accountOf(settings: z.output<typeof EmailEnvironment>): EmailAcc
   };
 }
 
-function serverOf(
-  typed: string,
-  ports: { readonly usual: number; readonly plain: readonly number[] },
-  startsPlain: 'yes' | 'no' | undefined,
-): MailServer {
+const PORTS = { IMAP: { usual: 993, plain: [143] }, SMTP: { usual: 465, plain: [25, 587] } };
+
+/** Returns one of the account's servers; null where none is set. */
+export function serverOf(
+  kind: 'IMAP' | 'SMTP',
+  settings: z.output<typeof EmailEnvironment>,
+): MailServer | null {
+  const typed = settings[`EMAIL_${kind}`];
+  if (!typed) return null;
+  const startsPlain = settings[`EMAIL_${kind}_STARTTLS`];
+  const ports = PORTS[kind];
   const [, host = typed, digits] = /^(.*?)(?::(\d{1,5}))?$/.exec(typed) ?? [];
   const port = digits === undefined ? ports.usual : Number(digits);
   const isPlain = startsPlain === undefined ? ports.plain.includes(port) : startsPlain === 'yes';

@@ -1,9 +1,12 @@
+import { once } from 'node:events';
+import { connect as connectPlain, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import PostalMime from 'postal-mime';
 import { EmailError, explainImap, explainSmtp } from './failure.ts';
-import { imapClient } from './imap.ts';
+import { imapClient, tlsOf } from './imap.ts';
 import { signerOf } from './inbound/authentication.ts';
 import { tryServer } from './outbound/post.ts';
-import type { EmailAccount } from './settings.ts';
+import type { EmailAccount, MailServer } from './settings.ts';
 
 const MAILS_LOOKED_AT = 20;
 const HEADER_BYTES = 32_000;
@@ -41,6 +44,36 @@ export async function tryAccount(account: EmailAccount, timeoutMs: number): Prom
     };
   }
   return { ok: true, ...found };
+}
+
+/**
+ * Opens a line to a server, in TLS where it speaks that from the first byte, and ends it. Nothing is told.
+ *
+ * @returns one sentence about why there is none; null where there is one
+ */
+export async function tryLine(
+  kind: 'IMAP' | 'SMTP',
+  server: MailServer,
+  { caFile, timeoutMs }: { readonly caFile: string | null; readonly timeoutMs: number },
+): Promise<string | null> {
+  const { host, port, startsPlain } = server;
+  let socket: Socket | null = null;
+  try {
+    socket = startsPlain
+      ? connectPlain({ host, port })
+      : connectTls({ host, port, ...tlsOf({ caFile }, host) });
+    const signal = AbortSignal.timeout(timeoutMs);
+    await once(socket, startsPlain ? 'connect' : 'secureConnect', { signal });
+    return null;
+  } catch (caught) {
+    const isLate = caught instanceof Error && caught.name === 'AbortError';
+    const error = isLate ? Object.assign(new Error('late'), { code: 'ETIMEDOUT' }) : caught;
+    return kind === 'IMAP'
+      ? words(explainImap(error, server).status.detail)
+      : explainSmtp({ error, mayBeDone: false }, server).message;
+  } finally {
+    socket?.destroy();
+  }
 }
 
 async function tryMailbox(account: EmailAccount, timeoutMs: number) {

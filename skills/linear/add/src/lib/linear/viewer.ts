@@ -26,17 +26,18 @@ export async function viewerOf(ask: AskLinear, signal?: AbortSignal): Promise<Vi
   return { id: viewer.id, name: viewer.name, workspace: organization.name, serverTime };
 }
 
-/** The words for a key that is wrong or was revoked. */
-export const KEY_REFUSED =
-  'Linear does not take the key (any more). Make one as the assistant’s user under Settings, Security & access, ' +
-  'write it as LINEAR_API_KEY into .env and restart.';
+const KEY_WRONG =
+  'Linear does not take the key (any more). Make one as the assistant’s user under Settings, Security & access';
+
+/** The words for a key of the settings that is wrong or was revoked. */
+export const KEY_REFUSED = `${KEY_WRONG}, write it as LINEAR_API_KEY into .env and restart.`;
 
 /** Says in a sentence why Linear did not answer as it should. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof LinearError)) return 'What answers at LINEAR_API_URL is not Linear.';
   switch (error.kind) {
     case 'key':
-      return KEY_REFUSED;
+      return `${KEY_WRONG}.`;
     case 'pause':
       return error.message;
     case 'refused':

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { causeInWords, codeOf } from '../kit/cause.ts';
 import { jsonIn } from '../kit/lines.ts';
 
 /** A request that was not answered, or not with success. It holds no address and no token. */
@@ -103,7 +104,10 @@ export function pathOf(strings: TemplateStringsArray, ...parts: readonly string[
 }
 
 function refusalIn({ status, headers, ok }: Response, answer: unknown): MatrixFailure {
-  if (ok) return new MatrixFailure('no whole answer', { status: null, errcode: '', waitMs: null });
+  if (ok) {
+    const words = 'what came back is no answer of Matrix’s';
+    return new MatrixFailure(words, { status: null, errcode: '', waitMs: null });
+  }
   const {
     errcode,
     error,
@@ -124,8 +128,6 @@ function secondsIn(headers: Headers): number | null {
 }
 
 function unanswered(error: unknown): MatrixFailure {
-  const inner = error instanceof TypeError && error.cause !== undefined ? error.cause : error;
-  const code = inner instanceof Error && 'code' in inner ? inner.code : null;
-  const words = typeof code === 'string' ? code : 'no answer';
+  const words = causeInWords(codeOf(error) ?? 'no answer');
   return new MatrixFailure(words, { status: null, errcode: '', waitMs: null });
 }

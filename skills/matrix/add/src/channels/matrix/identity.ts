@@ -71,12 +71,14 @@ export async function findHomeserver(
     return { problem: 'Write a homeserver such as matrix.org or https://matrix.example.org.' };
   }
   const homeserver = (await delegatedBy(address, timeoutMs)) ?? address;
+  const { host } = new URL(homeserver);
   try {
     const api = new MatrixApi({ homeserver, token: null });
     Flows.parse(await api.call('GET', '/login', { timeoutMs }));
     return { homeserver };
   } catch (error) {
-    return { problem: `${new URL(homeserver).host} is no homeserver: it ${problemOf(error)}.` };
+    const isSilent = error instanceof MatrixFailure && error.status === null;
+    return { problem: `${host} ${isSilent ? '' : 'is no homeserver: it '}${problemOf(error)}.` };
   }
 }
 
@@ -126,6 +128,6 @@ function problemOf(error: unknown): string {
   if (!(error instanceof MatrixFailure)) return 'answers with something unexpected';
   if (error.waitMs !== null) return 'asks for a pause; try again in a minute';
   return error.status === null
-    ? `cannot be reached (${error.message})`
+    ? `cannot be used (${error.message})`
     : `answers: ${error.message.replace(/\.$/, '')}`;
 }

@@ -25,7 +25,9 @@ export async function findSignalCli(url: string, timeoutMs: number): Promise<Fou
 
 /** Returns what is wrong with an account; null for nothing. */
 export function accountProblem(accounts: readonly string[], account: string): string | null {
-  return accounts.includes(account) ? null : unknownAccount(account);
+  if (accounts.includes(account)) return null;
+  const others = accounts.length === 0 ? '' : ` It has ${accounts.join(', ')}.`;
+  return `${unknownAccount(account)}${others}`;
 }
 
 function reasonOf(error: unknown): string {
@@ -33,7 +35,7 @@ function reasonOf(error: unknown): string {
     return `This signal-cli runs for one account, and tells nothing of it. Start it without -a: ${START}.`;
   }
   if (error instanceof HttpFailure && error.status === null) {
-    return `signal-cli cannot be reached (${error.message}). Start it with ${START}, or name its address in SIGNAL_CLI_URL.`;
+    return `signal-cli cannot be reached (${error.message}). Start it with ${START}.`;
   }
   return 'What answers at this address is not signal-cli, or an old one: it takes version 0.12 or newer.';
 }
