@@ -12,6 +12,8 @@ export type SetupContext = {
   readonly args: readonly string[];
   /** True where `say` writes to a terminal with a person at it. */
   readonly isInteractive: boolean;
+  /** Lines of that terminal; left out where they are not known. */
+  readonly rows?: number | undefined;
   /** Shows lines to the owner. One that begins with two spaces is never broken: a command to copy. */
   readonly say: (text: string) => void;
   /**

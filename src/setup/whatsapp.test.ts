@@ -59,6 +59,28 @@ test('a terminal shows the QR code, dark on light', async () => {
   );
 });
 
+test('a terminal with too few lines for the code says so below it, and the code is on a page as well', async () => {
+  const stop = new AbortController();
+  const pages: Promise<string>[] = [];
+  const say = (text: string) => {
+    said.push(text);
+    const url = /http:\/\/127\.0\.0\.1:\d+\/\w+/.exec(text)?.[0];
+    if (url === undefined) return stop.abort();
+    pages.push(fetch(url).then((answer) => answer.text()));
+    void pages[0]?.finally(() => stop.abort());
+  };
+  const running = setUpWhatsApp(
+    contextOf({ say, rows: 24, signal: stop.signal }),
+    endpointOf(server),
+  );
+  await expect(running).rejects.toMatchObject({ name: 'SetupRefused' });
+  const [code = '', ...words] = (said[0] ?? '').split(/\x1b\[0m\n(?!\x1b)/);
+  const lines = code.split('\n').length + 3;
+  expect(words.join('')).toMatch(/^On the phone: .*\nThe code does not fit: it takes \d+ lines/);
+  expect(words.join('')).toContain(`${lines} lines, and this window has 24. Enlarge it, or open`);
+  expect(await pages[0]).toContain('<svg');
+});
+
 test('without a terminal the QR code is a picture, and a page on this machine alone', async () => {
   const stop = new AbortController();
   const context = contextOf({ isInteractive: false, signal: stop.signal });

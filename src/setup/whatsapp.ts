@@ -100,13 +100,14 @@ function codeText(code: string): string {
 
 async function displayOf(context: SetupContext, { qrFile, isRelayed }: StepArguments) {
   const { openDisplay } = await import('./link-code/display.ts');
-  const { isInteractive, say, dataDir } = context;
+  const { isInteractive, rows, say, dataDir } = context;
   const how = 'On the phone: WhatsApp, Linked devices, Link a device. Then scan this code.';
   const folder = join(dataDir, 'whatsapp');
   return await openDisplay({
     title: 'WhatsApp',
     how,
     isInteractive,
+    rows,
     say,
     qrFile,
     folder,

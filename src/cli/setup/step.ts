@@ -84,6 +84,7 @@ export async function runStep(
       dataDir: dataDirOf(environment, root),
       args,
       isInteractive,
+      rows: isInteractive ? process.stderr.rows : undefined,
       say,
       ask: createAsk(signal),
       write: (values) => setInDotenv(join(root, '.env'), values),

@@ -115,13 +115,14 @@ const Linked = z.looseObject({ number: z.string() });
 /** Shows QR codes until the owner's phone has scanned one. @returns the number of the account */
 async function link(context: Context, { qrFile }: Given, call: CallRpc): Promise<string> {
   const { openDisplay } = await import('./link-code/display.ts');
-  const { isInteractive, say, dataDir, signal } = context;
+  const { isInteractive, rows, say, dataDir, signal } = context;
   const how = 'On the phone: Signal, Settings, Linked devices, +. Then scan this code.';
   const folder = join(dataDir, 'signal');
   const display = await openDisplay({
     title: 'Signal',
     how,
     isInteractive,
+    rows,
     say,
     qrFile,
     folder,
