@@ -25,6 +25,7 @@ export const RULES = {
   'invalid UTF-8': 'bytes that are no text harm nothing, and the next message arrives',
   '10 MB': 'a message of 10 MB harms nothing, and the next one arrives',
   '2 GB': 'a file of 2 GB is refused in words, without being fetched',
+  clock: 'where the clock is an hour off, either way, no message and no answer is lost or doubled',
   edited: 'a message that is edited before it is answered is not answered twice',
   deleted: 'a message that is deleted before it is answered gets its answer all the same',
   gone: 'a chat that is gone is said in words, and the channel stays connected',

@@ -35,3 +35,11 @@ test('pauses vary by chance, up to half as long again; what need not wait does n
   const throttle = new Throttle({ perChat: rate, overall: rate }, () => 0.5);
   expect(times(throttle, ['a', 'a', 'a'])).toEqual([0, 1_250, 2_500]);
 });
+
+test('a clock that is set back lets nobody wait for longer than the rate', () => {
+  const rate = { burst: 1, everyMs: 1_000 };
+  const throttle = new Throttle({ perChat: rate, overall: rate }, even);
+  throttle.count('a', 7_200_000);
+  expect(throttle.waitMs('a', 0)).toBe(1_000);
+  expect(throttle.waitMs('a', 600)).toBe(400);
+});

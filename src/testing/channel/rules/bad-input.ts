@@ -5,8 +5,9 @@ import type { RuleName } from '../rule-names.ts';
 import { expectSentence } from './words.ts';
 
 const TWO_GB = 2 ** 31;
+const HOUR_MS = 3_600_000;
 
-/** Rules about what no client of the far end would send. */
+/** Rules about what no client of the far end would send, and about a clock that is wrong. */
 export const BAD_INPUT = {
   'half a frame': {
     needs: ['sendHalf'],
@@ -51,6 +52,29 @@ export const BAD_INPUT = {
       const failure = await fetching?.catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(Error);
       if (failure instanceof Error) expectSentence(bench, failure.message);
+    },
+  },
+
+  clock: {
+    async check(bench) {
+      const jid = bench.jidOf('direct');
+      bench.clock.aheadMs = HOUR_MS;
+      const ahead = await bench.meet();
+      await ahead.channel.send({ id: 'm1', jid, text: 'It is early.' });
+      // Set right while it runs, and then wrong the other way; what is on disk is from the future.
+      bench.clock.aheadMs = -HOUR_MS;
+      await bench.say('one', ahead.host);
+      await ahead.channel.send({ id: 'm2', jid, text: 'It is late.' });
+      const behind = await bench.restart(ahead);
+      await bench.say('two', behind.host);
+      await behind.channel.send({ id: 'm3', jid, text: 'It is later.' });
+      expect([...ahead.host.heard, ...behind.host.heard]).toEqual(['hello', 'one', 'two']);
+      expect(bench.sentAfter(0).map((text) => text.match(/early|later?/)?.[0])).toEqual([
+        'early',
+        'late',
+        'later',
+      ]);
+      expect(behind.channel.status()).toMatchObject({ state: 'connected', detail: null });
     },
   },
 } as const satisfies Partial<Record<RuleName, Rule>>;

@@ -41,6 +41,8 @@ export class Mailbox {
   readonly #failures = new Map<string, number>();
   #client: ImapFlow | null = null;
   #uidValidity = '';
+  /** The number that the next mail was to get when this connection began. */
+  #uidNext = 0;
 
   constructor(options: MailboxOptions) {
     this.#options = options;
@@ -71,6 +73,7 @@ export class Mailbox {
         throw new EmailError('MAILBOX', detail, { cause });
       });
       this.#uidValidity = String(mailbox.uidValidity);
+      this.#uidNext = mailbox.uidNext;
     } catch (error) {
       signal.removeEventListener('abort', end);
       client.close();
@@ -172,7 +175,9 @@ export class Mailbox {
         { uid: true, internalDate: true },
         { uid: true },
       )) {
-        if (new Date(one.internalDate ?? 0).getTime() >= from) young.push(one.uid);
+        // The times are of two clocks; what came since the connection is new whatever they show.
+        const isYoung = new Date(one.internalDate ?? 0).getTime() >= from;
+        if (isYoung || one.uid >= this.#uidNext) young.push(one.uid);
       }
     }
     young.sort((one, other) => one - other);
