@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseCommand } from './command.ts';
+import { parseCommand, shownCommand } from './command.ts';
 
 test('a plain command line runs without a shell', () => {
   expect(parseCommand('tsc --noEmit')).toEqual({ file: 'tsc', args: ['--noEmit'] });
@@ -33,4 +33,14 @@ test('files are appended as they are', () => {
     file: 'vitest',
     args: ['run', 'x y.test.ts'],
   });
+});
+
+test.each([
+  ['tsc --noEmit', 'tsc --noEmit'],
+  ['A=1 B="two words" tsc -p x', 'tsc -p x'],
+  ["A='b c'd=1 run", 'run'],
+  ['A=1', 'A=1'],
+  ['run A=1 b', 'run A=1 b'],
+])('the owner is told of %j as %j', (line, told) => {
+  expect(shownCommand(line)).toBe(told);
 });

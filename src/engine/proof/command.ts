@@ -23,6 +23,11 @@ export function parseCommand(line: string, extra: readonly string[] = []): Comma
   return { file: 'sh', args: ['-c', script, 'sh', ...extra] };
 }
 
+/** Returns a command line as the owner is told of it: without the variables that are set in front of the program. */
+export function shownCommand(line: string): string {
+  return line.replace(/^\s*(?:\w+=(?:[^\s'"]|'[^']*'|"[^"]*")*\s+)+(?=\S)/, '');
+}
+
 function needsShell(line: string): boolean {
   const unquoted = line.replace(/'[^']*'/g, '');
   return /[|&;<>()$`*?\\\n]/.test(unquoted) || /^\s*\w+=/.test(line);

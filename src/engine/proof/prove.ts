@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+import { shownCommand } from './command.ts';
 import type { Found, Proof, ProofFailure, ProofInput } from './proof.ts';
 import { proofFiles } from './proof-files.ts';
 import { failsAsBefore, failureOf } from './report.ts';
@@ -75,14 +76,15 @@ async function proveChecks(input: ProofInput, { planned, present }: Trials): Pro
   const failures: ProofFailure[] = [];
   const warnings: string[] = [];
   for (const line of input.checks) {
-    const command = { told: `check: ${line}`, line };
+    const name = shownCommand(line);
+    const command = { told: `check: ${name}`, line };
     const run = await planned.run(command);
     if (run.isOk) continue;
     const isKnown = (input.present ?? input).checks.includes(line);
     const before = isKnown ? await present.run(command) : null;
     if (before !== null && failedBefore(run, before)) {
-      warnings.push(failsAsBefore(input, line, run));
-    } else failures.push(failureOf(input, { kind: 'check', name: line }, run, before));
+      warnings.push(failsAsBefore(input, name, run));
+    } else failures.push(failureOf(input, { kind: 'check', name }, run, before));
   }
   // Before any test runs in this copy of the tree.
   if (failures.length === 0) input.memory?.writeKept(planned.keptFiles(input.keep ?? []));
