@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { type Notation, renderMarkdown } from '../markdown.ts';
+import { renderParts } from '../render-parts.ts';
+
+/** A notation in which everything can be seen. */
+const SHOWN: Notation = {
+  escape: (text) => text.replaceAll('<', '&lt;'),
+  bold: (inner) => `<b ${inner}>`,
+  italic: (inner) => `<i ${inner}>`,
+  struck: (inner) => `<s ${inner}>`,
+  code: (text) => `<code ${text}>`,
+  codeBlock: (text, language) => `<block ${language} ${text}>`,
+  quote: (inner, isWithinQuote) => `<quote ${isWithinQuote ? 'within' : 'outer'} ${inner}>`,
+  link: (href, label) => `<link ${href} ${label}>`,
+};
+
+test.each([
+  ['**bold** *italic* ~~gone~~ `code<`', '<b bold> <i italic> <s gone> <code code<>'],
+  ['# A **strong** head\n\ntext', '<b A strong head>\n\ntext'],
+  ['**a *b* __c__**', '<b a <i b> c>'],
+  ['a < b', 'a &lt; b'],
+  ['> one\n>> two', '<quote outer one\n<quote within two>>'],
+  ['- one\n  - two\n- [x] done', '• one\n  • two\n• ☑ done'],
+  ['2. one\n3. two', '2. one\n3. two'],
+  ['```js\nlet a;\n```', '<block js let a;>'],
+  ['[a **b**](https://x.y)', '<link https://x.y a <b b>>'],
+  ['![pic](https://x.y/p)', '<link https://x.y/p pic>'],
+])('%j is written as %j', (markdown, expected) => {
+  expect(renderMarkdown(markdown, SHOWN)).toBe(expected);
+});
+
+test('what is nested without end arrives as it is, escaped', () => {
+  const deep = `${'> '.repeat(5_000)}a < b`;
+  expect(renderMarkdown(deep, SHOWN)).toBe(deep.replaceAll('<', '&lt;'));
+});
+
+test('parts that became too long are made of less, and nothing is lost', () => {
+  const text = Array.from({ length: 60 }, (_, at) => `**w${at}** < x`).join('\n\n');
+  const parts = renderParts(text, SHOWN, { limit: 100 });
+  for (const { text: part } of parts) expect(part.length).toBeLessThanOrEqual(100);
+  expect(parts.flatMap(({ plain }) => plain.match(/w\d+/g) ?? [])).toEqual(text.match(/w\d+/g));
+  expect(renderParts(' \n\n ', SHOWN, { limit: 100 })).toEqual([]);
+});
+
+test('a limit may count what is shown, and text that shows nothing is sent as it was written', () => {
+  const lengthOf = (text: string) => text.replaceAll(/<[^>]*>/g, '').length;
+  const [only, ...none] = renderParts('**bold**', SHOWN, { limit: 8, lengthOf });
+  expect([only, none]).toEqual([{ text: '**bold**', plain: '**bold**' }, []]);
+});

@@ -1,0 +1,173 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, test } from 'vitest';
+import {
+  type AnthropicReply,
+  type AnthropicScript,
+  startAnthropicServer,
+} from '../../testing/model/anthropic.ts';
+import { openProxy } from '../../testing/model/model-proxy.ts';
+import { testModel } from '../../testing/model/test-model.ts';
+
+const BODY = JSON.stringify({
+  model: 'claude-test',
+  max_tokens: 500,
+  stream: true,
+  messages: [{ role: 'user', content: 'hi' }],
+});
+const HELLO: AnthropicScript = () => [{ type: 'text', text: 'hello from the second' }];
+
+test.each<[string, AnthropicReply, RegExp]>([
+  ['is overloaded', { kind: 'error', status: 529 }, /out of order \(529\)/],
+  ['refuses the key', { kind: 'error', status: 401 }, /refused the API key/],
+  ['does not know the model', { kind: 'error', status: 404 }, /does not know "claude-test"/],
+  ['says nothing', { kind: 'stall' }, /said nothing/],
+])('where a server %s, the next model is asked, and answers', async (_name, reply, why) => {
+  await using first = await started(() => reply);
+  await using second = await started(HELLO);
+  const next = [testModel({ name: 'second', baseUrl: second.url, key: 'sk-2' })];
+  await using proxy = await openProxy(first.url, { next, timeoutMs: 500 });
+  const answer = await proxy.post('/v1/messages', BODY);
+  expect(answer.status).toBe(200);
+  expect(answer.text).toContain('second');
+  expect(second.requests).toHaveLength(1);
+  expect(second.requests[0]?.headers['x-api-key']).toBe('sk-2');
+  expect(second.requests[0]?.body.model).toBe('second');
+  expect(proxy.passedOver).toEqual([expect.stringMatching(why)]);
+  // The turn has not failed: nobody is told of the first.
+  expect(proxy.failures).toEqual([null]);
+});
+
+test.each<[string, number]>([
+  ['flows', 0],
+  ['drips', 20],
+])('where the body of an error %s without end, the next model is asked', async (_name, everyMs) => {
+  const endless = createServer((_request, response) => {
+    response.writeHead(500, { 'content-type': 'application/json' });
+    const goOn = () => {
+      if (response.destroyed) return;
+      const hasRoom = response.write(everyMs === 0 ? 'x'.repeat(100_000) : 'x');
+      if (!hasRoom) response.once('drain', goOn);
+      else if (everyMs === 0) setImmediate(goOn);
+      else setTimeout(goOn, everyMs);
+    };
+    goOn();
+  }).listen(0, '127.0.0.1');
+  await once(endless, 'listening');
+  const { port } = endless.address() as AddressInfo;
+  await using second = await started(HELLO);
+  const next = [testModel({ baseUrl: second.url })];
+  await using proxy = await openProxy(`http://127.0.0.1:${port}`, { next, timeoutMs: 500 });
+  expect((await proxy.post('/v1/messages', BODY)).status).toBe(200);
+  endless.closeAllConnections();
+  endless.close();
+});
+
+test('where nothing listens, the next model is asked', async () => {
+  const gone = await started(HELLO);
+  await gone.close();
+  await using second = await started(HELLO);
+  const next = [testModel({ baseUrl: second.url })];
+  await using proxy = await openProxy(gone.url, { next });
+  expect((await proxy.post('/v1/messages', BODY)).status).toBe(200);
+  expect(proxy.passedOver).toEqual([expect.stringMatching(/nothing listens there/)]);
+});
+
+test('after the first byte no other model is asked: its answer would begin again', async () => {
+  await using first = await started(() => ({
+    kind: 'drop',
+    blocks: [{ type: 'text', text: 'half of it, and then nothing more' }],
+  }));
+  await using second = await started(HELLO);
+  await using proxy = await openProxy(first.url, { next: [testModel({ baseUrl: second.url })] });
+  await expect(proxy.post('/v1/messages', BODY)).rejects.toThrow('aborted');
+  expect(second.requests).toEqual([]);
+  expect(proxy.passedOver).toEqual([]);
+  expect(proxy.failures).toEqual([
+    null,
+    expect.objectContaining({ message: expect.stringMatching(/broke off/) }),
+  ]);
+});
+
+test.each<[string, string, number, RegExp]>([
+  ['drips a line that never ends', 'x', 1, /began a line and did not end it within 60 s, and was/],
+  ['sends a line without end', 'x'.repeat(65_536), 0, /sent a line of more than 8 MB, and was cut/],
+])('an answer is cut off whose server %s', async (_name, piece, stepMs, why) => {
+  let sentBytes = 0;
+  const endless = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(': waiting\n\ndata: ');
+    const goOn = () => {
+      if (response.destroyed) return;
+      sentBytes += piece.length;
+      if (response.write(piece)) setTimeout(goOn, stepMs);
+      else response.once('drain', goOn);
+    };
+    goOn();
+  }).listen(0, '127.0.0.1');
+  await once(endless, 'listening');
+  const { port } = endless.address() as AddressInfo;
+  let at = 0;
+  // Each look at the clock is a second later.
+  const now = () => (at += piece.length === 1 ? 1_000 : 0);
+  await using proxy = await openProxy(`http://127.0.0.1:${port}`, { now });
+  await expect(proxy.post('/v1/messages', BODY)).rejects.toThrow('aborted');
+  endless.closeAllConnections();
+  endless.close();
+  expect(proxy.failures.at(-1)?.message).toMatch(why);
+  expect(proxy.failures.at(-1)?.message).toMatch(
+    /Try again, or choose another model with `\/model`/,
+  );
+  expect(sentBytes).toBeLessThan(50_000_000);
+});
+
+test('where no model answers, the agent gets the error of the last', async () => {
+  await using first = await started(() => ({ kind: 'error', status: 529 }));
+  await using second = await started(() => ({ kind: 'error', status: 429 }));
+  await using proxy = await openProxy(first.url, { next: [testModel({ baseUrl: second.url })] });
+  const answer = await proxy.post('/v1/messages', BODY);
+  expect(answer.status).toBe(429);
+  expect(proxy.failures).toEqual([
+    expect.objectContaining({ message: expect.stringMatching(/429, rate limit/) }),
+  ]);
+  expect(proxy.charged).toEqual([]);
+});
+
+test('each model is admitted by itself, and only the one that answers is paid', async () => {
+  await using first = await started(() => ({ kind: 'error', status: 500 }));
+  await using second = await started(HELLO);
+  const calls: [string, boolean][] = [];
+  await using proxy = await openProxy(first.url, {
+    next: [testModel({ name: 'second', baseUrl: second.url })],
+    admit: async ({ model }) => ({
+      kind: 'admitted',
+      charge: (counts) => void calls.push([model.id, counts !== null]),
+    }),
+  });
+  await proxy.post('/v1/messages', BODY);
+  expect(calls).toEqual([
+    ['anthropic/claude-test', false],
+    ['anthropic/second', true],
+  ]);
+});
+
+test('a call that nobody waits for is not passed on', async () => {
+  const asked = Promise.withResolvers<void>();
+  await using first = await started(() => {
+    asked.resolve();
+    return { kind: 'stall' };
+  });
+  await using second = await started(HELLO);
+  await using proxy = await openProxy(first.url, { next: [testModel({ baseUrl: second.url })] });
+  await proxy.abandon('/v1/messages', BODY, asked.promise);
+  proxy.endTurn();
+  await expect.poll(() => proxy.charges).toHaveLength(1);
+  expect(second.requests).toEqual([]);
+  expect(proxy.passedOver).toEqual([]);
+});
+
+async function started(script: AnthropicScript) {
+  const server = await startAnthropicServer(script);
+  return { ...server, [Symbol.asyncDispose]: server.close };
+}

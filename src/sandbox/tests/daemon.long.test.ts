@@ -1,0 +1,66 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Docker from 'dockerode';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { describeWithEngine, TEST_DAEMON } from '../../testing/engine.ts';
+import { sandboxProject } from '../../testing/sandbox-project.ts';
+import { openDocker, pingDocker } from '../engines/daemon/daemon.ts';
+import { findImage } from '../engines/daemon/image.ts';
+
+test('a daemon that says it is there and then nothing more is no engine', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'claw-daemon-'));
+  const asked: string[] = [];
+  const daemon = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    if (request.url === '/_ping') response.end('OK');
+  });
+  const socketPath = join(dir, 'd.sock');
+  await new Promise<void>((resolve) => daemon.listen(socketPath, resolve));
+  onTestFinished(() => {
+    vi.useRealTimers();
+    daemon.closeAllConnections();
+    daemon.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  const docker = await pingDocker({ socketPath });
+  if (docker === null) throw new Error('no answer');
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const opening = openDocker({
+    docker,
+    name: 'docker',
+    user: { uid: 1000, gid: 1000 },
+    instanceId: 'hung',
+    projectDir: dir,
+    dataDir: dir,
+    baseImage: null,
+    onProgress: () => {},
+  });
+  const failure = opening.catch((error: unknown) => error);
+  while (asked.length < 2) await new Promise((resolve) => setImmediate(resolve));
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(await failure).toMatchObject({
+    name: 'EngineUnusable',
+    message: expect.stringMatching(/does not answer/),
+  });
+});
+
+await describeWithEngine('docker', 'an image that was cleared away', () => {
+  test('is made again for the next turn', async () => {
+    // Packages of its own make it an image of its own.
+    const files = { 'container/packages.json': `{ "apt": [], "npm": {} }\n\n\n` };
+    await using project = await sandboxProject({ engine: 'docker', files });
+    const docker = new Docker({ socketPath: TEST_DAEMON.socketPath });
+    const look = () => findImage(docker, { projectDir: project.dir, baseImage: null });
+    const { name } = await look();
+    if (name === null) throw new Error('no image');
+    onTestFinished(async () => {
+      await docker.getImage(name).remove({ force: true });
+    });
+    await docker.getImage(name).remove({ force: true });
+    expect((await look()).isThere).toBe(false);
+    expect(await project.answer('hello')).toContain('hello');
+    expect((await look()).isThere).toBe(true);
+  });
+});

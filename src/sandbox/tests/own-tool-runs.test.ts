@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { describeWithEngine } from '../../testing/engine.ts';
+import { lastToolResults } from '../../testing/model/anthropic.ts';
+import { sandboxProject } from '../../testing/sandbox-project.ts';
+import type { OwnToolRun } from '../sandbox.ts';
+
+await describeWithEngine('bubblewrap', 'the record of an agent’s own tools', () => {
+  test('the host hears when each of them begins and ends, and why it failed', async () => {
+    await using project = await sandboxProject({
+      engine: 'bubblewrap',
+      script: (request) =>
+        lastToolResults(request).length === 0
+          ? [
+              { type: 'tool_use', name: 'shell', input: { command: 'echo done' } },
+              { type: 'tool_use', name: 'read_file', input: { path: 'none.txt' } },
+            ]
+          : [{ type: 'text', text: 'ok' }],
+    });
+    const runs: OwnToolRun[] = [];
+    await project.answer('go', { onOwnToolRun: (run) => void runs.push(run) });
+    const names = new Map(
+      runs.flatMap((run) => (run.kind === 'began' ? [[run.id, run.name]] : [])),
+    );
+    const doing = runs.flatMap((run) => (run.kind === 'began' ? [run.doing] : []));
+    expect(doing.sort()).toEqual(['reading files', 'running a command']);
+    expect([...names.values()].sort()).toEqual(['read_file', 'shell']);
+    const ended = runs.flatMap((run) =>
+      run.kind === 'ended' ? [[names.get(run.id), run.error]] : [],
+    );
+    expect(Object.fromEntries(ended)).toEqual({
+      shell: null,
+      read_file: expect.stringContaining('ENOENT'),
+    });
+  });
+});

@@ -1,0 +1,33 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { openLivenessCheck } from '../liveness.ts';
+
+afterEach(() => void vi.useRealTimers());
+
+test('one that answered before and then leaves three questions unanswered is lost', () => {
+  vi.useFakeTimers();
+  const onLost = vi.fn();
+  let answers = true;
+  const liveness = openLivenessCheck({
+    intervalMs: 10,
+    ask: () => answers && liveness.heard(),
+    onLost,
+  });
+  liveness.start();
+  vi.advanceTimersByTime(1_000);
+  answers = false;
+  vi.advanceTimersByTime(30);
+  expect(onLost).not.toHaveBeenCalled();
+  answers = true;
+  vi.advanceTimersByTime(1_000);
+  answers = false;
+  vi.advanceTimersByTime(1_000);
+  expect(onLost).toHaveBeenCalledTimes(1);
+});
+
+test('one that never answered does not know the question', () => {
+  vi.useFakeTimers();
+  const onLost = vi.fn();
+  openLivenessCheck({ intervalMs: 10, ask: () => {}, onLost }).start();
+  vi.advanceTimersByTime(1_000);
+  expect(onLost).not.toHaveBeenCalled();
+});
