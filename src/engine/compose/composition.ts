@@ -1,7 +1,7 @@
 import type { Conflict } from '../conflict.ts';
 import type { OwnStructured } from '../structured/kind.ts';
 import type { TreeFile } from '../tree.ts';
-import type { Followed } from './follow.ts';
+import type { Followed } from './imports/follow.ts';
 import type { Draft } from './joint.ts';
 import type { ResolvedConflict } from './resolve-conflict.ts';
 import type { Touch } from './touch.ts';

@@ -9,7 +9,7 @@ import { answeredFile } from './answer.ts';
 import { authorsOf } from './blame/attribution.ts';
 import type { ComposedTree } from './composition.ts';
 import { conflictHunks } from './conflict-hunks.ts';
-import { followImports } from './follow.ts';
+import { followImports } from './imports/follow.ts';
 import { draftOf, joinLayer } from './joint.ts';
 import type { Renames } from './renames.ts';
 import type { ConflictOutcome } from './resolve-conflict.ts';

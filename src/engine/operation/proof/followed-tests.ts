@@ -1,4 +1,4 @@
-import { followImports } from '../../compose/follow.ts';
+import { followImports } from '../../compose/imports/follow.ts';
 import { hasMoves, mapPath, type PathMap } from '../../package/manifest/path-map.ts';
 import type { SkillPackage } from '../../package/package.ts';
 import type { TreeFile } from '../../tree.ts';

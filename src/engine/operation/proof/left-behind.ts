@@ -1,4 +1,4 @@
-import { type Followed, followImports } from '../../compose/follow.ts';
+import { type Followed, followImports } from '../../compose/imports/follow.ts';
 import { mapPath } from '../../package/manifest/path-map.ts';
 import type { TreeFile } from '../../tree.ts';
 import type { Operation } from '../types.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { followImports } from '../follow.ts';
+import { followImports } from './follow.ts';
 
 const MOVES: Readonly<Record<string, string>> = {
   'src/util.ts': 'src/lib/util.ts',

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
-import { languageOf } from '../merge/syntax/language.ts';
-import type { TreeFile } from '../tree.ts';
+import { languageOf } from '../../merge/syntax/language.ts';
+import type { TreeFile } from '../../tree.ts';
 import { relativeSpecifiers } from './specifiers.ts';
 
 /** A file's path at the time of its author, its present path, and the moves of other files. */

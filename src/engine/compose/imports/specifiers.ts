@@ -1,6 +1,6 @@
-import { languageOf } from '../merge/syntax/language.ts';
-import { childrenOf, type Node, nodesIn } from '../merge/syntax/node.ts';
-import { parseSyntax } from '../merge/syntax/parse.ts';
+import { languageOf } from '../../merge/syntax/language.ts';
+import { childrenOf, type Node, nodesIn } from '../../merge/syntax/node.ts';
+import { parseSyntax } from '../../merge/syntax/parse.ts';
 
 /** A text in quotes that names a module; the offsets are those of the text between the quotes. */
 export type Specifier = { readonly text: string; readonly start: number; readonly end: number };
