@@ -44,6 +44,8 @@ export type SetupQuestion = {
 export type SetupOutcome = {
   readonly summary: string;
   readonly data: Readonly<Record<string, unknown>>;
+  /** False where nothing was set, or what was set counts at once: a running assistant goes on as it is. */
+  readonly needsRestart?: boolean;
 };
 
 /** A step's access to its own settings. */

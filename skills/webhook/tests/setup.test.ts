@@ -103,7 +103,8 @@ test('it is made by one line, shown, listed and removed', async () => {
     b: { group: 'main', from: 'token', does: 'turn' },
   });
   expect(listed().a.secret).not.toBe(listed().b.secret);
-  const { said, data } = await run(['list']);
+  const { said, data, needsRestart } = await run(['list']);
+  expect(needsRestart).toBe(false);
   expect(data).toEqual({ hooks: ['a', 'b'] });
   expect(said).toEqual([
     '- a: message in family, called by a program (signed)',

@@ -161,6 +161,23 @@ test('what is set up counts at once in the assistant that runs', async () => {
   rmSync(join(tree.dir, '.env'));
 });
 
+test('a step that only shows something, or sets what counts at once, leaves the running assistant alone', async () => {
+  const step = `
+    import { defineSetup } from './step.ts';
+    export const setup = defineSetup({
+      name: 'looking', help: 'look', usage: '[set]',
+      run: async ({ args }) => args.length > 0
+        ? { summary: 'It is set.', data: {} }
+        : { summary: 'It is there.', data: {}, needsRestart: false },
+    });`;
+  const path = join(tree.dir, 'src/setup/looking.ts');
+  writeFileSync(path, step);
+  expect(await claw(['setup', 'looking'])).toMatchObject({ code: 0, stdout: 'It is there.\n' });
+  const set = await claw(['setup', 'looking', 'set']);
+  rmSync(path);
+  expect(set.stdout).toContain('It is set. The running assistant has taken it up: Andy is back.');
+});
+
 test('without a running assistant one is started for the chat, also below a long path', async () => {
   const data = join(tree.dir, 'x'.repeat(90), 'data');
   mkdirSync(data, { recursive: true });

@@ -46,8 +46,8 @@ export async function runSetupStep(
     throw new ClawError('USAGE', `There is no set-up "${name}". There are: ${names}.`);
   }
   try {
-    const { summary, data } = await runStep(invocation, step, args);
-    const rest = restart ? restartedText(await restartRunning(invocation)) : '';
+    const { summary, data, needsRestart = true } = await runStep(invocation, step, args);
+    const rest = restart && needsRestart ? restartedText(await restartRunning(invocation)) : '';
     return ended('setup', { summary: `${summary} ${rest}`.trim(), ...data });
   } finally {
     endSoon();

@@ -192,6 +192,7 @@ async function liftLimit(context: Context, { challenge, captcha }: Given): Promi
   return {
     summary: 'Signal took the captcha. What was not sent is sent again.',
     data: { account },
+    needsRestart: false,
   };
 }
 

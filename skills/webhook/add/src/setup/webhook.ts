@@ -47,7 +47,11 @@ async function setUpWebhook(context: SetupContext): Promise<SetupOutcome> {
     case 'remove':
       find(context, name);
       refusing(() => removeHook(context.dataDir, name));
-      return { summary: `${name} is removed: its address answers 404.`, data: { name } };
+      return {
+        summary: `${name} is removed: its address answers 404.`,
+        data: { name },
+        needsRestart: false,
+      };
     default:
       throw new SetupRefused(`Say \`claw setup webhook ${USAGE}\`.`, { isWrongUse: true });
   }
@@ -145,7 +149,8 @@ function show({ dataDir, say }: SetupContext, hook: Hook): SetupOutcome {
       `The port is known once the assistant has run with this skill: \`claw setup webhook show ${name}\` then tells it.`,
     );
   }
-  return { summary: `${name} is at ${address}.`, data: { name, group, does, from, address } };
+  const data = { name, group, does, from, address };
+  return { summary: `${name} is at ${address}.`, data, needsRestart: false };
 }
 
 function list({ dataDir, say }: SetupContext): SetupOutcome {
@@ -157,7 +162,7 @@ function list({ dataDir, say }: SetupContext): SetupOutcome {
   }
   const names = hooks.map(({ name }) => name);
   const summary = names.length === 0 ? 'There are no hooks yet.' : `Hooks: ${names.join(', ')}.`;
-  return { summary, data: { hooks: names } };
+  return { summary, data: { hooks: names }, needsRestart: false };
 }
 
 function find({ dataDir }: SetupContext, name: string): Hook {
