@@ -29,7 +29,7 @@ export class Feed {
   readonly #options: FeedOptions;
   readonly #strangers = new Set<string>();
   #isChatTold = false;
-  #open: { readonly issueId: string; readonly ids: Set<string>; readonly until: number } | null =
+  #open: { readonly issueId: string; readonly ids: Set<string>; readonly since: number } | null =
     null;
 
   constructor(options: FeedOptions) {
@@ -110,14 +110,17 @@ export class Feed {
 
   #mustWait(issueId: string): boolean {
     const open = this.#open;
-    return open !== null && open.issueId !== issueId && this.#options.clock.now() < open.until;
+    if (open === null || open.issueId === issueId) return false;
+    const heldMs = this.#options.clock.now() - open.since;
+    // Less than nothing where the clock was set back: nobody waits for it to come round again.
+    return heldMs >= 0 && heldMs < HOLD_MS;
   }
 
   #begin({ message, issueId }: News): void {
     if (message.isContext === true) return;
-    const until = this.#options.clock.now() + HOLD_MS;
+    const since = this.#options.clock.now();
     const ids = this.#open?.issueId === issueId ? this.#open.ids : new Set<string>();
-    this.#open = { issueId, ids: ids.add(message.id), until };
+    this.#open = { issueId, ids: ids.add(message.id), since };
   }
 
   #advance(progress: Progress, news: readonly News[], waiting: readonly News[]): void {
