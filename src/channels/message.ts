@@ -98,6 +98,11 @@ export type OutboundMessage = {
   readonly reactsTo?: RepliedTo;
   /** The `id` of an earlier message or draft, a few minutes old at most, which gets this text in place of its own. */
   readonly replaces?: string;
+  /**
+   * An attempt to send it has an unknown outcome, so the far end may have it, no older than `since`, in milliseconds
+   * since the epoch. A channel whose far end takes no ids of ours looks there before it sends it again.
+   */
+  readonly mayBeThere?: { readonly since: number };
 };
 
 /** An answer that is being written, as it is so far. The fields of a capability are as in a message. */

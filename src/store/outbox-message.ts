@@ -62,6 +62,8 @@ export type Outbound = Omit<NewOutbound, 'replyTo' | 'threadOf'> & {
   readonly attempts: number;
   readonly repeats: number;
   readonly nextTryAt: number;
+  /** When it was queued, in milliseconds since the epoch. */
+  readonly createdAt: number;
 };
 
 const Row = z
@@ -77,6 +79,7 @@ const Row = z
     attempts: z.int(),
     repeats: z.int(),
     next_try_at: z.int(),
+    created_at: z.int(),
     attachments: z.string(),
     choices: z.string().nullable(),
     replaces: z.string().nullable(),
@@ -97,6 +100,7 @@ const Row = z
     attempts: row.attempts,
     repeats: row.repeats,
     nextTryAt: row.next_try_at,
+    createdAt: row.created_at,
     attachments: parseFiles(row.attachments),
     choices: row.choices === null ? null : parseChoices(row.choices),
     replaces: row.replaces,

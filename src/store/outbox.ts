@@ -62,7 +62,7 @@ export function openOutbox(database: Database): Outbox {
   const heads = database.prepare(`
     SELECT outbox.seq, message_id, outbox.jid, outbox.text, turn_id, is_progress, is_reaction, attempts,
       EXISTS (SELECT 1 FROM turns WHERE turns.id = turn_id AND turns.kind = 'agent') AS is_agents,
-      repeats, next_try_at, attachments, choices, replaces, outbox.thread, messages.id AS reply_id,
+      repeats, next_try_at, outbox.created_at, attachments, choices, replaces, outbox.thread, messages.id AS reply_id,
       messages.sender AS reply_sender, messages.text AS reply_text
     FROM outbox LEFT JOIN messages ON messages.jid = outbox.jid AND messages.id = outbox.reply_to
     WHERE outbox.seq IN

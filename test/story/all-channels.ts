@@ -12,7 +12,7 @@ import { echoOrShell } from './far-ends.ts';
  * A process that is killed between the far end's answer and its own note of it says it once more: these services take
  * no key by which they would know a repeated message.
  */
-const MAY_SAY_TWICE = ['slack', 'telegram'];
+const MAY_SAY_TWICE = ['telegram'];
 
 type Line = {
   readonly name: string;

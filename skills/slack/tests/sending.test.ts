@@ -194,6 +194,44 @@ test.concurrent('a message that is sent again while it is on its way goes out on
   expect(slack.posted).toHaveLength(1);
 });
 
+test.concurrent('a message whose outcome was lost is looked for, in its thread and over pages, and not sent twice', async () => {
+  await using workspace = await connectedWorkspace();
+  const { slack, send } = workspace;
+  slack.pageLimit = 2;
+  const lost = { id: 'lost', jid: `slack:${GENERAL}`, text: 'hello' };
+  slack.failNext('chat.postMessage', { cutLine: true });
+  await expect(workspace.channel.send(lost)).rejects.toMatchObject({ name: 'UnknownDelivery' });
+  for (const id of ['a', 'b', 'c']) await send(id, id);
+  const repeat = { ...lost, mayBeThere: { since: Date.now() } };
+  await workspace.channel.send(repeat);
+  expect(slack.posted.filter(({ text }) => text === 'hello')).toHaveLength(1);
+  // It is known from now on, so that it can be changed.
+  await workspace.channel.send({ id: 'next', jid: lost.jid, text: 'hello!', replaces: 'lost' });
+  expect(slack.posted[0]).toMatchObject({ text: 'hello!' });
+
+  const inThread = { ...lost, id: 'deep', thread: '1.000100' };
+  slack.failNext('chat.postMessage', { cutLine: true });
+  await expect(workspace.channel.send(inThread)).rejects.toMatchObject({ name: 'UnknownDelivery' });
+  await workspace.channel.send({ ...inThread, mayBeThere: { since: Date.now() } });
+  expect(slack.posted.filter(({ text }) => text === 'hello')).toHaveLength(1);
+});
+
+test.concurrent('a message that is not there is sent, also by an app that may not look', async () => {
+  await using workspace = await connectedWorkspace();
+  const { slack, channel } = workspace;
+  const jid = `slack:${GENERAL}`;
+  const mayBeThere = { since: Date.now() };
+  await channel.send({ id: 'one', jid, text: 'one', mayBeThere });
+  slack.lacking.add('history');
+  await channel.send({ id: 'two', jid, text: 'two', mayBeThere });
+  expect(slack.posted.map(({ text }) => text)).toEqual(['one', 'two']);
+  // Without an answer to the look nothing is sent, so the host tries again.
+  slack.failNext('conversations.history', { status: 500, body: {} });
+  const three = channel.send({ id: 'three', jid, text: 'three', mayBeThere });
+  await expect(three).rejects.toMatchObject({ code: 'UNREACHABLE' });
+  expect(slack.posted).toHaveLength(2);
+});
+
 /** A file in a temporary folder. */
 function fileOf(text: string) {
   const folder = mkdtempSync(join(tmpdir(), 'slack-files-'));

@@ -37,6 +37,16 @@ export type Block = {
   }[];
 };
 
+/** A message of the app, as a look into its conversation finds it. */
+type Said = {
+  readonly channel: string;
+  readonly ts: string;
+  readonly text: string;
+  readonly thread: string | null;
+  readonly isBroadcast: boolean;
+  readonly metadata: unknown;
+};
+
 type Fields = Readonly<Record<string, unknown>>;
 type Answer = { readonly status?: number; readonly headers?: Record<string, string> } & (
   | { readonly body: Fields }
@@ -80,6 +90,8 @@ export class SlackServer {
   /** Frames of the WebSocket that acknowledged nothing. */
   readonly strays: string[] = [];
   connections = 0;
+  /** The most messages that a page of a conversation has. */
+  pageLimit = 999;
   #tokens: { bot: string; app: string };
   readonly #users = new Map<string, SlackUser>();
   readonly #channels = new Map<string, SlackChannel>();
@@ -89,6 +101,8 @@ export class SlackServer {
     string,
     { readonly name: string; readonly length: number; text: string }
   >();
+  /** What a look into a conversation finds of the app's messages. */
+  readonly #history: Said[] = [];
   /** Time stamps of `posted`, in its order. */
   readonly #stamps: string[] = [];
   readonly #sockets = new Set<Duplex>();
@@ -97,7 +111,7 @@ export class SlackServer {
   #app: WebSocketPeer | null = null;
   #server: Server = createServer();
   #port = 0;
-  #clock = 1_700_000_000;
+  #clock = Math.floor(Date.now() / 1_000);
 
   constructor(tokens: { bot: string; app: string }) {
     this.#tokens = tokens;
@@ -280,6 +294,31 @@ export class SlackServer {
     }
   }
 
+  /** A page of a conversation, the newest first, or of a thread, the oldest first. Metadata only where they are asked for. */
+  #page(method: string, channel: string, fields: Fields): Fields {
+    const thread = method === 'conversations.replies' ? String(fields['ts']) : null;
+    const isShown = (one: Said) =>
+      thread === null ? one.thread === null || one.isBroadcast : one.thread === thread;
+    const from = Number(fields['oldest'] ?? 0);
+    const all = this.#history.filter(
+      (one) => one.channel === channel && isShown(one) && Number(one.ts) > from,
+    );
+    if (thread === null) all.reverse();
+    const at = Number(fields['cursor'] ?? 0);
+    const end = at + Math.min(this.pageLimit, Number(fields['limit'] ?? 100));
+    const withMetadata = String(fields['include_all_metadata']) === 'true';
+    const messages = all.slice(at, end).map(({ ts, text, metadata }) => ({
+      type: 'message',
+      user: this.botUserId,
+      ts,
+      text,
+      ...(withMetadata && metadata !== null ? { metadata } : {}),
+    }));
+    const hasMore = end < all.length;
+    const more = hasMore ? { response_metadata: { next_cursor: String(end) } } : {};
+    return { ok: true, messages, has_more: hasMore, ...more };
+  }
+
   #nextTs(): string {
     this.#clock += 1;
     return `${this.#clock}.000100`;
@@ -439,11 +478,21 @@ export class SlackServer {
         const ts = this.#nextTs();
         this.posted.push({ channel: channel.id, text });
         this.#stamps.push(ts);
-        if (String(fields['reply_broadcast']) === 'true') this.broadcasts.push(text);
+        const isBroadcast = String(fields['reply_broadcast']) === 'true';
+        if (isBroadcast) this.broadcasts.push(text);
+        const thread = fields['thread_ts'] === undefined ? null : String(fields['thread_ts']);
+        const metadata = JSON.parse(String(fields['metadata'] ?? 'null'));
+        this.#history.push({ channel: channel.id, ts, text, thread, isBroadcast, metadata });
         if (fields['thread_ts'] !== undefined) this.threads.set(text, String(fields['thread_ts']));
         const blocks = blocksIn(fields);
         if (blocks.length > 0) this.withBlocks.push({ channel: channel.id, text, ts, blocks });
         return { ok: true, channel: channel.id, ts, message: { type: 'message', text, ts } };
+      }
+      case 'conversations.history':
+      case 'conversations.replies': {
+        if (this.lacking.has('history')) return { ok: false, error: 'missing_scope' };
+        if (channel === undefined) return { ok: false, error: 'channel_not_found' };
+        return this.#page(method, channel.id, fields);
       }
       case 'chat.update': {
         const message = this.withBlocks.find(({ ts }) => ts === fields['ts']);

@@ -42,6 +42,7 @@ export function outboundFor(
     text,
     ...(message.isProgress ? { isProgress: true } : {}),
     ...(can.speech && message.isAgents && !message.isProgress ? { isAgents: true } : {}),
+    ...(message.repeats > 0 ? { mayBeThere: { since: message.createdAt } } : {}),
     ...(earlier === null ? {} : { replaces: earlier.messageId }),
     ...(draft === null ? {} : { replaces: draft }),
     ...(attachments.length > 0 ? { attachments } : {}),

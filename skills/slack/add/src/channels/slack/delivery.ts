@@ -6,10 +6,12 @@ import type {
   OutboundFile,
   OutboundMessage,
 } from '../channel.ts';
+import { causeInWords } from '../kit/cause.ts';
 import { draftText } from '../kit/draft-text.ts';
 import { editedParts } from '../kit/edited-parts.ts';
 import { PartDelivery } from '../kit/part-delivery.ts';
 import type { SentMessages } from '../kit/sent-messages.ts';
+import { findPosted, markOf } from './already-there.ts';
 import { emojiName } from './emoji.ts';
 import { explainSendFailure, readFailure, SlackError } from './failure.ts';
 import { formatParts } from './format.ts';
@@ -125,7 +127,7 @@ async function bringTo(
   const shown = sending.kind === 'edit' && sent.shows({ jid, farId: sending.farId, text });
   const farId =
     sending.kind === 'send'
-      ? await post(request, part, at === 0)
+      ? ((await postedBefore(request, at)) ?? (await post(request, part, at)))
       : shown
         ? sending.farId
         : await edit(request, part, sending.farId);
@@ -149,13 +151,47 @@ async function remove(
   sent.remove({ jid, farId });
 }
 
-async function post({ web, message }: Request, { text, blocks }: SlackPart, isFirst = true) {
+/**
+ * Looks for what an attempt of unknown outcome has left. An app that may not look posts it again.
+ *
+ * @throws SlackError where Slack does not answer: nothing was sent by this attempt
+ */
+async function postedBefore({ web, message }: Request, at: number): Promise<string | null> {
+  const { id, jid, mayBeThere, replyTo } = message;
+  if (mayBeThere === undefined) return null;
+  const answered = replyTo === undefined ? null : stampOf(replyTo.id);
+  const thread = message.thread ?? answered;
+  try {
+    const place = { channel: channelIn(jid), thread, since: mayBeThere.since };
+    return await findPosted(web, { id, part: at }, place);
+  } catch (error) {
+    const failure = readFailure(error);
+    if (failure.kind === 'refused') return null;
+    if (failure.kind === 'rate-limited') throw error;
+    const cause = causeInWords(failure.cause);
+    throw new SlackError('UNREACHABLE', `Slack cannot be reached (${cause}).`);
+  }
+}
+
+/** @param at the number of the part, by which it is found again; null for what is not looked for */
+async function post(
+  { web, message }: Request,
+  { text, blocks }: SlackPart,
+  at: number | null = null,
+): Promise<string | null> {
   // A preview would make Slack fetch an address that the model chose.
   const quietly = { unfurl_links: false, unfurl_media: false };
   const shown = blocks === undefined ? { text } : { text, blocks: [...blocks] };
-  const place = placeOf(message, isFirst);
+  const place = placeOf(message, at === null || at === 0);
+  const mark = at === null ? {} : { metadata: markOf({ id: message.id, part: at }) };
   const channel = channelIn(message.jid);
-  const { ts } = await web.chat.postMessage({ channel, ...shown, ...quietly, ...place });
+  const { ts } = await web.chat.postMessage({
+    channel,
+    ...shown,
+    ...quietly,
+    ...place,
+    ...mark,
+  });
   return ts ?? null;
 }
 
