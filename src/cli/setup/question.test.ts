@@ -79,7 +79,7 @@ test('a refused answer is gone from the line; who is refused twice is told how t
   child.kill();
 });
 
-test('who presses Ctrl-C while an answer is tried has left, however long the try takes', async () => {
+test('a try that takes long is told, and who presses Ctrl-C during it has left', async () => {
   const child = onTerminal(`
     import { createAsk } from '${join(import.meta.dirname, 'question.ts')}';
     const leaving = new AbortController();
@@ -92,6 +92,7 @@ test('who presses Ctrl-C while an answer is tried has left, however long the try
   await vi.waitFor(() => expect(child.seen()).toContain('Which?'));
   child.type('bing\r');
   await vi.waitFor(() => expect(child.seen()).toContain('TRYING'));
+  await vi.waitFor(() => expect(child.seen()).toContain('Trying it …'));
   child.type('\x03');
   await vi.waitFor(() => expect(child.seen()).toContain('GOT INTERRUPTED'));
   child.kill();

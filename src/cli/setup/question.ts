@@ -5,6 +5,8 @@ import { CliError } from '../cli-error.ts';
 import { dropTyped } from './ask.ts';
 import { fittedAtBar } from './fitted.ts';
 
+/** A try that takes longer is told: an address that nothing answers at takes up to half a minute. */
+const QUIET_MS = 1_000;
 const WAY_OUT = 'Ctrl-C leaves, and nothing is written.';
 /** A password is tried with the server and the user that were typed before it. */
 const WAY_OUT_OF_LATER = `Is an earlier answer wrong? ${WAY_OUT}`;
@@ -46,7 +48,10 @@ async function askOnTerminal(
       : await text({ message, initialValue, ...onEmpty, output });
     if (isCancel(answer)) throw left();
     const typed = (answer ?? '').trim();
-    const problem = await Promise.race([check(typed), leaving]);
+    const telling = setTimeout(() => log.message('Trying it …', { output }), QUIET_MS);
+    const problem = await Promise.race([check(typed), leaving]).finally(() =>
+      clearTimeout(telling),
+    );
     if (problem === null) return typed;
     log.error(fittedAtBar(refusals > 0 ? `${problem} ${wayOut}` : problem), { output });
     await dropTyped();
