@@ -76,7 +76,7 @@ test('what a site does not want to be read is read only where the owner did not 
 
 test('the agent of a chat reads a page in its turn, and its end mark is never cut off', async () => {
   await using net = await testNet({ 'long.example': page('日本語'.repeat(100_000)) });
-  const { tools } = openTools([webFetch(net.internet)], {}, toolContext());
+  const { tools } = openTools([webFetch(net.internet)], {}, toolContext({ newId: () => 'n1' }));
   using project = new TestProject();
   const { agent, call } = toolCallerOf();
   const assistant = await startWithFamily(project, agent, undefined, { tools });
