@@ -41,7 +41,9 @@ export function partiesOf({
   authors = [],
   others,
 }: Pick<Conflict, 'layers' | 'authors' | 'others'>): readonly string[] {
-  return others === undefined ? layers : [...new Set([...authors, ...others])];
+  // A file that is gone has no places, and one question for all layers that change it.
+  if (others === undefined) return [layers[0], ...layers[1].split(', ')];
+  return [...new Set([...authors, ...others])];
 }
 
 /** Returns the file that a conflict is about: its path, without the key of a structured one. */

@@ -39,6 +39,7 @@ export function compose(input: ComposeInput): Composition {
   const ownStructured = readOwnStructured(release);
   const tree = new ComposedTree(release);
   const renames = new Renames();
+  const skills = layers.filter(({ kind }) => kind === 'skill');
   const context: MergeContext = {
     tree,
     renames,
@@ -48,8 +49,9 @@ export function compose(input: ComposeInput): Composition {
     merge,
     isJoint,
     ownStructured,
+    skills,
+    decided: new Set(),
   };
-  const skills = layers.filter(({ kind }) => kind === 'skill');
   for (const layer of skills) mergeLayer(context, layer);
   const structured = composeDeclarations(context, release, skills);
   for (const layer of layers) if (layer.kind === 'customisation') mergeLayer(context, layer);

@@ -9,6 +9,7 @@ import { answeredFile } from './answer.ts';
 import { authorsOf } from './blame/attribution.ts';
 import type { ComposedTree } from './composition.ts';
 import { conflictHunks } from './conflict-hunks.ts';
+import { decidedKey, type LostChange, takeLostFile } from './deleted-file.ts';
 import { followImports } from './imports/follow.ts';
 import { draftOf, joinLayer } from './joint.ts';
 import type { Renames } from './renames.ts';
@@ -31,6 +32,10 @@ export type MergeContext = {
   readonly isJoint: boolean;
   /** Structured files of the release's own. */
   readonly ownStructured: OwnStructured;
+  /** All skills of this composition, in canonical order. */
+  readonly skills: readonly SkillPackage[];
+  /** Skills whose work on a path was decided together with that of an earlier one, by `decidedKey`. */
+  readonly decided: Set<string>;
 };
 
 const DISAGREE: FileMerge = {
@@ -150,9 +155,8 @@ function addFile(context: MergeContext, layer: SkillPackage, named: string): voi
 function modifyFile(context: MergeContext, layer: SkillPackage, named: string): void {
   const path = presentName(context, layer, named);
   const ours = context.tree.file(path);
-  const known = baseFile(layer, named) ?? ownRenamedBase(layer, named);
-  const change = { base: known, theirs: modifiedFile(layer, named) };
-  const { base, theirs } = followed(context, layer, named, change);
+  if (context.decided.has(decidedKey(path, layer.manifest.skill))) return;
+  const { base, theirs } = changeOf(context, layer, named);
   if (layer.withoutBase.has(named) && ours !== null && theirs !== null) {
     takeMerge(
       context,
@@ -164,8 +168,39 @@ function modifyFile(context: MergeContext, layer: SkillPackage, named: string): 
     return;
   }
   const versions = { base, ours, theirs };
+  if (ours === null && takeLostFile(context, path, lostChanges(context, layer, path))) return;
   if (ours === null && base === null) takeMerge(context, layer, path, versions, DISAGREE);
   else mergeOnto(context, layer, path, versions);
+}
+
+/** Returns a layer's change of a file that it modifies, after the moves of the releases since. */
+function changeOf(context: MergeContext, layer: SkillPackage, named: string) {
+  const base = baseFile(layer, named) ?? ownRenamedBase(layer, named);
+  return followed(context, layer, named, { base, theirs: modifiedFile(layer, named) });
+}
+
+/**
+ * Returns the changes of a path that the release does not have, by a skill and those after it; none where a layer
+ * before had a part in it, or where a change has no base.
+ */
+function lostChanges(
+  context: MergeContext,
+  layer: SkillPackage,
+  path: string,
+): readonly LostChange[] {
+  const { tree, skills, mapped, ownStructured } = context;
+  const isLost = tree.touches(path).length === 0 && !tree.isConflicted(path);
+  if (!isLost || structuredKind(path, ownStructured) !== null) return [];
+  const changes: LostChange[] = [];
+  for (const one of skills.slice(Math.max(0, skills.indexOf(layer)))) {
+    for (const named of one.manifest.modifies) {
+      if (mapped(named, one) !== path) continue;
+      const { base, theirs } = changeOf(context, one, named);
+      if (base === null || theirs === null) return [];
+      changes.push({ skill: one.manifest.skill, base, theirs });
+    }
+  }
+  return changes[0]?.skill === layer.manifest.skill ? changes : [];
 }
 
 /**

@@ -246,6 +246,52 @@ test.concurrent('a release without a file that a layer changes is blocked, and t
   expect(codebase.tree()).toEqual(before);
 });
 
+test.concurrent('a file that a release deletes is asked about once for all skills, and never again', async () => {
+  await using codebase = installation();
+  const files = { alpha: line('one', 'ONE of alpha'), beta: line('nine', 'NINE of beta') };
+  for (const [name, text] of Object.entries(files)) {
+    addSkill(codebase, name, { modify: { 'src/c.ts': [LINES, text] } });
+  }
+  addSkill(codebase, 'gamma', {
+    modify: { 'src/c.ts': [LINES, line('five', 'FIVE of gamma')] },
+  });
+  addRelease(codebase, 'v1.1.0', {
+    files: { 'package.json': versioned('1.1.0') },
+    gone: ['src/c.ts'],
+  });
+  await codebase.claw('apply', 'alpha', 'beta');
+  const run = await codebase.claw('update', 'v1.1.0');
+  expect(run).toMatchObject({
+    code: 3,
+    json: {
+      conflicts: [{ path: 'src/c.ts', kind: 'modify-delete', layers: ['core', 'alpha, beta'] }],
+    },
+  });
+  expect(run.json.conflicts).toHaveLength(1);
+  expect((await codebase.claw('resolve', 'src/c.ts', '--ours')).code).toBe(0);
+  expect(await codebase.claw('continue')).toMatchObject({ code: 0 });
+  expect(codebase.has('src/c.ts')).toBe(false);
+  expect(await codebase.claw('replay')).toMatchObject({ code: 0, json: { conflicts: [] } });
+
+  // Another one's work on it is not gone unasked.
+  const more = await codebase.claw('apply', 'gamma');
+  expect(more).toMatchObject({
+    code: 3,
+    json: { conflicts: [{ path: 'src/c.ts', layers: ['core', 'alpha, beta, gamma'] }] },
+  });
+  expect((await codebase.claw('resolve', 'src/c.ts', '--theirs')).code).toBe(0);
+  expect(await codebase.claw('continue')).toMatchObject({ code: 0 });
+  const all = line('one', 'ONE of alpha', line('nine', 'NINE of beta'));
+  expect(codebase.read('src/c.ts')).toBe(line('five', 'FIVE of gamma', all));
+  expect(await codebase.claw('undo')).toMatchObject({ code: 0 });
+  expect(codebase.has('src/c.ts')).toBe(false);
+  expect(await codebase.claw('remove', 'alpha')).toMatchObject({
+    code: 0,
+    json: { conflicts: [] },
+  });
+  expect(await codebase.claw('verify')).toMatchObject({ code: 0 });
+});
+
 test.concurrent('a file of the owner’s where the release brings another one is a conflict', async () => {
   await using codebase = installation();
   nextRelease(codebase);

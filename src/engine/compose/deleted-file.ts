@@ -1,0 +1,107 @@
+import type { Conflict } from '../conflict.ts';
+import type { mergeFiles } from '../merge/file.ts';
+import { isSameFile, type TreeFile } from '../tree.ts';
+import { answeredFile } from './answer.ts';
+import type { ComposedTree } from './composition.ts';
+import type { ConflictOutcome, ResolvedConflict } from './resolve-conflict.ts';
+
+type Composing = {
+  readonly tree: ComposedTree;
+  readonly resolve: (conflict: Conflict) => ConflictOutcome;
+  readonly merge: typeof mergeFiles;
+  /** Skills whose work on a path was decided together with that of an earlier one, by `decidedKey`. */
+  readonly decided: Set<string>;
+};
+
+/** The work of one skill on a file that the release does not have. */
+export type LostChange = {
+  readonly skill: string;
+  readonly base: TreeFile;
+  readonly theirs: TreeFile;
+};
+
+/**
+ * Takes a file that the release does not have and that several skills change: it is asked about once for all of them,
+ * to be gone, or there with all of their changes. A decision that it is gone is noted for each of them as well, so that
+ * it holds when one of them is removed; a skill that comes later is asked about together with the others.
+ *
+ * @param changes of two skills or more, in canonical order
+ * @returns whether it was taken; not where the skills disagree in it, so that each is asked about
+ */
+export function takeLostFile(
+  { tree, resolve, merge, decided }: Composing,
+  path: string,
+  changes: readonly LostChange[],
+): boolean {
+  const [first, ...later] = changes;
+  if (first === undefined || later.length === 0) return false;
+  let whole = first.theirs;
+  for (const { base, theirs } of later) {
+    const merged = merge({ base, ours: whole, theirs }, { path });
+    if (merged.kind !== 'clean' || merged.file === null) return false;
+    whole = merged.file;
+  }
+  const skills = changes.map(({ skill }) => skill);
+  const question = lostFile(path, skills, { base: first.base, theirs: whole });
+  const own = changes.map(({ skill, ...sides }) => lostFile(path, [skill], sides));
+  const outcome = resolve(question);
+  const known = outcome.kind === 'open' ? knownGone(own.map(resolve)) : null;
+  if (outcome.kind === 'open' && known === null) {
+    tree.conflict(outcome.conflict);
+    return true;
+  }
+  const resolved = outcome.kind === 'resolved' ? outcome.resolved : null;
+  const file = resolved === null ? null : answeredFile(question, resolved.answer);
+  if (resolved !== null && file !== null && isSameFile(file, whole)) {
+    // With the first one's change there, those of the others merge as ever.
+    tree.put(path, first.theirs, first.skill, resolved);
+    return true;
+  }
+  for (const [at, skill] of skills.entries()) {
+    tree.put(path, file, skill, known?.[at] ?? (at === 0 ? resolved : null));
+    decided.add(decidedKey(path, skill));
+  }
+  if (file === null && resolved !== null && resolved.decision !== null) {
+    const { answer, decision } = resolved;
+    for (const conflict of own) tree.addResolved({ conflict, answer, decision, keys: [] });
+  }
+  return true;
+}
+
+/** Returns the key under which a skill's work on a path counts as decided with that of the others. */
+export function decidedKey(path: string, skill: string): string {
+  return `${skill}\0${path}`;
+}
+
+/** Returns what says of each of them that the file is gone; null where one is not known, or is there. */
+function knownGone(outcomes: readonly ConflictOutcome[]): readonly ResolvedConflict[] | null {
+  const gone = outcomes.flatMap((outcome) => {
+    if (outcome.kind === 'open') return [];
+    const { conflict, answer } = outcome.resolved;
+    return answeredFile(conflict, answer) === null ? [outcome.resolved] : [];
+  });
+  return gone.length === outcomes.length ? gone : null;
+}
+
+function lostFile(
+  path: string,
+  skills: readonly string[],
+  { base, theirs }: Pick<LostChange, 'base' | 'theirs'>,
+): Conflict {
+  const reason =
+    skills.length === 1
+      ? `${skills[0]} changes this file, but core does not have it.`
+      : `${skills.slice(0, -1).join(', ')} and ${skills.at(-1)} change this file, but core does not have it.`;
+  const sides = { base, ours: null, theirs };
+  const layers = ['core', skills.join(', ')] as const;
+  return {
+    path,
+    kind: 'modify-delete',
+    layers,
+    authors: [],
+    reason,
+    hunks: [],
+    sides,
+    values: null,
+  };
+}
