@@ -18,6 +18,7 @@ import { isProjectPath } from '../state/project-files.ts';
 import type { Release } from '../state/release.ts';
 import type { State } from '../state/state-file.ts';
 import type { TreeFile } from '../tree.ts';
+import { containedNotes, findContainedParts } from '../update/contained-changes.ts';
 import { declaredMoves, movesThatHold } from '../update/declared-moves.ts';
 import { checkMapped, dueMigrations, lostMigrations, migrateLayers } from '../update/migrate.ts';
 import { type FoundMove, findMoves, nameCandidates } from '../update/move-candidates.ts';
@@ -96,6 +97,11 @@ export async function planUpdate(
     isCore: (path) => isProjectPath(path, config),
     touched: [...state.files.keys()],
   });
+  // A layer that is contained as a whole is told as such.
+  const partly = layers.filter(
+    ({ manifest }) => !contained.some(({ name }) => name === manifest.skill),
+  );
+  const parts = findContainedParts(partly, core);
   const lost = isOlder(release.version, old.version)
     ? []
     : lostMigrations(old.migrations, migrations);
@@ -137,6 +143,7 @@ export async function planUpdate(
       ...lost,
       ...migrated.notes,
       ...retirements,
+      ...containedNotes(parts),
       ...extras.notes,
     ],
     core: { release, state: { ...knownCore(state, release), moves } },
@@ -155,6 +162,7 @@ export async function planUpdate(
       })),
       retired: [...migrated.retired, ...retired],
       contained,
+      containedParts: parts,
       affected: affectedLayers(layers, core),
       broughtSkills: extras.brought,
       keptSkills: extras.kept,

@@ -93,6 +93,7 @@ function mergeModes({ base, ours, theirs }: Versions<TreeFile | null>): boolean 
   });
 }
 
-function isBinary(bytes: Buffer): boolean {
+/** Tells whether a file is merged as a whole. */
+export function isBinary(bytes: Buffer): boolean {
   return bytes.subarray(0, BINARY_PROBE_BYTES).includes(0);
 }

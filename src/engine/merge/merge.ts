@@ -70,7 +70,8 @@ export function appliedRules(
   });
 }
 
-function mergeRegions(
+/** Cuts three texts into regions, each with what the rules make of it. */
+export function mergeRegions(
   lines: Versions<readonly string[]>,
   texts: Interned,
   format: Format | null,

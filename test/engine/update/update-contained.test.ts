@@ -222,3 +222,45 @@ test('two skills that make up for each other do not both go', async () => {
   expect(run.json).toMatchObject({ outcome: 'done', data: { retired: [], contained: [] } });
   expect(codebase.read('a.txt')).toBe(line('nine', 'NINE', FIRST));
 });
+
+test('of a skill that a release contains in part, the changes that it has are named', async () => {
+  await using codebase = temporaryCodebase(
+    { 'package.json': versioned('1.0.0'), 'a.txt': LINES, 'z.txt': LINES },
+    { git: true },
+  );
+  const mine = line('nine', 'nine\nten\neleven', line('five', 'FIVE', FIRST));
+  addSkill(codebase, 'fix', {
+    modify: { 'a.txt': [LINES, mine], 'z.txt': [LINES, line('three', 'mine')] },
+  });
+  await codebase.claw('apply', 'fix');
+  const taken = line('nine', 'nine\nten\neleven\ntwelve', line('three', 'THREE', FIRST));
+  addRelease(codebase, 'v2.0.0', {
+    files: {
+      'package.json': versioned('2.0.0'),
+      'a.txt': taken,
+      'z.txt': line('nine', 'NINE'),
+    },
+  });
+  const run = await codebase.claw('update', 'v2.0.0', '--yes');
+  expect(run.json).toMatchObject({
+    outcome: 'done',
+    data: {
+      contained: [],
+      containedParts: [
+        {
+          layer: 'fix',
+          path: 'a.txt',
+          changes: 3,
+          lines: [
+            [1, 1],
+            [10, 12],
+          ],
+        },
+      ],
+    },
+  });
+  expect(run.json.warnings).toContain(
+    'The release contains changes of fix, which are taken once: 2 of 3 in a.txt (lines 1, 10–12 there).',
+  );
+  expect(codebase.read('a.txt')).toBe(line('five', 'FIVE', taken));
+});

@@ -24,6 +24,16 @@ const Contained = z.object({
   fate: z.enum(['retired', 'stays', 'open']),
 });
 
+/** Changes of a layer to one file that the release contains, though not all that the layer does. */
+const ContainedPart = z.object({
+  layer: z.string(),
+  path: z.string(),
+  /** The changes that the layer makes to the file. */
+  changes: z.int(),
+  /** The lines of the release's file that are such a change already, first and last. */
+  lines: z.array(z.tuple([z.int(), z.int()])),
+});
+
 /** The result of `claw update`. */
 export const UpdateData = CarriedData.extend({
   from: Core,
@@ -33,6 +43,7 @@ export const UpdateData = CarriedData.extend({
   migrations: z.array(Migration),
   retired: z.array(z.string()),
   contained: z.array(Contained),
+  containedParts: z.array(ContainedPart),
   /** Layers that work on changed files, with those files. */
   affected: z.record(z.string(), z.array(z.string())),
   broughtSkills: z.array(z.string()),

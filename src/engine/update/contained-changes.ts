@@ -1,0 +1,55 @@
+import { containedChanges } from '../merge/contained.ts';
+import type { LineRange } from '../merge/lines/changed-lines.ts';
+import { baseFile, modifiedFile } from '../package/accessors.ts';
+import { mapPath, type PathMap } from '../package/manifest/path-map.ts';
+import type { SkillPackage } from '../package/package.ts';
+import type { TreeFile } from '../tree.ts';
+
+/** Changes of a layer to one file that a release contains, though not all that the layer does. */
+export type ContainedPart = {
+  readonly layer: string;
+  /** The file's path in the release. */
+  readonly path: string;
+  /** The changes that the layer makes to the file. */
+  readonly changes: number;
+  /** The lines of the release's file that are such a change already. */
+  readonly lines: readonly LineRange[];
+};
+
+type Release = {
+  readonly releaseFile: (path: string) => TreeFile | null;
+  readonly pathMaps: readonly PathMap[];
+  /** The files that it changes: of others it contains nothing new. */
+  readonly changed: readonly string[];
+};
+
+/** Finds the changes of layers that a release contains, change by change. */
+export function findContainedParts(
+  layers: readonly SkillPackage[],
+  { releaseFile, pathMaps, changed }: Release,
+): readonly ContainedPart[] {
+  const news = new Set(changed);
+  return layers.flatMap((layer) => {
+    const { skill, modifies, coreVersion } = layer.manifest;
+    return modifies.flatMap((named): readonly ContainedPart[] => {
+      const path = mapPath(named, coreVersion, pathMaps);
+      const [base, theirs] = [baseFile(layer, named), modifiedFile(layer, named)];
+      const ours = news.has(path) ? releaseFile(path) : null;
+      if (base === null || ours === null || theirs === null) return [];
+      const { changes, contained: lines } = containedChanges({ base, ours, theirs });
+      return lines.length === 0 ? [] : [{ layer: skill, path, changes, lines }];
+    });
+  });
+}
+
+/** Says for each layer what of it a release contains. */
+export function containedNotes(parts: readonly ContainedPart[]): readonly string[] {
+  return [...Map.groupBy(parts, ({ layer }) => layer)].map(([layer, own]) => {
+    const files = own.map(({ path, changes, lines }) => {
+      const places = lines.map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`));
+      const word = places.length === 1 && lines[0]?.[0] === lines[0]?.[1] ? 'line' : 'lines';
+      return `${lines.length} of ${changes} in ${path} (${word} ${places.join(', ')} there)`;
+    });
+    return `The release contains changes of ${layer}, which are taken once: ${files.join('; ')}.`;
+  });
+}
