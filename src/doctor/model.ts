@@ -7,7 +7,7 @@ import { adviceFor, examineChosen } from './model/chosen.ts';
 import { examineRefusedKeys } from './model/refused-keys.ts';
 
 const TIMEOUT_MS = 20_000;
-const ADVICE = '`claw setup` sets key and model; until then no agent answers.';
+const ADVICE = '`npx claw setup` sets key and model; until then no agent answers.';
 /** Beyond this, certificates and handshakes of channels begin to fail. */
 const MAX_DRIFT_MS = 120_000;
 

@@ -4,7 +4,7 @@ import { type Examination, type Finding, ok, problem, type Subject } from './exa
 import { lastChannelState } from './last-state.ts';
 
 const AREA = 'whatsapp';
-const AGAIN = '`claw setup whatsapp --again` pairs it again.';
+const AGAIN = '`npx claw setup whatsapp --again` pairs it again.';
 
 /** Checks the link to WhatsApp: the paired account, and the state that the running assistant logged last. */
 export const examination: Examination = {
@@ -15,13 +15,13 @@ export const examination: Examination = {
     switch (link.kind) {
       case 'absent':
       case 'unpaired':
-        return [ok(AREA, 'not paired; `claw setup whatsapp` links it to your phone')];
+        return [ok(AREA, 'not paired; `npx claw setup whatsapp` links it to your phone')];
       case 'removed':
         return [
           problem(
             AREA,
             'The phone has removed this device.',
-            '`claw setup whatsapp` pairs it again.',
+            '`npx claw setup whatsapp` pairs it again.',
           ),
         ];
       case 'in-use':

@@ -52,7 +52,7 @@ function reasonOf(status: number, detail: string): FailureReason | null {
 function httpSentence(model: Model, status: number, body: string): string {
   const detail = detailOf(body);
   if (reasonOf(status, detail) === 'key') {
-    return `The model's server at ${host(model)} refused the API key (${status}). Set another with \`claw setup\`.`;
+    return `The model's server at ${host(model)} refused the API key (${status}). Set another with \`npx claw setup\`.`;
   }
   if (status === 404 && detail === '') {
     const { usualEnd } = model.protocol;
@@ -83,7 +83,7 @@ export function connectionFailure({ server }: OfServer, error: unknown): ModelFa
     return {
       code: 'MODEL_FAILED',
       reason: 'key',
-      message: `${host({ server })} cannot be asked: the API key or a header holds a line break or a sign that cannot be sent, or the address has a password in it. Set it again with \`claw setup\`.`,
+      message: `${host({ server })} cannot be asked: the API key or a header holds a line break or a sign that cannot be sent, or the address has a password in it. Set it again with \`npx claw setup\`.`,
     };
   }
   const code = errorCode(error);

@@ -18,7 +18,7 @@ export function examineRefusedKeys(dataDir: string): readonly Finding[] {
           problem(
             'model',
             `the key of ${provider} was refused when it was last asked: ${message}`,
-            `Set another one: \`claw setup --provider ${provider}\`. Other models answer until then.`,
+            `Set another one: \`npx claw setup --provider ${provider}\`. Other models answer until then.`,
           ),
         );
     } finally {

@@ -60,7 +60,7 @@ test('the link to WhatsApp: not there, paired, in use, removed', async () => {
   linkDatabase.close();
   expect(await said()).toMatchObject({
     ok: false,
-    advice: '`claw setup whatsapp` pairs it again.',
+    advice: '`npx claw setup whatsapp` pairs it again.',
   });
   const again = openLinkDatabase(project.data, () => 0);
   again.database.exec('UPDATE credentials SET is_removed = 0');

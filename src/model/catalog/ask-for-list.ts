@@ -57,7 +57,7 @@ export async function askForList(
 
 function refusal(where: string, status: number): ModelList {
   if (status === 401 || status === 403) {
-    return none(`${where} refused the API key (${status}). Set another with \`claw setup\`.`);
+    return none(`${where} refused the API key (${status}). Set another with \`npx claw setup\`.`);
   }
   if (status === 404 || status === 405 || status === 501) {
     return {

@@ -52,7 +52,7 @@ test.each([
     expect(await completeOnce(testModel(there))).toEqual({
       ok: false,
       message:
-        '127.0.0.1:9 cannot be asked: the API key or a header holds a line break or a sign that cannot be sent, or the address has a password in it. Set it again with `claw setup`.',
+        '127.0.0.1:9 cannot be asked: the API key or a header holds a line break or a sign that cannot be sent, or the address has a password in it. Set it again with `npx claw setup`.',
     });
   },
 );
