@@ -1,7 +1,8 @@
 import { at } from '../lines/edits.ts';
 import type { Interned } from '../lines/intern.ts';
 import { mapVersions, NAMES } from '../lines/line-ends.ts';
-import { commonHead, commonTail, isEqual, type Range, type Region } from '../lines/regions.ts';
+import { isEqual, type Range, type Region } from '../lines/regions.ts';
+import { isWithin } from '../lines/same-change.ts';
 import {
   BLOCK,
   type BrokenBlock,
@@ -164,18 +165,4 @@ function resolveContained(region: Region, texts: Interned): Region {
   // Each may have the block of the other at the other end of its own: then nothing tells which.
   if (isOurs === holds(ours, theirs)) return region;
   return { ...region, kind: isOurs ? 'ours' : 'theirs' };
-}
-
-/**
- * Tells whether one side is the base with a block put in, and the other side has that block and, before
- * or after it, the base's own lines.
- */
-export function isWithin(base: Int32Array, one: Int32Array, other: Int32Array): boolean {
-  const { length } = one;
-  const inserted = length - base.length;
-  if (inserted < 1 || commonHead(base, one) + commonTail(base, one) < base.length) return false;
-  return (
-    commonHead(one, other) + commonTail(one, base) >= length ||
-    commonTail(one, other) + commonHead(one, base) >= length
-  );
 }

@@ -2,10 +2,9 @@ import type { Versions } from '../../tree.ts';
 import type { Interned } from '../lines/intern.ts';
 import { mapVersions, NAMES } from '../lines/line-ends.ts';
 import { isEqual, type Range, type Region } from '../lines/regions.ts';
-import { holdsRun } from '../lines/same-change.ts';
+import { holdsRun, isWithin } from '../lines/same-change.ts';
 import { joinRegions } from './invalid-merge.ts';
 import { findWords } from './places.ts';
-import { isWithin } from './repeats.ts';
 
 /** Agreed lines between two insertions that may be one: further apart equal lines are mostly meant. */
 const MAX_APART = 3;

@@ -2,7 +2,7 @@ import type { Versions } from '../../tree.ts';
 import type { Interned } from './intern.ts';
 import { mapVersions, NAMES } from './line-ends.ts';
 import { contentOf } from './lines.ts';
-import { isEqual, type Region } from './regions.ts';
+import { commonHead, commonTail, isEqual, type Region } from './regions.ts';
 
 const WORD = /[\p{L}\p{N}]/u;
 /** Lines are bytes: other white space can be a part of a letter. */
@@ -16,8 +16,8 @@ type Texts = {
 };
 
 /**
- * Resolves a conflict in which the sides do not disagree: one inserts all that the other one inserts, in one
- * piece, and more; or they differ in space at the ends of lines alone.
+ * Resolves a conflict in which the sides do not disagree: one makes all of the other one's change, in one piece,
+ * and more; or they differ in space at the ends of lines alone.
  */
 export function resolveSameChange(region: Region, { texts, lines, keepsBreaks }: Texts): Region {
   if (region.kind !== 'conflict') return region;
@@ -34,6 +34,12 @@ export function resolveSameChange(region: Region, { texts, lines, keepsBreaks }:
     const [one, other] = less === 'ours' ? [ours, theirs] : [theirs, ours];
     return isWord && holdsRun(other, one) ? { ...region, kind: larger } : region;
   }
+  const [isOurs, isTheirs] = [
+    hasChange(base, theirs, ours, said.theirs),
+    hasChange(base, ours, theirs, said.ours),
+  ];
+  // Equal lines can make both readings right: then nothing tells which is.
+  if (isOurs !== isTheirs) return { ...region, kind: isOurs ? 'ours' : 'theirs' };
   const isSame =
     ours.length === theirs.length &&
     said.ours.every((line, index) => trimmed(line) === trimmed(said.theirs[index] ?? ''));
@@ -43,6 +49,44 @@ export function resolveSameChange(region: Region, { texts, lines, keepsBreaks }:
     endOf(mine, said.theirs[index] ?? mine, { known, keepsBreaks }),
   );
   return { ...region, kind: 'resolved', lines: resolved, rule: 'layout' };
+}
+
+/**
+ * Tells whether the change that one side makes of the base is a part of the other side's: both insert the same
+ * lines at the same place, where the other one also changes the base's; or the other one has all lines of the one,
+ * which brought some of them, as a run, and beside it none of the base's.
+ *
+ * @param said the lines of the one side
+ */
+function hasChange(
+  base: Int32Array,
+  one: Int32Array,
+  other: Int32Array,
+  said: readonly string[],
+): boolean {
+  const brings = said.some((line, index) => WORD.test(line) && !base.includes(one[index] ?? -1));
+  if (!brings) return false;
+  const inserted = one.length - base.length;
+  if (isWithin(base, one, other)) return other.length > inserted;
+  const start = runOf(other, one);
+  if (start < 0 || other.length === one.length) return false;
+  return other.every(
+    (line, index) => !base.includes(line) || (index >= start && index < start + one.length),
+  );
+}
+
+/**
+ * Tells whether one side is the base with a block put in, and the other side has that block and, before
+ * or after it, the base's own lines.
+ */
+export function isWithin(base: Int32Array, one: Int32Array, other: Int32Array): boolean {
+  const { length } = one;
+  const inserted = length - base.length;
+  if (inserted < 1 || commonHead(base, one) + commonTail(base, one) < base.length) return false;
+  return (
+    commonHead(one, other) + commonTail(one, base) >= length ||
+    commonTail(one, other) + commonHead(one, base) >= length
+  );
 }
 
 /** Returns the line that changed; where both did, the one without space at its end, a break of Markdown apart. */
@@ -62,8 +106,13 @@ function trimmed(line: string): string {
 
 /** Tells whether a text has all of another one as a run of its lines. */
 export function holdsRun(text: Int32Array, run: Int32Array): boolean {
+  return runOf(text, run) >= 0;
+}
+
+/** Returns the place of a run of lines in a text; -1 where it has none. */
+function runOf(text: Int32Array, run: Int32Array): number {
   for (let start = 0; start + run.length <= text.length; start++) {
-    if (isEqual(text.subarray(start, start + run.length), run)) return true;
+    if (isEqual(text.subarray(start, start + run.length), run)) return start;
   }
-  return false;
+  return -1;
 }

@@ -28,7 +28,7 @@ test('an insertion is contained in one that has more', () => {
   expect(contained({ ours: theirs, theirs: ours })).toEqual({ changes: 1, contained: [] });
 });
 
-test('a block is contained where ours has it a few lines further on', () => {
+test('an insertion is contained where ours also changes the line below it', () => {
   const block = ['if (late) {', '  warn(late);', '  retry(late);', '}'];
   const theirs = LINES.toSpliced(3, 0, ...block);
   const ours = LINES.with(3, 'FOUR').toSpliced(3, 0, ...block);
