@@ -199,6 +199,7 @@ export function openHost(options: HostOptions): Host {
     timeouts,
     commands,
     filters: options.filters,
+    budgets,
     channelOf,
     outgoing,
     onStored(jids) {

@@ -21,6 +21,7 @@ function start(environment: Readonly<Record<string, string>> = {}) {
     signal: new AbortController().signal,
     setTimer: () => () => {},
     fetchAttachment: () => Promise.reject(new Error('no file')),
+    pay: () => true,
   };
   const apply = (text: string, isOwner = false, id = 'bob') =>
     filters.apply(

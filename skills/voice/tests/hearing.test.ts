@@ -35,13 +35,14 @@ function hearing(env: Readonly<Record<string, string>>, dataDir: string) {
       text = '',
       ...over
     }: { mimeType?: string; text?: string; seconds?: number } = {},
+    pay: (microUsd: number) => boolean = () => true,
   ) => {
     const path = join(dataDir, 'note.ogg');
     const fetchAttachment = async (): Promise<FetchedAttachment> => {
       writeFileSync(path, bytes);
       return { path, mimeType, sizeBytes: bytes.length, name: null };
     };
-    const call = { fetchAttachment, signal: new AbortController().signal };
+    const call = { fetchAttachment, pay, signal: new AbortController().signal };
     return await opened.value?.({ ...message, text, attachments: [{ ...NOTE, ...over }] }, call);
   };
 }
@@ -270,6 +271,27 @@ test('the minutes and the dollars of a day end the hearing until the next one', 
   expect(server.heard).toHaveLength(1);
   const tomorrow = usedToday({ dataDir: folder.dir, now: () => context.now() + 86_400_000 });
   expect(tomorrow.seconds).toBe(0);
+});
+
+test('what is heard is charged to the group, and not heard where its budget is used up', async () => {
+  await using server = await startVoiceServer();
+  using folder = temporaryFolder();
+  const env = { VOICE_URL: server.url, VOICE_KEY: KEY, VOICE_DOLLARS_A_MINUTE: '0.6' };
+  const hear = hearing(env, folder.dir);
+  const used = () => usedToday({ dataDir: folder.dir, now: context.now }).microDollars;
+  const paid: number[] = [];
+  const pay = (hasRoom: boolean) => (microUsd: number) => {
+    paid.push(microUsd);
+    return hasRoom;
+  };
+  expect(replyOf(await hear(clip(), {}, pay(false)))).toContain('the budget for today is used up');
+  expect([server.heard.length, used()]).toEqual([0, 0]);
+  expect(await hear(clip(), {}, pay(true))).toMatchObject({ text: server.own.words });
+  expect(paid).toEqual([used(), used()]);
+  // The limits of voice itself end it before anything is charged.
+  const few = hearing({ ...env, VOICE_MINUTES_A_DAY: '0' }, folder.dir);
+  expect(replyOf(await few(clip(), {}, pay(true)))).toContain('VOICE_MINUTES_A_DAY');
+  expect(paid).toHaveLength(2);
 });
 
 test('of what a recogniser prints only words are left', () => {

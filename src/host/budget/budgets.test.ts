@@ -57,6 +57,21 @@ test('what cannot be written counts all the same, as long as the process lives',
   expect(budgets.isUsedUp('club')).toBe(false);
 });
 
+test('work that is no call of a model is charged by its name, until nothing is left', () => {
+  const day = '2026-11-21';
+  expect(budgets.pay('family', { name: 'voice', microUsd: 999_999 })).toBe(true);
+  expect(budgets.pay('family', { name: 'voice', microUsd: 1 })).toBe(true);
+  expect(budgets.pay('family', { name: 'voice', microUsd: 1 })).toBe(false);
+  expect(budgets.pay('family', { name: 'voice', microUsd: 0 })).toBe(true);
+  expect(budgets.pay('club', { name: 'voice', microUsd: 1 })).toBe(true);
+  expect(store.usage.of('family', day)).toEqual({
+    tokens: 0,
+    microUsd: 1_000_000,
+    unpricedCalls: 0,
+  });
+  expect(store.usage.byModel(day, 'family')).toMatchObject([{ model: 'voice', calls: 2 }]);
+});
+
 test('a call that waits for others goes on when the owner allows more, or when nobody waits', async () => {
   const first = await budgets.admit('family', call(150), forever());
   const gone = new AbortController();

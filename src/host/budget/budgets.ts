@@ -3,6 +3,7 @@ import { costOf } from '../../model/metering/price.ts';
 import type { Model } from '../../model/model.ts';
 import type { Admission, TokenCounts } from '../../model/tokens.ts';
 import type { Group, Limits, Spending } from '../../store/store.ts';
+import type { Charge } from '../../store/usage.ts';
 import type {
   ClockPort,
   IdPort,
@@ -17,6 +18,9 @@ import { localDay } from './day.ts';
 import { ALL, noticesOf } from './notices.ts';
 import { openReservations, type Reservations } from './reservations.ts';
 
+/** Work that costs money: its name in `/budget`, and its price in millionths of a dollar. */
+export type PaidWork = { readonly name: string; readonly microUsd: number };
+
 /** Budgets of a day, for all groups together and for each. */
 export interface Budgets {
   /** Tells whether a folder may spend nothing more today. */
@@ -27,6 +31,11 @@ export interface Budgets {
    * cannot pass it by more than one of them.
    */
   admit(folder: string, call: PaidCall, signal: AbortSignal): Promise<Admission>;
+  /**
+   * Charges a folder for work that is no call of a model, such as a voice note that is heard. False, and nothing
+   * charged, where it may spend nothing more today. What costs nothing may always be done.
+   */
+  pay(folder: string, work: PaidWork): boolean;
   /** Says in a chat that nothing more comes today; once a day, however often it is called. */
   sayPaused(group: Group): void;
   /** Sets what a folder may spend from now on; null is the default. */
@@ -84,6 +93,17 @@ export function openBudgets(options: BudgetOptions): Budgets {
     return { kind: 'refused', message: 'The budget for today is used up.' };
   }
 
+  function pay(folder: string, { name, microUsd }: PaidWork): boolean {
+    if (microUsd === 0) return true;
+    if (isUsedUp(folder)) return false;
+    const amount = { tokens: 0, microUsd };
+    const reservation = reservations.reserve({ folder, ...amount });
+    reservation.charge(() =>
+      write(folder, { ...NO_TOKENS, model: name, microUsd }) ? null : amount,
+    );
+    return true;
+  }
+
   function amountOf(model: Model, counts: TokenCounts) {
     const { inputTokens, cacheWriteTokens, cacheReadTokens, outputTokens } = counts;
     const tokens = inputTokens + cacheWriteTokens + cacheReadTokens + outputTokens;
@@ -93,16 +113,21 @@ export function openBudgets(options: BudgetOptions): Budgets {
   /** @returns what could not be written */
   function charge(folder: string, model: Model, counts: TokenCounts | null) {
     if (counts === null) return null;
+    const spent = { ...counts, model: model.name, microUsd: costOf(model, counts) };
+    return write(folder, spent) ? null : amountOf(model, counts);
+  }
+
+  /** @returns whether it could be written */
+  function write(folder: string, spent: Omit<Charge, 'day' | 'folder'>): boolean {
     const day = today();
-    const microUsd = costOf(model, counts);
     try {
-      store.usage.add({ ...counts, day, folder, model: model.name, microUsd });
+      store.usage.add({ ...spent, day, folder });
     } catch (error) {
       log.error('what the model cost could not be written', { folder, error: String(error) });
-      return amountOf(model, counts);
+      return false;
     }
     tell(folder, day);
-    return null;
+    return true;
   }
 
   /**
@@ -122,6 +147,7 @@ export function openBudgets(options: BudgetOptions): Budgets {
   return {
     isUsedUp,
     admit,
+    pay,
     limitsOf,
     sayPaused(group) {
       notices.sayPaused(group, today());
@@ -144,6 +170,8 @@ export function openBudgets(options: BudgetOptions): Budgets {
       }),
   };
 }
+
+const NO_TOKENS = { inputTokens: 0, cacheWriteTokens: 0, cacheReadTokens: 0, outputTokens: 0 };
 
 type Amount = Pick<Spending, 'microUsd' | 'tokens'>;
 

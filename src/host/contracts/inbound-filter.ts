@@ -38,6 +38,11 @@ export type FilterCall = {
   readonly signal: AbortSignal;
   /** Fetches the file of the message; it is deleted when the filter has ended. Rejects where there is none. */
   readonly fetchAttachment: () => Promise<FetchedAttachment>;
+  /**
+   * Charges work on the message to the budget of its group, under the filter's name, in millionths of a dollar. False
+   * where the group may spend nothing more today: then the work is not to be done.
+   */
+  readonly pay: (microUsd: number) => boolean;
 };
 
 /** A filter's decision about a message. */

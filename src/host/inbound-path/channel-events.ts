@@ -8,6 +8,7 @@ import type {
 import type { KeptReaction } from '../../store/store.ts';
 import { takeChoice } from '../asking/answers.ts';
 import { takeReaction } from '../asking/reacting.ts';
+import type { Budgets } from '../budget/budgets.ts';
 import type { Command } from '../contracts/command.ts';
 import type { HostLog } from '../contracts/log.ts';
 import type {
@@ -37,6 +38,7 @@ export type ChannelEventParts = StorePort &
   TimeoutsPort &
   LogPort & {
     readonly filters: InboundFilters;
+    readonly budgets: Pick<Budgets, 'pay'>;
     readonly channelOf: (jid: string) => Channel | undefined;
     /** Something new is stored: there may be turns to run and messages to send. */
     readonly onStored: (jids: ReadonlySet<string>) => void;

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import type { Channel, FetchedAttachment, InboundMessage } from '../../channels/channel.ts';
 import type { Group, HeldMessage } from '../../store/store.ts';
+import type { Budgets, PaidWork } from '../budget/budgets.ts';
 import type { FilteredMessage } from '../contracts/inbound-filter.ts';
 import type { ClockPort, LogPort, StorePort, TimeoutsPort, TimerPort } from '../contracts/ports.ts';
 import type { FilterOutcome, InboundFilters } from './filters.ts';
@@ -31,6 +32,7 @@ export type FilteringParts = StorePort &
   TimeoutsPort &
   LogPort & {
     readonly filters: InboundFilters;
+    readonly budgets: Pick<Budgets, 'pay'>;
     readonly channelOf: (jid: string) => Channel | undefined;
     /** Makes a message that waited part of its chat, and takes it out of those that wait. */
     readonly release: (held: HeldMessage, message: InboundMessage, outcome: Ended) => Promise<void>;
@@ -78,7 +80,8 @@ export function openFiltering(parts: FilteringParts): Filtering {
       hasEnded = true;
       clear();
     };
-    const means = { fetchAttachment, setTimer, signal: stopping.signal };
+    const pay = (work: PaidWork) => parts.budgets.pay(group.folder, work);
+    const means = { fetchAttachment, pay, setTimer, signal: stopping.signal };
     const outcome = filters.apply(seenBy(source, group), means);
     if (outcome instanceof Promise) return outcome.finally(end);
     end();

@@ -62,7 +62,7 @@ test('filters work in their order, on what those before have left, and hold noth
     ],
     own: { MARK: 'm' },
     seen: message,
-    call: ['fetchAttachment', 'signal'],
+    call: ['fetchAttachment', 'pay', 'signal'],
   });
   expect(outcome.notes).toEqual(['[last: {"made": x]']);
 });

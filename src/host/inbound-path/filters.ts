@@ -1,6 +1,7 @@
 import { openContributions, type Silent } from '../../lib/contribution.ts';
 import { NO_DATABASES, type OwnDatabases } from '../../lib/own-database.ts';
 import type { Environment } from '../../lib/settings.ts';
+import type { PaidWork } from '../budget/budgets.ts';
 import type {
   FilterCall,
   FilteredMessage,
@@ -32,7 +33,10 @@ export type FilterOutcome =
   /** A filter that must not be passed by could not look at it. */
   | { readonly kind: 'failed'; readonly filter: string; readonly problem: string };
 
-export type FilterMeans = FilterCall & { readonly setTimer: SetTimer };
+export type FilterMeans = Omit<FilterCall, 'pay'> & {
+  readonly setTimer: SetTimer;
+  readonly pay: (work: PaidWork) => boolean;
+};
 
 type OpenFilter = Pick<InboundFilterContribution, 'name' | 'onFailure'> & {
   readonly timeoutMs: number;
@@ -138,13 +142,14 @@ function ownCopy(message: FilteredMessage, text: string): FilteredMessage {
 
 /** Calls a filter, and ends its promise with its time or with the assistant. */
 function limited(
-  { filter, timeoutMs }: OpenFilter,
+  { name, filter, timeoutMs }: OpenFilter,
   message: FilteredMessage,
-  { fetchAttachment, signal, setTimer }: FilterMeans,
+  { fetchAttachment, pay, signal, setTimer }: FilterMeans,
 ): FilterResult | Promise<FilterResult> {
   const ending = new AbortController();
   const result = filter(message, {
     fetchAttachment,
+    pay: (microUsd) => pay({ name, microUsd }),
     // Most filters answer at once and need none, and it costs more than they do.
     get signal() {
       return AbortSignal.any([signal, ending.signal]);

@@ -1,5 +1,6 @@
 import type { Channel, Frame } from '../../channels/channel.ts';
 import type { KeptReaction } from '../../store/store.ts';
+import type { Budgets } from '../budget/budgets.ts';
 import type { Command } from '../contracts/command.ts';
 import type {
   ChannelsPort,
@@ -39,6 +40,7 @@ export type InboundOptions = StorePort &
   TimeoutsPort & {
     readonly commands: readonly Command[];
     readonly filters: InboundFilters;
+    readonly budgets: Pick<Budgets, 'pay'>;
     readonly channelOf: (jid: string) => Channel | undefined;
     readonly outgoing: Outgoing;
     /** Something new is stored in these chats: there may be turns to run and messages to send. */
@@ -66,6 +68,7 @@ export function openInbound(options: InboundOptions): Inbound {
     projectDir,
     commands,
     filters,
+    budgets: options.budgets,
     channelOf,
     now,
     setTimer,

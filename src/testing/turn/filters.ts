@@ -47,6 +47,7 @@ export const means = {
   signal: new AbortController().signal,
   setTimer: () => () => {},
   fetchAttachment: () => Promise.reject(new Error('no file')),
+  pay: () => true,
 };
 
 /** Opens the filters of a folder. */

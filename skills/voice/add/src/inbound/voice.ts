@@ -69,7 +69,7 @@ export const filter = defineInboundFilter({
 
 async function heard(
   { by, settings, dataDir, now }: Means,
-  { fetchAttachment, signal }: FilterCall,
+  { fetchAttachment, pay, signal }: FilterCall,
   claimed: number | null,
 ): Promise<string> {
   signal.throwIfAborted();
@@ -77,7 +77,15 @@ async function heard(
   const seconds = await lengthOf({ ...file, seconds: claimed });
   const { VOICE_NOTE_SECONDS: longest, VOICE_WAIT_SECONDS: patience } = settings;
   if (seconds > longest) throw new VoiceError('TOO_LONG', tooLong(seconds, longest));
-  book({ dataDir, now }, settings, { seconds, microDollars: microDollarsHeard(settings, seconds) });
+  const microDollars = microDollarsHeard(settings, seconds);
+  book({ dataDir, now }, settings, {
+    seconds,
+    microDollars,
+    pay() {
+      if (pay(microDollars)) return;
+      throw new VoiceError('DAY_IS_USED_UP', 'the budget for today is used up');
+    },
+  });
   const pause = (ms: number, until: AbortSignal) =>
     delay(ms, undefined, { signal: until }).catch(() => {});
   const means = { limitMs: patience * 1_000, signal, pause };

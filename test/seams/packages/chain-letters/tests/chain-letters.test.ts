@@ -25,6 +25,7 @@ test('a chain letter is dropped, one that may be one is marked, and the owner is
         signal: new AbortController().signal,
         setTimer: () => () => {},
         fetchAttachment: () => Promise.reject(new Error('no file')),
+        pay: () => true,
       },
     );
   const dropped = { kind: 'dropped', filter: 'chain-letters', reason: 'a chain letter' };

@@ -33,9 +33,14 @@ export function usedToday({ dataDir, now }: Place): VoiceDay {
 /**
  * Books a piece of work before it is done: what fails has often cost something too.
  *
+ * @param pay called where the day has room for it; nothing is booked where it throws
  * @throws VoiceError DAY_IS_USED_UP
  */
-export function book(place: Place, settings: VoiceSettings, work: VoiceWork): void {
+export function book(
+  place: Place,
+  settings: VoiceSettings,
+  work: VoiceWork & { readonly pay?: () => void },
+): void {
   const used = usedToday(place);
   const seconds = used.seconds + work.seconds;
   const microDollars = used.microDollars + work.microDollars;
@@ -48,6 +53,7 @@ export function book(place: Place, settings: VoiceSettings, work: VoiceWork): vo
     const text = `today’s $${dollars} for voice are used up (VOICE_DOLLARS_A_DAY)`;
     throw new VoiceError('DAY_IS_USED_UP', text);
   }
+  work.pay?.();
   const path = fileIn(place.dataDir);
   mkdirSync(join(place.dataDir, 'voice'), { recursive: true, mode: 0o700 });
   writeFileSync(`${path}.new`, JSON.stringify({ day: used.day, seconds, microDollars }));
