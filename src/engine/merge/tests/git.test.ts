@@ -7,6 +7,7 @@ import { diff3Merge } from 'node-diff3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mostlyUniqueVersions, repetitiveVersions } from '../../../testing/texts.ts';
 import type { Versions } from '../../tree.ts';
+import { mapVersions } from '../lines/line-ends.ts';
 import { mergeText } from '../merge-text.ts';
 import { mergeTexts } from '../text.ts';
 
@@ -40,17 +41,23 @@ function mergeOurselves(versions: Versions<string>): string | null {
 }
 
 /**
- * Expects what git makes of a conflict when it keeps the lines of both sides. An insertion that has all of the
- * other side's is no question here; git may have a line of it twice.
+ * Expects what git makes of a conflict when it keeps the lines of both sides, but for lines of the base that a side
+ * took out. A change that has all of the other side's is no question here; git may have a line of it twice.
  */
 function expectUnion(own: string, versions: Versions<string>): void {
   const union = mergeWithGit(versions, '--union') ?? '';
-  expect(new Set(own.split('\n'))).toEqual(new Set(union.split('\n')));
+  const linesOf = (text: string) => new Set(text.split('\n'));
+  const [kept, all] = [linesOf(own), linesOf(union)];
+  const { base, ours, theirs } = mapVersions(versions, linesOf);
+  const lost = [...all].filter((line) => !kept.has(line));
+  const isTakenOut = (line: string) => base.has(line) && !(ours.has(line) && theirs.has(line));
+  expect([...kept].filter((line) => !all.has(line))).toEqual([]);
+  expect(lost.filter((line) => !isTakenOut(line))).toEqual([]);
   expect(own.length).toBeLessThanOrEqual(union.length);
 }
 
 describe('beside git merge-file', () => {
-  test('the same texts are clean, insertions that contain each other apart, and come out the same, where lines are mostly unique', () => {
+  test('the same texts are clean, changes that contain each other apart, and come out the same, where lines are mostly unique', () => {
     let clean = 0;
     let conflicts = 0;
     const law = (versions: Versions<string>) => {
@@ -83,7 +90,7 @@ describe('beside git merge-file', () => {
   });
 });
 
-test('beside node-diff3, the same texts are clean, such insertions apart, and come out the same', () => {
+test('beside node-diff3, the same texts are clean, such changes apart, and come out the same', () => {
   const law = (versions: Versions<string>) => {
     const own = mergeOurselves(versions);
     const other = mergeWithNodeDiff3(versions);
