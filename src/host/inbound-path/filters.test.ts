@@ -13,6 +13,7 @@ import {
   message,
 } from '../../testing/turn/filters.ts';
 import { commands, FAMILY, isIdle, startWithFamily } from '../../testing/turn/tasks.ts';
+import type { FilterCall } from '../contracts/inbound-filter.ts';
 import { discoverInboundFilters, type FilterResult } from '../contracts/inbound-filter.ts';
 import { openInboundFilters } from './filters.ts';
 
@@ -197,7 +198,7 @@ test('no filter can make a command or an answer of what a person wrote', async (
   await assistant.stop();
 });
 
-test('a message that a filter works on is acknowledged, later ones wait behind it, and its file is gone after', async () => {
+test('a message that a filter works on is acknowledged, later ones wait behind it, its group pays, and its file is gone after', async () => {
   using project = new TestProject();
   const prompts: string[] = [];
   const agent = async ({ prompt }: { readonly prompt: string }) => {
@@ -210,12 +211,13 @@ test('a message that a filter works on is acknowledged, later ones wait behind i
     kind: 'made',
     value: (
       { attachments, text }: { attachments: readonly unknown[]; text: string },
-      { fetchAttachment }: { fetchAttachment: () => Promise<{ path: string }> },
+      { fetchAttachment, pay }: Pick<FilterCall, 'fetchAttachment' | 'pay'>,
     ) =>
       attachments.length === 0
         ? ({ kind: 'pass' } as const)
         : fetchAttachment().then(async ({ path }) => {
             paths.push(path);
+            expect(pay(7)).toBe(true);
             return { kind: 'change', text: `${text}${await heard.promise}` } as const;
           }),
   } as const;
@@ -228,7 +230,9 @@ test('a message that a filter works on is acknowledged, later ones wait behind i
     open: () => made,
   } as const;
   const { filters } = openInboundFilters([voice as never], {}, context);
-  const assistant = await startWithFamily(project, agent, undefined, { filters });
+  const assistant = await startWithFamily(project, agent, new TestClock('2026-11-21T12:00:00Z'), {
+    filters,
+  });
   const { chat, store } = assistant;
   const path = join(project.dir, 'voice.ogg');
   writeFileSync(path, 'sound');
@@ -257,6 +261,8 @@ test('a message that a filter works on is acknowledged, later ones wait behind i
     .between({ jid: FAMILY, from: 0, upto: 99 }, 9)
     .map(({ text }) => text);
   expect(said).toEqual(['@Andy, where are you?\n[voice, 3 s, 1 kB, id v]', 'and that?']);
+  const paid = store.usage.byModel('2026-11-21', 'family').filter(({ model }) => model === 'voice');
+  expect(paid).toMatchObject([{ microUsd: 7, tokens: 0 }]);
   expect(paths).toEqual([path]);
   expect(existsSync(path)).toBe(false);
   await vi.waitFor(() => expect(chat.acknowledged).toContain(FAMILY));
