@@ -1,7 +1,9 @@
 import * as fs from 'node:fs';
-import { join } from 'node:path';
+import { syncBuiltinESMExports } from 'node:module';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { digestBytes } from '../digest.ts';
+import { ClawError } from '../errors.ts';
 import { commitSteps, type StagedChange } from './commit.ts';
 import { listTransactions } from './records.ts';
 import { fingerprint } from './recover.js';
@@ -73,6 +75,28 @@ test('an added file that appeared meanwhile is not replaced', () => {
   );
   expect(fs.readFileSync(join(root, 'a.ts'), 'utf8')).toBe('a\n');
   expect(fs.readFileSync(join(root, 'b.ts'), 'utf8')).toBe('theirs\n');
+});
+
+test('a file that another program puts into a folder of .claw/ while it is made is not replaced', (context) => {
+  using folder = temporaryFolder();
+  const root = folder.path;
+  layOut(root, { 'a.ts': 'a\n', '.claw/state.yaml': 's\n' });
+  const path = '.claw/packages/demo/manifest.yaml';
+  const { mkdirSync } = fs.default;
+  context.onTestFinished(() => {
+    fs.default.mkdirSync = mkdirSync;
+    syncBuiltinESMExports();
+  });
+  fs.default.mkdirSync = ((made: string, options) => {
+    const result = mkdirSync(made, options);
+    if (join(root, dirname(path)) === made) fs.writeFileSync(join(root, path), 'theirs\n');
+    return result;
+  }) as typeof mkdirSync;
+  syncBuiltinESMExports();
+  const steps = [write(root, 'a.ts', 'changed\n'), write(root, path, 'ours\n')];
+  expect(() => commitSteps(root, change(steps))).toThrow(ClawError);
+  expect(fs.readFileSync(join(root, path), 'utf8')).toBe('theirs\n');
+  expect(fs.readFileSync(join(root, 'a.ts'), 'utf8')).toBe('a\n');
 });
 
 test('nothing is written through a symbolic link', () => {

@@ -28,8 +28,8 @@
  * @typedef {import('./step.ts').Fingerprint} Fingerprint
  * @typedef {Extract<JournalStep, { kind: 'file' }>} FileStep
  * @typedef {Extract<JournalStep, { kind: 'swap' }>} SwapStep
- * @typedef {Map<string, boolean>} OwnFolders folders of `.claw/` that are there, and whether this run made
- *   them; in the rest of the project another program may put a link in a folder's place at any time
+ * @typedef {Set<string>} OwnFolders folders of `.claw/` that are there; in the rest of the project another
+ *   program may put a link in a folder's place at any time
  */
 import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
@@ -125,7 +125,7 @@ export function publish(root, journal, onEdited) {
   const needed = new Set(
     journal.steps.flatMap((step) => (isWrite(step) ? parents(step.path) : [])),
   );
-  const way = { isForced: false, folders: new Map() };
+  const way = { isForced: false, folders: new Set() };
   let isComplete = true;
   for (const [n, step] of journal.steps.entries()) {
     if (step.kind === 'swap') publishSwap(root, journal.id, step, n);
@@ -289,13 +289,13 @@ export function fingerprint(path) {
  * @param {OwnFolders} [folders] what is not looked at again; folders that are seen are added
  * @returns {string | null} the first folder on the way to `path` that is a symbolic link
  */
-export function linkOnPath(root, path, folders = new Map()) {
+export function linkOnPath(root, path, folders = new Set()) {
   for (const folder of parents(path).reverse()) {
     if (folders.has(folder)) continue;
     const found = fs.lstatSync(join(root, folder), { throwIfNoEntry: false });
     if (found?.isSymbolicLink()) return folder;
     if (!found?.isDirectory()) return null;
-    if (isOwn(folder)) folders.set(folder, false);
+    if (isOwn(folder)) folders.add(folder);
   }
   return null;
 }
@@ -405,7 +405,7 @@ function recoverOne(root, id, decision) {
     kept.push(step.path);
     keepVersions(root, id, step.path, n);
     if (decision === 'roll-forward') {
-      return publishFile(root, id, step, n, { isForced: true, folders: new Map() });
+      return publishFile(root, id, step, n, { isForced: true, folders: new Set() });
     }
     if (decision === 'keep-mine') fillBackup(root, id, step, n);
     return decision === 'keep-mine';
@@ -454,11 +454,6 @@ function publishFile(root, id, step, n, { isForced, folders }) {
 /** @param {string} root @param {string} path @param {string} staged @param {OwnFolders} folders */
 function publishNew(root, path, staged, folders) {
   makeParents(root, path, {}, folders);
-  if (folders.get(dirname(path)) === true) {
-    // Nobody but this run, under the lock, has put anything into this folder.
-    fs.renameSync(staged, join(root, path));
-    return true;
-  }
   try {
     // A link never replaces what appeared at the target in the meantime; a rename would.
     fs.linkSync(staged, join(root, path));
@@ -633,13 +628,13 @@ function syncFolder(path) {
  * @param {string} root @param {string} path @param {Readonly<Record<string, number>>} modes
  * @param {OwnFolders} [folders] those that are there; what is made is added
  */
-function makeParents(root, path, modes, folders = new Map()) {
+function makeParents(root, path, modes, folders = new Set()) {
   let isMade = false;
   for (const folder of parents(path).reverse()) {
     if (folders.has(folder) || (!isMade && isThere(join(root, folder)))) continue;
     fs.mkdirSync(join(root, folder));
     isMade = true;
-    if (isOwn(folder)) folders.set(folder, true);
+    if (isOwn(folder)) folders.add(folder);
     const mode = modes[folder];
     if (mode !== undefined) fs.chmodSync(join(root, folder), mode);
   }
