@@ -1,4 +1,4 @@
-import * as fs from 'node:fs';
+import builtinFs, * as fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -82,12 +82,12 @@ test('a file that another program puts into a folder of .claw/ while it is made 
   const root = folder.path;
   layOut(root, { 'a.ts': 'a\n', '.claw/state.yaml': 's\n' });
   const path = '.claw/packages/demo/manifest.yaml';
-  const { mkdirSync } = fs.default;
+  const { mkdirSync } = builtinFs;
   context.onTestFinished(() => {
-    fs.default.mkdirSync = mkdirSync;
+    builtinFs.mkdirSync = mkdirSync;
     syncBuiltinESMExports();
   });
-  fs.default.mkdirSync = ((made: string, options) => {
+  builtinFs.mkdirSync = ((made: string, options: fs.MakeDirectoryOptions) => {
     const result = mkdirSync(made, options);
     if (join(root, dirname(path)) === made) fs.writeFileSync(join(root, path), 'theirs\n');
     return result;
