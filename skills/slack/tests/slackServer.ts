@@ -320,7 +320,7 @@ export class SlackServer {
   }
 
   #nextTs(): string {
-    this.#clock += 1;
+    this.#clock = Math.max(this.#clock + 1, Math.floor(Date.now() / 1_000));
     return `${this.#clock}.000100`;
   }
 
