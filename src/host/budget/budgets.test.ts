@@ -50,7 +50,7 @@ test('what cannot be written counts all the same, as long as the process lives',
   other.close();
   const admission = await budgets.admit('family', call(10), forever());
   if (admission.kind === 'admitted') admission.charge(cents(100));
-  expect(errors).toEqual(['what the model cost could not be written']);
+  expect(errors).toEqual(['what was spent could not be written']);
   expect(store.usage.total('2026-11-21').microUsd).toBe(0);
   expect(budgets.isUsedUp('family')).toBe(true);
   expect((await budgets.admit('family', call(1), forever())).kind).toBe('refused');

@@ -123,7 +123,7 @@ export function openBudgets(options: BudgetOptions): Budgets {
     try {
       store.usage.add({ ...spent, day, folder });
     } catch (error) {
-      log.error('what the model cost could not be written', { folder, error: String(error) });
+      log.error('what was spent could not be written', { folder, error: String(error) });
       return false;
     }
     tell(folder, day);
