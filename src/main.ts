@@ -127,6 +127,7 @@ const host = openHost({
   newId: randomUUID,
   timeZone,
   drawsCodes: start.isInteractive,
+  composition: start.composition,
   isSet: (setting) => Boolean(process.env[setting]),
   settingsProblem: settingsCheck(process.env, projectDir, [...choices, ...withSettings]),
   trouble: [...(trouble === null ? [] : [trouble]), ...offParts].join('\n\n') || null,

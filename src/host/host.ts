@@ -160,7 +160,7 @@ export function openHost(options: HostOptions): Host {
       newId,
       engines: options.engines.map(({ name, limits }) => ({ name, limits })),
       version: options.version,
-      runningCode: noteRunningCode(projectDir),
+      runningCode: noteRunningCode(projectDir, options.composition),
       claw: options.claw,
       git: options.git,
       isSet: options.isSet,

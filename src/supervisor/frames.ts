@@ -51,6 +51,8 @@ const SupervisorFrameSchema = z.discriminatedUnion('kind', [
     awaiting: z.int().nullable(),
     /** The reason that the tree published last was taken back; null when it was not. */
     rolledBack: z.string().nullable(),
+    /** The composition in the tree before the process began to load; null from an older supervisor. */
+    composition: z.string().nullable().default(null),
   }),
   z.object({
     kind: z.literal('line'),

@@ -1,4 +1,5 @@
 import type { Shell, ShellEvents } from '../control/server.ts';
+import { compositionOf } from '../lib/composition.ts';
 import type { OwnerConsole } from '../terminal/owner-console.ts';
 import { type Client, openClients } from './clients.ts';
 import { countCrashes } from './crashes.ts';
@@ -53,7 +54,7 @@ export interface Supervisor {
  */
 export function openSupervisor(options: SupervisorOptions): Supervisor {
   const { projectDir, dataDir, ownerConsole, log, now, timing } = options;
-  const healthy = lastHealthyOf(projectDir, dataDir);
+  const healthy = lastHealthyOf(dataDir);
   const crashes = countCrashes(timing.crashPauseMs);
   const ending = new AbortController();
   let endingSince = 0;
@@ -94,7 +95,7 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
     else end();
   }
 
-  function startRun(isPublished: boolean): Run {
+  function startRun(composition: string, isPublished: boolean): Run {
     return runAssistant({
       ...options,
       environment: options.readEnvironment(),
@@ -105,6 +106,7 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
         isInteractive: ownerConsole.isInteractive,
         awaiting: lines.awaiting(),
         rolledBack,
+        composition,
       },
       greets: !hasGreeted,
       healthyMs: isPublished ? timing.healthyMs : null,
@@ -115,7 +117,7 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
         ownerConsole.open(prompt, { onLine: (text) => lines.add(owner, text), onEnd });
       },
       onHealthy() {
-        healthy.record();
+        healthy.record(composition);
         rolledBack = null;
       },
     });
@@ -168,7 +170,7 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
       );
     }
     // Only what was just published is ever taken back, so one failure cannot undo a whole history.
-    healthy.record();
+    healthy.record(compositionOf(projectDir));
     rolledBack = reasonFor(last, timing.healthyMs);
     log.warn('a published tree did not come up and was taken back');
     return null;
@@ -189,8 +191,10 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
         if (ending.signal.aborted) return 0;
         const left = finishInterrupted(projectDir, log);
         if (left !== null) ownerConsole.notice(left);
-        const isPublished = healthy.isPublishedSince();
-        run = startRun(isPublished);
+        // Noted before it loads: a command in a shell may publish other code meanwhile.
+        const composition = compositionOf(projectDir);
+        const isPublished = healthy.isPublishedSince(composition);
+        run = startRun(composition, isPublished);
         log.info('the assistant was started', { pid: run.pid, isPublished });
         const exitCode = await afterRun(await run.ended, isPublished);
         if (exitCode !== null) return exitCode;

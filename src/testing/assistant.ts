@@ -343,6 +343,7 @@ export async function startAssistant(
     newId: randomUUID,
     timeZone: 'UTC',
     drawsCodes: false,
+    composition: null,
     isSet: (setting) => setting in environment,
     settingsProblem: () => null,
     trouble: null,

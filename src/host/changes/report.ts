@@ -23,6 +23,8 @@ export async function reportChange(
   if (change === null)
     return 'The change has ended: `/skills` and `/status` show what the code is now.';
   const now = await readTree(context);
+  // A `claw` that outlived the process which began the change has published it while this one started.
+  if (context.runningCode.isOutdated()) return { kind: 'restart', data: change };
   if (now.refusal !== null) return `${titleOf(change)} did not end well. ${now.refusal}`;
   if (now.state === change.state) return await afterInterruption(context, change);
   const names = now.applied.map(({ name }) => name);

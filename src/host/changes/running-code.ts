@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { compositionOf } from '../../lib/composition.ts';
 
 /** The code that this process was started on, which the tree may be ahead of. */
 export type RunningCode = {
@@ -15,12 +16,18 @@ const State = z.looseObject({
   layers: z.array(z.looseObject({ name: z.string(), version: z.string() })),
 });
 
-/** Notes the code that is in the tree now; called at the start. */
-export function noteRunningCode(projectDir: string): RunningCode {
-  const atStart = readState(projectDir);
+/**
+ * Notes the code that this process runs; called at the start.
+ *
+ * @param loaded the composition in the tree before this process began to load; null for the present one
+ */
+export function noteRunningCode(projectDir: string, loaded: string | null): RunningCode {
+  const present = compositionOf(projectDir);
+  const atStart = loaded ?? present;
+  const layers = atStart === present ? presentLayers(projectDir) : 'other code';
   return {
-    isOutdated: () => readState(projectDir) !== atStart,
-    describe: () => (atStart === null ? describeLayers([]) : describeState(atStart)),
+    isOutdated: () => compositionOf(projectDir) !== atStart,
+    describe: () => layers,
   };
 }
 
@@ -32,19 +39,12 @@ export function describeLayers(
   return `core and ${names || 'no skills'}`;
 }
 
-function describeState(text: string): string {
+function presentLayers(projectDir: string): string {
+  const path = join(projectDir, '.claw/state.yaml');
+  if (!existsSync(path)) return describeLayers([]);
   try {
-    return describeLayers(State.parse(parse(text)).layers);
+    return describeLayers(State.parse(parse(readFileSync(path, 'utf8'))).layers);
   } catch {
     return 'other code'; // Damaged by hand; `claw doctor` says so.
-  }
-}
-
-/** Returns the text that every command which publishes code rewrites; null where none has run. */
-function readState(projectDir: string): string | null {
-  try {
-    return readFileSync(join(projectDir, '.claw/state.yaml'), 'utf8');
-  } catch {
-    return null;
   }
 }

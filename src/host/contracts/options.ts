@@ -76,6 +76,8 @@ export type HostOptions = StorePort &
     readonly settingsProblem: () => string | null;
     /** A problem that the owner has to know of at the start, in their own chats; null for none. */
     readonly trouble: string | null;
+    /** The composition in the tree before this process began to load; null for the present one. */
+    readonly composition: string | null;
     /** Asks for a new process on the tree as it is now. */
     readonly requestRestart: () => void;
   };

@@ -16,6 +16,7 @@ import { PassThrough } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { compositionOf } from '../../lib/composition.ts';
 import { countCrashes } from '../crashes.ts';
 import { readEnvironment, secretValues, withoutSecrets } from '../environment.ts';
 import { lockInstance } from '../instance-lock.ts';
@@ -151,26 +152,28 @@ test('a second assistant on a data folder is refused until the first one has die
 });
 
 test('only a composition published after a healthy one can be taken back', () => {
-  const healthy = lastHealthyOf(folder, join(folder, 'data'));
-  expect(healthy.isPublishedSince()).toBe(false);
-  healthy.record();
-  expect(healthy.isPublishedSince()).toBe(false);
+  const healthy = lastHealthyOf(join(folder, 'data'));
+  const core = compositionOf(folder);
+  expect(healthy.isPublishedSince(core)).toBe(false);
+  healthy.record(core);
+  expect(healthy.isPublishedSince(core)).toBe(false);
   mkdirSync(join(folder, '.claw'));
   writeFileSync(join(folder, '.claw/state.yaml'), 'layers: [a]\n');
-  expect(healthy.isPublishedSince()).toBe(true);
-  expect(lastHealthyOf(folder, join(folder, 'data')).isPublishedSince()).toBe(true);
-  healthy.record();
-  expect(healthy.isPublishedSince()).toBe(false);
+  const withA = compositionOf(folder);
+  expect(healthy.isPublishedSince(withA)).toBe(true);
+  expect(lastHealthyOf(join(folder, 'data')).isPublishedSince(withA)).toBe(true);
+  healthy.record(core);
+  expect(healthy.isPublishedSince(withA)).toBe(true);
+  healthy.record(withA);
+  expect(healthy.isPublishedSince(withA)).toBe(false);
 });
 
 test('what cannot be written down about a healthy tree is remembered, and harms nobody', () => {
   mkdirSync(join(folder, 'data/last-healthy.json.new'), { recursive: true });
-  mkdirSync(join(folder, '.claw'));
-  const healthy = lastHealthyOf(folder, join(folder, 'data'));
-  healthy.record();
-  expect(healthy.isPublishedSince()).toBe(false);
-  writeFileSync(join(folder, '.claw/state.yaml'), 'layers: [a]\n');
-  expect(healthy.isPublishedSince()).toBe(true);
+  const healthy = lastHealthyOf(join(folder, 'data'));
+  healthy.record('core');
+  expect(healthy.isPublishedSince('core')).toBe(false);
+  expect(healthy.isPublishedSince('other')).toBe(true);
 });
 
 test('a data folder that cannot be used is refused with what to do', () => {

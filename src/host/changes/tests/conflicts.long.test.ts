@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { compositionOf } from '../../../lib/composition.ts';
 import { openStore } from '../../../store/store.ts';
 import { TestProject, textsOf } from '../../../testing/assistant.ts';
 import { killAt } from '../../../testing/kill.ts';
@@ -24,10 +25,16 @@ const CORE = { 'package.json': '{ "name": "demo", "version": "1.0.0" }\n', ...CO
 const envSkill = (example: string) => ({
   manifest: { structured: { env_additions: [{ name: 'RANGE', example }] } },
 });
-/** A test of a skill that still runs when a next process is up, also on a busy machine. */
+/** A test of a skill that runs until the test has said that it may end: a proof sees the packages, and nothing else outside. */
 const SLOW_TEST = `import test from 'node:test';
-test('slow', () => new Promise((resolve) => setTimeout(resolve, 8000)));
+import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+test('slow', async () => {
+  while (!existsSync('node_modules/.cache/go-on')) await sleep(20);
+});
 `;
+const WITH_PACKAGES = { 'node_modules/README.md': 'none\n' };
+const goOn = (project: TestProject) => write(project, { 'node_modules/.cache/go-on': '' });
 
 test('a value is resolved by a side, or by another one in words', async () => {
   using project = new TestProject({
@@ -184,6 +191,7 @@ test('killed while the model thinks, the next process takes up what waits', asyn
 test('killed while it is proved, the next process waits for the proof and asks', async () => {
   using project = new TestProject({
     ...CORE,
+    ...WITH_PACKAGES,
     'src/a.ts': A,
     ...skills({ b: { modify: { 'src/a.ts': [CODE, B] }, tests: { 'b.test.ts': SLOW_TEST } } }),
   });
@@ -192,8 +200,9 @@ test('killed while it is proved, the next process waits for the proof and asks',
   await first.stop();
   await killAt(project, sayUntil('2', 'test: b', NO_MODEL));
   const next = await project.start({ environment: NO_MODEL });
+  await hears(next, 'A change that was begun before is still under way.');
+  goOn(project);
   const said = await hears(next, 'Say yes, no, or give up.');
-  expect(said).toContain('A change that was begun before is still under way.');
   expect(said).toContain('Adding b was interrupted. Nothing was changed.');
   expect(said).not.toContain('test: b');
   await next.terminal.say('yes');
@@ -204,6 +213,7 @@ test('killed while it is proved, the next process waits for the proof and asks',
 test('killed while it is carried out, the next process starts what its claw has published', async () => {
   using project = new TestProject({
     ...CORE,
+    ...WITH_PACKAGES,
     ...skills({ slow: { add: { 'src/c.txt': 'c\n' }, tests: { 'c.test.ts': SLOW_TEST } } }),
   });
   const first = await project.start({ environment: NO_MODEL });
@@ -211,11 +221,32 @@ test('killed while it is carried out, the next process starts what its claw has 
   await first.stop();
   await killAt(project, sayUntil('yes', 'test: slow', NO_MODEL));
   const next = await project.start({ environment: NO_MODEL });
+  goOn(project);
   await stopsForRestart(project, next);
   expect(read(project, 'src/c.txt')).toBe('c\n');
   const last = await project.start({ environment: NO_MODEL });
   await hears(last, 'slow 1.0.0 is in.');
   await vi.waitFor(() => expect(last.terminal.acknowledged).not.toEqual([]));
+  await last.stop();
+});
+
+test('published while the next process starts, what its claw has made is started before it is told', async () => {
+  using project = new TestProject({
+    ...CORE,
+    ...WITH_PACKAGES,
+    ...skills({ slow: { add: { 'src/c.txt': 'c\n' }, tests: { 'c.test.ts': SLOW_TEST } } }),
+  });
+  const first = await project.start({ environment: NO_MODEL });
+  await ask(first, '/add-slow', 'Say yes or no.');
+  await first.stop();
+  await killAt(project, sayUntil('yes', 'test: slow', NO_MODEL));
+  const composition = compositionOf(project.dir);
+  goOn(project);
+  await vi.waitFor(() => expect(compositionOf(project.dir)).not.toBe(composition), 60_000);
+  const next = await project.start({ environment: NO_MODEL, over: { composition } });
+  await stopsForRestart(project, next);
+  const last = await project.start({ environment: NO_MODEL });
+  await hears(last, 'slow 1.0.0 is in.');
   await last.stop();
 });
 
