@@ -78,7 +78,7 @@ function describeService(
 
 function pagesLine({ pages }: CommandContext): readonly string[] {
   const address = pages();
-  return address === null ? [] : [`- pages: ${address} (\`claw doctor\` says how to get in)`];
+  return address === null ? [] : [`- pages: ${address} (\`npx claw doctor\` says how to get in)`];
 }
 
 const SANDBOX_WAIT_MS = 2_000;

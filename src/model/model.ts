@@ -144,7 +144,7 @@ export function openModels(
     silent,
     problem: () =>
       configured === null
-        ? 'No model can be asked: `claw doctor` says which setting to fix.'
+        ? 'No model can be asked: `npx claw doctor` says which setting to fix.'
         : configured.server.problem(),
   };
 }

@@ -84,7 +84,7 @@ function readArguments(args: readonly string[]): StepArguments {
     return { phoneNumber, qrFile: values['qr-file'] ?? null, isAgain, isRelayed };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new SetupRefused(`${reason}. Use: claw setup whatsapp ${USAGE}`, {
+    throw new SetupRefused(`${reason}. Use: npx claw setup whatsapp ${USAGE}`, {
       cause: error,
       isWrongUse: true,
     });

@@ -96,7 +96,7 @@ test('what claw trace does not know is said with what to do', async () => {
   expect(await refused([''])).toContain('Several turns begin so: ');
   expect(await refused([], { last: 'all' })).toContain('--last 50');
   expect(await refused([], { chat: 'famly' })).toBe(
-    'No chat is called "famly". Did you mean family? `claw groups` lists them.',
+    'No chat is called "famly". Did you mean family? `npx claw groups` lists them.',
   );
   const empty = new TestProject();
   try {

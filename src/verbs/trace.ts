@@ -21,7 +21,7 @@ export const verb = defineVerb({
     ({ dataDir }) =>
     async ({ words, options, columns }) => {
       const [turn, ...more] = words;
-      if (more.length > 0) throw new VerbError('usage', 'Name one turn: claw trace 3f2a81c0.');
+      if (more.length > 0) throw new VerbError('usage', 'Name one turn: npx claw trace 3f2a81c0.');
       return withReadOnlyQueries(join(dataDir, 'claw.db'), (queries) =>
         turn === undefined ? newest(queries, options, columns) : traceOf(queries, turn, columns),
       );

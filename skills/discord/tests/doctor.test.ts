@@ -58,7 +58,7 @@ test('a token that Discord refuses, a missing intent and an empty list are told;
     { ok: false, message: expect.stringContaining('does not know the bot token') },
   ]);
   expect(await found({ env: {} })).toMatchObject([
-    { ok: true, advice: expect.stringContaining('`claw setup discord`') },
+    { ok: true, advice: expect.stringContaining('`npx claw setup discord`') },
   ]);
 });
 

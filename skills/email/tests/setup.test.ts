@@ -87,7 +87,7 @@ test('the doctor asks both servers, and says what is wrong', async () => {
   server.deliver(mail());
   const env = settingsOf(server);
   expect(await examine({})).toMatchObject([
-    { ok: true, advice: expect.stringContaining('claw setup email') },
+    { ok: true, advice: expect.stringContaining('npx claw setup email') },
   ]);
   expect(await examine(env)).toMatchObject([
     { ok: true, message: expect.stringContaining('let us in') },

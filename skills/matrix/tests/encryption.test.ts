@@ -225,7 +225,10 @@ test('keys that are lost are said: in the status with what to do, and in the roo
   await account.channel.disconnect();
   await account.channel.connect(account.host);
   const { state, detail } = account.channel.status();
-  expect([state, detail]).toEqual(['connected', expect.stringContaining('`claw setup matrix`')]);
+  expect([state, detail]).toEqual([
+    'connected',
+    expect.stringContaining('`npx claw setup matrix`'),
+  ]);
 });
 
 test('an invitation to an encrypted room: the keys are there before the account joins', async () => {

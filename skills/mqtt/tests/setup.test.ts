@@ -115,7 +115,7 @@ test('the doctor asks the broker, and says what is wrong', async () => {
   await using broker = await Broker.start({ user: USER });
   const env = { MQTT_URL: broker.url, MQTT_ALLOW_FROM: 'esp32', MQTT_USERNAME: 'andy' };
   expect(await examine({})).toMatchObject([
-    { ok: true, advice: expect.stringContaining('claw setup mqtt') },
+    { ok: true, advice: expect.stringContaining('npx claw setup mqtt') },
   ]);
   expect(await examine({ ...env, MQTT_PASSWORD: USER.password })).toMatchObject([
     { ok: true, message: expect.stringContaining('lets us in') },

@@ -12,7 +12,7 @@ test('the step asks what an answer is worth, again where that is no amount, and 
   expect(bare.written).toEqual({ PIPELINE_ANSWER_USD: '0.20', PIPELINE_LEARNING: 'on' });
   expect(bare.left).toEqual([]);
   expect(bare.outcome).toMatchObject({
-    summary: expect.stringMatching(/^A good answer counts \$0\.20\..*claw setup model-pools/),
+    summary: expect.stringMatching(/^A good answer counts \$0\.20\..*npx claw setup model-pools/),
     data: { answerUsd: 0.2, canChoose: false },
   });
   const pooled = await setUp(['1'], { MODEL_POOLS: 'smart=openai/a, openai/b' });

@@ -37,6 +37,6 @@ test('offline nothing is asked; where nothing is set up, it says how to', async 
     { ok: true, message: 'groq is set up, not asked' },
   ]);
   expect(await examine({}, true)).toMatchObject([
-    { ok: true, advice: '`claw setup --provider <name>` sets one up.' },
+    { ok: true, advice: '`npx claw setup --provider <name>` sets one up.' },
   ]);
 });

@@ -170,7 +170,7 @@ test('why a message was not sent is said in words', async () => {
     ],
     [failed(-1, [{ type: 'NETWORK_FAILURE' }]), /cannot reach Signal/],
     [failed(-1, [], 'The user +49151 is not registered.'), /not on Signal any more/],
-    [{ code: -32602, message: 'Specified account does not exist' }, /claw setup signal --link/],
+    [{ code: -32602, message: 'Specified account does not exist' }, /npx claw setup signal --link/],
     [
       failed(-1, [], 'User is not in group: abc'),
       /refused the message: User is not in group: abc\.$/,

@@ -86,7 +86,7 @@ test('a missing token and an empty allow-list are told; offline nothing is asked
     { ok: false, message: expect.stringContaining('SLACK_APP_TOKEN') },
   ]);
   expect(await found({ env: {} })).toMatchObject([
-    { ok: true, advice: expect.stringContaining('`claw setup slack`') },
+    { ok: true, advice: expect.stringContaining('`npx claw setup slack`') },
   ]);
   expect(slack.calls).toEqual([]);
 });

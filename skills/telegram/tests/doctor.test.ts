@@ -56,7 +56,7 @@ test('a token that Telegram does not know is told, with what to do, and never sh
     {
       ok: false,
       message: expect.stringMatching(/does not know the bot token\.$/),
-      advice: expect.stringContaining('`claw setup telegram`'),
+      advice: expect.stringContaining('`npx claw setup telegram`'),
     },
   ]);
 });
@@ -88,6 +88,6 @@ test('an empty allow-list is told beside the bot; offline nothing is asked', asy
 
 test('without a token there is no bot, which is no fault', async () => {
   expect(await found({ env: { CLAW_SANDBOX: 'podman' } })).toMatchObject([
-    { ok: true, advice: expect.stringContaining('`claw setup telegram`') },
+    { ok: true, advice: expect.stringContaining('`npx claw setup telegram`') },
   ]);
 });

@@ -104,7 +104,7 @@ test('what cannot be heard is told in the chat: silence, no sound, too long, a s
   server.own.words = ' [BLANK_AUDIO] ';
   expect(await told(clip())).toContain('no words can be heard');
   for (const [fault, words] of [
-    [{ status: 401 }, 'refuses the key (error 401); `claw setup voice`'],
+    [{ status: 401 }, 'refuses the key (error 401); `npx claw setup voice`'],
     [{ status: 404 }, 'is there a model whisper-1?'],
     [{ status: 413 }, 'too large for'],
     [{ status: 429, body: '{"error":{"code":"insufficient_quota"}}' }, 'no credit left'],

@@ -67,7 +67,7 @@ test('the doctor searches once, and says what is wrong and what to do', async ()
     {
       ok: false,
       message: expect.stringContaining('limit is reached'),
-      advice: expect.stringContaining('claw setup web'),
+      advice: expect.stringContaining('npx claw setup web'),
     },
   ]);
   expect(await examine(server.address, settings, true)).toMatchObject([

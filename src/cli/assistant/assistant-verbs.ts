@@ -45,7 +45,7 @@ export const assistantVerbs: readonly DefineVerb[] = [
           }
           const [unknown] = args;
           if (unknown !== undefined) {
-            throw new ClawError('USAGE', `"${unknown}" is nothing that \`claw setup\` knows.`);
+            throw new ClawError('USAGE', `"${unknown}" is nothing that \`npx claw setup\` knows.`);
           }
           const { setUpModelAlone } = await import('../setup/model-step.ts');
           return await setUpModelAlone(invocation, options, restart);

@@ -22,7 +22,7 @@ export async function chatOnTerminal({ root, signal }: Invocation): Promise<CliR
   if (!output.isTTY) {
     throw new ClawError(
       'USAGE',
-      'A session needs a terminal. Without one, give the words: claw chat "…" prints the answers.',
+      'A session needs a terminal. Without one, give the words: npx claw chat "…" prints the answers.',
     );
   }
   const dataDir = dataDirOf(root);

@@ -23,7 +23,7 @@ export async function chat(
   if (words.length > 0) return await sayAll(invocation, [words.join(' ')]);
   if (process.stdin.isTTY !== true) return await sayAll(invocation, pipedLines());
   if (invocation.options.json !== true) return await chatOnTerminal(invocation);
-  throw new ClawError('USAGE', 'With --json, give the words: claw chat --json "/status"');
+  throw new ClawError('USAGE', 'With --json, give the words: npx claw chat --json "/status"');
 }
 
 /** Says one text after the other, each when the one before is answered, or asks for it. */

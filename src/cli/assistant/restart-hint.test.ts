@@ -6,7 +6,7 @@ import { openControl } from '../../control/server.ts';
 import { addSkill, CLAW, type Codebase, temporaryCodebase } from '../../testing/claw/codebase.ts';
 
 const HINT =
-  'warning: The running assistant still runs the code from before. Say `/restart` in your own chat with it, or: claw chat /restart\n';
+  'warning: The running assistant still runs the code from before. Say `/restart` in your own chat with it, or: npx claw chat /restart\n';
 
 async function said({ root }: Codebase, ...args: string[]): Promise<string> {
   const { stderr } = await promisify(execFile)(process.execPath, [CLAW, '--cwd', root, ...args]);

@@ -12,6 +12,6 @@ export async function withRestartHint(result: VerbResult, root: string): Promise
   if (!(await isAssistantRunning(dataDirOf(environmentOf(root), root)))) return result;
   const hint =
     'The running assistant still runs the code from before. Say `/restart` in your own chat with it, or: ' +
-    'claw chat /restart';
+    'npx claw chat /restart';
   return { ...result, warnings: [...result.warnings, hint] };
 }

@@ -80,7 +80,7 @@ test('without a terminal, and without a name, it says what to give', async () =>
   await using codebase = temporaryCodebase({ 'a.txt': '' });
   const run = await setup(codebase.root, 'sk-test-key');
   expect(run).toMatchObject({ code: 2, json: { error: { code: 'USAGE' } } });
-  expect(run.json.error.message).toMatch(/`claw setup model < .*`claw setup whatsapp`/);
+  expect(run.json.error.message).toMatch(/`npx claw setup model < .*`npx claw setup whatsapp`/);
   expect(codebase.has('.env')).toBe(false);
 });
 
@@ -150,8 +150,8 @@ test('on a terminal, without a name, it walks through everything and takes a no'
   const terminal = onTerminal(codebase.root);
   await terminal.refusesTheRest();
   expect(await terminal.code).toBe(0);
-  expect(terminal.seen()).toContain('whatsapp: not set up; `claw setup whatsapp` does it');
-  expect(terminal.seen()).toContain('service: not set up; `claw setup service` does it');
+  expect(terminal.seen()).toContain('whatsapp: not set up; `npx claw setup whatsapp` does it');
+  expect(terminal.seen()).toContain('service: not set up; `npx claw setup service` does it');
   expect(terminal.seen()).toContain('Nothing was changed.');
   expect(codebase.read('.env')).toBe('ANTHROPIC_API_KEY=sk-test-key\n');
 });

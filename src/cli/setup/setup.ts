@@ -145,7 +145,7 @@ async function readPiped(
     lines.close();
     return { provider, key: line.trim(), baseUrl, model };
   }
-  throw new ClawError('USAGE', 'No key came in. Pipe it: claw setup < file-with-the-key');
+  throw new ClawError('USAGE', 'No key came in. Pipe it: npx claw setup < file-with-the-key');
 }
 
 function providerOf(
@@ -170,7 +170,7 @@ function answeredEnvironment(
   if (defaultModel === undefined && model === null) {
     throw new ClawError(
       'USAGE',
-      `Name the model as well: claw setup --provider ${name} --model NAME`,
+      `Name the model as well: npx claw setup --provider ${name} --model NAME`,
     );
   }
   if (baseUrl !== null && setup.addressSetting === null) {

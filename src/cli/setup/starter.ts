@@ -29,7 +29,7 @@ export async function applyStarterSet(invocation: Invocation): Promise<string> {
   if (missing.length > 0) {
     const result = await apply({ ...createContext(invocation), confirm: null }, missing);
     if (result.outcome !== 'done') {
-      return `Nothing was changed: \`claw apply ${missing.join(' ')}\` says why.`;
+      return `Nothing was changed: \`npx claw apply ${missing.join(' ')}\` says why.`;
     }
   }
   return `In: ${all.join(', ')}. \`claw remove\` takes any of them out again.`;
@@ -42,7 +42,7 @@ export async function setUpStarterSet(
 ): Promise<CliResult<'setup'>> {
   const before = await discoverSetupSteps();
   const summary = await applyStarterSet(invocation);
-  const brought = (await discoverNewSteps(before)).map(({ name }) => `\`claw setup ${name}\``);
+  const brought = (await discoverNewSteps(before)).map(({ name }) => `\`npx claw setup ${name}\``);
   const next = brought.length === 0 ? '' : `Go on with ${brought.join(' and ')}.`;
   const rest = restart ? restartedText(await restartRunning(invocation)) : '';
   return ended('setup', { summary: [summary, rest, next].filter(Boolean).join(' ') });

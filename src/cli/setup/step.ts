@@ -62,7 +62,7 @@ async function setUpService(
   if (args.length > 0) {
     throw new ClawError(
       'USAGE',
-      '`claw setup service` takes no options; `claw service install` does.',
+      '`npx claw setup service` takes no options; `npx claw service install` does.',
     );
   }
   const { installOwnService } = await import('../service/service.ts');

@@ -107,7 +107,7 @@ async function summaryOf(parts: {
     const end = ends.get(name);
     const current = await currentState();
     const text =
-      current === null ? `not set up; \`claw setup ${name}\` does it` : `set up, ${current}`;
+      current === null ? `not set up; \`npx claw setup ${name}\` does it` : `set up, ${current}`;
     lines.push(`${name}: ${end?.kind === 'failed' ? `does not work: ${end.text}` : text}`);
   }
   const done = doneIn(ends);
@@ -201,10 +201,10 @@ function reasonOf(error: unknown): string {
 
 function sayWhat(steps: readonly SetupStep[]): ClawError {
   const ways = [
-    'claw setup model < file-with-the-key',
-    'claw setup starter',
-    ...steps.map(({ name }) => `claw setup ${name}`),
-    'claw setup service',
+    'npx claw setup model < file-with-the-key',
+    'npx claw setup starter',
+    ...steps.map(({ name }) => `npx claw setup ${name}`),
+    'npx claw setup service',
   ];
   return new ClawError(
     'USAGE',

@@ -189,7 +189,7 @@ test('several skills are added as one change, and each that has a set-up step is
   const report = await hears(second, 'greeting 1.2.0, wave 1.2.0 are in: ');
   expect(report).toContain('Not set in `.env`: GREETING_WORD.');
   expect(report).toContain('To set them up, in a shell:\n\n- `npx claw setup wave`');
-  expect(report).not.toContain('claw setup greeting');
+  expect(report).not.toContain('npx claw setup greeting');
   await second.stop();
 });
 

@@ -122,7 +122,7 @@ test('a malformed setting switches off that one provider, and no default answers
   const environment = { ACME_URL: 'nowhere', ACME_KEY: 'k' };
   const models = await modelsOf(folder.dir, 'acme/one', environment);
   expect(models.configured).toBeNull();
-  expect(models.problem()).toContain('`claw doctor`');
+  expect(models.problem()).toContain('`npx claw doctor`');
   const wrong = [{ name: 'ACME_URL', problem: 'must be an address' }];
   expect(models.silent).toEqual([{ name: 'acme', needs: [], wrong }]);
 });

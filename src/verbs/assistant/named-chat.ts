@@ -29,5 +29,5 @@ function unknown(chats: readonly ChatOverview[], typed: string): string {
   const names = chats.flatMap(({ jid, name, group }) => [group?.folder ?? name ?? jid]);
   const near = nearestNames(typed.toLowerCase(), [...new Set(names)], 3);
   const hint = near.length > 0 ? ` Did you mean ${near.join(' or ')}?` : '';
-  return `No chat is called "${typed}".${hint} \`claw groups\` lists them.`;
+  return `No chat is called "${typed}".${hint} \`npx claw groups\` lists them.`;
 }

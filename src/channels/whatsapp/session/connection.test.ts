@@ -27,7 +27,7 @@ test('without a pairing the channel is silent', async () => {
   await linked.connect();
   expect(linked.channel.status()).toMatchObject({
     state: 'unpaired',
-    detail: expect.stringContaining('claw setup whatsapp'),
+    detail: expect.stringContaining('npx claw setup whatsapp'),
   });
   expect(linked.statuses).toEqual([]);
   await linked.channel.setTyping(anna.pn, true);
@@ -81,8 +81,8 @@ test('a removed device says that it needs pairing again, in this run and in the 
   await linked.connect();
   server.logOut();
   await linked.until(() => states().includes('unpaired'));
-  expect(linked.channel.status().detail).toContain('claw setup whatsapp');
-  expect(linked.logged.join()).toContain('claw setup whatsapp');
+  expect(linked.channel.status().detail).toContain('npx claw setup whatsapp');
+  expect(linked.logged.join()).toContain('npx claw setup whatsapp');
   await linked.restart();
   expect(linked.channel.status().state).toBe('unpaired');
   const logins = server.versions.length;

@@ -23,6 +23,6 @@ async function ask({ callService }: CommandContext, request: object): Promise<st
     return String(await callService('chipclaw', request));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return `${reason}\n\n\`claw setup chipclaw\` names devices; \`/status\` says what runs.`;
+    return `${reason}\n\n\`npx claw setup chipclaw\` names devices; \`/status\` says what runs.`;
   }
 }

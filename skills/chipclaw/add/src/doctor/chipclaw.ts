@@ -12,7 +12,7 @@ export const examination = defineExamination({
   settings: ChipclawEnvironment,
   async examine(subject, { CHIPCLAW_DEVICES: devices = [] }) {
     if (devices.length === 0) {
-      return [ok(AREA, 'no device yet', '`claw setup chipclaw` names yours.')];
+      return [ok(AREA, 'no device yet', '`npx claw setup chipclaw` names yours.')];
     }
     return devices.map(({ name, jid }) => wayFinding(subject, name, jid));
   },
@@ -22,7 +22,7 @@ function wayFinding({ dataDir, environment }: Subject, name: string, jid: string
   const [channel = ''] = jid.split(':');
   const needed = channel === 'serial' ? 'SERIAL_PORT' : 'MQTT_URL';
   if (!environment[needed]) {
-    const advice = `Add the skill ${channel}, then \`claw setup ${channel}\`.`;
+    const advice = `Add the skill ${channel}, then \`npx claw setup ${channel}\`.`;
     return problem(AREA, `${name} is at ${jid}, and ${needed} is not set`, advice);
   }
   if (channel === 'mqtt' && !hasTopics(environment['MQTT_TOPICS'] ?? '', jid.slice(5))) {

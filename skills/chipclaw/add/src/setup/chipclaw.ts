@@ -12,9 +12,12 @@ export const setup = defineSetup({
       : devices.map(({ name, jid }) => `${name} at ${jid}`).join(', '),
   async run({ args, ask, say, write, settings }) {
     if (args.length > 0) {
-      throw new SetupRefused('`claw setup chipclaw` takes no options: it asks, or reads a line.', {
-        isWrongUse: true,
-      });
+      throw new SetupRefused(
+        '`npx claw setup chipclaw` takes no options: it asks, or reads a line.',
+        {
+          isWrongUse: true,
+        },
+      );
     }
     say(
       'A board on the serial line is serial:uart_default; one on a broker is mqtt:<chat of MQTT_TOPICS>.',

@@ -12,7 +12,7 @@ import {
 import { lastChannelState } from './last-state.ts';
 
 const AREA = 'discord';
-const SET_UP = '`claw setup discord` sets token and ids, and tries them.';
+const SET_UP = '`npx claw setup discord` sets token and ids, and tries them.';
 
 /** The bot: whether Discord takes its token, what it may read, who may write to it, and how the channel does. */
 export const examination = discordExamination(20_000);

@@ -30,9 +30,12 @@ export const setup = defineSetup({
 /** Asks for token and ids, tries the token with Discord, and only then writes `.env`. */
 async function setUpDiscord(context: Context): Promise<SetupOutcome> {
   if (context.args.length > 0) {
-    throw new SetupRefused('`claw setup discord` takes no options: it asks, or reads two lines.', {
-      isWrongUse: true,
-    });
+    throw new SetupRefused(
+      '`npx claw setup discord` takes no options: it asks, or reads two lines.',
+      {
+        isWrongUse: true,
+      },
+    );
   }
   // Discord's library takes a moment to load.
   const { identify, inviteLink, NO_MESSAGE_CONTENT } = await import(

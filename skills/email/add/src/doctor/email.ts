@@ -12,7 +12,7 @@ import {
 import { lastChannelState } from './last-state.ts';
 
 const AREA = 'email';
-const SET_UP = '`claw setup email` asks for the account, and tries it.';
+const SET_UP = '`npx claw setup email` asks for the account, and tries it.';
 
 /** The account: whether both servers let us in, whether senders are checked, and how the channel does. */
 export const examination = emailExamination(30_000);
@@ -30,7 +30,7 @@ export function emailExamination(timeoutMs: number): Examination {
       const others = wrong === null ? [] : [problem(AREA, wrong, SET_UP)];
       if (!account.checksSenders) {
         const advice =
-          'With EMAIL_AUTHSERV_ID the results of your server are checked; `claw setup email` finds it.';
+          'With EMAIL_AUTHSERV_ID the results of your server are checked; `npx claw setup email` finds it.';
         others.push(
           ok(
             AREA,

@@ -32,7 +32,7 @@ export const setup = defineSetup({
 /** Asks for account and servers, tries each, logs in at both, and only then writes `.env`. */
 async function setUpEmail(context: Context): Promise<SetupOutcome> {
   if (context.args.length > 0) {
-    throw new SetupRefused('`claw setup email` takes no options: it asks, or reads lines.', {
+    throw new SetupRefused('`npx claw setup email` takes no options: it asks, or reads lines.', {
       isWrongUse: true,
     });
   }

@@ -21,9 +21,12 @@ async function setUpHeartbeat({
   settingsWith,
 }: SetupContext & OwnSettings<typeof HeartbeatEnvironment.shape>) {
   if (args.length > 0) {
-    throw new SetupRefused('`claw setup heartbeat` takes no options: it asks for three lines.', {
-      isWrongUse: true,
-    });
+    throw new SetupRefused(
+      '`npx claw setup heartbeat` takes no options: it asks for three lines.',
+      {
+        isWrongUse: true,
+      },
+    );
   }
   const minutes = await ask({
     message: 'Every how many minutes',

@@ -13,7 +13,7 @@ import {
 import { lastChannelState } from './last-state.ts';
 
 const AREA = 'linear';
-const SET_UP = '`claw setup linear` sets key and people, and tries them.';
+const SET_UP = '`npx claw setup linear` sets key and people, and tries them.';
 
 /** The key: whether Linear takes it, who may give issues, and how the channel does. */
 export const examination = linearExamination(20_000);

@@ -31,9 +31,12 @@ export const setup = defineSetup({
 /** Asks for key and people, tries the key with Linear, and only then writes `.env`. */
 async function setUpLinear(context: Context): Promise<SetupOutcome> {
   if (context.args.length > 0) {
-    throw new SetupRefused('`claw setup linear` takes no options: it asks, or reads two lines.', {
-      isWrongUse: true,
-    });
+    throw new SetupRefused(
+      '`npx claw setup linear` takes no options: it asks, or reads two lines.',
+      {
+        isWrongUse: true,
+      },
+    );
   }
   const found: { viewer: Viewer | null } = { viewer: null };
   const { LINEAR_API_URL: url } = context.settings;

@@ -13,7 +13,7 @@ import {
 import { lastChannelState } from './last-state.ts';
 
 const AREA = 'matrix';
-const SET_UP = '`claw setup matrix` sets server, account and people, and tries them.';
+const SET_UP = '`npx claw setup matrix` sets server, account and people, and tries them.';
 
 /** The account: whether its homeserver takes the token, who may write to it, and how the channel does. */
 export const examination = matrixExamination(20_000);

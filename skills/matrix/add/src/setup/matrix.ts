@@ -35,7 +35,7 @@ export const setup = defineSetup({
 /** Asks for server, account and people, tries the account with its homeserver, and only then writes `.env`. */
 async function setUpMatrix(context: Context): Promise<SetupOutcome> {
   if (context.args.length > 0) {
-    throw new SetupRefused('`claw setup matrix` takes no options: it asks, or reads lines.', {
+    throw new SetupRefused('`npx claw setup matrix` takes no options: it asks, or reads lines.', {
       isWrongUse: true,
     });
   }

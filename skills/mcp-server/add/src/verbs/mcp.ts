@@ -10,7 +10,7 @@ export const verb = defineVerb({
     ({ dataDir }) =>
     async ({ isJson, isAssistantRunning, stdin, stdout, signal }) => {
       if (isJson)
-        throw new VerbError('usage', '`claw mcp` speaks MCP on stdout, so it takes no --json.');
+        throw new VerbError('usage', '`npx claw mcp` speaks MCP on stdout, so it takes no --json.');
       if (!(await isAssistantRunning())) {
         throw new VerbError(
           'stopped',

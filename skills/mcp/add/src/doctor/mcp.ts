@@ -19,7 +19,7 @@ export const examination: Examination = {
     const wrong = problems.map((one) => problem(AREA, one, 'Mend the list, `data/mcp/mcp.json`.'));
     const on = servers.filter(({ disabled }) => !disabled);
     if (on.length + wrong.length === 0)
-      return [ok(AREA, 'no server yet', '`claw setup mcp` adds one.')];
+      return [ok(AREA, 'no server yet', '`npx claw setup mcp` adds one.')];
     return [...wrong, ...(await Promise.all(on.map((server) => look(server, subject))))];
   },
 };

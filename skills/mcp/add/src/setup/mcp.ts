@@ -51,7 +51,7 @@ async function setUpMcp(context: Context): Promise<SetupOutcome> {
       editConfig(context.dataDir, name, null);
       return { summary: `${name} is out of the list.`, data: { name } };
     default:
-      throw new SetupRefused(`Say \`claw setup mcp ${USAGE}\`.`, { isWrongUse: true });
+      throw new SetupRefused(`Say \`npx claw setup mcp ${USAGE}\`.`, { isWrongUse: true });
   }
 }
 
@@ -64,7 +64,7 @@ function readArguments(args: readonly string[]) {
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new SetupRefused(
-      `${reason} Say \`claw setup mcp ${USAGE}\`, with the command in quotes.`,
+      `${reason} Say \`npx claw setup mcp ${USAGE}\`, with the command in quotes.`,
       { isWrongUse: true },
     );
   }

@@ -5,7 +5,7 @@ import { discoverProviders } from '../model/provider.ts';
 import { defineExamination, type Finding, ok, problem } from './examination.ts';
 
 const AREA = 'model-pools';
-const SET = '`claw setup model-pools` sets the pools.';
+const SET = '`npx claw setup model-pools` sets the pools.';
 
 /** Looks at each model of each pool: whether it can be asked, and whether its server has it. */
 export const examination = defineExamination({

@@ -57,7 +57,7 @@ export const setup = defineSetup({
     const stale = unknownPools(next);
     const warning = stale.length === 0 ? '' : ` No pool is called ${stale.join(' or ')} any more.`;
     return {
-      summary: `${pool?.models.length ?? 0} models answer in turn. \`claw doctor\` asks whether they are there.${warning}`,
+      summary: `${pool?.models.length ?? 0} models answer in turn. \`npx claw doctor\` asks whether they are there.${warning}`,
       data: { pools: next.MODEL_POOLS.map(({ name }) => name) },
     };
   },

@@ -14,7 +14,7 @@ import {
 import { lastChannelState } from './last-state.ts';
 
 const AREA = 'mqtt';
-const SET_UP = '`claw setup mqtt` asks for broker, user and topics, and tries them.';
+const SET_UP = '`npx claw setup mqtt` asks for broker, user and topics, and tries them.';
 
 /** The broker: whether it lets us in and read, who may write, and how the channel does. */
 export const examination = mqttExamination(20_000);

@@ -36,7 +36,7 @@ export const setup = defineSetup({
 /** Asks for broker, user and topics, tries them, and only then writes `.env`. */
 async function setUpMqtt(context: Context): Promise<SetupOutcome> {
   if (context.args.length > 0) {
-    throw new SetupRefused('`claw setup mqtt` takes no options: it asks, or reads lines.', {
+    throw new SetupRefused('`npx claw setup mqtt` takes no options: it asks, or reads lines.', {
       isWrongUse: true,
     });
   }

@@ -18,7 +18,7 @@ export const examination = defineExamination({
     const folders = (await readdir(groups).catch(() => [])).sort();
     const found = await Promise.all(folders.map((folder) => findingsOf(groups, folder)));
     if (found.flat().length > 0) return found.flat();
-    return [ok(AREA, 'no files yet', '`claw setup persona` writes some to fill in.')];
+    return [ok(AREA, 'no files yet', '`npx claw setup persona` writes some to fill in.')];
   },
 });
 

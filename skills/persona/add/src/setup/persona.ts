@@ -19,7 +19,7 @@ export const setup = defineSetup({
     const unknown = args.filter((word) => word !== '--again');
     if (unknown.length > 0) {
       throw new SetupRefused(
-        `\`claw setup persona\` knows --again, and not ${unknown.join(' ')}.`,
+        `\`npx claw setup persona\` knows --again, and not ${unknown.join(' ')}.`,
         {
           isWrongUse: true,
         },

@@ -18,7 +18,7 @@ export const examination = defineExamination({
       return [ok(AREA, 'learning is off, the order of the pools holds')];
     }
     if (!pools.some(({ models }) => models.length > 1)) {
-      const how = '`claw setup model-pools` names models that can stand in for each other.';
+      const how = '`npx claw setup model-pools` names models that can stand in for each other.';
       return [ok(AREA, 'no pool has two models, so there is nothing to choose', how)];
     }
     return [learned(dataDir)];

@@ -24,7 +24,7 @@ export const setup = defineSetup({
     const canChoose = settings.MODEL_POOLS.some(({ models }) => models.length > 1);
     const lacks = canChoose
       ? ''
-      : ' No pool has two models yet: `claw setup model-pools` names some.';
+      : ' No pool has two models yet: `npx claw setup model-pools` names some.';
     return {
       summary: `A good answer counts $${Number(typed).toFixed(2)}. Rate answers by 👍 and 👎, or /good and /bad.${lacks}`,
       data: { answerUsd: Number(typed), canChoose },

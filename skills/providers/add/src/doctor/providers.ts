@@ -18,13 +18,13 @@ export const examination: Examination = {
     const set = others.filter(({ server }) => server.isSetUp?.() !== false);
     if (set.length === 0) {
       const names = others.map(({ provider }) => provider.name).join(', ');
-      const advice = '`claw setup --provider <name>` sets one up.';
+      const advice = '`npx claw setup --provider <name>` sets one up.';
       return [ok(AREA, `none of ${names} is set up yet`, advice)];
     }
     return await Promise.all(
       set.map(async ({ provider, server }): Promise<Finding> => {
         const { name } = provider;
-        const again = `\`claw setup --provider ${name}\` sets it again.`;
+        const again = `\`npx claw setup --provider ${name}\` sets it again.`;
         const lacks = server.problem();
         if (lacks !== null) return problem(AREA, lacks, again);
         if (isOffline) return ok(AREA, `${name} is set up, not asked`);

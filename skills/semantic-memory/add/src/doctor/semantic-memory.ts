@@ -7,7 +7,7 @@ import { LOCAL, MemoryEnvironment } from '../tools/semantic-memory/settings.ts';
 import { defineExamination, type Finding, ok, problem } from './examination.ts';
 
 const AREA = 'semantic memory';
-const SET_UP = '`claw setup semantic-memory` tries a model and sets it.';
+const SET_UP = '`npx claw setup semantic-memory` tries a model and sets it.';
 const TIMEOUT_MS = 20_000;
 
 /** The server of embeddings, and how many notes are kept. */

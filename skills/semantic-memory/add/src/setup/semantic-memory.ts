@@ -12,7 +12,7 @@ export const setup = defineSetup({
     model === LOCAL ? null : `embeddings by ${model}`,
   async run({ ask, say, write, args, settings, embed }) {
     if (args.length > 0) {
-      throw new SetupRefused('`claw setup semantic-memory` takes no options: it asks.', {
+      throw new SetupRefused('`npx claw setup semantic-memory` takes no options: it asks.', {
         isWrongUse: true,
       });
     }

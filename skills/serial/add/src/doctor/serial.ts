@@ -8,7 +8,7 @@ import { defineExamination, type Finding, ok, problem } from './examination.ts';
 import { lastChannelState } from './last-state.ts';
 
 const AREA = 'serial';
-const SET_UP = '`claw setup serial` asks for the port and tries it.';
+const SET_UP = '`npx claw setup serial` asks for the port and tries it.';
 
 /** The serial line: whether the device is there, who may write, and how the channel does. */
 export const examination = defineExamination({

@@ -32,9 +32,12 @@ export const setup = defineSetup({
 /** Asks for port, speed and senders, opens the line once, and only then writes `.env`. */
 async function setUpSerial(context: Context): Promise<SetupOutcome> {
   if (context.args.length > 0) {
-    throw new SetupRefused('`claw setup serial` takes no options: it asks, or reads three lines.', {
-      isWrongUse: true,
-    });
+    throw new SetupRefused(
+      '`npx claw setup serial` takes no options: it asks, or reads three lines.',
+      {
+        isWrongUse: true,
+      },
+    );
   }
   const { settings, signal } = context;
   const found = devices();

@@ -13,7 +13,7 @@ import {
 import { lastChannelState } from './last-state.ts';
 
 const AREA = 'signal';
-const SET_UP = '`claw setup signal` finds signal-cli, and links an account.';
+const SET_UP = '`npx claw setup signal` finds signal-cli, and links an account.';
 
 /** The account: whether signal-cli is there and has it, who may write to it, and how the channel does. */
 export const examination = signalExamination(20_000);

@@ -97,7 +97,7 @@ async function askForAccount(context: Context, accounts: readonly string[]): Pro
   const known = context.settings.SIGNAL_ACCOUNT;
   const proposed = known !== undefined && accounts.includes(known) ? known : accounts[0];
   context.say(
-    `signal-cli has ${accounts.join(', ')}. To link another one: claw setup signal --link`,
+    `signal-cli has ${accounts.join(', ')}. To link another one: npx claw setup signal --link`,
   );
   return await context.ask({
     message: 'The number that the assistant has',
@@ -180,7 +180,7 @@ async function askForPeople(context: Context, account: string, isLinked: boolean
 async function liftLimit(context: Context, { challenge, captcha }: Given): Promise<SetupOutcome> {
   const { SIGNAL_CLI_URL: url, SIGNAL_ACCOUNT: account } = context.settings;
   if (account === undefined)
-    throw new SetupRefused('No account is set up: run `claw setup signal`.');
+    throw new SetupRefused('No account is set up: run `npx claw setup signal`.');
   const found = await findSignalCli(url, TIMEOUT_MS);
   if (!found.ok) throw new SetupRefused(found.message);
   try {
@@ -212,7 +212,7 @@ function readArguments(args: readonly string[]): Given {
     return { isLinking, qrFile: values['qr-file'] ?? null, challenge, captcha };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const words = `${reason}. Use: claw setup signal ${USAGE}`;
+    const words = `${reason}. Use: npx claw setup signal ${USAGE}`;
     throw new SetupRefused(words, { cause: error, isWrongUse: true });
   }
 }

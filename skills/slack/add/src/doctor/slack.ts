@@ -12,7 +12,7 @@ import {
 import { lastChannelState } from './last-state.ts';
 
 const AREA = 'slack';
-const SET_UP = '`claw setup slack` sets tokens and ids, and tries them.';
+const SET_UP = '`npx claw setup slack` sets tokens and ids, and tries them.';
 
 /** The app: whether Slack takes both of its tokens, who may write to it, and how the channel does. */
 export const examination = slackExamination(20_000);

@@ -29,9 +29,12 @@ export const setup = defineSetup({
 /** Asks for both tokens and ids, tries the tokens with Slack, and only then writes `.env`. */
 async function setUpSlack(context: Context): Promise<SetupOutcome> {
   if (context.args.length > 0) {
-    throw new SetupRefused('`claw setup slack` takes no options: it asks, or reads three lines.', {
-      isWrongUse: true,
-    });
+    throw new SetupRefused(
+      '`npx claw setup slack` takes no options: it asks, or reads three lines.',
+      {
+        isWrongUse: true,
+      },
+    );
   }
   // Slack's library takes a quarter of a second to load.
   const { identify, problemOfAppToken } = await import('../channels/slack/identity.ts');

@@ -13,7 +13,7 @@ export const examination = defineExamination({
   settings: SpawnEnvironment,
   async examine({ projectDir }, own) {
     if (own.SPAWN === undefined) {
-      return [ok(AREA, 'sub-agents are off', '`claw setup spawn` lets the agent start them.')];
+      return [ok(AREA, 'sub-agents are off', '`npx claw setup spawn` lets the agent start them.')];
     }
     return [ok(AREA, `sub-agents: ${describeLimits(own)}`), ...(await profilesIn(projectDir))];
   },

@@ -9,7 +9,7 @@ export const setup = defineSetup({
   currentState: ({ settings }) => (settings.SPAWN === undefined ? null : describeLimits(settings)),
   async run({ args, ask, write, settings, settingsWith }) {
     if (args.length > 0) {
-      throw new SetupRefused('`claw setup spawn` takes no options: it asks for three lines.', {
+      throw new SetupRefused('`npx claw setup spawn` takes no options: it asks for three lines.', {
         isWrongUse: true,
       });
     }

@@ -13,7 +13,7 @@ import {
 import { lastChannelState } from './last-state.ts';
 
 const AREA = 'telegram';
-const SET_UP = '`claw setup telegram` sets token and ids, and tries them.';
+const SET_UP = '`npx claw setup telegram` sets token and ids, and tries them.';
 
 /** The bot: whether Telegram knows its token, who may write to it, and how the channel does. */
 export const examination = telegramExamination(20_000);

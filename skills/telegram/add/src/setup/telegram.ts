@@ -30,9 +30,12 @@ export const setup = defineSetup({
 /** Asks for token and ids, tries the token with Telegram, and only then writes `.env`. */
 async function setUpTelegram(context: Context): Promise<SetupOutcome> {
   if (context.args.length > 0) {
-    throw new SetupRefused('`claw setup telegram` takes no options: it asks, or reads two lines.', {
-      isWrongUse: true,
-    });
+    throw new SetupRefused(
+      '`npx claw setup telegram` takes no options: it asks, or reads two lines.',
+      {
+        isWrongUse: true,
+      },
+    );
   }
   let username = '';
   const token = await context.ask({

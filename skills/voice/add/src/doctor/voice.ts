@@ -12,7 +12,7 @@ import {
 import { defineExamination, type Finding, ok, problem } from './examination.ts';
 
 const AREA = 'voice';
-const SET_UP = '`claw setup voice` sets it up, and tries it.';
+const SET_UP = '`npx claw setup voice` sets it up, and tries it.';
 const ASK_MS = 10_000;
 
 /** Looks whether what hears and what speaks is there, without having anything heard or spoken. */

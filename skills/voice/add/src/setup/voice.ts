@@ -47,7 +47,7 @@ export const setup = defineSetup({
 
 async function setUpVoice(context: Context): Promise<SetupOutcome> {
   if (context.args.length > 0) {
-    throw new SetupRefused('`claw setup voice` takes no options: it asks, or reads lines.', {
+    throw new SetupRefused('`npx claw setup voice` takes no options: it asks, or reads lines.', {
       isWrongUse: true,
     });
   }

@@ -3,7 +3,7 @@ import { chosenServer, SearchSettings } from '../tools/web/settings.ts';
 import { defineExamination, type Examination, ok, problem } from './examination.ts';
 
 const AREA = 'web';
-const SET_UP = '`claw setup web` chooses another server, and tries it.';
+const SET_UP = '`npx claw setup web` chooses another server, and tries it.';
 const TIMEOUT_MS = 20_000;
 
 /** Tells by which server agents search the web, and searches once. */

@@ -52,7 +52,7 @@ async function setUpWeb(
   addresses: ServerAddresses | undefined,
 ): Promise<SetupOutcome> {
   if (context.args.length > 0) {
-    throw new SetupRefused('`claw setup web` takes no options: it asks, or reads two lines.', {
+    throw new SetupRefused('`npx claw setup web` takes no options: it asks, or reads two lines.', {
       isWrongUse: true,
     });
   }

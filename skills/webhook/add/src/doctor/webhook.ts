@@ -4,7 +4,7 @@ import { isRunning } from '../supervisor/instance-lock.ts';
 import { type Examination, type Finding, ok, problem } from './examination.ts';
 
 const AREA = 'webhook';
-const SET_UP = '`claw setup webhook` makes one.';
+const SET_UP = '`npx claw setup webhook` makes one.';
 
 /** The webhooks: whether their list can be read, by its owner alone, and whether their address answers. */
 export const examination: Examination = {
@@ -55,7 +55,7 @@ async function answerOf(dataDir: string, hooks: readonly Hook[]): Promise<readon
         problem(
           AREA,
           `${url} does not answer as it should`,
-          '`claw status` shows the service hooks.',
+          '`npx claw status` shows the service hooks.',
         ),
       ];
 }

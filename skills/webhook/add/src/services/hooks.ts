@@ -104,7 +104,7 @@ function statusOf(
 ): string {
   const read = readHooks(dataDir);
   if (!read.ok) return read.problem;
-  if (read.hooks.length === 0) return 'no hooks yet: `claw setup webhook` makes one';
+  if (read.hooks.length === 0) return 'no hooks yet: `npx claw setup webhook` makes one';
   const lost = read.hooks.filter(({ group }) => store.groups.byFolder(group) === null);
   const names = read.hooks.map(({ name }) => name).join(', ');
   const trouble = lost.map(

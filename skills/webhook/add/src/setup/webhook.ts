@@ -53,7 +53,7 @@ async function setUpWebhook(context: SetupContext): Promise<SetupOutcome> {
         needsRestart: false,
       };
     default:
-      throw new SetupRefused(`Say \`claw setup webhook ${USAGE}\`.`, { isWrongUse: true });
+      throw new SetupRefused(`Say \`npx claw setup webhook ${USAGE}\`.`, { isWrongUse: true });
   }
 }
 
@@ -68,7 +68,9 @@ function readArguments(args: readonly string[]): {
     return { words: positionals, flags: values };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new SetupRefused(`${reason} Say \`claw setup webhook ${USAGE}\`.`, { isWrongUse: true });
+    throw new SetupRefused(`${reason} Say \`npx claw setup webhook ${USAGE}\`.`, {
+      isWrongUse: true,
+    });
   }
 }
 
@@ -146,7 +148,7 @@ function show({ dataDir, say }: SetupContext, hook: Hook): SetupOutcome {
   say(tryLines(hook, known ?? NO_ADDRESS).replace(/^/gm, '  '));
   if (known === null) {
     say(
-      `The port is known once the assistant has run with this skill: \`claw setup webhook show ${name}\` then tells it.`,
+      `The port is known once the assistant has run with this skill: \`npx claw setup webhook show ${name}\` then tells it.`,
     );
   }
   const data = { name, group, does, from, address };

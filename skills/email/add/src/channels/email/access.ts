@@ -33,7 +33,7 @@ function checkProblem({ checksSenders, authservId }: EmailAccount): string | nul
   if (!checksSenders || authservId !== null) return null;
   return (
     'Anybody can write any sender on a mail. Add EMAIL_AUTHSERV_ID=<the name in the Authentication-Results of your ' +
-    'mail server> to .env and restart; `claw setup email` finds it.'
+    'mail server> to .env and restart; `npx claw setup email` finds it.'
   );
 }
 

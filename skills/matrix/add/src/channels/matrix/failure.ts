@@ -5,7 +5,7 @@ import { MatrixError } from './error.ts';
 /** The refusal of a token, with what to do. */
 export const TOKEN_REFUSED =
   'The homeserver does not take the token (any more): the account has logged out, or its password was changed. ' +
-  '`claw setup matrix` makes a new one for MATRIX_TOKEN in .env.';
+  '`npx claw setup matrix` makes a new one for MATRIX_TOKEN in .env.';
 
 /** Tells whether a server does not know the token. */
 export function isTokenRefused(error: unknown): boolean {
@@ -21,7 +21,7 @@ export function explainConnect(error: unknown): ConnectFailure {
   if (isFinalRefusal(error)) {
     const detail =
       'The account of the assistant is switched off on its homeserver. Ask its operator, or set another one up ' +
-      'with `claw setup matrix`.';
+      'with `npx claw setup matrix`.';
     return { status: { state: 'refused', detail }, isFinal: true, waitMs: null };
   }
   const waitMs = error instanceof MatrixFailure ? error.waitMs : null;

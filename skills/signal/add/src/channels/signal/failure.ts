@@ -68,7 +68,7 @@ export function explainConnect(account: string, error: unknown): ConnectFailure 
 export function unknownAccount(account: string): string {
   return (
     `signal-cli has no account ${account}, or Signal does not know it any more. Link it again with ` +
-    '`claw setup signal --link`, or correct SIGNAL_ACCOUNT in .env, and restart.'
+    '`npx claw setup signal --link`, or correct SIGNAL_ACCOUNT in .env, and restart.'
   );
 }
 
@@ -102,7 +102,7 @@ function refusalIn(error: RpcError): string {
   if (/account does not exist|not registered\.?$/i.test(error.message)) {
     return error.message.startsWith('The user')
       ? 'The person is not on Signal any more.'
-      : 'signal-cli does not have the account any more. Link it again with `claw setup signal --link`.';
+      : 'signal-cli does not have the account any more. Link it again with `npx claw setup signal --link`.';
   }
   const types = new Set(outcomes.map(({ type }) => type));
   if (types.has('UNREGISTERED_FAILURE')) return 'The person is not on Signal any more.';
@@ -118,7 +118,7 @@ function captchaWanted(token: string): string {
   return (
     'Signal wants to see a person before more is sent. Solve the captcha at ' +
     'https://signalcaptchas.org/challenge/generate.html, copy the link “Open Signal”, and run ' +
-    `\`claw setup signal --challenge ${token} --captcha '<link>'\`.`
+    `\`npx claw setup signal --challenge ${token} --captcha '<link>'\`.`
   );
 }
 

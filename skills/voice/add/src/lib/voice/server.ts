@@ -77,7 +77,7 @@ function readFailure(server: VoiceServer, { status, headers }: Response, answer:
   const host = hostOf(server);
   const never = (error: VoiceError): Failed => ({ error, pauseMs: null });
   if (status === 401 || status === 403) {
-    const text = `${host} refuses the key (error ${status}); \`claw setup voice\` sets another one`;
+    const text = `${host} refuses the key (error ${status}); \`npx claw setup voice\` sets another one`;
     return never(new VoiceError('KEY_REFUSED', text));
   }
   if (status === 429 && answer.includes('insufficient_quota')) {

@@ -12,11 +12,11 @@ export const SWITCHED_OFF =
 /** Said where the device's keys are gone. */
 export const LOST =
   'this room is encrypted, and the keys of my device are lost, so I can neither read nor answer in it. My owner can ' +
-  'give me a new device with `claw setup matrix`.';
+  'give me a new device with `npx claw setup matrix`.';
 
 /** The status line for the owner where the device's keys are gone. */
 export const KEYS_LOST =
-  'Encrypted rooms cannot be read: the keys of this device are not here any more. `claw setup matrix` with user name ' +
+  'Encrypted rooms cannot be read: the keys of this device are not here any more. `npx claw setup matrix` with user name ' +
   'and password makes a new device.';
 
 type Parts = {

@@ -131,10 +131,10 @@ function serverOf(
     isSetUp: () => key() !== undefined || (isLocal && typeof ownAddress === 'string'),
     problem() {
       if (baseUrl === null) {
-        return `${label} has no address yet. Set ${names.address} in .env, or run \`claw setup --provider ${name}\`.`;
+        return `${label} has no address yet. Set ${names.address} in .env, or run \`npx claw setup --provider ${name}\`.`;
       }
       if (!isKeyNeeded || key() !== undefined || hasOwnKey(ownHeaders())) return null;
-      return `There is no key for ${label} yet. Set ${names.key} in .env, or run \`claw setup --provider ${name}\`.`;
+      return `There is no key for ${label} yet. Set ${names.key} in .env, or run \`npx claw setup --provider ${name}\`.`;
     },
   };
 }

@@ -19,7 +19,7 @@ export function duckduckgo(address: string): Search {
     // Whom it takes for a robot is shown pictures of ducks, with 202 or 200.
     if (status === 202 || text.includes('anomaly-modal')) {
       throw new SearchFailed(
-        'DuckDuckGo takes this for a robot and gives no results for now. A search server with a key is more reliable: `claw setup web`.',
+        'DuckDuckGo takes this for a robot and gives no results for now. A search server with a key is more reliable: `npx claw setup web`.',
       );
     }
     if (status !== 200) throw failure('DuckDuckGo', status);
