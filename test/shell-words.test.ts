@@ -3,7 +3,12 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 const HOME = join(import.meta.dirname, '..');
-const TEXTS = ['src/**/*.ts', 'skills/*/add/**/*.ts', 'skills/*/SKILL.md', 'skills/*/manifest.yaml'];
+const TEXTS = [
+  'src/**/*.ts',
+  'skills/*/add/**/*.ts',
+  'skills/*/SKILL.md',
+  'skills/*/manifest.yaml',
+];
 const COMMENT = /^\s*(?:\*|\/\/|\/\*)/;
 const BARE = /(?<!npx )\bclaw setup\b/;
 

@@ -6,7 +6,8 @@ export const examination = defineExamination({
   order: 45,
   settings: z.object({ PIGEON_URL: z.url().optional() }),
   async examine({ isOffline }, { PIGEON_URL: loft }) {
-    if (loft === undefined) return [ok('pigeon', 'no loft yet', '`npx claw setup pigeon` sets one.')];
+    if (loft === undefined)
+      return [ok('pigeon', 'no loft yet', '`npx claw setup pigeon` sets one.')];
     if (isOffline) return [ok('pigeon', `the loft is at ${loft}`)];
     const isThere = await fetch(loft).then(
       ({ ok }) => ok,
