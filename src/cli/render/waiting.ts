@@ -99,5 +99,6 @@ export function recordingLines(data: DataOf<'resolutions'>): readonly string[] {
 }
 
 function byWhom(origin: string): string {
+  if (origin === 'release') return 'the release, which contains it';
   return origin === 'owner' ? 'its owner' : origin;
 }

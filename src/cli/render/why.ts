@@ -57,7 +57,8 @@ function legend(owners: readonly Owner[]): readonly string[] {
   const notes = owners.flatMap((owner) => {
     const { kind, description, key, layers, origin } = owner;
     if (kind === 'resolution') {
-      const by = origin === 'owner' ? 'you' : (origin ?? 'an unknown author');
+      const known: Readonly<Record<string, string>> = { owner: 'you', release: 'the release' };
+      const by = origin == null ? 'an unknown author' : (known[origin] ?? origin);
       return [`resolution ${key}: ${layers?.join(' against ')}, resolved by ${by}`];
     }
     return description ? [`${labelOf(owner)}: ${description}`] : [];

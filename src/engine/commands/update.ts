@@ -18,7 +18,7 @@ import { isProjectPath } from '../state/project-files.ts';
 import type { Release } from '../state/release.ts';
 import type { State } from '../state/state-file.ts';
 import type { TreeFile } from '../tree.ts';
-import { containedNotes, findContainedParts } from '../update/contained-changes.ts';
+import { containedNotes, findContainedParts, gaveWayNotes } from '../update/contained-changes.ts';
 import { declaredMoves, movesThatHold } from '../update/declared-moves.ts';
 import { checkMapped, dueMigrations, lostMigrations, migrateLayers } from '../update/migrate.ts';
 import { type FoundMove, findMoves, nameCandidates } from '../update/move-candidates.ts';
@@ -70,6 +70,7 @@ export async function planUpdate(
     retired,
     contained,
     options,
+    released,
     notes: retirements,
   } = await retireLayers(
     migrated.layers,
@@ -112,6 +113,7 @@ export async function planUpdate(
     published: old.published,
     decisions: context.decisions,
     resolutions,
+    released,
     core,
   });
   const cores = {
@@ -144,6 +146,7 @@ export async function planUpdate(
       ...migrated.notes,
       ...retirements,
       ...containedNotes(parts),
+      ...gaveWayNotes(plan.resolvedConflicts),
       ...extras.notes,
     ],
     core: { release, state: { ...knownCore(state, release), moves } },

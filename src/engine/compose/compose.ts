@@ -36,6 +36,7 @@ export type ComposeInput = {
 export function compose(input: ComposeInput): Composition {
   const { release, layers, answers = NO_ANSWERS, pathMaps = [], merge = mergeFiles } = input;
   const { isJoint = false } = input;
+  const { released: _, ...byOwner } = answers;
   const ownStructured = readOwnStructured(release);
   const tree = new ComposedTree(release);
   const renames = new Renames();
@@ -46,6 +47,7 @@ export function compose(input: ComposeInput): Composition {
     mapped: (path, layer) => mapPath(path, layer.manifest.coreVersion, pathMaps),
     isMapped: (layer) => hasMoves(layer.manifest.coreVersion, pathMaps),
     resolve: (conflict: Conflict) => resolveConflict(conflict, answers),
+    resolveMove: (conflict: Conflict) => resolveConflict(conflict, byOwner),
     merge,
     isJoint,
     ownStructured,

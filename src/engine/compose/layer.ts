@@ -27,6 +27,8 @@ export type MergeContext = {
   /** True if any path of the layer's core may have another name in this one. */
   readonly isMapped: (layer: SkillPackage) => boolean;
   readonly resolve: (conflict: Conflict) => ConflictOutcome;
+  /** The same without what is known of the release's history, which does not say where a file is. */
+  readonly resolveMove: (conflict: Conflict) => ConflictOutcome;
   readonly merge: typeof mergeFiles;
   /** True if layers that disagree in one file, far from each other, are asked about at once. */
   readonly isJoint: boolean;
@@ -128,12 +130,12 @@ function renameFile(
 
 /** Resolves a rename that meets an unexpected file: the decided file goes to the new path. */
 function resolveRename(
-  { tree, renames, resolve }: MergeContext,
+  { tree, renames, resolveMove }: MergeContext,
   layer: SkillPackage,
   { from, to }: { readonly from: string; readonly to: string },
   conflict: Conflict,
 ): void {
-  const outcome = resolve(conflict);
+  const outcome = resolveMove(conflict);
   if (outcome.kind === 'open') {
     tree.conflict(outcome.conflict);
     return;

@@ -24,7 +24,7 @@ import {
 export type Decision = {
   readonly subject: Subject;
   readonly answer: Answer;
-  /** `owner`, or the model that proposed it. */
+  /** `owner`, the model that proposed it, or `release` where the release's lines are taken. */
   readonly origin: string;
   /** The whole text as the owner left it, where it has changes outside the hunks as well. */
   readonly amended: Buffer | null;
@@ -34,7 +34,15 @@ export type Decision = {
 export type KnownAnswers = {
   readonly decisions: readonly Decision[];
   readonly resolutions: readonly Resolution[];
+  /**
+   * Layers whose commits are all in the history of the release: where one of them disagrees, the release has
+   * made its change and has gone on from there, so what is there stays. None by default.
+   */
+  readonly released?: ReadonlySet<string>;
 };
+
+/** The origin of a decision that nobody took: the release contains the change, and has changed the lines since. */
+export const RELEASE = 'release';
 
 export const NO_ANSWERS: KnownAnswers = { decisions: [], resolutions: [] };
 
@@ -56,7 +64,8 @@ export type ConflictOutcome =
 /**
  * Resolves a conflict by what is known, in this order: a decision on this very conflict; a recording of it,
  * where path and all three whole files are the same; recordings of this installation, hunk by hunk, in the
- * same path and between the same layers.
+ * same path and between the same layers. What is open then stays as it is there, where the release contains the
+ * commits of the layer that disagrees.
  *
  * Recordings that disagree resolve nothing.
  */
@@ -77,7 +86,10 @@ export function resolveConflict(conflict: Conflict, known: KnownAnswers): Confli
     const { answer } = decision;
     return { kind: 'resolved', resolved: { conflict, answer, decision, keys: [] } };
   }
-  const outcome = resolveHunks(conflict, decision, known.resolutions);
+  const { released } = known;
+  const parties = conflict.layers[1].split(', ');
+  const isReleased = released !== undefined && parties.every((name) => released.has(name));
+  const outcome = resolveHunks(conflict, decision, { recordings: known.resolutions, isReleased });
   return decision === null ? checked(outcome) : outcome;
 }
 
@@ -115,9 +127,10 @@ function isOwnFile({ isOwn, subject, answer }: Resolution): boolean {
 /** Reopens a conflict whose recording spoils the file here, wherever else it holds. */
 function checked(outcome: ConflictOutcome): ConflictOutcome {
   if (outcome.kind === 'open' || outcome.resolved.answer.kind === 'value') return outcome;
-  const { conflict, answer, keys } = outcome.resolved;
+  const { conflict, answer, keys, decision } = outcome.resolved;
   const fault = answerFault(conflict, answeredFile(conflict, answer));
   if (fault === null) return outcome;
+  if (decision !== null) return { kind: 'open', conflict };
   const reason =
     `${conflict.reason} The recording ${keys.join(', ')} does not fit any more: ` +
     `the file that it makes ${tellFault(fault)}.`;
@@ -127,11 +140,12 @@ function checked(outcome: ConflictOutcome): ConflictOutcome {
 function resolveHunks(
   conflict: Conflict,
   decision: Decision | null,
-  recordings: readonly Resolution[],
+  { recordings, isReleased }: { recordings: readonly Resolution[]; isReleased: boolean },
 ): ConflictOutcome {
   const decided = decision?.answer.kind === 'hunks' ? [...decision.answer.hunks] : [];
   const keys = new Set<string>();
   const rivals: Resolution[] = [];
+  let isTaken = false;
   const disputes = [...disputesOf(conflict)];
   const answers = conflict.hunks.map((hunk): AnsweredHunk | null => {
     if (hunk.kind === 'resolved') return null;
@@ -143,7 +157,11 @@ function resolveHunks(
       return answer === null ? [] : [{ one, answer }];
     });
     const [first, ...others] = matches;
-    if (first === undefined) return null;
+    if (first === undefined) {
+      isTaken ||= isReleased;
+      const { base, ours, theirs } = hunk;
+      return isReleased ? { base, ours, theirs, resolved: ours } : null;
+    }
     const rival = others.find(({ answer }) => !isSameLines(answer.resolved, first.answer.resolved));
     if (rival !== undefined) {
       rivals.push(first.one, rival.one);
@@ -156,15 +174,23 @@ function resolveHunks(
     (hunk, at) => hunk.kind === 'conflict' && (answers[at] ?? null) === null,
   );
   const isWhole = conflict.hunks.some(({ kind }) => kind === 'conflict');
+  if (!isWhole && isReleased) return leftAsItIs(conflict, asIsThere(conflict));
   if (isOpen || !isWhole) return open(withAnswers(conflict, answers), rivals);
   const hunks = answers.flatMap((answer) => answer ?? []);
-  const resolved = {
-    conflict,
-    answer: { kind: 'hunks', hunks } as const,
-    decision,
-    keys: [...keys],
-  };
-  return { kind: 'resolved', resolved };
+  const answer = { kind: 'hunks', hunks } as const;
+  if (isTaken && decision === null) return leftAsItIs(conflict, answer);
+  return { kind: 'resolved', resolved: { conflict, answer, decision, keys: [...keys] } };
+}
+
+function asIsThere({ sides, values }: Conflict): Answer {
+  if (values !== null) return { kind: 'value', value: values.ours ?? null };
+  return { kind: 'file', file: sides.ours };
+}
+
+/** A decision that is recorded like one of the owner's, since nothing but this update knows the release's history. */
+function leftAsItIs(conflict: Conflict, answer: Answer): ConflictOutcome {
+  const decision = { subject: subjectOf(conflict), answer, origin: RELEASE, amended: null };
+  return { kind: 'resolved', resolved: { conflict, answer, decision, keys: [] } };
 }
 
 function open(conflict: Conflict, rivals: readonly Resolution[]): ConflictOutcome {

@@ -1,5 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { ClawError } from '../errors.ts';
+import type { TreeFile } from '../tree.ts';
 import { runGit } from './git.ts';
 
 // A patch id has to come out the same whatever the settings of the machine say.
@@ -8,6 +12,8 @@ const DIFF = [
   ...['--unified=3', '--inter-hunk-context=0', '--diff-algorithm=myers', '--indent-heuristic'],
   ...['--src-prefix=a/', '--dst-prefix=b/'],
 ];
+
+const MAX_PATCH = 16 * 1024 * 1024;
 
 /** The changes of commits, by their patch ids. */
 export type RangePatches = {
@@ -54,14 +60,64 @@ export async function notInHistory(
   return commits.filter((commit) => left.has(commit) || !known.includes(commit));
 }
 
-/** Returns the patch ids of what a release has beyond an older commit. */
+/** Returns what a release has beyond an older commit: patch id → the last commit with it. */
 export async function patchesSince(
   root: string,
   since: string,
   release: string,
+): Promise<ReadonlyMap<string, string>> {
+  const ids = await patchIds(root, [
+    'log',
+    '--reverse',
+    '--no-merges',
+    ...DIFF,
+    `${since}..${release}`,
+  ]);
+  return new Map([...ids].map(([commit, patch]) => [patch, commit]));
+}
+
+/** Returns the patch id of a change of files, as a commit of just that would have it; null where nothing changes. */
+export async function patchOf(
+  before: ReadonlyMap<string, TreeFile>,
+  after: ReadonlyMap<string, TreeFile>,
+): Promise<string | null> {
+  const place = mkdtempSync(join(tmpdir(), 'claw-patch-'));
+  try {
+    for (const [side, files] of [['a', before] as const, ['b', after] as const]) {
+      mkdirSync(join(place, side));
+      for (const [path, { bytes, isExecutable }] of files) {
+        mkdirSync(dirname(join(place, side, path)), { recursive: true });
+        writeFileSync(join(place, side, path), bytes, { mode: isExecutable ? 0o755 : 0o644 });
+      }
+    }
+    // The names of the two folders are the prefixes that a diff of commits puts in front.
+    const prefixes = ['--src-prefix=', '--dst-prefix='];
+    const args = ['diff', '--no-index', ...DIFF, ...prefixes, 'a', 'b'];
+    const run = spawnSync('git', args, { cwd: place, maxBuffer: MAX_PATCH });
+    // 1 says that the two differ. More than that is known by its commits alone.
+    if (run.status !== 1) return null;
+    const text = run.stdout.toString('latin1').replace(/^diff --git b\//gm, 'diff --git a/');
+    const [id] = (await runGit(place, ['patch-id', '--stable'], Buffer.from(text, 'latin1')))
+      .toString('utf8')
+      .split(' ');
+    return id || null;
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+}
+
+/** Returns the commits that a release has taken back since an older one, as its messages name them. */
+export async function revertedSince(
+  root: string,
+  since: string | null,
+  release: string,
 ): Promise<ReadonlySet<string>> {
-  const ids = await patchIds(root, ['log', '--no-merges', ...DIFF, `${since}..${release}`]);
-  return new Set(ids.values());
+  const range = since === null ? release : `${since}..${release}`;
+  const marked = ['--extended-regexp', '--grep=^This reverts commit [0-9a-f]{40}', '--format=%B'];
+  const messages = (await runGit(root, ['log', ...marked, range])).toString('utf8');
+  return new Set(
+    [...messages.matchAll(/^This reverts commit ([0-9a-f]{40})/gm)].map(([, id = '']) => id),
+  );
 }
 
 /** Runs `git <args> | git patch-id`, so that no history has to fit into memory. @returns commit → id */

@@ -18,7 +18,7 @@ export function isGitFolder(root: string): boolean {
 export async function runGit(
   root: string,
   args: readonly string[],
-  input: string | null = null,
+  input: string | Buffer | null = null,
 ): Promise<Buffer> {
   const child = spawn(
     'git',

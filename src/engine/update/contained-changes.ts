@@ -1,3 +1,4 @@
+import { RELEASE, type ResolvedConflict } from '../compose/resolve-conflict.ts';
 import { containedChanges } from '../merge/contained.ts';
 import type { LineRange } from '../merge/lines/changed-lines.ts';
 import { baseFile, modifiedFile } from '../package/accessors.ts';
@@ -39,6 +40,20 @@ export function findContainedParts(
       const { changes, contained: lines } = containedChanges({ base, ours, theirs });
       return lines.length === 0 ? [] : [{ layer: skill, path, changes, lines }];
     });
+  });
+}
+
+/** Says where layers whose commits a release has gave way to what it has made of them since. */
+export function gaveWayNotes(resolved: readonly ResolvedConflict[]): readonly string[] {
+  const places = resolved.flatMap(({ conflict: { path, layers }, decision }) =>
+    decision?.origin === RELEASE ? [{ layer: layers[1], path }] : [],
+  );
+  return [...Map.groupBy(places, ({ layer }) => layer)].map(([layer, own]) => {
+    const paths = [...new Set(own.map(({ path }) => path))].join(', ');
+    return (
+      `The release contains the commits of ${layer} and has changed the same lines since: there it is as the release ` +
+      `has it, in ${paths}. --keep ${layer} asks about them.`
+    );
   });
 }
 

@@ -15,6 +15,8 @@ type RetirementPlan = Retirement & {
   readonly contained: readonly (Contained & { readonly fate: 'retired' | 'stays' | 'open' })[];
   /** With what the owner answered. */
   readonly options: UpdateOptions;
+  /** Layers that stay, and give way where they disagree with the release, which has their commits. */
+  readonly released: ReadonlySet<string>;
 };
 
 /**
@@ -23,15 +25,17 @@ type RetirementPlan = Retirement & {
  */
 export async function retireLayers(
   layers: readonly SkillPackage[],
-  surroundings: Omit<ContainmentInput, 'layers' | 'merges'>,
+  surroundings: Omit<ContainmentInput, 'layers' | 'merges' | 'keep'>,
   given: { readonly options: UpdateOptions; readonly ask: Ask | null },
 ): Promise<RetirementPlan> {
   const merges = new MergeCache(surroundings.root);
-  const input = { ...surroundings, merges };
-  const contained = await findContained({ ...input, layers });
+  const { keep } = given.options;
+  const input = { ...surroundings, merges, keep };
+  const { contained, released } = await findContained({ ...input, layers });
   const options = await answered(contained, given);
+  const givingWay = new Set([...released].filter((name) => !options.keep.includes(name)));
   const retirement = retireContained(layers, contained, options, (some) =>
-    composedTree(some, input),
+    composedTree(some, input, givingWay),
   );
   merges.save();
   const open = openQuestions(contained, options);
@@ -43,6 +47,7 @@ export async function retireLayers(
     ...retirement,
     contained: contained.map((one) => ({ ...one, fate: fateOf(one) })),
     options,
+    released: givingWay,
   };
 }
 
@@ -61,9 +66,10 @@ async function answered(
 function composedTree(
   layers: readonly SkillPackage[],
   input: Omit<ContainmentInput, 'layers'>,
+  released: ReadonlySet<string>,
 ): PlannedTree {
   const { merges, releaseFile: release, pathMaps, resolutions } = input;
-  const answers = { decisions: [], resolutions };
+  const answers = { decisions: [], resolutions, released };
   const ordered = orderLayers(layers);
   const composed = compose({
     release,
@@ -171,8 +177,8 @@ function isSameTree(one: PlannedTree, other: PlannedTree): boolean {
   return paths.every((path) => isSameFile(one.file(path), other.file(path)));
 }
 
-function containedText({ name, commits, hasEffect }: Contained): string {
-  if (!hasEffect) return `The release does all that ${name} did.`;
+function containedText({ name, commits }: Contained): string {
+  if (commits === 0) return `The release does all that ${name} did.`;
   return commits === 1
     ? `The release contains the commit that ${name} was made of.`
     : `The release contains all ${commits} commits that ${name} was made of.`;

@@ -1,9 +1,11 @@
+import { mkdtempSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
 import * as engine from '../../../src/engine/index.ts';
 import {
   addSkill,
   type Codebase,
   commitAll,
+  openCodebase,
   temporaryCodebase,
 } from '../../../src/testing/claw/codebase.ts';
 import { contextOf } from '../in-process.ts';
@@ -15,9 +17,9 @@ const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n';
 const line = (from: string, to: string, text = LINES) => text.replace(`${from}\n`, `${to}\n`);
 
 const FIRST = line('one', 'ONE');
-const SECOND = line('two', 'TWO', FIRST);
+const SECOND = line('seven', 'SEVEN', FIRST);
 /** The release's later version of the feature that it contains. */
-const EVOLVED = line('TWO', 'TWO and more', SECOND);
+const EVOLVED = line('SEVEN', 'SEVEN and more', SECOND);
 
 /** A core, and the skill `feature` on it, packed of two commits of a branch of that name. */
 async function withFeature(): Promise<Codebase> {
@@ -70,33 +72,92 @@ test('a package of commits records them, each with its patch id', async () => {
   expect(codebase.read('skills/across/manifest.yaml')).not.toContain('origin');
 });
 
-test('a skill whose commits the release contains goes at the owner’s word, without a conflict', async () => {
+test('a skill whose commits the release contains gives way where that has gone on, and goes', async () => {
   await using codebase = await withFeature();
   addRelease(codebase, 'v2.0.0', {
     from: 'feature',
     files: { 'package.json': versioned('2.0.0'), 'a.txt': EVOLVED },
   });
-  const asked = await codebase.claw('update', 'v2.0.0');
-  expect(asked).toMatchObject({ code: 3, json: { conflicts: [{ path: 'a.txt' }] } });
-  expect(asked.json.warnings.join('\n')).toContain(
-    'contains all 2 commits that feature was made of',
-  );
-  expect(asked.json.warnings.join('\n')).toContain('--retire-contained');
+  const kept = await codebase.claw('update', 'v2.0.0', '--keep', 'feature');
+  expect(kept).toMatchObject({ code: 3, json: { conflicts: [{ path: 'a.txt' }] } });
   await codebase.claw('abort');
-  const plan = await codebase.claw('plan', 'update', 'v2.0.0', '--retire-contained');
-  expect(plan.json).toMatchObject({ outcome: 'done', conflicts: [] });
-  expect(plan.json.data).toMatchObject({
+  const run = await codebase.claw('update', 'v2.0.0');
+  expect(run.json).toMatchObject({ outcome: 'done', error: null, conflicts: [] });
+  expect(run.json.data).toMatchObject({
     retired: ['feature'],
-    contained: [{ name: 'feature', commits: 2, hasEffect: true, fate: 'retired' }],
+    contained: [{ name: 'feature', commits: 2, hasEffect: false, fate: 'retired' }],
   });
-  const run = await codebase.claw('update', 'v2.0.0', '--retire-contained');
-  expect(run.json).toMatchObject({ outcome: 'done', error: null });
+  expect(run.json.warnings.join('\n')).toContain('contains all 2 commits that feature was made of');
   expect(run.json.warnings.join('\n')).toContain('Its tests and SKILL.md leave with it');
   expect(codebase.read('a.txt')).toBe(EVOLVED);
   expect(await layersOf(codebase)).toEqual([]);
   expect((await codebase.claw('undo')).code).toBe(0);
   expect(await layersOf(codebase)).toEqual(['feature']);
   expect(codebase.read('a.txt')).toBe(SECOND);
+});
+
+test('where one that gives way still does something, it stays with that, on a clone too, and goes at the owner’s word', async () => {
+  await using codebase = await withFeature();
+  addRelease(codebase, 'v2.0.0', {
+    from: 'feature',
+    files: { 'package.json': versioned('2.0.0'), 'a.txt': line('ONE', 'one', EVOLVED) },
+  });
+  const run = await codebase.claw('update', 'v2.0.0', '--yes');
+  expect(run.json).toMatchObject({ outcome: 'done', conflicts: [], data: { retired: [] } });
+  const told = run.json.warnings.join('\n');
+  expect(told).toContain('--retire-contained takes it out');
+  expect(told).toContain('there it is as the release has it, in a.txt. --keep feature asks');
+  expect(codebase.read('a.txt')).toBe(EVOLVED);
+  expect((await codebase.claw('verify')).code).toBe(0);
+  // What is decided by the release's history is recorded, so that a replay needs no history.
+  commitAll(codebase, 'updated');
+  await using clone = openCodebase(mkdtempSync(`${codebase.root}-clone-`));
+  codebase.git('clone', '--quiet', '--depth', '1', `file://${codebase.root}`, clone.root);
+  clone.write({ 'a.txt': line('ONE', 'one', EVOLVED) });
+  expect((await clone.claw('replay')).json).toMatchObject({ outcome: 'done', conflicts: [] });
+  expect(clone.read('a.txt')).toBe(EVOLVED);
+  const out = await codebase.claw('remove', 'feature');
+  expect(out.json).toMatchObject({ outcome: 'done' });
+  expect(codebase.read('a.txt')).toBe(line('ONE', 'one', EVOLVED));
+});
+
+test('one of which the release has taken a commit back gives way nowhere', async () => {
+  await using codebase = await withFeature();
+  const folder = `${codebase.root}.back`;
+  codebase.git('worktree', 'add', '--quiet', '-b', 'back', folder, 'feature');
+  codebase.git('-C', folder, 'revert', '--no-edit', 'HEAD');
+  codebase.git('worktree', 'remove', '--force', folder);
+  addRelease(codebase, 'v2.0.0', {
+    from: 'back',
+    files: { 'a.txt': line('seven', 'seven again', FIRST) },
+  });
+  const run = await codebase.claw('update', 'v2.0.0');
+  expect(run).toMatchObject({ code: 3, json: { conflicts: [{ path: 'a.txt' }] } });
+});
+
+test('a skill that nobody packed of commits counts as contained where one of them changes the very same', async () => {
+  await using codebase = temporaryCodebase(
+    { 'package.json': versioned('1.0.0'), 'a.txt': LINES },
+    { git: true },
+  );
+  addSkill(codebase, 'fix', {
+    add: { 'lib/b.txt': 'b\n' },
+    modify: { 'a.txt': [LINES, line('one', 'ONE')] },
+  });
+  addSkill(codebase, 'other', { modify: { 'a.txt': [LINES, line('nine', 'NINE')] } });
+  await codebase.claw('apply', 'fix', 'other');
+  addRelease(codebase, 'merged', { files: { 'a.txt': FIRST, 'lib/b.txt': 'b\n' } });
+  addRelease(codebase, 'v2.0.0', {
+    from: 'merged',
+    files: {
+      'package.json': versioned('2.0.0'),
+      'a.txt': line('ONE', 'ONE and more', line('nine', 'nine or so', FIRST)),
+      'lib/b.txt': 'b, later\n',
+    },
+  });
+  const plan = await codebase.claw('plan', 'update', 'v2.0.0');
+  expect(plan.json.data).toMatchObject({ retired: ['fix'] });
+  expect(plan.json.conflicts).toMatchObject([{ path: 'a.txt', layers: ['core', 'other'] }]);
 });
 
 test('equal patches under other commits count, and so does one squashed of all', async () => {
@@ -147,7 +208,7 @@ test('what the owner answers on the way holds, also for the continue after a con
   await codebase.claw('apply', 'rival');
   addRelease(codebase, 'v2.0.0', {
     from: 'feature',
-    files: { 'a.txt': EVOLVED, 'z.txt': line('five', 'release') },
+    files: { 'a.txt': line('ONE', 'one', EVOLVED), 'z.txt': line('five', 'release') },
   });
   const questions: string[] = [];
   const ask = async (question: string) => questions.push(question) > 0;
@@ -158,7 +219,7 @@ test('what the owner answers on the way holds, also for the continue after a con
   await codebase.claw('resolve', 'z.txt', '--ours');
   expect((await codebase.claw('continue')).json).toMatchObject({ outcome: 'done' });
   expect(await layersOf(codebase)).toEqual(['rival']);
-  expect(codebase.read('a.txt')).toBe(EVOLVED);
+  expect(codebase.read('a.txt')).toBe(line('ONE', 'one', EVOLVED));
 });
 
 test('a skill that the release makes needless goes by itself, and not a byte with it', async () => {

@@ -60,6 +60,8 @@ export type TargetRequest = {
   readonly decisions?: readonly Decision[] | undefined;
   /** Recordings that may resolve a conflict; the installation's own by default. */
   readonly resolutions?: readonly Resolution[];
+  /** Layers that give way where they disagree with the release, which has their commits; none by default. */
+  readonly released?: ReadonlySet<string>;
   /** The installed core by default. */
   readonly core?: NewCore;
   /** The core's name in conflicts with the owner's edits. */
@@ -83,7 +85,14 @@ export function planLayers(request: TargetRequest): TargetPlan {
   checkOwnStructured(request.wanted, readOwnStructured(release));
   const target =
     request.composed ??
-    composeKnown(root, { release, layers: ordered, answers, pathMaps, isJoint: true });
+    composeKnown(root, {
+      release,
+      layers: ordered,
+      // Of the layers among each other alone: the owner's own edits never give way.
+      answers: { ...answers, released: request.released ?? new Set() },
+      pathMaps,
+      isJoint: true,
+    });
   checkCollisionsOf(target, {
     release,
     brought: core?.changed.filter((path) => !installation.releaseDigests.files.has(path)) ?? [],
