@@ -1,6 +1,7 @@
 // Runs before `npm start` and `npm test`, on whatever Node there is (>= 18): finishes an interrupted
 // claw command, and installs the packages of package-lock.json and the pinned Node where they are not there
-// yet, and makes of some packages what `claw` starts faster with.
+// yet, makes of some packages what `claw` starts faster with, and checks the types, so that the first skill need
+// not wait for that.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,6 +12,8 @@ import { hasPending, recover } from '../src/engine/transaction/recover.js';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamp = join(root, 'node_modules/.patchclaw-lock');
 const pinned = join(root, 'node_modules/node/bin/node');
+/** What the checks of a proof keep for the next proof. */
+const KEPT = '.claw/cache/proof-kept.json';
 
 if (Number(process.versions.node.split('.')[0]) < 18) {
   fail('Patchclaw needs Node 18 or newer to install the Node that it runs on.');
@@ -24,8 +27,10 @@ if (!isStamped() && !isInstalled()) {
   process.stderr.write('The Node that Patchclaw runs on is missing; fetching it …\n');
   fetchNode();
 }
-if (!isStamped()) writeFileSync(stamp, wanted);
+const isNew = !isStamped();
+if (isNew) writeFileSync(stamp, wanted);
 await makeFasterStart().catch(() => {}); // Without it claw starts all the same.
+if (isNew && !existsSync(join(root, KEPT))) checkTypes();
 
 function finishInterrupted() {
   const { outcome } = recover(root);
@@ -71,6 +76,12 @@ async function makeFasterStart() {
   // Read only now: an update that was cut short may have left another one of it, or none.
   const { makeOneFilePackages } = await import('../bin/one-file-packages.js');
   await makeOneFilePackages(root);
+}
+
+// A first proof would spend most of its time on this. What comes of it does not matter here.
+function checkTypes() {
+  process.stderr.write('Checking the types once, so that the first skill goes in fast …\n');
+  spawnSync(pinned, [join(root, 'scripts/first-checks.ts')], { cwd: root, stdio: 'ignore' });
 }
 
 /** @param {string[]} args */

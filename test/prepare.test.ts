@@ -1,5 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -10,7 +18,7 @@ const NEEDED = ['scripts/prepare.js', 'src/engine/transaction/recover.js'];
 /** As the package `node` does: its binary comes by its install script. */
 const FETCH = `const { mkdirSync, writeFileSync } = require('node:fs');
 mkdirSync('bin', { recursive: true });
-writeFileSync('bin/node', '#!/bin/sh\\n', { mode: 0o755 });`;
+writeFileSync('bin/node', '#!/bin/sh\\necho "$@" >> ran\\n', { mode: 0o755 });`;
 
 let root: string;
 beforeEach(() => {
@@ -52,6 +60,15 @@ test('a Node that went missing later is fetched again', () => {
   rmSync(join(root, 'node_modules/node/bin'), { recursive: true });
   expect(prepare().stderr).toContain('fetching it');
   expect(existsSync(join(root, 'node_modules/node/bin/node'))).toBe(true);
+});
+
+test('after packages were installed the types are checked, once', () => {
+  expect(prepare().stderr).toContain(
+    'Checking the types once, so that the first skill goes in fast …\n',
+  );
+  prepare();
+  const ran = readFileSync(join(root, 'ran'), 'utf8');
+  expect(ran).toBe(`${join(root, 'scripts/first-checks.ts')}\n`);
 });
 
 function write(path: string, content: object): void {

@@ -1,0 +1,29 @@
+import { openMemory } from '../../proof/memory.ts';
+import { prove } from '../../proof/prove.ts';
+import type { Environment } from '../../proof/sandboxed.ts';
+import { readConfig } from '../../state/config.ts';
+import { listProjectFiles } from '../../state/project-files.ts';
+
+/**
+ * Runs the checks of a proof on the tree as it is, so that the first proof finds what they leave for the next one
+ * (`keep`). Changes nothing else, and keeps nothing where a check fails.
+ */
+export async function runFirstChecks(root: string, environment: Environment): Promise<void> {
+  const config = readConfig(root);
+  if (config.check.length === 0 || config.keep.length === 0) return;
+  await prove({
+    root,
+    paths: await listProjectFiles(root, config),
+    changed: new Map(),
+    tests: [],
+    presentTests: [],
+    checks: config.check,
+    // What fails is not tried again to see whether it failed before.
+    present: { checks: [], testCommand: null },
+    testCommand: null,
+    nodeModules: null,
+    keep: config.keep,
+    memory: openMemory(root),
+    environment,
+  });
+}
