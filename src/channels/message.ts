@@ -87,6 +87,11 @@ export type OutboundMessage = {
   readonly isProgress?: boolean;
   /** An agent said it: no output of a command, and no word of the host's own. */
   readonly isAgents?: true;
+  /**
+   * Charges the group of the chat for work on an agent's message that costs money: its name in `/budget`, and its price
+   * in millionths of a dollar. False, and nothing charged, where the group may spend nothing more today.
+   */
+  readonly pay?: (work: { readonly name: string; readonly microUsd: number }) => boolean;
   /** Go out after the text. */
   readonly attachments?: readonly OutboundFile[];
   readonly replyTo?: RepliedTo;

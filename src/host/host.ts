@@ -50,6 +50,8 @@ export function openHost(options: HostOptions): Host {
     log,
     timeouts,
     channelOf,
+    // Nothing is sent before the budgets are open.
+    pay: (folder, work) => budgets.pay(folder, work),
   });
   const { outgoing, outgoingFiles, acknowledging, delivery, live } = outbound;
   const toOwner = { queue: outgoing.queueForOwner, onQueued: delivery.wake };

@@ -107,6 +107,35 @@ test('why an answer is not spoken is a line in the chat, said once until it work
   });
 });
 
+test('what is spoken is charged to the group, and is text alone where its budget is used up', async () => {
+  await using server = await startVoiceServer();
+  using folder = temporaryFolder();
+  const voice = voiceIn(folder.dir, {
+    VOICE_URL: server.url,
+    VOICE_KEY: KEY,
+    VOICE_SPEECH_DOLLARS: '100',
+  });
+  const paid: { readonly name: string; readonly microUsd: number }[] = [];
+  let hasRoom = false;
+  const pay: OutboundMessage['pay'] = (work) => {
+    paid.push(work);
+    return hasRoom;
+  };
+  const make = (id: string) => voice.make({ ...ANSWER, id, text: 'Yes.', pay }, never);
+  expect(await make('1')).toMatchObject({
+    kind: 'line',
+    text: expect.stringContaining('the budget for today is used up'),
+  });
+  expect(await make('2')).toEqual({ kind: 'nothing' });
+  expect(server.heard).toEqual([]);
+  hasRoom = true;
+  expect(await make('3')).toMatchObject({ kind: 'recording' });
+  // The same message, sent again, is spoken and paid for once.
+  expect(await make('3')).toMatchObject({ kind: 'recording' });
+  const work = { name: 'voice', microUsd: 400_000 };
+  expect(paid).toEqual([work, work, work]);
+});
+
 test('a program speaks: it gets the text and writes the recording, or what is wrong is told', async () => {
   using folder = temporaryFolder();
   const say = (command: string) =>

@@ -167,6 +167,13 @@ test('where others have talked on in a group, the answer shows which message it 
   await say('@Andy quick', 'q5');
   await isIdle(assistant);
   expect(chat.sent.at(-1)).toMatchObject({ text: 'pong', isAgents: true });
+  // Work on it that costs money is charged to the group of the chat, up to its limit.
+  const spent = () => assistant.store.usage.of('family', '2026-11-21').microUsd;
+  const before = spent();
+  expect(chat.sent.at(-1)?.pay?.({ name: 'voice', microUsd: 5_000_000 })).toBe(true);
+  expect(spent() - before).toBe(5_000_000);
+  expect(chat.sent.at(-1)?.pay?.({ name: 'voice', microUsd: 1 })).toBe(false);
+  expect(spent() - before).toBe(5_000_000);
   // A channel that names no capability gets none of it.
   delete chat.capabilities;
   await say('@Andy quick', 'q4', { thread: 't8' });

@@ -2,6 +2,7 @@ import { type Channel, LaterDelivery, UnknownDelivery } from '../../channels/cha
 import { TIMED_OUT, withTimeout } from '../../lib/timeout.ts';
 import { EDITABLE_MS } from '../../store/drafts.ts';
 import type { Outbound } from '../../store/store.ts';
+import type { Budgets, PaidWork } from '../budget/budgets.ts';
 import type {
   ChannelsPort,
   ClockPort,
@@ -36,6 +37,8 @@ export type DeliveryOptions = StorePort &
   LogPort &
   TimeoutsPort & {
     readonly outgoingFiles: OutgoingFiles;
+    /** Charges a group's folder, as `Budgets` do. */
+    readonly pay: Budgets['pay'];
     /** Resolves when no part of an answer is on its way to a chat, which could overtake the answer; null for none. */
     readonly quiet: (jid: string) => Promise<void> | null;
     /** A message of this chat left the outbox, one way or the other. */
@@ -111,6 +114,7 @@ export function openDelivery(options: DeliveryOptions): Delivery {
     try {
       const whole = outboundFor(channel.capabilities ?? {}, message, {
         pathOf: outgoingFiles.pathOf,
+        pay: payFor(message.jid),
         progressBefore: (later) => store.outbox.progressBefore(later, now() - EDITABLE_MS),
       });
       const sending = channel.send({ ...whole, ...askedBy(channel, message) });
@@ -119,6 +123,11 @@ export function openDelivery(options: DeliveryOptions): Delivery {
     } catch (error) {
       return { error };
     }
+  }
+
+  function payFor(jid: string) {
+    const folder = groupOf(jid);
+    return folder === undefined ? null : (work: PaidWork) => options.pay(folder, work);
   }
 
   function askedBy(channel: Channel, { turnId }: Outbound) {

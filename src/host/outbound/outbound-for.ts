@@ -6,6 +6,8 @@ import { sizeInWords } from '../attachments/attachments.ts';
 type OutboundPorts = {
   readonly pathOf: (file: KeptFile) => string;
   /** Returns the progress that the same turn sent before, where that can still be changed; null otherwise. */
+  /** Charges the group of the chat; null where it has none. */
+  readonly pay: OutboundMessage['pay'] | null;
   readonly progressBefore: (message: Outbound) => Pick<Outbound, 'messageId' | 'text'> | null;
 };
 
@@ -16,7 +18,7 @@ type OutboundPorts = {
 export function outboundFor(
   can: ChannelCapabilities,
   message: Outbound,
-  { pathOf, progressBefore }: OutboundPorts,
+  { pathOf, pay, progressBefore }: OutboundPorts,
 ): OutboundMessage {
   const { messageId: id, jid, replyTo, thread } = message;
   if (message.isReaction && can.reactions && replyTo !== null) {
@@ -32,6 +34,7 @@ export function outboundFor(
     if (reason === null) attachments.push({ path, name: file.name, sizeBytes: file.sizeBytes });
     else lines.push(lineFor(file, reason));
   }
+  const isSpoken = can.speech && message.isAgents && !message.isProgress;
   const shown = choicesFor(can, message);
   const own = shown === null || shown.isBesideText ? message.text : shown.choices.text;
   const said = earlier === null ? own : `${earlier.text}\n${own}`;
@@ -41,7 +44,7 @@ export function outboundFor(
     jid,
     text,
     ...(message.isProgress ? { isProgress: true } : {}),
-    ...(can.speech && message.isAgents && !message.isProgress ? { isAgents: true } : {}),
+    ...(isSpoken ? { isAgents: true, ...(pay ? { pay } : {}) } : {}),
     ...(message.repeats > 0 ? { mayBeThere: { since: message.createdAt } } : {}),
     ...(earlier === null ? {} : { replaces: earlier.messageId }),
     ...(draft === null ? {} : { replaces: draft }),

@@ -13,7 +13,7 @@ import type {
   TimerPort,
 } from '../contracts/ports.ts';
 import { type Acknowledging, openAcknowledging } from './acknowledge.ts';
-import { type Delivery, openDelivery } from './delivery.ts';
+import { type Delivery, type DeliveryOptions, openDelivery } from './delivery.ts';
 import { type GivenUp, openGivenUpNotices } from './given-up.ts';
 import { type LiveAnswers, openLiveAnswers } from './live/live-answers.ts';
 import { type Outgoing, openOutgoing } from './outgoing.ts';
@@ -41,7 +41,8 @@ export type OutboundOptions = StorePort &
   IdPort &
   TimerPort &
   LogPort &
-  TimeoutsPort & { readonly channelOf: ChannelOf };
+  TimeoutsPort &
+  Pick<DeliveryOptions, 'pay'> & { readonly channelOf: ChannelOf };
 
 /** Opens the way of messages out. */
 export function openOutbound(options: OutboundOptions): Outbound {
@@ -80,6 +81,7 @@ export function openOutbound(options: OutboundOptions): Outbound {
     log,
     timeouts,
     outgoingFiles,
+    pay: options.pay,
     quiet: live.quiet,
     onDelivered: delivered.emit,
     onGivenUp: tellGivenUp,

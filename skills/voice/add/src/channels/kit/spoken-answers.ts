@@ -53,16 +53,21 @@ export function openSpokenAnswers(
   const told = new Map<string, string>();
 
   async function recorded(
-    { id, text }: OutboundMessage,
+    { id, text, pay }: OutboundMessage,
     signal: AbortSignal,
   ): Promise<Recording | null> {
     const known = recordings.get(id);
     if (known !== undefined) return known;
     const said = speakable(text, settings.VOICE_ANSWER_CHARACTERS);
     if (said === '') return null;
+    const microDollars = microDollarsSpoken(settings, said.length);
     book({ dataDir, now: clock.now }, settings, {
       seconds: said.length / CHARACTERS_A_SECOND,
-      microDollars: microDollarsSpoken(settings, said.length),
+      microDollars,
+      pay() {
+        if (pay?.({ name: 'voice', microUsd: microDollars }) !== false) return;
+        throw new VoiceError('DAY_IS_USED_UP', 'the budget for today is used up');
+      },
     });
     const recording = await speak(by as NonNullable<typeof by>, said, {
       limitMs: SPEAK_MS,
