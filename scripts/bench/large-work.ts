@@ -26,12 +26,12 @@ export function replayWork(codebase: Codebase, isBare: boolean): Work {
 
 /** One package and the files that it changes, as they are kept and on disk, and the state. */
 export function removeWork(codebase: Codebase, skill: string): Work {
-  const own = filesIn(codebase, `.claw/packages/${skill}`);
-  const changed = listFolder(codebase.path(`.claw/packages/${skill}/modify`));
+  const own = codebase.path(`.claw/packages/${skill}.package`);
+  const changed = listFolder(codebase.path(`skills/${skill}/modify`));
   const kept = changed.map((path) => codebase.path(`.claw/composed/${path}`));
   const touched = changed.map(codebase.path);
   return {
-    read: [codebase.path('.claw/state.yaml'), ...own, ...kept, ...touched],
+    read: [codebase.path('.claw/state.yaml'), own, ...kept, ...touched],
     write: copies(codebase, touched),
   };
 }

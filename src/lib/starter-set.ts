@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isKeptSkill } from './kept-packages.ts';
 
 /** The skills that most people want, by name: those whose packages are here. */
 export type StarterSet = {
@@ -18,7 +19,7 @@ export function readStarterSet(projectDir: string): StarterSet {
   );
   return {
     all,
-    applied: all.filter((name) => existsSync(join(projectDir, '.claw/packages', name))),
+    applied: all.filter((name) => isKeptSkill(projectDir, name)),
   };
 }
 

@@ -14,12 +14,13 @@ import {
 import { readPackage } from '../package/read-package.ts';
 import { findPackage } from '../package/sources/sources.ts';
 import {
-  CUSTOM,
   inferredPlace,
-  PACKAGES,
+  packagePlaces,
+  packedPlace,
   readComposed,
   readFolder,
   readKeptFiles,
+  readPackageFiles,
 } from '../state/claw-folder.ts';
 import { type CodebaseConfig, readConfig } from '../state/config.ts';
 import { MIGRATIONS_PATH, pathMapsOf, readMigrations } from '../state/migrations.ts';
@@ -151,21 +152,21 @@ export function readInstalled(
 ): SkillPackage {
   // It was accepted when it was applied; what the owner protected since must not keep it in.
   const options = { protectedPaths: [], kind: layer.kind };
-  const folder = layer.kind === 'customisation' ? CUSTOM : PACKAGES;
-  const place = `${folder}/${layer.name}`;
-  const kept = readKnown(root, place, layer, manifests) ?? readKept(root, place, options);
-  if (kept?.digest === layer.digest) {
+  const places = packagePlaces(layer);
+  for (const keptAt of places) {
+    const kept = readKnown(root, keptAt, layer, manifests) ?? readKept(root, keptAt, options);
+    if (kept?.digest !== layer.digest) continue;
     manifests.keep(kept);
-    return { ...kept, isKept: true };
+    return { ...kept, keptAt };
   }
   const found = attempt(() => readSource(root, layer, options));
   if (found?.digest === layer.digest) return found;
   throw new ClawError(
     'DIGEST_MISMATCH',
     `The package ${layer.name} ${layer.version} is not the one that .claw/state.yaml pins, neither in ` +
-      `${PACKAGES}/${layer.name} nor at its source (${layer.source}). Take .claw/ back from git, or bring the source to that ` +
+      `${places[0]} nor at its source (${layer.source}). Take .claw/ back from git, or bring the source to that ` +
       'version again and run `claw replay`.',
-    { path: `${PACKAGES}/${layer.name}`, data: { layer: layer.name } },
+    { path: places[0], data: { layer: layer.name } },
   );
 }
 
@@ -178,13 +179,14 @@ function readKnown(
 ): SkillPackage | null {
   const known = manifests.find(layer);
   if (known === null) return null;
-  const files = readKeptFiles(root, place, known.paths);
+  const isFile = place === packedPlace(layer.name);
+  const files = isFile ? readPackageFiles(root, place) : readKeptFiles(root, place, known.paths);
   const again = packageAgain(files, { kind: layer.kind, manifest: known.manifest });
   return again.digest === layer.digest ? again : null;
 }
 
 function readKept(root: string, place: string, options: PackageOptions): SkillPackage | null {
-  const files = readFolder(root, place);
+  const files = readPackageFiles(root, place);
   return files.size === 0 ? null : attempt(() => packageFromFiles(files, options));
 }
 

@@ -14,8 +14,10 @@ import {
   listEntries,
   listFolder,
   PACKAGES,
+  packagePlaces,
 } from '../state/claw-folder.ts';
 import { treeReader } from '../state/disk.ts';
+import { packFiles } from '../state/packed.ts';
 import { type LayerState, STATE_PATH, type State, stateBytes } from '../state/state-file.ts';
 import type { Fingerprint, Step } from '../transaction/step.ts';
 import { isSameFile, type TreeFile } from '../tree.ts';
@@ -70,7 +72,7 @@ export function stateSteps(
   for (const [path, file] of composed) if (file) kept.set(keptPath(COMPOSED, path), file);
   const whole = new Set<string>();
   for (const { package: layer } of next.layers) {
-    if (layer.isKept) whole.add(placeOf(layer));
+    if (layer.keptAt !== undefined) whole.add(layer.keptAt);
     keepLayer(kept, layer);
   }
   for (const [path, bytes] of next.resolutions.made) kept.set(path, { bytes, isExecutable: false });
@@ -91,15 +93,16 @@ function withEffect({ package: layer, state }: KeptLayer, next: NewState): Layer
 }
 
 function keepLayer(kept: Map<string, TreeFile>, layer: SkillPackage): void {
-  const files = layer.isKept ? [] : layer.files;
-  for (const [path, file] of files) kept.set(keptPath(placeOf(layer), path), file);
+  if (layer.keptAt === undefined) keepPackage(kept, layer);
   for (const [path, file] of layer.inferredBases) {
     kept.set(keptPath(inferredPlace(layer.manifest.skill), path), file);
   }
 }
 
-function placeOf({ kind, manifest }: SkillPackage): string {
-  return `${kind === 'customisation' ? CUSTOM : PACKAGES}/${manifest.skill}`;
+function keepPackage(kept: Map<string, TreeFile>, { kind, manifest, files }: SkillPackage): void {
+  const [place] = packagePlaces({ kind, name: manifest.skill });
+  if (kind === 'skill') kept.set(place, { bytes: packFiles(files), isExecutable: false });
+  else for (const [path, file] of files) kept.set(keptPath(place, path), file);
 }
 
 /** Lists the present files in the engine's folders, except those of unchanged packages. */

@@ -18,6 +18,6 @@ export type SkillPackage = {
   readonly inferredBases: ReadonlyMap<string, TreeFile>;
   /** Paths whose ancestor is unknown: no line of the core may be removed there without a decision. */
   readonly withoutBase: ReadonlySet<string>;
-  /** Its files lie whole, and as they are here, where claw keeps the applied ones. */
-  readonly isKept?: true;
+  /** The place in `.claw/` where all of its files are kept already, as they are here. */
+  readonly keptAt?: string;
 };

@@ -4,6 +4,7 @@ import { digestFile, type FileDigest } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import type { Tree, TreeFile } from '../tree.ts';
 import { readTreeFile, treeReader } from './disk.ts';
+import { unpackFiles } from './packed.ts';
 
 /** Folders of `.claw/` whose bytes are committed with the project. */
 export const BASE = '.claw/base';
@@ -12,6 +13,14 @@ export const PACKAGES = '.claw/packages';
 export const CUSTOM = '.claw/custom';
 export const RESOLUTIONS = '.claw/resolutions';
 export const KEPT_LOCK = '.claw/package-lock.json';
+
+/**
+ * Returns the file that a skill's package is kept in, whole. One file takes a fraction of the time that some ten
+ * files with their folders take on disk.
+ */
+export function packedPlace(name: string): string {
+  return `${PACKAGES}/${name}.package`;
+}
 
 /** Returns the folder of the ancestors found for a package. No package's name has a dot in it. */
 export function inferredPlace(name: string): string {
@@ -50,6 +59,25 @@ export function readComposed(root: string, { files }: Pinned, path: string): Tre
     `${place} is not what .claw/state.yaml pins. Take .claw/ back from git, or run claw replay.`,
     { path: place },
   );
+}
+
+/** A layer's package, as `state.yaml` names it. */
+type Named = { readonly kind: 'skill' | 'customisation'; readonly name: string };
+
+/**
+ * Returns the places where a layer's package may be kept, the present form first. Earlier engines kept
+ * a skill's as a folder; a customisation, which the owner may want to read, still is one.
+ */
+export function packagePlaces({ kind, name }: Named): readonly [string, ...string[]] {
+  if (kind === 'customisation') return [`${CUSTOM}/${name}`];
+  return [packedPlace(name), `${PACKAGES}/${name}`];
+}
+
+/** Returns the files of a package that is kept at one of its places; none where it is missing or damaged. */
+export function readPackageFiles(root: string, place: string): Tree {
+  if (!place.endsWith('.package')) return readFolder(root, place);
+  const file = readTreeFile(root, place);
+  return (file && unpackFiles(file.bytes)) ?? new Map();
 }
 
 /** Returns every regular file kept below a folder, by its true path in it; an absent folder is empty. */

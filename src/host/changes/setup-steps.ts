@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readKeptFile } from '../../lib/kept-packages.ts';
 
 const MAX_CHARS = 4_000;
 
@@ -8,15 +9,17 @@ const MAX_CHARS = 4_000;
  * none.
  */
 export async function setupSteps(projectDir: string, skill: string): Promise<string> {
-  for (const folder of ['skills', '.claw/packages']) {
-    try {
-      const text = await readFile(join(projectDir, folder, skill, 'SKILL.md'), 'utf8');
-      return setupSection(text.replace(/^---\n[\s\S]*?\n---\n/, '')).slice(0, MAX_CHARS);
-    } catch {
-      // Not here: the other folder may have it, and without any the settings are named all the same.
-    }
+  const text = await readPage(projectDir, skill);
+  return setupSection(text.replace(/^---\n[\s\S]*?\n---\n/, '')).slice(0, MAX_CHARS);
+}
+
+async function readPage(projectDir: string, skill: string): Promise<string> {
+  try {
+    return await readFile(join(projectDir, 'skills', skill, 'SKILL.md'), 'utf8');
+  } catch {
+    // Not here: the kept package may have it, and without any the settings are named all the same.
+    return readKeptFile(projectDir, skill, 'SKILL.md')?.toString('utf8') ?? '';
   }
-  return '';
 }
 
 function setupSection(text: string): string {

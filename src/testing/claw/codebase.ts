@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { packedPlace, readPackageFiles } from '../../engine/state/claw-folder.ts';
 import { checkContract } from '../contract.ts';
 import { CLAW, type Printed, runClaw } from './claw.ts';
 
@@ -138,6 +139,21 @@ export function addSkill(
   codebase.write(
     Object.fromEntries(files.map(([path, content]) => [`skills/${skill}/${path}`, content])),
   );
+}
+
+/** Returns the texts of the package that is kept of an applied skill, by their paths in it. */
+export function keptPackage(codebase: Codebase, skill: string): Readonly<Record<string, string>> {
+  const files = readPackageFiles(codebase.root, packedPlace(skill));
+  return Object.fromEntries([...files].map(([path, { bytes }]) => [path, bytes.toString('utf8')]));
+}
+
+/** Keeps an applied skill's package as a folder, as earlier engines did. */
+export function keepAsFolder(codebase: Codebase, skill: string): void {
+  const files = Object.entries(keptPackage(codebase, skill));
+  codebase.write(
+    Object.fromEntries(files.map(([path, text]) => [`.claw/packages/${skill}/${path}`, text])),
+  );
+  codebase.remove(packedPlace(skill));
 }
 
 function writeOne(path: string, content: Content): void {

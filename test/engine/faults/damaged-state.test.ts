@@ -39,7 +39,7 @@ test('a core that was tampered with never gets into the tree, and replay finds i
 
 test('a kept package that was damaged is taken from its source', async () => {
   await using codebase = await installation();
-  codebase.write({ '.claw/packages/demo/manifest.yaml': '[' });
+  codebase.write({ '.claw/packages/demo.package': '[' });
   expect((await codebase.claw('remove', 'demo')).code).toBe(0);
   expect(codebase.read('src/a.ts')).toBe(LINES);
 });
@@ -228,9 +228,9 @@ test('a state with git’s conflict markers in it is refused by every verb', asy
 test('a package that changed under its version is named by every verb that needs it', async () => {
   await using codebase = await installation();
   addSkill(codebase, 'other', { add: { 'new.ts': 'new\n' } });
-  for (const place of ['skills', '.claw/packages']) {
-    codebase.write({ [`${place}/demo/SKILL.md`]: 'changed\n' });
-  }
+  codebase.write({ 'skills/demo/SKILL.md': 'changed\n' });
+  const kept = codebase.read('.claw/packages/demo.package');
+  codebase.write({ '.claw/packages/demo.package': kept.replace('for tests', 'for tasks') });
   const before = codebase.tree();
   for (const args of [
     ['apply', 'demo'],
@@ -256,11 +256,11 @@ test('a package that changed under its version is named by every verb that needs
 test('without .claw/packages the sources serve, and the packages are kept again', async () => {
   await using codebase = await installation();
   addSkill(codebase, 'other', { add: { 'new.ts': 'new\n' } });
-  const kept = codebase.read('.claw/packages/demo/manifest.yaml');
+  const kept = codebase.read('.claw/packages/demo.package');
   codebase.remove('.claw/packages');
   expect((await codebase.claw('verify')).json.data).toMatchObject({ clean: true });
   expect((await codebase.claw('apply', 'other')).code).toBe(0);
-  expect(codebase.read('.claw/packages/demo/manifest.yaml')).toBe(kept);
+  expect(codebase.read('.claw/packages/demo.package')).toBe(kept);
 });
 
 test.each(['.claw/base/src/a.ts', '.claw/composed/src/a.ts'])(

@@ -146,7 +146,7 @@ test('damaged or missing bytes in .claw are named, and the advice mends them', a
   const places = {
     base: '.claw/base/src/a.ts',
     composed: '.claw/composed/src/a.ts',
-    packages: '.claw/packages/demo/modify/src/a.ts',
+    packages: '.claw/packages/demo.package',
   };
   for (const [area, path] of Object.entries(places)) {
     for (const damage of [

@@ -6,6 +6,7 @@ import {
   addSkill,
   type Codebase,
   commitAll,
+  keepAsFolder,
   openCodebase,
   temporaryCodebase,
 } from '../../../src/testing/claw/codebase.ts';
@@ -140,6 +141,28 @@ test('replay takes a package from its source where only the state was carried ov
   clone.write({ 'skills/alpha/add/src/alpha.ts': 'changed\n' });
   const run = await clone.claw('replay');
   expect(run).toMatchObject({ code: 1, json: { error: { code: 'DIGEST_MISMATCH' } } });
+});
+
+test('a package that an earlier engine kept as a folder serves, and becomes one file when it is renewed', async () => {
+  await using codebase = installation();
+  await codebase.claw('apply', 'alpha', 'beta');
+  for (const skill of ['alpha', 'beta']) keepAsFolder(codebase, skill);
+  commitAll(codebase, 'installed by an earlier engine');
+  codebase.remove('skills');
+  codebase.remove('.claw/cache');
+  expect((await codebase.claw('verify')).json.data).toMatchObject({ clean: true });
+  expect((await codebase.claw('replay')).json).toMatchObject({ ok: true, outcome: 'nothing' });
+  expect((await codebase.claw('remove', 'beta')).code).toBe(0);
+  expect(codebase.has('.claw/packages/beta')).toBe(false);
+  expect(codebase.has('.claw/packages/alpha/manifest.yaml')).toBe(true);
+  codebase.git('checkout', '--quiet', '--', 'skills');
+  codebase.write({ 'skills/alpha/SKILL.md': '# Renewed\n' });
+  const manifest = codebase.read('skills/alpha/manifest.yaml');
+  codebase.write({ 'skills/alpha/manifest.yaml': manifest.replace('1.0.0', '1.0.1') });
+  expect((await codebase.claw('upgrade', 'alpha')).code).toBe(0);
+  expect(codebase.has('.claw/packages/alpha')).toBe(false);
+  expect(codebase.has('.claw/packages/alpha.package')).toBe(true);
+  expect((await codebase.claw('verify')).json.data).toMatchObject({ clean: true });
 });
 
 test('with nothing but state.yaml, the core comes from the release’s commit', async () => {

@@ -4,6 +4,7 @@ import {
   addSkill,
   type Codebase,
   commitAll,
+  keptPackage,
   skillFiles,
   temporaryCodebase,
 } from '../../../src/testing/claw/codebase.ts';
@@ -58,7 +59,7 @@ test('edits of files that a skill adds and changes go back into its package, and
   expect(codebase.read('skills/web/base/src/a.ts')).toBe(LINES);
   expect(codebase.read('skills/web/modify/src/a.ts')).toContain('zwei');
   expect(codebase.read('skills/web/modify/src/a.ts')).toContain('EIGHT');
-  expect(codebase.read('.claw/packages/web/modify/src/a.ts')).toContain('zwei');
+  expect(keptPackage(codebase, 'web')['modify/src/a.ts']).toContain('zwei');
   expect((await codebase.claw('list')).json.data).toMatchObject([
     { name: 'web', version: '1.0.1' },
   ]);
@@ -96,7 +97,7 @@ test('a version is raised once for what is committed, and by the asked step', as
   codebase.write({ 'skills/web/SKILL.md': '# Another word\n' });
   expect(await update()).toMatchObject({ version: '1.0.1' });
   await expectOnlyEdits(codebase);
-  expect(codebase.read('.claw/packages/web/SKILL.md')).toBe('# Another word\n');
+  expect(keptPackage(codebase, 'web')['SKILL.md']).toBe('# Another word\n');
   expect(await update('--minor')).toMatchObject({ version: '1.1.0' });
   expect(await update('--minor')).toMatchObject({ version: '1.1.0' });
   commitAll(codebase, '1.1.0');

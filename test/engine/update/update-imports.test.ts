@@ -3,6 +3,7 @@ import {
   addSkill,
   type Codebase,
   commitAll,
+  keptPackage,
   temporaryCodebase,
 } from '../../../src/testing/claw/codebase.ts';
 import { addRelease, versioned } from '../releases.ts';
@@ -95,7 +96,7 @@ test.each([
   const why = await codebase.claw('why', 'src/app/main.mjs:2');
   expect(JSON.stringify(why.json.data)).toContain('demo');
   // The package itself stays as it was.
-  expect(codebase.read('.claw/packages/demo/add/src/feature/tool.mjs')).toBe(TOOL);
+  expect(keptPackage(codebase, 'demo')['add/src/feature/tool.mjs']).toBe(TOOL);
   // An edit of the owner's stays through it all.
   codebase.write({ 'src/feature/tool.mjs': FOLLOWED_TOOL.replace('util + 1', '1 + util') });
   expect((await codebase.claw('status')).json.data).toMatchObject({

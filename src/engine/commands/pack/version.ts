@@ -1,7 +1,8 @@
 import { compare, gt, inc, valid } from 'semver';
 import { parsePlainYaml } from '../../package/manifest/plain-yaml.ts';
-import { PACKAGES } from '../../state/claw-folder.ts';
+import { PACKAGES, packedPlace } from '../../state/claw-folder.ts';
 import { isGitFolder, resolveCommit, runGit } from '../../state/git.ts';
+import { unpackFiles } from '../../state/packed.ts';
 
 /** The parts of a version that can be raised. */
 export const LEVELS = ['patch', 'minor', 'major'] as const;
@@ -36,7 +37,8 @@ export async function committedVersion(
 ): Promise<string | null | undefined> {
   if (!isGitFolder(root)) return undefined;
   if ((await resolveCommit(root, 'HEAD')) === null) return null;
-  const places = [`${folder}/manifest.yaml`, `${PACKAGES}/${name}/manifest.yaml`];
+  const packed = packedPlace(name);
+  const places = [`${folder}/manifest.yaml`, `${PACKAGES}/${name}/manifest.yaml`, packed];
   const listing = await runGit(root, ['ls-tree', '-z', '--name-only', 'HEAD', '--', ...places]);
   const there = listing
     .toString('utf8')
@@ -44,7 +46,9 @@ export async function committedVersion(
     .filter((path) => path !== '');
   const versions: string[] = [];
   for (const path of there) {
-    const version = versionIn(await runGit(root, ['show', `HEAD:${path}`]));
+    const bytes = await runGit(root, ['show', `HEAD:${path}`]);
+    const manifest = path === packed ? unpackFiles(bytes)?.get('manifest.yaml')?.bytes : bytes;
+    const version = manifest === undefined ? null : versionIn(manifest);
     if (version !== null) versions.push(version);
   }
   return versions.sort(compare).at(-1) ?? null;

@@ -11,8 +11,10 @@ import {
   CUSTOM,
   inferredPlace,
   PACKAGES,
+  packagePlaces,
   readComposed,
   readFolder,
+  readPackageFiles,
 } from '../../state/claw-folder.ts';
 import { isGitFolder, runGit } from '../../state/git.ts';
 import { readResolutions } from '../../state/resolutions.ts';
@@ -74,9 +76,11 @@ async function checkPackages({ root, state }: Installed): Promise<CheckResult> {
 }
 
 function isPackageWhole(root: string, layer: LayerState): boolean {
-  const files = readFolder(root, `${placeOf(layer)}/${layer.name}`);
-  const own = new Map([...files].filter(([path]) => !isForeign(path)));
-  if (digestPackage(own) !== layer.digest) return false;
+  const isWhole = packagePlaces(layer).some((place) => {
+    const files = readPackageFiles(root, place);
+    return digestPackage(new Map([...files].filter(([path]) => !isForeign(path)))) === layer.digest;
+  });
+  if (!isWhole) return false;
   const bases = readFolder(root, inferredPlace(layer.name));
   return Object.entries(layer.inferredBases).every(([path, pinned]) => {
     const file = bases.get(path);
