@@ -3,7 +3,7 @@ import { mergeFiles } from '../merge/file.ts';
 import { hasMoves, mapPath, type PathMap } from '../package/manifest/path-map.ts';
 import type { SkillPackage } from '../package/package.ts';
 import { readOwnStructured } from '../state/config.ts';
-import type { TreeFile } from '../tree.ts';
+import { isSameFile, type TreeFile } from '../tree.ts';
 import { ComposedTree, type Composition } from './composition.ts';
 import { composeDeclarations } from './declarations.ts';
 import { type MergeContext, mergeLayer } from './layer.ts';
@@ -19,6 +19,11 @@ export type ComposeInput = {
   readonly answers?: KnownAnswers;
   /** Moves of core files by releases, in the order of their versions; none by default. */
   readonly pathMaps?: readonly PathMap[];
+  /**
+   * True if a layer that gives way (`answers.released`) does so in all of a file that the release has otherwise than the
+   * layer found it, and not only where they disagree; no by default.
+   */
+  readonly yieldsFiles?: boolean;
   /** True if layers that disagree in one file, far from each other, are asked about at once; no by default. */
   readonly isJoint?: boolean;
   /** Merges two files of the layers, or knows what that gives. */
@@ -35,7 +40,7 @@ export type ComposeInput = {
  */
 export function compose(input: ComposeInput): Composition {
   const { release, layers, answers = NO_ANSWERS, pathMaps = [], merge = mergeFiles } = input;
-  const { isJoint = false } = input;
+  const { isJoint = false, yieldsFiles = false } = input;
   const { released: _, ...byOwner } = answers;
   const ownStructured = readOwnStructured(release);
   const tree = new ComposedTree(release);
@@ -50,6 +55,8 @@ export function compose(input: ComposeInput): Composition {
     resolveMove: (conflict: Conflict) => resolveConflict(conflict, byOwner),
     merge,
     isJoint,
+    yields: (skill, path, base) =>
+      yieldsFiles && answers.released?.has(skill) === true && !isSameFile(release(path), base),
     ownStructured,
     skills,
     decided: new Set(),

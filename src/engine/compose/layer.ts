@@ -32,6 +32,8 @@ export type MergeContext = {
   readonly merge: typeof mergeFiles;
   /** True if layers that disagree in one file, far from each other, are asked about at once. */
   readonly isJoint: boolean;
+  /** Tells whether a skill leaves a file to the release, which it found as `base`. */
+  readonly yields: (skill: string, path: string, base: TreeFile | null) => boolean;
   /** Structured files of the release's own. */
   readonly ownStructured: OwnStructured;
   /** All skills of this composition, in canonical order. */
@@ -159,6 +161,7 @@ function modifyFile(context: MergeContext, layer: SkillPackage, named: string): 
   const ours = context.tree.file(path);
   if (context.decided.has(decidedKey(path, layer.manifest.skill))) return;
   const { base, theirs } = changeOf(context, layer, named);
+  if (ours !== null && context.yields(layer.manifest.skill, path, base)) return;
   if (layer.withoutBase.has(named) && ours !== null && theirs !== null) {
     takeMerge(
       context,

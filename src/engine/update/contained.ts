@@ -81,7 +81,14 @@ function composedWith(
   const needed = layer.kind === 'skill' ? [...dependencesOf([layer], find), layer] : layers;
   const answers = { decisions: [], resolutions, released };
   const ordered = orderLayers(needed);
-  return compose({ release, layers: ordered, answers, pathMaps, merge: merges.merge });
+  return compose({
+    release,
+    layers: ordered,
+    answers,
+    pathMaps,
+    merge: merges.merge,
+    yieldsFiles: true,
+  });
 }
 
 /**

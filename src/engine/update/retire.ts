@@ -77,6 +77,7 @@ function composedTree(
     answers,
     pathMaps,
     merge: merges.merge,
+    yieldsFiles: true,
   });
   return {
     paths: composed.files.keys(),
@@ -185,9 +186,12 @@ function containedText({ name, commits }: Contained): string {
 }
 
 function retiredNote(one: Contained): string {
-  const { name, hasEffect } = one;
-  const bytes = hasEffect ? '' : ' No byte of the tree changes by that.';
-  return `${containedText(one)} ${name} is retired.${bytes} Its tests and SKILL.md leave with it; --keep ${name} keeps it.`;
+  const { name, commits, hasEffect } = one;
+  const same =
+    commits === 0
+      ? ' No byte of the tree changes by that.'
+      : ' What it has made of them since stays.';
+  return `${containedText(one)} ${name} is retired.${hasEffect ? '' : same} Its tests and SKILL.md leave with it; --keep ${name} keeps it.`;
 }
 
 function neededNote({ name }: Contained): string {
