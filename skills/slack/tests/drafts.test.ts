@@ -74,6 +74,29 @@ test.concurrent('a draft is taken back, and found by a process that comes later'
   expect(texts()).toEqual(['All of it.']);
 });
 
+test.concurrent('a draft that a kill left without a note is found by its mark: changed, replaced, or taken away', async () => {
+  await using workspace = await connected();
+  const { slack, channel, disk, texts } = workspace;
+  const thread = '1700000000.000100';
+  const lose = async (id: string, more = {}) => {
+    slack.failNext('chat.postMessage', { cutLine: true });
+    const draft = channel.draft?.({ ...DRAFT, id, text: `Half of ${id}`, ...more });
+    await expect(draft).rejects.toMatchObject({ name: 'UnknownDelivery' });
+  };
+  await lose('d1');
+  await lose('d2', { thread });
+  await lose('d3', { thread });
+  await channel.disconnect();
+  await using later = await connectChannel(slack, {}, stoppedClock(), disk);
+  await later.channel.draft?.({ ...DRAFT, text: 'More of d1' });
+  await later.channel.send({ id: 'm2', jid: JID, text: 'All of d2.', replaces: 'd2', thread });
+  slack.failNext('conversations.replies', { status: 500, body: {} });
+  const failed = later.channel.takeBack?.(JID, 'd3');
+  await expect(failed).rejects.toMatchObject({ code: 'UNREACHABLE' });
+  await later.channel.takeBack?.(JID, 'd3');
+  expect(texts()).toEqual(['More of d1 …', 'All of d2.']);
+});
+
 test.concurrent('a reaction is told with the message that it is on, by those alone who may write', async () => {
   await using workspace = await connected();
   const { slack, channel, inbox } = workspace;

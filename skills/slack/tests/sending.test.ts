@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { ChannelClock } from '../../../src/channels/channel.ts';
-import { connectChannel, GENERAL, startWorkspace, stoppedClock } from './fixtures.ts';
+import type { ChannelClock, OutboundMessage } from '../../../src/channels/channel.ts';
+import { connectChannel, GENERAL, inMemory, startWorkspace, stoppedClock } from './fixtures.ts';
 import type { SlackServer } from './slackServer.ts';
 
 const JID = `slack:${GENERAL}`;
@@ -202,8 +202,7 @@ test.concurrent('a message whose outcome was lost is looked for, in its thread a
   slack.failNext('chat.postMessage', { cutLine: true });
   await expect(workspace.channel.send(lost)).rejects.toMatchObject({ name: 'UnknownDelivery' });
   for (const id of ['a', 'b', 'c']) await send(id, id);
-  const repeat = { ...lost, mayBeThere: { since: Date.now() } };
-  await workspace.channel.send(repeat);
+  await workspace.channel.send(lost);
   expect(slack.posted.filter(({ text }) => text === 'hello')).toHaveLength(1);
   // It is known from now on, so that it can be changed.
   await workspace.channel.send({ id: 'next', jid: lost.jid, text: 'hello!', replaces: 'lost' });
@@ -212,24 +211,35 @@ test.concurrent('a message whose outcome was lost is looked for, in its thread a
   const inThread = { ...lost, id: 'deep', thread: '1.000100' };
   slack.failNext('chat.postMessage', { cutLine: true });
   await expect(workspace.channel.send(inThread)).rejects.toMatchObject({ name: 'UnknownDelivery' });
-  await workspace.channel.send({ ...inThread, mayBeThere: { since: Date.now() } });
+  await workspace.channel.send(inThread);
   expect(slack.posted.filter(({ text }) => text === 'hello')).toHaveLength(1);
 });
 
-test.concurrent('a message that is not there is sent, also by an app that may not look', async () => {
+test.concurrent('a message whose outcome was lost and that is not there is sent, also by an app that may not look', async () => {
   await using workspace = await connectedWorkspace();
-  const { slack, channel } = workspace;
-  const jid = `slack:${GENERAL}`;
-  const mayBeThere = { since: Date.now() };
-  await channel.send({ id: 'one', jid, text: 'one', mayBeThere });
-  slack.lacking.add('history');
-  await channel.send({ id: 'two', jid, text: 'two', mayBeThere });
-  expect(slack.posted.map(({ text }) => text)).toEqual(['one', 'two']);
+  const { slack, send } = workspace;
+  const lose = async (id: string) => {
+    slack.failNext('chat.postMessage', { status: 503, body: {} });
+    await expect(send(id, id)).rejects.toMatchObject({ name: 'UnknownDelivery' });
+  };
+  await lose('one');
+  await send('one', 'one');
   // Without an answer to the look nothing is sent, so the host tries again.
+  await lose('two');
   slack.failNext('conversations.history', { status: 500, body: {} });
-  const three = channel.send({ id: 'three', jid, text: 'three', mayBeThere });
-  await expect(three).rejects.toMatchObject({ code: 'UNREACHABLE' });
-  expect(slack.posted).toHaveLength(2);
+  await expect(send('two', 'two')).rejects.toMatchObject({ code: 'UNREACHABLE' });
+  expect(slack.posted.map(({ text }) => text)).toEqual(['one']);
+  slack.lacking.add('history');
+  await send('two', 'two');
+  expect(slack.posted.map(({ text }) => text)).toEqual(['one', 'two']);
+  // What Slack has refused is known not to be there.
+  slack.lacking.clear();
+  slack.failNext('chat.postMessage', { body: { ok: false, error: 'restricted_action' } });
+  await expect(send('three', 'three')).rejects.toMatchObject({ code: 'REFUSED' });
+  const looks = () => slack.calls.filter(({ method }) => method.startsWith('conversations.h'));
+  const before = looks().length;
+  await send('three', 'three');
+  expect(looks()).toHaveLength(before);
 });
 
 /** A file in a temporary folder. */
@@ -268,6 +278,36 @@ test.concurrent('an upload that breaks is begun again, and the text is not said 
   await channel.send(message);
   expect(shown(slack)).toEqual(['one']);
   expect(slack.files).toHaveLength(1);
+});
+
+test.concurrent('a file whose outcome was lost is looked for by the next process, and not shown twice', async () => {
+  const slack = await startWorkspace();
+  using made = fileOf('x');
+  const disk = inMemory();
+  const again = async (message: OutboundMessage) => {
+    await using next = await connectChannel(slack, {}, stoppedClock(), disk);
+    await next.channel.send(message);
+  };
+  const files = [made.file, { ...made.file, name: 'second' }];
+  const message = { id: 'f5', jid: JID, text: 'one', attachments: files };
+  slack.failNext('files.completeUploadExternal', { cutLine: true }, 1);
+  await expect(again(message)).rejects.toMatchObject({ name: 'UnknownDelivery' });
+  expect(slack.files.map(({ name }) => name)).toEqual(files.map(({ name }) => name));
+  slack.failNext('conversations.history', { status: 500, body: {} });
+  await expect(again(message)).rejects.toMatchObject({ code: 'UNREACHABLE' });
+  await again(message);
+  await again({ ...message, mayBeThere: { since: 0 } });
+  expect(slack.files).toHaveLength(2);
+  expect(shown(slack)).toEqual(['one']);
+  // One that was uploaded, and shown to nobody, is sent.
+  const inThread = { ...message, id: 'f6', thread: THREAD };
+  slack.failNext('files.completeUploadExternal', { status: 500, body: {} }, 1);
+  await expect(again(inThread)).rejects.toMatchObject({ name: 'UnknownDelivery' });
+  await again(inThread);
+  expect(slack.files.slice(2).map(({ name, thread }) => [name, thread])).toEqual(
+    files.map(({ name }) => [name, THREAD]),
+  );
+  await slack.close();
 });
 
 test.concurrent('an app that may not send files says so in the chat, and what to do', async () => {

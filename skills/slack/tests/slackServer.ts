@@ -45,6 +45,8 @@ type Said = {
   readonly thread: string | null;
   readonly isBroadcast: boolean;
   readonly metadata: unknown;
+  /** Ids of the files that it shows. */
+  readonly files: readonly string[];
 };
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -307,11 +309,12 @@ export class SlackServer {
     const at = Number(fields['cursor'] ?? 0);
     const end = at + Math.min(this.pageLimit, Number(fields['limit'] ?? 100));
     const withMetadata = String(fields['include_all_metadata']) === 'true';
-    const messages = all.slice(at, end).map(({ ts, text, metadata }) => ({
+    const messages = all.slice(at, end).map(({ ts, text, metadata, files }) => ({
       type: 'message',
       user: this.botUserId,
       ts,
       text,
+      ...(files.length > 0 ? { files: files.map((id) => ({ id })) } : {}),
       ...(withMetadata && metadata !== null ? { metadata } : {}),
     }));
     const hasMore = end < all.length;
@@ -482,7 +485,15 @@ export class SlackServer {
         if (isBroadcast) this.broadcasts.push(text);
         const thread = fields['thread_ts'] === undefined ? null : String(fields['thread_ts']);
         const metadata = JSON.parse(String(fields['metadata'] ?? 'null'));
-        this.#history.push({ channel: channel.id, ts, text, thread, isBroadcast, metadata });
+        this.#history.push({
+          channel: channel.id,
+          ts,
+          text,
+          thread,
+          isBroadcast,
+          metadata,
+          files: [],
+        });
         if (fields['thread_ts'] !== undefined) this.threads.set(text, String(fields['thread_ts']));
         const blocks = blocksIn(fields);
         if (blocks.length > 0) this.withBlocks.push({ channel: channel.id, text, ts, blocks });
@@ -509,6 +520,8 @@ export class SlackServer {
         const at = this.#stamps.indexOf(String(fields['ts']));
         if (this.posted[at] === undefined) return { ok: false, error: 'message_not_found' };
         this.posted.splice(at, 1);
+        const heard = this.#history.findIndex(({ ts }) => ts === fields['ts']);
+        this.#history.splice(heard, 1);
         this.#stamps.splice(at, 1);
         return { ok: true };
       }
@@ -544,7 +557,10 @@ export class SlackServer {
           }
           const { name, text } = upload;
           const thread = fields['thread_ts'] === undefined ? null : String(fields['thread_ts']);
-          this.files.push({ channel: String(fields['channel_id']), thread, name, text });
+          const where = String(fields['channel_id']);
+          this.files.push({ channel: where, thread, name, text });
+          const said = { text: '', isBroadcast: false, metadata: null, files: [id] };
+          this.#history.push({ ...said, channel: where, ts: this.#nextTs(), thread });
         }
         return { ok: true };
       }

@@ -8,6 +8,8 @@ const KEPT_MESSAGES = 200;
 
 /** One messenger, as far as sending goes. */
 export type PartSender<P> = {
+  /** Called before a message is split, such as to learn what the messenger has of it. Rejects where it cannot be sent. */
+  readonly prepare?: (message: OutboundMessage) => Promise<void>;
   /** Splits a message into what is sent one after the other. */
   readonly partsOf: (message: OutboundMessage) => readonly P[];
   /** Sends one part; rejects where it was not taken. */
@@ -62,6 +64,7 @@ export class PartDelivery<P> {
   async #sendParts(message: OutboundMessage): Promise<void> {
     const { id } = message;
     try {
+      await this.#sender.prepare?.(message);
       const parts = this.#sender.partsOf(message);
       for (const part of parts.slice(this.#taken.get(id) ?? 0)) {
         await this.#sendPart(message, part);

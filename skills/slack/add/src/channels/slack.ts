@@ -11,6 +11,7 @@ import {
 import { dropFetched } from './kit/fetched-file.ts';
 import { openSentMessages, type SentMessages } from './kit/sent-messages.ts';
 import { settingsProblem } from './slack/access.ts';
+import { ATTEMPT_MIGRATIONS, type Attempts, openAttempts } from './slack/attempts.ts';
 import { CAPABILITIES, messageOf } from './slack/delivery.ts';
 import { SlackError } from './slack/failure.ts';
 import {
@@ -31,15 +32,18 @@ export const channel = defineChannel({
   create({ settings, assistantName, log, clock, dataDir, openDatabase }) {
     const app = appOf(settings);
     if (app === null) return null;
-    const sent = openSentMessages(openDatabase, clock.now, FILE_MIGRATIONS);
+    const migrations = [...FILE_MIGRATIONS, ...ATTEMPT_MIGRATIONS];
+    const sent = openSentMessages(openDatabase, clock.now, migrations);
+    const attempts = openAttempts(openDatabase, clock.now);
     const files = openFileReferences(openDatabase, clock.now);
     const folder = fetchedFolder(dataDir);
-    return new SlackChannel(app, { assistantName, log, clock, sent, files, folder });
+    return new SlackChannel(app, { assistantName, log, clock, sent, attempts, files, folder });
   },
 });
 
 type Parts = Pick<ChannelContext, 'assistantName' | 'log' | 'clock'> & {
   readonly sent: SentMessages;
+  readonly attempts: Attempts;
   readonly files: FileReferences;
   /** The folder of files that are fetched. */
   readonly folder: string;
@@ -126,6 +130,7 @@ class SlackChannel implements Channel {
 
   forgetChat(jid: string): void {
     this.#parts.sent.forgetChat(jid);
+    this.#parts.attempts.forgetChat(jid);
     this.#parts.files.forgetChat(jid);
   }
 

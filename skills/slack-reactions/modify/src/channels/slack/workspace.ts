@@ -1,4 +1,4 @@
-import { webApi } from '@slack/bolt';
+import * as webApi from '@slack/web-api';
 import type {
   ChannelClock,
   ChannelEvents,
@@ -9,12 +9,13 @@ import type {
 import type { PartDelivery } from '../kit/part-delivery.ts';
 import type { SentMessages } from '../kit/sent-messages.ts';
 import { stayConnected } from '../kit/stay-connected.ts';
+import type { Attempts } from './attempts.ts';
 import { createDelivery, type Sending, takeBack } from './delivery.ts';
 import { fetchFile } from './download.ts';
 import { explainFailure } from './failure.ts';
 import type { FileReferences } from './file-references.ts';
 import { Inbox } from './inbox.ts';
-import { boltLogger } from './logger.ts';
+import { slackLogger } from './logger.ts';
 import { Names } from './names.ts';
 import { showOutcome } from './press.ts';
 import { openSession } from './session.ts';
@@ -37,6 +38,7 @@ export type WorkspaceOptions = {
   readonly log: ChannelLog;
   readonly clock: ChannelClock;
   readonly sent: SentMessages;
+  readonly attempts: Attempts;
   readonly files: FileReferences;
   /** The folder of files that are fetched. */
   readonly folder: string;
@@ -57,11 +59,11 @@ export type Workspace = {
 
 /** Connects to Slack, and stays connected until closed or refused. */
 export function openWorkspace(options: WorkspaceOptions): Workspace {
-  const { log, clock, report, sent } = options;
+  const { log, clock, report, sent, attempts } = options;
   const stop = new AbortController();
   const clientOptions = {
     slackApiUrl: options.apiUrl,
-    logger: boltLogger(log),
+    logger: slackLogger(log),
     // Whether to try again is decided here: some requests must not be repeated, all must end in time.
     retryConfig: { retries: 0 },
     rejectRateLimitedCalls: true,
@@ -70,7 +72,7 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
   };
   const web = new webApi.WebClient(options.botToken, clientOptions);
   const lookUp = new webApi.WebClient(options.botToken, { ...clientOptions, timeout: LOOK_UP_MS });
-  const delivery = createDelivery({ web, clock, sent });
+  const delivery = createDelivery({ web, clock, sent, attempts });
   const inbox = new Inbox({
     ...options,
     names: new Names(lookUp, log),
@@ -103,7 +105,7 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
   return {
     delivery,
     reactions: web.reactions,
-    takeBack: (jid, id) => takeBack({ web, sent }, { jid, id }),
+    takeBack: (jid, id) => takeBack({ web, sent, attempts }, { jid, id }),
     fetchFile(id) {
       const { botToken, apiUrl, folder } = options;
       return fetchFile({ web, botToken, apiUrl, folder, signal: stop.signal }, id);

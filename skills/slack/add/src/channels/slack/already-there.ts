@@ -1,7 +1,9 @@
 import type * as webApi from '@slack/web-api';
 import { z } from 'zod';
+import { causeInWords } from '../kit/cause.ts';
+import { readFailure, SlackError } from './failure.ts';
 
-/** The mark on each message that the app posts: Slack takes no id of ours by which it would know one that is repeated. */
+/** The mark on each message that the app posts. */
 const EVENT_TYPE = 'claw_message';
 /** Clocks of two machines differ. */
 const SKEW_MS = 300_000;
@@ -9,10 +11,14 @@ const MAX_PAGES = 5;
 
 const Posted = z.looseObject({
   ts: z.string(),
-  metadata: z.looseObject({
-    event_type: z.literal(EVENT_TYPE),
-    event_payload: z.looseObject({ id: z.string(), part: z.int() }),
-  }),
+  metadata: z
+    .looseObject({
+      event_type: z.literal(EVENT_TYPE),
+      event_payload: z.looseObject({ id: z.string(), part: z.int() }),
+    })
+    .optional()
+    .catch(undefined),
+  files: z.array(z.looseObject({ id: z.string() })).catch([]),
 });
 
 /** One part of a message of the host's. */
@@ -31,13 +37,31 @@ export function markOf({ id, part }: Mark) {
 }
 
 /**
- * Looks for the part of a message in its conversation, which an earlier attempt of unknown outcome may have left there.
+ * Looks for a message in its conversation, by its mark or by the id of a file that it shows. An app that may not look
+ * finds nothing.
  *
  * @returns its time stamp; null where it is not among the last thousand messages since then
+ * @throws SlackError UNREACHABLE where Slack does not answer, and what Slack's client throws where it asks for a pause
  */
 export async function findPosted(
   web: webApi.WebClient,
-  { id, part }: Mark,
+  wanted: Mark | { readonly fileId: string },
+  place: Place,
+): Promise<string | null> {
+  try {
+    return await lookFor(web, wanted, place);
+  } catch (error) {
+    const failure = readFailure(error);
+    if (failure.kind === 'refused') return null;
+    if (failure.kind === 'rate-limited') throw error;
+    const cause = causeInWords(failure.cause);
+    throw new SlackError('UNREACHABLE', `Slack cannot be reached (${cause}).`);
+  }
+}
+
+async function lookFor(
+  web: webApi.WebClient,
+  wanted: Mark | { readonly fileId: string },
   { channel, thread, since }: Place,
 ): Promise<string | null> {
   const oldest = String(Math.max(0, since - SKEW_MS) / 1_000);
@@ -56,8 +80,13 @@ export async function findPosted(
         : await web.conversations.replies({ ...asked, ts: thread });
     for (const message of answer.messages ?? []) {
       const posted = Posted.safeParse(message).data;
-      const mark = posted?.metadata.event_payload;
-      if (posted !== undefined && mark?.id === id && mark.part === part) return posted.ts;
+      if (posted === undefined) continue;
+      const mark = posted.metadata?.event_payload;
+      const isIt =
+        'fileId' in wanted
+          ? posted.files.some(({ id }) => id === wanted.fileId)
+          : mark?.id === wanted.id && mark.part === wanted.part;
+      if (isIt) return posted.ts;
     }
     cursor = answer.response_metadata?.next_cursor ?? '';
     if (cursor === '') break;

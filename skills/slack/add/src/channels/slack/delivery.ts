@@ -6,12 +6,12 @@ import type {
   OutboundFile,
   OutboundMessage,
 } from '../channel.ts';
-import { causeInWords } from '../kit/cause.ts';
 import { draftText } from '../kit/draft-text.ts';
 import { editedParts } from '../kit/edited-parts.ts';
 import { PartDelivery } from '../kit/part-delivery.ts';
 import type { SentMessages } from '../kit/sent-messages.ts';
 import { findPosted, markOf } from './already-there.ts';
+import type { Attempts } from './attempts.ts';
 import { emojiName } from './emoji.ts';
 import { explainSendFailure, readFailure, SlackError } from './failure.ts';
 import { formatParts } from './format.ts';
@@ -35,7 +35,7 @@ export const CAPABILITIES: ChannelCapabilities = {
 export type Sending =
   | { readonly kind: 'send'; readonly part: SlackPart; readonly at: number }
   | { readonly kind: 'edit'; readonly part: SlackPart; readonly at: number; readonly farId: string }
-  | { readonly kind: 'file'; readonly file: OutboundFile }
+  | { readonly kind: 'file'; readonly file: OutboundFile; readonly at: number }
   | { readonly kind: 'remove'; readonly farId: string }
   | { readonly kind: 'reaction'; readonly emoji: string; readonly ts: string };
 
@@ -43,16 +43,27 @@ export type DeliveryOptions = {
   readonly web: webApi.WebClient;
   readonly clock: ChannelClock;
   readonly sent: SentMessages;
+  readonly attempts: Attempts;
 };
 
 /** Sends messages through an app. What fails is a SlackError, or an UnknownDelivery. */
-export function createDelivery({ web, clock, sent }: DeliveryOptions): PartDelivery<Sending> {
+export function createDelivery({
+  web,
+  clock,
+  sent,
+  attempts,
+}: DeliveryOptions): PartDelivery<Sending> {
   return new PartDelivery<Sending>({
+    async prepare({ jid, id, replaces }) {
+      for (const of of replaces === undefined ? [id] : [id, replaces]) {
+        await findLost({ web, sent, attempts }, { jid, id: of });
+      }
+    },
     partsOf: (message) => {
       channelIn(message.jid);
       return sendingsOf(message, sent.partsOf(message.id, message.replaces));
     },
-    send: (message, sending, signal) => carryOut({ web, message, signal, sent }, sending),
+    send: (message, sending, signal) => carryOut({ web, message, signal, sent, attempts }, sending),
     pauseMs: (error) => {
       const failure = readFailure(error);
       return failure.kind === 'rate-limited' ? failure.waitMs : null;
@@ -69,15 +80,34 @@ export function messageOf({ activity, replyTo: _, ...draft }: OutboundDraft): Ou
 
 /** Takes a message away, all parts of it. @throws SlackError, UnknownDelivery */
 export async function takeBack(
-  { web, sent }: Pick<DeliveryOptions, 'web' | 'sent'>,
+  { web, sent, attempts }: Omit<DeliveryOptions, 'clock'>,
   message: Pick<OutboundMessage, 'jid' | 'id'>,
 ): Promise<void> {
   try {
+    await findLost({ web, sent, attempts }, message);
     for (const farId of sent.partsOf(message.id)) {
       if (farId !== undefined) await remove({ web, sent, message }, farId);
     }
   } catch (error) {
     throw error instanceof SlackError ? error : explainSendFailure(error);
+  }
+}
+
+/**
+ * Looks for the parts of a message whose outcome nobody knows, as after a kill, and notes those that are there. What
+ * the look does not find is sent again.
+ *
+ * @throws SlackError where Slack does not answer: nothing is sent before it does
+ */
+async function findLost(
+  { web, sent, attempts }: Omit<DeliveryOptions, 'clock'>,
+  { jid, id }: Pick<OutboundMessage, 'jid' | 'id'>,
+): Promise<void> {
+  for (const { part, thread, text, begunAt: since } of attempts.of(id)) {
+    const farId = await findPosted(web, { id, part }, { channel: channelIn(jid), thread, since });
+    if (farId === null) continue;
+    sent.note({ id, at: part, jid, farId, text });
+    attempts.end({ id, part });
   }
 }
 
@@ -89,7 +119,7 @@ function sendingsOf(
   if (reactsTo !== undefined)
     return [{ kind: 'reaction', emoji: text.trim(), ts: stampOf(reactsTo.id) }];
   const steps = editedParts(withButtons(formatParts(text), choices), known);
-  const files = attachments.map((file) => ({ kind: 'file', file }) as const);
+  const files = attachments.map((file, at) => ({ kind: 'file', file, at }) as const);
   const isNeedless = ({ kind }: Sending) => kind === 'remove';
   return [...steps.filter((step) => !isNeedless(step)), ...files, ...steps.filter(isNeedless)];
 }
@@ -99,6 +129,7 @@ type Request = {
   readonly message: OutboundMessage;
   readonly signal: AbortSignal;
   readonly sent: SentMessages;
+  readonly attempts: Attempts;
 };
 
 async function carryOut(request: Request, sending: Sending): Promise<void> {
@@ -109,7 +140,7 @@ async function carryOut(request: Request, sending: Sending): Promise<void> {
     case 'remove':
       return await remove(request, sending.farId);
     case 'file':
-      return await sendFile(request, sending.file);
+      return await sendFile(request, sending);
     case 'reaction':
       return await react(request, sending);
   }
@@ -120,18 +151,19 @@ async function bringTo(
   request: Request,
   sending: Extract<Sending, { kind: 'send' | 'edit' }>,
 ): Promise<void> {
-  const { message, sent } = request;
+  const { message, sent, attempts } = request;
   const { jid } = message;
   const { part, at } = sending;
   const text = JSON.stringify(part);
   const shown = sending.kind === 'edit' && sent.shows({ jid, farId: sending.farId, text });
   const farId =
     sending.kind === 'send'
-      ? ((await postedBefore(request, at)) ?? (await post(request, part, at)))
+      ? await attempt(request, part, at)
       : shown
         ? sending.farId
         : await edit(request, part, sending.farId);
   if (farId !== null) sent.note({ id: message.id, at, jid, farId, text });
+  if (sending.kind === 'send') attempts.end({ id: message.id, part: at });
 }
 
 /** Takes one message away. It stays where Slack does not allow that, as by a rule of the workspace. */
@@ -151,25 +183,17 @@ async function remove(
   sent.remove({ jid, farId });
 }
 
-/**
- * Looks for what an attempt of unknown outcome has left. An app that may not look posts it again.
- *
- * @throws SlackError where Slack does not answer: nothing was sent by this attempt
- */
-async function postedBefore({ web, message }: Request, at: number): Promise<string | null> {
-  const { id, jid, mayBeThere, replyTo } = message;
-  if (mayBeThere === undefined) return null;
-  const answered = replyTo === undefined ? null : stampOf(replyTo.id);
-  const thread = message.thread ?? answered;
+/** Posts a part that can be found again: noted before, and until its outcome is known. */
+async function attempt(request: Request, part: SlackPart, at: number): Promise<string | null> {
+  const { message, attempts } = request;
+  const { id, jid } = message;
+  attempts.begin({ id, part: at, jid, thread: threadOf(message), text: JSON.stringify(part) });
   try {
-    const place = { channel: channelIn(jid), thread, since: mayBeThere.since };
-    return await findPosted(web, { id, part: at }, place);
+    return await post(request, part, at);
   } catch (error) {
     const failure = readFailure(error);
-    if (failure.kind === 'refused') return null;
-    if (failure.kind === 'rate-limited') throw error;
-    const cause = causeInWords(failure.cause);
-    throw new SlackError('UNREACHABLE', `Slack cannot be reached (${cause}).`);
+    if (failure.kind !== 'unreachable' || !failure.wasSent) attempts.end({ id, part: at });
+    throw error;
   }
 }
 
@@ -199,10 +223,16 @@ async function post(
  * Returns the thread of a message. Where others have talked on in the channel, an answer begins one at the message
  * that it answers, and is shown in the channel as well. A draft stands below that message in any case.
  */
-function placeOf({ thread, replyTo }: OutboundMessage, isFirst: boolean) {
-  if (thread !== undefined) return { thread_ts: thread };
-  if (replyTo === undefined) return {};
-  return { thread_ts: stampOf(replyTo.id), ...(isFirst ? { reply_broadcast: true } : {}) };
+function placeOf(message: OutboundMessage, isFirst: boolean) {
+  const thread_ts = threadOf(message);
+  if (thread_ts === null) return {};
+  return message.thread === undefined && isFirst
+    ? { thread_ts, reply_broadcast: true }
+    : { thread_ts };
+}
+
+function threadOf({ thread, replyTo }: OutboundMessage): string | null {
+  return thread ?? (replyTo === undefined ? null : stampOf(replyTo.id));
 }
 
 /** Edits a message. One that cannot be edited any more, such as a deleted one, is sent once more. */
@@ -220,12 +250,26 @@ async function edit(request: Request, part: SlackPart, ts: string): Promise<stri
   }
 }
 
-/** An app without the scope says so in the chat: trying again would not help. */
-async function sendFile(request: Request, file: OutboundFile): Promise<void> {
-  const { web, message, signal } = request;
-  const place = { channel: channelIn(message.jid), thread: message.thread, signal };
+/**
+ * Sends a file that is not there from an earlier attempt. An app without the scope says so in the chat: trying again
+ * would not help.
+ */
+async function sendFile(
+  request: Request,
+  { file, at: part }: Extract<Sending, { kind: 'file' }>,
+): Promise<void> {
+  const { web, message, signal, attempts } = request;
+  const { id, jid, thread } = message;
+  const channel = channelIn(jid);
+  const earlier = attempts.uploadOf({ id, part });
+  if (earlier !== null) {
+    const { fileId, begunAt: since } = earlier;
+    const found = await findPosted(web, { fileId }, { channel, thread: thread ?? null, since });
+    if (found !== null) return;
+  }
+  const onUploaded = (fileId: string) => attempts.beginUpload({ id, part, jid, fileId });
   try {
-    await uploadFile(web, file, place);
+    await uploadFile(web, file, { channel, thread, onUploaded, signal });
   } catch (error) {
     if (refusalIn(error) !== 'missing_scope') throw error;
     const text = `The file ${file.name} is not sent: add the scope files:write to the app, on its page OAuth & Permissions, and install it again.`;

@@ -4,7 +4,12 @@ import type { OutboundFile } from '../channel.ts';
 import { SlackError } from './failure.ts';
 
 /** The place of a file: a channel, and a thread there. */
-export type FilePlace = { readonly channel: string; readonly thread: string | undefined };
+export type FilePlace = {
+  readonly channel: string;
+  readonly thread: string | undefined;
+  /** Told Slack's id of the file before people see it. */
+  readonly onUploaded: (fileId: string) => void;
+};
 
 /**
  * Uploads a file and shows it in a channel. People see nothing of it before the last request.
@@ -14,7 +19,7 @@ export type FilePlace = { readonly channel: string; readonly thread: string | un
 export async function uploadFile(
   web: webApi.WebClient,
   { path, name, sizeBytes }: OutboundFile,
-  { channel, thread, signal }: FilePlace & { readonly signal: AbortSignal },
+  { channel, thread, onUploaded, signal }: FilePlace & { readonly signal: AbortSignal },
 ): Promise<void> {
   const place = await web.files.getUploadURLExternal({ filename: name, length: sizeBytes });
   const { upload_url: address, file_id: id } = place;
@@ -22,6 +27,7 @@ export async function uploadFile(
     throw new SlackError('UNREACHABLE', 'Slack gave no place to upload a file to.');
   }
   await sendBytes(address, path, signal);
+  onUploaded(id);
   await web.files.completeUploadExternal({
     files: [{ id, title: name }],
     channel_id: channel,

@@ -9,6 +9,7 @@ import type {
 import type { PartDelivery } from '../kit/part-delivery.ts';
 import type { SentMessages } from '../kit/sent-messages.ts';
 import { stayConnected } from '../kit/stay-connected.ts';
+import type { Attempts } from './attempts.ts';
 import { createDelivery, type Sending, takeBack } from './delivery.ts';
 import { fetchFile } from './download.ts';
 import { explainFailure } from './failure.ts';
@@ -37,6 +38,7 @@ export type WorkspaceOptions = {
   readonly log: ChannelLog;
   readonly clock: ChannelClock;
   readonly sent: SentMessages;
+  readonly attempts: Attempts;
   readonly files: FileReferences;
   /** The folder of files that are fetched. */
   readonly folder: string;
@@ -56,7 +58,7 @@ export type Workspace = {
 
 /** Connects to Slack, and stays connected until closed or refused. */
 export function openWorkspace(options: WorkspaceOptions): Workspace {
-  const { log, clock, report, sent } = options;
+  const { log, clock, report, sent, attempts } = options;
   const stop = new AbortController();
   const clientOptions = {
     slackApiUrl: options.apiUrl,
@@ -69,7 +71,7 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
   };
   const web = new webApi.WebClient(options.botToken, clientOptions);
   const lookUp = new webApi.WebClient(options.botToken, { ...clientOptions, timeout: LOOK_UP_MS });
-  const delivery = createDelivery({ web, clock, sent });
+  const delivery = createDelivery({ web, clock, sent, attempts });
   const inbox = new Inbox({
     ...options,
     names: new Names(lookUp, log),
@@ -101,7 +103,7 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
   }).then(resolve);
   return {
     delivery,
-    takeBack: (jid, id) => takeBack({ web, sent }, { jid, id }),
+    takeBack: (jid, id) => takeBack({ web, sent, attempts }, { jid, id }),
     fetchFile(id) {
       const { botToken, apiUrl, folder } = options;
       return fetchFile({ web, botToken, apiUrl, folder, signal: stop.signal }, id);
