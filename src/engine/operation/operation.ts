@@ -12,6 +12,7 @@ import type { SkillPackage } from '../package/package.ts';
 import { clearPending } from '../pending/pending.ts';
 import { tidyUp } from '../pending/tidy-up.ts';
 import { withDecided, writePending } from '../pending/waiting.ts';
+import type { Release } from '../state/release.ts';
 import { rememberState } from '../state/state-file.ts';
 import { commitSteps } from '../transaction/commit.ts';
 import type { Step } from '../transaction/step.ts';
@@ -119,7 +120,7 @@ export async function carryOut<V extends CarriedVerb>(
   await askForYes(context, operation, planned);
   const packages = await preparePackages(context, operation);
   try {
-    const proved = await proveTree(context, operation, packages);
+    const [proved, base] = await proveAndPrepare(context, operation, packages);
     throwIfInterrupted(context.signal);
     const { checks, tests, reused, own, note } = proved;
     const data = { ...planned.data, proof: { checks, tests, reused, own, note } };
@@ -127,7 +128,7 @@ export async function carryOut<V extends CarriedVerb>(
       const all = [...warnings, ...proved.warnings];
       return { ...planned, data: { ...data, isTrial: true }, warnings: all };
     }
-    const isChanged = commit(context, operation, packages);
+    const isChanged = commit(context, operation, packages, base);
     tidyUp(() => clearPending(root));
     const outcome = isChanged ? 'done' : 'nothing';
     const changes = [...planned.changes, ...packages.changes].sort((one, other) =>
@@ -172,13 +173,45 @@ async function askForYes<V extends CarriedVerb>(
 
 type Packages = Awaited<ReturnType<typeof preparePackages>>;
 
-function commit(context: EngineContext, operation: Operation, packages: Packages): boolean {
+/** Returns the release that this operation brings, or the first one takes; null for the one that is there. */
+function releaseBrought({ core = null, installation }: Operation): Release | null {
+  const isOther = core !== null && core.state.digest !== installation.state?.core.digest;
+  return isOther ? core.release : installation.taken;
+}
+
+/**
+ * Proves the planned tree, and meanwhile writes the release that comes with it beside its place.
+ *
+ * @returns the proof, and the step that puts the release there; null where none comes
+ */
+async function proveAndPrepare(
+  context: PlanningContext,
+  operation: Operation,
+  packages: Packages,
+): Promise<readonly [Awaited<ReturnType<typeof proveTree>>, Step | null]> {
+  const { root, signal, isTrial = false } = context;
+  const ending = new AbortController();
+  const proving = proveTree(context, operation, packages);
+  const brought = isTrial ? null : releaseBrought(operation);
+  const signals = [ending.signal, ...(signal ? [signal] : [])];
+  const preparing = brought && prepareBase(root, brought, AbortSignal.any(signals));
+  proving.catch(() => ending.abort());
+  // Neither is left working while what it has laid out is removed.
+  await Promise.allSettled([proving, preparing]);
+  return [await proving, await preparing];
+}
+
+function commit(
+  context: EngineContext,
+  operation: Operation,
+  packages: Packages,
+  base: Step | null,
+): boolean {
   const { root, now, onProgress } = context;
   const { plan, installation, verb } = operation;
-  const { state, taken } = installation;
+  const { state } = installation;
   const core = operation.core ?? null;
-  const isOther = core !== null && core.state.digest !== state?.core.digest;
-  const brought = isOther ? core.release : taken;
+  const brought = releaseBrought(operation);
   const kept = stateSteps(root, {
     core: core?.state ?? state?.core ?? coreState(requireTaken(installation), isAssumed(operation)),
     layers: plan.layers.map((layer) => ({ package: layer, state: operation.pin(layer) })),
@@ -198,8 +231,8 @@ function commit(context: EngineContext, operation: Operation, packages: Packages
     stepOf(change.path, change.before, change.after),
   );
   const steps: Step[] = [...project, ...extras, ...packages.steps, ...kept.steps];
-  if (steps.length === 0 && !brought) return false;
-  if (brought) steps.unshift(prepareBase(root, brought));
+  if (steps.length === 0 && base === null) return false;
+  if (base !== null) steps.unshift(base);
   const count = reportOperation(operation, 'done').changes.length + packages.changes.length;
   const files = count === 1 ? '1 file' : `${count} files`;
   // The project stays unchanged: only files below .claw are new.

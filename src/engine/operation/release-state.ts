@@ -8,7 +8,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { type Digest, digestTree } from '../digest.ts';
+import { throwIfInterrupted } from '../interrupted.ts';
 import { BASE, keptPath } from '../state/claw-folder.ts';
 import type { Release } from '../state/release.ts';
 import type { State } from '../state/state-file.ts';
@@ -38,24 +40,50 @@ export function skillOf(path: string): string | null {
   return /^skills\/([a-z0-9][a-z0-9-]{0,62})\/./.exec(path)?.[1] ?? null;
 }
 
-/** Writes a release beside `.claw/base/`, ready to be swapped in by a transaction. */
-export function prepareBase(root: string, release: Release): Step {
+/** The files that are written in one go, while the other work of this process waits. */
+const AT_ONCE = 16;
+
+/**
+ * Writes a release beside `.claw/base/`, ready to be swapped in by a transaction. Lets other work of this process
+ * go on meanwhile: a proof waits for programs most of its time.
+ *
+ * @throws ClawError INTERRUPTED
+ */
+export async function prepareBase(
+  root: string,
+  release: Release,
+  signal?: AbortSignal,
+): Promise<Step> {
   const prepared = `.claw/cache/base-${process.pid}`;
   sweepPrepared(root);
   const folders = new Set<string>();
   const written: string[] = [];
   mkdirSync(join(root, prepared), { recursive: true });
-  for (const [path, file] of release.files) {
+  await inTurns([...release.files], signal, ([path, file]) => {
     const target = join(root, keptPath(prepared, path));
     const folder = dirname(target);
     if (!folders.has(folder)) mkdirSync(folder, { recursive: true });
     folders.add(folder);
     writeFileSync(target, file.bytes, { mode: file.isExecutable ? 0o755 : 0o644 });
     written.push(target);
-  }
+  });
   // All writes first, then all syncs: the disk then orders them once instead of once per file.
-  for (const path of [...written, ...folders]) sync(path);
+  await inTurns([...written, ...folders], signal, sync);
   return { kind: 'swap', path: BASE, prepared };
+}
+
+async function inTurns<T>(
+  items: readonly T[],
+  signal: AbortSignal | undefined,
+  work: (item: T) => void,
+): Promise<void> {
+  for (const [at, item] of items.entries()) {
+    if (at % AT_ONCE === 0) {
+      await setImmediate();
+      throwIfInterrupted(signal);
+    }
+    work(item);
+  }
 }
 
 /**
