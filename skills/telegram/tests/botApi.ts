@@ -58,6 +58,7 @@ const METHODS = [
   'editMessageText',
   'deleteMessage',
   'sendDocument',
+  'sendPhoto',
   'sendVoice',
   'setMessageReaction',
   'sendChatAction',
@@ -338,6 +339,8 @@ export class BotApi {
         return this.#chatOf(payload) ?? this.#deleteMessage(payload);
       case 'sendDocument':
         return this.#chatOf(payload) ?? this.#sendFile(payload, 'document');
+      case 'sendPhoto':
+        return this.#chatOf(payload) ?? this.#sendFile(payload, 'photo');
       case 'sendVoice':
         return this.#chatOf(payload) ?? this.#sendFile(payload, 'voice');
       case 'setMessageReaction':
@@ -407,7 +410,10 @@ export class BotApi {
     return { result: true };
   }
 
-  #sendFile(payload: Payload, field: 'document' | 'voice'): { result: unknown } | BotApiError {
+  #sendFile(
+    payload: Payload,
+    field: 'document' | 'photo' | 'voice',
+  ): { result: unknown } | BotApiError {
     const file = payload[field];
     if (typeof file !== 'object' || file === null) {
       return fault(400, `Bad Request: there is no ${field} in the request`);

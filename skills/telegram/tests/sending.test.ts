@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ChannelClock } from '../../../src/channels/channel.ts';
+import { pngOf } from '../../../src/testing/pictures.ts';
 import { type BotApi, startBotApi } from './botApi.ts';
 import { ADA, ADA_DIRECT, connectChannel, TOKEN } from './fixtures.ts';
 
@@ -238,6 +239,51 @@ test.concurrent('files go out after the text, whole and under their names, in th
   expect(api.calls.findLast(({ method }) => method === 'sendMessage')?.payload).toMatchObject({
     reply_parameters: { message_id: 1, allow_sending_without_reply: true },
   });
+});
+
+test.concurrent('a picture is shown, a recording plays, and what Telegram takes as neither is a document', async () => {
+  await using chat = await answering();
+  const { api, channel } = chat;
+  const folder = mkdtempSync(join(tmpdir(), 'telegram-files-'));
+  const png = pngOf({ width: 8, height: 8 });
+  const opus = Buffer.from('OggS\0\x02 OpusHead');
+  const contents = { 'cat.png': png, 'said.ogg': opus, 'song.ogg': Buffer.from('OggS vorbis') };
+  const filesNamed = (...names: readonly (keyof typeof contents)[]) =>
+    names.map((name) => {
+      const path = join(folder, name);
+      writeFileSync(path, contents[name]);
+      return { path, name, sizeBytes: contents[name].length };
+    });
+  const ways = () =>
+    api.calls.flatMap(({ method }) =>
+      /^send(Photo|Voice|Document)$/.test(method) ? [method] : [],
+    );
+  const all = filesNamed('cat.png', 'said.ogg', 'song.ogg');
+  await channel.send({ id: 'kinds', jid: JID, text: '', thread: '7', attachments: all });
+  expect(ways()).toEqual(['sendPhoto', 'sendVoice', 'sendDocument']);
+  const names = ['cat.png', 'said.ogg', 'song.ogg'];
+  expect(api.sent).toMatchObject(names.map((name) => ({ thread: 7, file: { name } })));
+
+  api.calls.length = 0;
+  const tooLarge = filesNamed('cat.png').map((file) => ({ ...file, sizeBytes: 10_000_001 }));
+  await channel.send({ id: 'large', jid: JID, text: '', attachments: tooLarge });
+  expect(ways()).toEqual(['sendDocument']);
+  api.calls.length = 0;
+  api.failNext('sendPhoto', {
+    error_code: 400,
+    description: 'Bad Request: PHOTO_INVALID_DIMENSIONS',
+  });
+  api.failNext('sendVoice', {
+    error_code: 400,
+    description: 'Bad Request: VOICE_MESSAGES_FORBIDDEN',
+  });
+  const refused = filesNamed('cat.png', 'said.ogg');
+  await channel.send({ id: 'refused', jid: JID, text: '', attachments: refused });
+  rmSync(folder, { recursive: true });
+  expect(ways()).toEqual(['sendPhoto', 'sendDocument', 'sendVoice', 'sendDocument']);
+  const shown = api.sent.slice(-2).map(({ file }) => file?.name);
+  expect(shown).toEqual(['cat.png', 'said.ogg']);
+  expect(api.sent).toHaveLength(6);
 });
 
 test.concurrent('a file that was taken is not sent again when a later one fails', async () => {

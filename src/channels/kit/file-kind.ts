@@ -1,3 +1,5 @@
+import { open } from 'node:fs/promises';
+
 /** The type of a file, by its content. */
 export type FileKind = { readonly mimeType: string; readonly extension: string };
 
@@ -37,6 +39,17 @@ export function kindOf(content: Uint8Array): FileKind {
   return isText(head)
     ? { mimeType: 'text/plain', extension: 'txt' }
     : { mimeType: 'application/octet-stream', extension: 'bin' };
+}
+
+/** Reads as much of a file as `kindOf` looks at. */
+export async function headOf(path: string): Promise<Uint8Array> {
+  const handle = await open(path, 'r');
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(LOOKED_AT), 0, LOOKED_AT, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
+  }
 }
 
 function isText(head: Uint8Array): boolean {

@@ -1,13 +1,11 @@
-import { open } from 'node:fs/promises';
 import type { AnyMediaMessageContent, proto, WASocket } from '@whiskeysockets/baileys';
 import type { OutboundFile } from '../../channel.ts';
-import { kindOf } from '../../kit/file-kind.ts';
+import { headOf, kindOf } from '../../kit/file-kind.ts';
 import { WhatsAppError } from '../failure.ts';
 import type { Baileys } from '../session/baileys.ts';
 import type { Sent } from './sent.ts';
 
 const UPLOAD_MS = 60_000;
-const HEAD_BYTES = 4_096;
 /** Larger pictures go as documents: WhatsApp refuses them as pictures. */
 const MAX_PICTURE_BYTES = 5_000_000;
 const PICTURES = ['image/jpeg', 'image/png'];
@@ -51,14 +49,4 @@ async function contentOf({ path, name, sizeBytes }: OutboundFile): Promise<AnyMe
     ? // Baileys makes no thumbnail of its own where one is given; it would need another package.
       { image: media, mimetype: mimeType, jpegThumbnail: '' }
     : { document: media, mimetype: mimeType, fileName: name };
-}
-
-async function headOf(path: string): Promise<Uint8Array> {
-  const handle = await open(path, 'r');
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await handle.close();
-  }
 }

@@ -1,6 +1,5 @@
-import { createReadStream } from 'node:fs';
 import type { InlineKeyboardMarkup, ReactionTypeEmoji } from 'grammy/types';
-import { type Api, GrammyError, InputFile } from 'grammy/web';
+import { type Api, GrammyError } from 'grammy/web';
 import type {
   ChannelCapabilities,
   ChannelClock,
@@ -14,6 +13,7 @@ import { PartDelivery } from '../kit/part-delivery.ts';
 import type { Part } from '../kit/render-parts.ts';
 import type { SentMessages } from '../kit/sent-messages.ts';
 import { explainSendFailure, retryAfterMs, TelegramError } from './failure.ts';
+import { sendFile } from './file-upload.ts';
 import { formatParts } from './format.ts';
 import { chatIdOf } from './jid.ts';
 import { BUTTONS, keyboardOf } from './press.ts';
@@ -148,8 +148,10 @@ async function carryOut(request: Request, sending: Sending): Promise<void> {
     }
     case 'remove':
       return await remove(request, sending.farId);
-    case 'file':
-      return await sendFile(request, sending.file, sending.isFirst);
+    case 'file': {
+      const place = { chatId: chatIn(message.jid), options: placeOf(message, sending.isFirst) };
+      return await sendFile(request.api, sending.file, place, request.signal);
+    }
     case 'reaction':
       await react(request, sending.emoji);
   }
@@ -207,26 +209,6 @@ async function editText(
     if (!isRefused(error)) throw error;
     return isUnchanged(error) ? messageId : await sendText(request, part, isFirst);
   }
-}
-
-async function sendFile(
-  { api, message, signal }: Request,
-  { path, name }: OutboundFile,
-  isFirst: boolean,
-): Promise<void> {
-  const file = new InputFile(bytesOf(path), quoted(name));
-  const place = placeOf(message, isFirst);
-  await api.sendDocument(chatIn(message.jid), file, place, forGrammy(signal));
-}
-
-/** Reads a file as it is sent: grammY's part for browsers, which is the smaller one, knows no paths. */
-async function* bytesOf(path: string): AsyncGenerator<Uint8Array> {
-  yield* createReadStream(path);
-}
-
-/** grammY writes the name as it is given into a header, where a space or a semicolon would end it. */
-function quoted(name: string): string {
-  return `"${name.replace(/["\\\p{Cc}]/gu, '_')}"`;
 }
 
 /** Telegram takes a few emojis as reactions, and those that a group allows. Another one is a message. */
