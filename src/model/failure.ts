@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { causeInWords } from '../lib/cause.ts';
 import type { Model } from './model.ts';
 
 /** Why the model gave no answer, with one sentence fit for the chat. */
@@ -88,17 +89,13 @@ export function connectionFailure({ server }: OfServer, error: unknown): ModelFa
   }
   const code = errorCode(error);
   const why =
-    {
-      ECONNREFUSED: 'nothing listens there',
-      ENOTFOUND: 'there is no such name',
-      EAI_AGAIN: 'names cannot be looked up; is there a network?',
-      ECONNRESET: 'it broke the connection',
-      'bad port': `programs may not call port ${new URL(server.baseUrl).port}, so let the server listen on another one`,
-    }[code] ?? code;
+    code === 'bad port'
+      ? `programs may not call port ${new URL(server.baseUrl).port}, so let the server listen on another one`
+      : causeInWords(code);
   return {
     code: 'MODEL_FAILED',
     reason: 'down',
-    message: `The model at ${host({ server })} cannot be reached: ${why}.`,
+    message: `The model at ${host({ server })} cannot be reached (${why}).`,
   };
 }
 

@@ -73,7 +73,7 @@ test('an address where nothing listens is named', async () => {
   await new Promise((resolve) => server.close(resolve));
   expect(await completeOnce(model(`http://127.0.0.1:${port}`))).toEqual({
     ok: false,
-    message: `The model at 127.0.0.1:${port} cannot be reached: nothing listens there.`,
+    message: `The model at 127.0.0.1:${port} cannot be reached (ECONNREFUSED: nothing listens there. Is the address right, and the server running?).`,
   });
 });
 
@@ -101,14 +101,14 @@ test('a server is there when it answers anything; else it is said why not', asyn
   await using server = await anthropic({ kind: 'error', status: 401 });
   expect(await problemOfServer(server.url)).toBeNull();
   expect(await problemOfServer('http://127.0.0.1:6000/v1')).toBe(
-    'The model at 127.0.0.1:6000 cannot be reached: programs may not call port 6000, so let the server listen on another one.',
+    'The model at 127.0.0.1:6000 cannot be reached (programs may not call port 6000, so let the server listen on another one).',
   );
 });
 
 test('a name that there is not is told as that', () => {
   const unknown = Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' });
   expect(connectionFailure(model('https://api.nowhere.example/v1'), unknown).message).toBe(
-    'The model at api.nowhere.example cannot be reached: there is no such name.',
+    'The model at api.nowhere.example cannot be reached (ENOTFOUND: there is no server of that name. Is it written right, and this machine online?).',
   );
 });
 

@@ -1,6 +1,6 @@
 import { usedToday } from '../lib/voice/day-book.ts';
 import { findProgram } from '../lib/voice/program.ts';
-import { hostOf } from '../lib/voice/server.ts';
+import { cannotBeReached, hostOf } from '../lib/voice/server.ts';
 import {
   type Listening,
   listeningBy,
@@ -63,7 +63,7 @@ async function problemOf({ url, key }: VoiceServer): Promise<string | null> {
     const { status } = response;
     if (status === 401 || status === 403) return `refuses the key (error ${status})`;
     return status >= 500 ? `is broken just now (error ${status})` : null;
-  } catch {
-    return 'cannot be reached';
+  } catch (error) {
+    return cannotBeReached(error);
   }
 }

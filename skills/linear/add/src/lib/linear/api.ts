@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { causeInWords, codeOf } from '../cause.ts';
 
 /** The pause where Linear asks for one without a time. */
 const UNNAMED_PAUSE_MS = 5_000;
@@ -131,8 +132,6 @@ function timeIn(headers: Headers): number | null {
 }
 
 function causeOf(error: unknown): string {
-  const inner = error instanceof TypeError && error.cause !== undefined ? error.cause : error;
-  return inner instanceof Error && 'code' in inner && typeof inner.code === 'string'
-    ? inner.code
-    : 'no answer';
+  const code = codeOf(error);
+  return code === null ? 'no answer' : causeInWords(code);
 }

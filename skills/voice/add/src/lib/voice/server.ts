@@ -1,3 +1,4 @@
+import { causeInWords, codeOf } from '../cause.ts';
 import { VoiceError } from './failure.ts';
 import type { VoiceServer } from './settings.ts';
 
@@ -107,9 +108,13 @@ function late(server: VoiceServer, limitMs: number): VoiceError {
 }
 
 function unreachable(server: VoiceServer, error: unknown): VoiceError {
-  const { cause } = error as { cause?: { code?: unknown } };
-  const why = typeof cause?.code === 'string' ? ` (${cause.code})` : '';
-  return new VoiceError('UNREACHABLE', `${hostOf(server)} cannot be reached${why}`);
+  return new VoiceError('UNREACHABLE', `${hostOf(server)} ${cannotBeReached(error)}`);
+}
+
+/** Says that a server gave no answer, and what the owner can look at. */
+export function cannotBeReached(error: unknown): string {
+  const code = codeOf(error);
+  return code === null ? 'cannot be reached' : `cannot be reached (${causeInWords(code)})`;
 }
 
 /** The server's name without a password that its address may hold. */

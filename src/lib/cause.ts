@@ -1,0 +1,43 @@
+const CLOCK = 'is the clock of this machine right?';
+const OFFLINE = 'is this machine online?';
+const SIGNER = 'this machine does not know who signed the certificate there. Is the address right?';
+const NO_TLS = 'what listens there speaks no TLS. Is it http:// in place of https://?';
+const CUT = 'the line was cut';
+const LATE = 'no answer came in time. Is the address right, and no firewall in between?';
+
+/** What the owner can look at, by the code with which a connection fails. */
+const LOOK_AT: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: CLOCK,
+  CERT_NOT_YET_VALID: CLOCK,
+  DEPTH_ZERO_SELF_SIGNED_CERT: SIGNER,
+  EAI_AGAIN: OFFLINE,
+  ECONNREFUSED: 'nothing listens there. Is the address right, and the server running?',
+  ECONNRESET: CUT,
+  EHOSTUNREACH: OFFLINE,
+  ENETUNREACH: OFFLINE,
+  ENOTFOUND: 'there is no server of that name. Is it written right, and this machine online?',
+  EPROTO: NO_TLS,
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: NO_TLS,
+  ERR_SSL_WRONG_VERSION_NUMBER: NO_TLS,
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name. Is the address right?',
+  ETIMEDOUT: LATE,
+  SELF_SIGNED_CERT_IN_CHAIN: SIGNER,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: SIGNER,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: SIGNER,
+  UND_ERR_CONNECT_TIMEOUT: LATE,
+  UND_ERR_SOCKET: CUT,
+};
+
+/** Adds to the code of a failure what the owner can look at; most codes say it themselves. */
+export function causeInWords(code: string): string {
+  const lookAt = LOOK_AT[code];
+  return lookAt === undefined ? code : `${code}: ${lookAt}`;
+}
+
+/** Returns the code of a request that failed by `fetch`; null where it has none, as after a time limit. */
+export function codeOf(error: unknown): string | null {
+  const inner = error instanceof TypeError && error.cause !== undefined ? error.cause : error;
+  return inner instanceof Error && 'code' in inner && typeof inner.code === 'string'
+    ? inner.code
+    : null;
+}
