@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { expect, test, vi } from 'vitest';
 import { readSettings } from '../../../src/config.ts';
 import { examination } from '../../../src/doctor/pipeline.ts';
@@ -194,6 +195,26 @@ test('what is older than 180 days is forgotten', async () => {
   expect(await commands(again, '/pipeline')).toContain('No turn has been counted yet.');
   await answerTo(again, 'hello');
   expect(again.asked).toEqual([SMART]);
+  await again.stop();
+});
+
+test('a turn that was written by another version is left out, told once, and the others count', async () => {
+  using project = new TestProject();
+  const assistant = await startOn(project);
+  await teach(assistant);
+  await assistant.stop();
+  const database = new Database(join(project.dir, 'data/databases/service-pipeline.db'));
+  database.exec(`
+    UPDATE signals SET value = 9e999 WHERE turn = (SELECT min(turn) FROM signals);
+    UPDATE turns SET complexity = -4 WHERE id = (SELECT max(id) FROM turns);
+    INSERT INTO turns SELECT 'odd', jid, is_task, 'Poetry', complexity, why, decided_at + 1, model, micro_usd, 'odd'
+      FROM turns LIMIT 1`);
+  database.close();
+  const again = await startOn(project, {}, assistant.clock);
+  await answerTo(again, 'hello');
+  expect(await commands(again, '/pipeline')).toContain('21 of 21 good');
+  const told = again.warned.filter((text) => text.includes('cannot be read'));
+  expect(told).toEqual(['turns that cannot be read are not learned from']);
   await again.stop();
 });
 

@@ -7,6 +7,7 @@ import {
   discoverStages,
   registryOf,
   type Stage,
+  shareOf,
   type Trajectory,
 } from '../../../src/services/pipeline/stage.ts';
 import { stage as assemble } from '../../../src/services/pipeline/stages/assemble.ts';
@@ -137,6 +138,27 @@ test('a stage is replaced for types of work, and the default serves the others',
     'The stages reviews-to-the-best and twin are both for route CodeReview. Take one out.',
   );
   expect(() => registryOf(DEFAULTS.slice(1))).toThrow('The pipeline has no default for classify.');
+});
+
+test('what a stage of the owner’s says that is no share is none, and ends nothing', async () => {
+  const hard = defineStage({
+    name: 'hard',
+    stage: 'classify',
+    for: ['Chat', 'Unknown'],
+    run: ({ text }) => ({ type: 'Chat' as const, complexity: text === 'lost' ? Number.NaN : 7 }),
+  });
+  const stages = registryOf([...DEFAULTS, hard as Stage]);
+  const work = { files: [], hasPictures: false, isTask: false, toolsBefore: [] };
+  expect((await stages.profileOf({ text: 'hello', ...work })).complexity).toBe(1);
+  expect((await stages.profileOf({ text: 'lost', ...work })).complexity).toBe(0.5);
+  expect([shareOf(-3, null), shareOf(Number.NaN, null), shareOf(null, null)]).toEqual([
+    0,
+    null,
+    null,
+  ]);
+  // More good than rated, and no number at all: a draw of them never ended.
+  const evidence = [knows('a/smart', 9, 3, 0.1), knows('b/cheap', Number.NaN, 3, Number.NaN)];
+  expect(route.run(choice({ evidence })).first).toMatch(/^[ab]\//);
 });
 
 test('stages are the files of a folder; one that does not fit is named', async () => {

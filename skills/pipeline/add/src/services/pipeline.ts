@@ -13,6 +13,7 @@ import {
   type Decision,
   discoverStages,
   type Evidence,
+  shareOf,
   type TaskProfile,
   type TaskType,
 } from './pipeline/stage.ts';
@@ -37,7 +38,7 @@ export const service = defineService({
     const { PIPELINE_ANSWER_USD: worthUsd, PIPELINE_RATERS: raters } = settings;
     const isLearning = settings.PIPELINE_LEARNING === 'on';
     const stages = await discoverStages();
-    const ledger = openLedger(openDatabase(MIGRATIONS), store.turnRuns.ofTurn, now);
+    const ledger = openLedger(openDatabase(MIGRATIONS), store.turnRuns.ofTurn, now, log);
 
     function evidenceOf(type: TaskType): readonly Evidence[] {
       const score = stages.of('score', type);
@@ -45,7 +46,7 @@ export const service = defineService({
       return stages.of(
         'learn',
         type,
-      )(turns.map((trajectory) => ({ trajectory, reward: score(trajectory) })));
+      )(turns.map((trajectory) => ({ trajectory, reward: shareOf(score(trajectory), null) })));
     }
 
     function toolsBefore(folder: string): readonly string[] {

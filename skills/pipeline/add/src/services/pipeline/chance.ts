@@ -11,10 +11,14 @@ export function drawsOf(seed: string): () => number {
   };
 }
 
-/** Draws from a Beta distribution whose parameters are 1 or more. */
+/** Draws from a Beta distribution. A parameter that is below 1, or no number, is taken for 1: nothing is known then. */
 export function drawBeta(alpha: number, beta: number, random: () => number): number {
-  const one = drawGamma(alpha, random);
-  return one / (one + drawGamma(beta, random));
+  const one = drawGamma(shapeOf(alpha), random);
+  return one / (one + drawGamma(shapeOf(beta), random));
+}
+
+function shapeOf(parameter: number): number {
+  return Number.isFinite(parameter) ? Math.max(1, parameter) : 1;
 }
 
 /** Source: Marsaglia, Tsang: A Simple Method for Generating Gamma Variables (2000), for shapes of 1 or more. */

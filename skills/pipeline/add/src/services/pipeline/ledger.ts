@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { HostLog } from '../../host/contracts/log.ts';
 import type { OwnDatabase } from '../../lib/own-database.ts';
 import type { TurnRun } from '../../store/store.ts';
 import { type LearningSignal, TASK_TYPES, type TaskType, type Trajectory } from './stage.ts';
@@ -73,25 +74,34 @@ const Turn = z
 
 const Signals = z.array(
   z
-    .object({ feedback_type: z.enum(['reaction', 'command']), value: z.number() })
+    .object({ feedback_type: z.enum(['reaction', 'command']), value: z.number().min(-1).max(1) })
     .transform(({ feedback_type: feedbackType, value }) => ({ feedbackType, value })),
 );
 
 const Row = z
   .object({
     type: z.enum(TASK_TYPES),
-    complexity: z.number(),
+    complexity: z.number().min(0).max(1),
     model: z.string(),
     state: z.string(),
     micro_usd: z.int().nullable(),
     decided_at: z.int(),
-    signals: z.string().transform((text) => Signals.parse(JSON.parse(text))),
+    signals: z.string(),
   })
+  .transform(({ signals, ...row }) => ({ ...row, signals: Signals.parse(JSON.parse(signals)) }))
   .transform(({ micro_usd: cost, decided_at: decidedAt, ...row }) => ({
     ...row,
     decidedAt,
     costUsd: cost === null ? null : cost / 1_000_000,
   }));
+
+function trajectoryOf(row: unknown): Trajectory | null {
+  try {
+    return Row.parse(row);
+  } catch {
+    return null;
+  }
+}
 
 const Id = z.object({ id: z.string() });
 const Number_ = z.object({ number: z.int() }).transform(({ number }) => number);
@@ -101,6 +111,7 @@ export function openLedger(
   database: OwnDatabase,
   runsOf: (turn: string) => readonly TurnRun[],
   now: () => number,
+  log: HostLog,
 ): Ledger {
   const decide = database.prepare(`
     INSERT INTO turns (id, jid, is_task, type, complexity, why, decided_at)
@@ -136,7 +147,18 @@ export function openLedger(
   const see = database.prepare(
     'INSERT INTO seen VALUES (1, :now) ON CONFLICT DO UPDATE SET at = excluded.at',
   );
-  const turnOf = (row: unknown) => Turn.optional().parse(row ?? undefined) ?? null;
+  const turnOf = (row: unknown) => Turn.safeParse(row).data ?? null;
+  let isTold = false;
+
+  /** Leaves out what another version, or a hand, has written: one such turn ends no learning. */
+  function trajectoriesOf(rows: readonly unknown[]): readonly Trajectory[] {
+    const turns = rows.flatMap((row) => trajectoryOf(row) ?? []);
+    const skipped = rows.length - turns.length;
+    if (skipped > 0 && !isTold)
+      log.warn('turns that cannot be read are not learned from', { skipped });
+    isTold ||= skipped > 0;
+    return turns;
+  }
 
   function settle(): void {
     for (const row of open.all(now() - OPEN_MS)) {
@@ -163,7 +185,7 @@ export function openLedger(
       else put.run({ turn, voter, ...signal });
       return true;
     },
-    of: (type) => ofType.all(type).map((row) => Row.parse(row)),
+    of: (type) => trajectoriesOf(ofType.all(type)),
     lastAnswer: (jid) => turnOf(lastAnswer.get(jid)),
     last: (jid) => turnOf(last.get(jid)),
     ratings: () => Number_.parse(count.get()),

@@ -134,6 +134,12 @@ export interface Stages {
   profileOf(request: WorkRequest): Promise<TaskProfile>;
 }
 
+/** Takes a number of a stage of the owner's as one from 0 to 1; what is none is `otherwise`. */
+export function shareOf<T>(value: number | null, otherwise: T): number | T {
+  if (value === null || !Number.isFinite(value)) return otherwise;
+  return Math.min(1, Math.max(0, value));
+}
+
 /** Returns the stages of this tree: of the files that export a `stage`. */
 export async function discoverStages(folder = `${import.meta.dirname}/stages`): Promise<Stages> {
   return registryOf(await discoverExports(folder, 'stage', Discovered));
@@ -171,7 +177,8 @@ export function registryOf(stages: readonly Stage[]): Stages {
     async profileOf(request) {
       const first = await runOf('classify', 'default')(request);
       const own = byKey.has(`classify ${first.type}`) ? runOf('classify', first.type) : null;
-      return own === null ? first : await own(request);
+      const { type, complexity } = own === null ? first : await own(request);
+      return { type, complexity: shareOf(complexity, 0.5) };
     },
   };
 }
