@@ -69,7 +69,14 @@ test('words of a voice note reach the agent with the note; what cannot be heard 
   expect(prompt('main', 'whatsapp')).toBeNull();
   expect(prompt('ada', 'chat')).toBeNull();
   expect(await said('/voice off')).toContain('are text alone');
-  expect(await said('/voice loud')).toContain('Say `/voice on` or `/voice off`');
+  // The owner names another chat in their own: on many channels that one is a member's, whose `/voice` is none.
+  expect(await said('/voice on 2')).toContain('Answers in Main are to be spoken');
+  expect(isSpokenIn(join(project.dir, 'data'), ADA.jid)).toBe(true);
+  expect(await said('/voice chat-ada')).toContain('Answers in Main are to be spoken');
+  expect(await said('/voice 2 off')).toContain('Answers in Main are text alone');
+  expect(isSpokenIn(join(project.dir, 'data'), ADA.jid)).toBe(false);
+  expect(await said('/voice loud')).toContain('No registered chat is called loud');
+  expect(await said('/voice on 2 now')).toContain('Say `/voice on` or `/voice off`');
   expect(isSpokenIn(join(project.dir, 'data'), 'terminal:main')).toBe(false);
   await assistant.stop();
 });
