@@ -112,3 +112,12 @@ test('the pages of the skills write commands as they work in a clone', () => {
   });
   expect(plain).toEqual([]);
 });
+
+test('at least six packages change files that are there, and two of these change files of another skill', () => {
+  const all = readManifests();
+  const isOfSkill = (path: string) => all.some(({ adds }) => adds.includes(path));
+  const changing = all.filter(({ modifies }) => modifies.length > 0);
+  const ofSkills = changing.filter(({ modifies }) => modifies.some(isOfSkill));
+  expect(changing.length, String(changing.map(({ skill }) => skill))).toBeGreaterThanOrEqual(6);
+  expect(ofSkills.length, String(ofSkills.map(({ skill }) => skill))).toBeGreaterThanOrEqual(2);
+});

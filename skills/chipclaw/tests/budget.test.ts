@@ -45,6 +45,8 @@ test('code, workspace and heap stay within the budget of the board', async () =>
     files: { '/data/sessions/uart_uart_default.jsonl': `${lines.join('\n')}\n` },
   });
   await board.run(COLLECTING);
+  const runsOn = await board.value('sys.version', 'import sys');
+  expect(runsOn).toMatch(/MicroPython v\d/);
   const start = Number(await board.value('gauge.mem_alloc()'));
   await board.ask('Hello');
   const ordinary = Number(await board.value('gauge.peak'));
@@ -52,6 +54,7 @@ test('code, workspace and heap stay within the budget of the board', async () =>
   const peak = Number(await board.value('gauge.peak'));
   console.log(
     [
+      `runs on    ${runsOn}`,
       `code       ${code} bytes of ${CODE}`,
       `workspace  ${workspace} bytes of ${WORKSPACE}`,
       `start      ${start} bytes of heap, before the first message`,

@@ -9,6 +9,7 @@ test('an answer is in its thread, says that a program wrote it, and carries the 
   await using server = await new MailServer().comeUp();
   await using connected = await connectChannel(settingsOf(server));
   const { inbox, channel } = connected;
+  expect(channel.capabilities?.attachments).toEqual({ maxBytes: 18_000_000 });
   const headers = ['Subject: Lunch', 'References: <zero@example.com>', 'Reply-To: eve@example.net'];
   server.deliver(mail({ id: '<one@example.com>', headers, text: 'Where?' }));
   await inbox.until(() => inbox.messages.length === 1);
