@@ -160,6 +160,22 @@ test('the status topic says online, offline at the end, and offline by the will 
   expect(broker.textsOn('patchclaw/status')).toHaveLength(5);
 });
 
+test('where each session ends at once, the owner is asked for another program of that client id', async () => {
+  await using broker = await Broker.start();
+  await using connected = await connectChannel(broker.url);
+  const { inbox, channel } = connected;
+  const lost = () => inbox.statuses.filter(({ detail }) => detail?.includes('was cut') === true);
+  for (let cuts = 1; cuts <= 4; cuts += 1) {
+    broker.cut();
+    await inbox.until(() => lost().length === cuts && channel.status().state === 'connected');
+  }
+  const asks = expect.stringContaining('Is another program connected there as andy?');
+  expect(lost().map(({ detail }) => detail)).toEqual([
+    ...Array.from({ length: 3 }, () => expect.not.stringContaining('another program')),
+    asks,
+  ]);
+});
+
 test('an installation keeps its client id', async () => {
   await using broker = await Broker.start();
   const first = await connectChannel(broker.url, { MQTT_CLIENT_ID: '' });

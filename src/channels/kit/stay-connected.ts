@@ -1,8 +1,8 @@
 import type { ChannelClock, ChannelStatus } from '../channel.ts';
-import { backoffMs } from './backoff.ts';
+import { type BackoffLimits, backoffMs } from './backoff.ts';
 
 /** A connection that held this long was a good one: its end is no sign of trouble. */
-const STEADY_MS = 10_000;
+export const STEADY_MS = 10_000;
 
 /** The reason why there is no connection. */
 export type ConnectFailure = {
@@ -20,6 +20,8 @@ export type Connecting = {
   readonly clock: ChannelClock;
   /** Ends the connection that is open, and the trying. */
   readonly signal: AbortSignal;
+  /** The pauses between attempts, where they are other than usual. */
+  readonly pauses?: BackoffLimits;
   /**
    * Opens a connection, which ends itself when the signal is aborted. `closed` may reject, with the reason. `detail` is
    * a line for the owner on what does not work although it is connected.
@@ -37,7 +39,7 @@ export type Connecting = {
  * refuses for good. Never rejects.
  */
 export async function stayConnected(connecting: Connecting): Promise<void> {
-  const { title, clock, signal, open, explain, report } = connecting;
+  const { title, clock, signal, pauses, open, explain, report } = connecting;
   let failures = 0;
   while (!signal.aborted) {
     let waitMs: number | null = null;
@@ -57,7 +59,7 @@ export async function stayConnected(connecting: Connecting): Promise<void> {
       if (failure.isFinal) return;
       waitMs = failure.waitMs;
     }
-    await clock.pause(waitMs ?? backoffMs(failures, clock.random()), signal);
+    await clock.pause(waitMs ?? backoffMs(failures, clock.random(), pauses), signal);
     failures += 1;
   }
 }

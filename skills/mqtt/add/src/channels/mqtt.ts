@@ -10,15 +10,15 @@ import {
 import { type ExchangeLimit, openExchangeLimit } from './kit/exchange-limit.ts';
 import { PartDelivery } from './kit/part-delivery.ts';
 import { plainParts } from './kit/plain-text.ts';
+import { STEADY_MS, stayConnected } from './kit/stay-connected.ts';
 import { settingsProblem } from './mqtt/access.ts';
-import { MqttError } from './mqtt/failure.ts';
+import { cutOff, explainFailure, MqttError } from './mqtt/failure.ts';
 import { openInbox } from './mqtt/inbox.ts';
 import { chatIn } from './mqtt/jid.ts';
 import { writePayload } from './mqtt/payload.ts';
 import { openRecords, type Records } from './mqtt/records.ts';
 import type { Session } from './mqtt/session.ts';
 import { brokerOf, MqttEnvironment, type MqttSettings } from './mqtt/settings.ts';
-import { stayConnected } from './mqtt/stay-connected.ts';
 import { topicOutOf } from './mqtt/topics.ts';
 
 /** Devices and programs that publish on topics of a broker. Silent until MQTT_URL is set. */
@@ -32,6 +32,9 @@ export const channel = defineChannel({
     return new MqttChannel(broker, { log, clock, records: openRecords(openDatabase, clock.now) });
   },
 });
+
+/** Sessions that ended so soon one after the other are ended by another program. */
+const MOST_SHORT = 3;
 
 type Parts = Pick<ChannelContext, 'log' | 'clock'> & { readonly records: Records };
 type MessagePart = { readonly at: number; readonly text: string };
@@ -98,25 +101,28 @@ class MqttChannel implements Channel {
       this.#report(events, status);
       resolve();
     };
+    let short = 0;
     const running = stayConnected({
-      url,
-      clientId,
+      title: 'The broker',
       signal,
       clock,
       report,
       open: async () => {
         // MQTT.js takes a moment to load, which nobody without MQTT should wait for.
         const { openSession } = await import('./mqtt/session.ts');
-        return await openSession({ settings, clientId, records, take, signal });
-      },
-      use: async (session) => {
+        const session = await openSession({ settings, clientId, records, take, signal });
+        const openedAt = clock.now();
         this.#session = session;
         // The end may come while a session is opened.
         if (signal.aborted) void session.close();
-        else report({ state: 'connected', detail: null });
-        await session.closed;
-        this.#session = null;
+        const closed = session.closed.then(() => {
+          this.#session = null;
+          short = clock.now() - openedAt > STEADY_MS ? 0 : short + 1;
+          throw cutOff(url, short > MOST_SHORT ? clientId : null);
+        });
+        return { closed };
       },
+      explain: (error) => explainFailure(error, url),
     });
     this.#link = { events, stop, running };
     void running.then(resolve);

@@ -10,13 +10,14 @@ import {
 import { type ExchangeLimit, openExchangeLimit } from './kit/exchange-limit.ts';
 import { PartDelivery } from './kit/part-delivery.ts';
 import { plainParts } from './kit/plain-text.ts';
+import { stayConnected } from './kit/stay-connected.ts';
 import { allowListProblem } from './serial/access.ts';
-import { SerialError } from './serial/failure.ts';
+import { SerialError, statusOf } from './serial/failure.ts';
 import { type Inbox, openInbox } from './serial/inbox.ts';
 import { CHAT, JID, writeLine } from './serial/line-message.ts';
 import { type Line, openLine } from './serial/open-line.ts';
+import { nameOf } from './serial/port.ts';
 import { lineOf, SerialEnvironment, type SerialSettings } from './serial/settings.ts';
-import { stayOpen } from './serial/stay-open.ts';
 import { openWritten, type Written } from './serial/written.ts';
 
 /** A device on a serial line, which speaks in lines of JSON or plain text. Silent until SERIAL_PORT is set. */
@@ -30,6 +31,9 @@ export const channel = defineChannel({
     return new SerialChannel(line, { log, clock, written: openWritten(openDatabase, clock.now) });
   },
 });
+
+/** A device that was plugged in again is found within a second. */
+const PAUSES = { firstMs: 100, longestMs: 1_000 };
 
 type Parts = Pick<ChannelContext, 'log' | 'clock'> & { readonly written: Written };
 type LinePart = { readonly at: number; readonly text: string };
@@ -94,19 +98,23 @@ class SerialChannel implements Channel {
       resolve();
     };
     let onData: (chunk: Uint8Array) => void = () => {};
-    const running = stayOpen({
-      port,
+    const running = stayConnected({
+      title: nameOf(port),
+      pauses: PAUSES,
       signal,
       clock,
       report,
-      open: () => openLine({ port, baud, signal, onData: (chunk) => onData(chunk) }),
-      use: async (line) => {
+      open: async () => {
+        const line = await openLine({ port, baud, signal, onData: (chunk) => onData(chunk) });
         onData = inbox.begin(line.hold);
         this.#line = line;
-        report({ state: 'connected', detail: null });
-        await line.closed;
-        this.#line = null;
+        const closed = line.closed.then(() => {
+          this.#line = null;
+          throw new SerialError('GONE', `${nameOf(port)} is gone. Plug the device in again.`);
+        });
+        return { closed };
       },
+      explain: (error) => ({ status: statusOf(error, port), isFinal: false, waitMs: null }),
     });
     this.#link = { events, stop, running, inbox };
     void running.then(resolve);

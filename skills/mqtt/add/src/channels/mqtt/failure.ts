@@ -1,10 +1,17 @@
-import type { ChannelStatus } from '../channel.ts';
 import { causeInWords } from '../kit/cause.ts';
+import type { ConnectFailure } from '../kit/stay-connected.ts';
 
 /** A failure of the channel. The message says what to do. */
 export class MqttError extends Error {
   override readonly name = 'MqttError';
-  readonly code: 'CLOSED' | 'FILE' | 'NOT_CONNECTED' | 'SILENT' | 'TOPIC_REFUSED' | 'UNDERWAY';
+  readonly code:
+    | 'CLOSED'
+    | 'CUT'
+    | 'FILE'
+    | 'NOT_CONNECTED'
+    | 'SILENT'
+    | 'TOPIC_REFUSED'
+    | 'UNDERWAY';
 
   constructor(code: MqttError['code'], message: string, options?: ErrorOptions) {
     super(message, options);
@@ -12,12 +19,8 @@ export class MqttError extends Error {
   }
 }
 
-/** A failure, as the channel goes on from it. */
-export type Failure = {
-  readonly status: ChannelStatus;
-  /** Only a change of settings, here or at the broker, mends it: it is tried seldom. */
-  readonly isRefusal: boolean;
-};
+/** What only a change of settings mends, here or at the broker, is tried this seldom. */
+const REFUSED_MS = 60_000;
 
 /** Codes of a CONNACK by which a broker refuses. */
 const BAD_CLIENT_ID = 2;
@@ -39,17 +42,21 @@ const TLS: Readonly<Record<string, string>> = {
 };
 
 /** Says what is wrong, and what to do. */
-export function explainFailure(error: unknown, url: string): Failure {
+export function explainFailure(error: unknown, url: string): ConnectFailure {
   const broker = `The broker (${new URL(url).host})`;
-  const failed = (detail: string): Failure => ({
-    status: { state: 'failed', detail },
-    isRefusal: false,
+  const passing = (state: 'connecting' | 'failed', detail: string): ConnectFailure => ({
+    status: { state, detail },
+    isFinal: false,
+    waitMs: null,
   });
-  const refused = (detail: string): Failure => ({
+  const failed = (detail: string) => passing('failed', detail);
+  const refused = (detail: string): ConnectFailure => ({
     status: { state: 'refused', detail },
-    isRefusal: true,
+    isFinal: false,
+    waitMs: REFUSED_MS,
   });
   if (error instanceof MqttError) {
+    if (error.code === 'CUT') return passing('connecting', error.message);
     return error.code === 'TOPIC_REFUSED' || error.code === 'FILE'
       ? refused(error.message)
       : failed(`${broker} ${error.message}`);
@@ -72,6 +79,13 @@ export function explainFailure(error: unknown, url: string): Failure {
         `${broker} cannot be reached (${TLS[String(code)] ?? causeInWords(String(code))}).`,
       );
   }
+}
+
+/** @param clientId the name by which the session was opened, where another program may have taken it over */
+export function cutOff(url: string, clientId: string | null): MqttError {
+  const cut = `The connection to the broker (${new URL(url).host}) was cut. Trying again.`;
+  const why = `Is another program connected there as ${clientId}? Give one of them another MQTT_CLIENT_ID.`;
+  return new MqttError('CUT', clientId === null ? cut : `${cut} ${why}`);
 }
 
 function codeOf(error: unknown): string | number {

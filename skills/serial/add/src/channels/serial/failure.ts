@@ -5,7 +5,7 @@ import { nameOf, type SerialPort } from './port.ts';
 /** A failure of the serial line. The message says what to do. */
 export class SerialError extends Error {
   override readonly name = 'SerialError';
-  readonly code: 'NOT_A_LINE' | 'NOT_CONNECTED' | 'NO_STTY' | 'BAUD';
+  readonly code: 'GONE' | 'NOT_A_LINE' | 'NOT_CONNECTED' | 'NO_STTY' | 'BAUD';
 
   constructor(code: SerialError['code'], message: string, options?: ErrorOptions) {
     super(message, options);
@@ -16,7 +16,9 @@ export class SerialError extends Error {
 /** Says what is wrong with a line that could not be opened. It is tried again in every case. */
 export function statusOf(error: unknown, port: SerialPort): ChannelStatus {
   const name = nameOf(port);
-  if (error instanceof SerialError) return { state: 'failed', detail: error.message };
+  if (error instanceof SerialError) {
+    return { state: error.code === 'GONE' ? 'connecting' : 'failed', detail: error.message };
+  }
   const code = codeOf(error);
   switch (code) {
     case 'ENOENT':

@@ -7,7 +7,7 @@ import { isatty, ReadStream } from 'node:tty';
 import { SerialError } from './failure.ts';
 import { nameOf, type SerialPort } from './port.ts';
 
-/** A line that is open. */
+/** A line that is open, until the signal or the far end closes it. */
 export interface Line {
   /** Rejects where the line went down before it had taken the text. */
   write(text: string): Promise<void>;
@@ -32,7 +32,7 @@ export type LineOptions = {
  */
 export async function openLine(options: LineOptions): Promise<Line> {
   const stream = options.port.kind === 'tcp' ? await dial(options) : await openDevice(options);
-  return lineOn(stream, options.onData);
+  return lineOn(stream, options);
 }
 
 async function dial({ port, signal }: LineOptions): Promise<Socket> {
@@ -86,8 +86,12 @@ async function setUp(
   throw new SerialError('BAUD', `${name} cannot be set to ${baud} baud (${reason}).`);
 }
 
-function lineOn(stream: Socket, onData: (chunk: Uint8Array) => void): Line {
+function lineOn(stream: Socket, { onData, signal }: LineOptions): Line {
+  const abort = (): void => void stream.destroy();
+  signal.addEventListener('abort', abort, { once: true });
+  if (signal.aborted) abort();
   const closed = new Promise<void>((resolve) => stream.once('close', () => resolve()));
+  void closed.then(() => signal.removeEventListener('abort', abort));
   // The end of the line is told by `closed`, and a write that failed by its own promise.
   stream.on('error', () => {});
   stream.on('end', () => stream.destroy());
@@ -110,6 +114,6 @@ function lineOn(stream: Socket, onData: (chunk: Uint8Array) => void): Line {
       if (isHeld) stream.pause();
       else stream.resume();
     },
-    close: () => void stream.destroy(),
+    close: abort,
   };
 }
