@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { TurnRequest } from '../../../src/sandbox/sandbox.ts';
@@ -58,6 +58,7 @@ test('/role lists the roles with what they are for, and the one that is chosen',
   expect(await said('/role')).toBe(list);
   expect(await said('/role list')).toBe(list);
   expect(await said('/role select coder')).toBe('coder in all chats, from the next message on.');
+  expect(statSync(join(project.dir, 'data/role.json')).mode & 0o077).toBe(0);
   expect(await said('/role list')).toContain(
     'Role in all chats: coder.\n\n- coder (now): Writes code',
   );

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { type AgentScript, answers, TestProject, textsOf } from '../../../src/testing/assistant.ts';
@@ -72,6 +72,8 @@ test('words of a voice note reach the agent with the note; what cannot be heard 
   // The owner names another chat in their own: on many channels that one is a member's, whose `/voice` is none.
   expect(await said('/voice on 2')).toContain('Answers in Main are to be spoken');
   expect(isSpokenIn(join(project.dir, 'data'), ADA.jid)).toBe(true);
+  const kept = join(project.dir, 'data/of-chats/chat-ada/voice.json');
+  expect(statSync(kept).mode & 0o077).toBe(0);
   expect(await said('/voice chat-ada')).toContain('Answers in Main are to be spoken');
   expect(await said('/voice 2 off')).toContain('Answers in Main are text alone');
   expect(isSpokenIn(join(project.dir, 'data'), ADA.jid)).toBe(false);

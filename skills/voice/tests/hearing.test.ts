@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import type { FetchedAttachment } from '../../../src/channels/channel.ts';
@@ -71,6 +71,7 @@ test('a voice note becomes its words, marked as spoken, by a server that has the
   });
   expect(asked?.file).toEqual(clip());
   const used = usedToday({ dataDir: folder.dir, now: context.now });
+  expect(statSync(join(folder.dir, 'voice/day.json')).mode & 0o077).toBe(0);
   expect(used.seconds).toBeGreaterThan(1.5);
   expect(used.microDollars).toBe(Math.ceil(600_000 * (used.seconds / 60)));
   // Other files are none of its business.

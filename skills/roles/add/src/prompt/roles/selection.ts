@@ -27,7 +27,7 @@ export function readSelection(dataDir: string): Selection {
 /** Keeps the selection, whole or not at all. */
 export function writeSelection(dataDir: string, selection: Selection): void {
   const path = pathIn(dataDir);
-  writeFileSync(`${path}.new`, `${JSON.stringify(selection)}\n`);
+  writeFileSync(`${path}.new`, `${JSON.stringify(selection)}\n`, { mode: 0o600 });
   renameSync(`${path}.new`, path);
 }
 

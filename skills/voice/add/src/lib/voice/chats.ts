@@ -24,7 +24,8 @@ export function setSpoken(dataDir: string, { jid, folder }: VoiceChat, isOn: boo
   const others = jidsIn(place).filter((one) => one !== jid);
   mkdirSync(place, { recursive: true, mode: 0o700 });
   const path = join(place, FILE);
-  writeFileSync(`${path}.new`, JSON.stringify({ jids: isOn ? [...others, jid] : others }));
+  const text = JSON.stringify({ jids: isOn ? [...others, jid] : others });
+  writeFileSync(`${path}.new`, text, { mode: 0o600 });
   renameSync(`${path}.new`, path);
 }
 

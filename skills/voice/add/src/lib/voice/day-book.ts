@@ -56,7 +56,8 @@ export function book(
   work.pay?.();
   const path = fileIn(place.dataDir);
   mkdirSync(join(place.dataDir, 'voice'), { recursive: true, mode: 0o700 });
-  writeFileSync(`${path}.new`, JSON.stringify({ day: used.day, seconds, microDollars }));
+  const text = JSON.stringify({ day: used.day, seconds, microDollars });
+  writeFileSync(`${path}.new`, text, { mode: 0o600 });
   renameSync(`${path}.new`, path);
 }
 
