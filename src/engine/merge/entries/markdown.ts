@@ -4,11 +4,17 @@ const DELIMITER = /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/;
 const BULLET = /^(\s*)([-*+])\s+(?=\S)(.*)$/;
 const FENCE = /^\s*(?:```|~~~)/;
 
-type Reading = { readonly lines: readonly string[]; readonly entries: Entry[]; heading: string };
+type Reading = {
+  readonly lines: readonly string[];
+  readonly entries: Entry[];
+  /** How often each heading was there so far, with those above it. */
+  readonly counts: Map<string, number>;
+  heading: string;
+};
 
 /** Reads the rows of tables and the points of lists without numbers. */
 export function readMarkdown(lines: readonly string[]): readonly Entry[] {
-  const reading: Reading = { lines, entries: [], heading: '' };
+  const reading: Reading = { lines, entries: [], counts: new Map(), heading: '' };
   for (let index = 0; index < lines.length; ) index = readBlock(reading, index);
   return reading.entries;
 }
@@ -21,7 +27,13 @@ function readBlock(reading: Reading, index: number): number {
   if (isTableHead(lines, index)) return readTable(reading, index);
   if (BULLET.test(line)) return readBullet(reading, index);
   const [, signs] = /^(#{1,6})\s/.exec(line) ?? [];
-  if (signs !== undefined) reading.heading = withHeading(reading.heading, signs.length, line);
+  if (signs !== undefined) {
+    const path = withHeading(reading.heading, signs.length, line);
+    const count = (reading.counts.get(path) ?? 0) + 1;
+    reading.counts.set(path, count);
+    // A point put under one of two such headings must not end under the other.
+    reading.heading = count === 1 ? path : `${path} ${count}`;
+  }
   entries.push({ start: index, end: index + 1, list: '', key: null });
   return index + 1;
 }
