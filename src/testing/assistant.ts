@@ -353,7 +353,13 @@ export async function startAssistant(
     ...over,
   });
   await host.start({ rolledBack });
-  return { host, store, terminal, chat, stop: () => stop(host, store).then(databases.close) };
+  return { host, store, terminal, chat, stop };
+
+  async function stop(graceMs = 1_000): Promise<void> {
+    await host.stop(graceMs);
+    store.close();
+    databases.close();
+  }
 }
 
 export type TestAssistant = {
@@ -361,13 +367,9 @@ export type TestAssistant = {
   readonly store: Store;
   readonly terminal: TestChannel;
   readonly chat: TestChannel;
-  readonly stop: () => Promise<void>;
+  /** @param graceMs time for turns at work to end: none where the test's agent never ends */
+  readonly stop: (graceMs?: number) => Promise<void>;
 };
-
-async function stop(host: Host, store: Store): Promise<void> {
-  await host.stop(1_000);
-  store.close();
-}
 
 /** Returns the texts that a channel has sent so far. */
 export function textsOf(channel: TestChannel): readonly string[] {

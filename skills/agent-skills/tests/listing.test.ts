@@ -215,15 +215,15 @@ test('a file of 10 MB, a pipe, a folder and bytes in place of SKILL.md are left 
   expect(text.length).toBeLessThan(3_000);
 });
 
-test('of a thousand skills the first hundred are listed, and how many more there are', async () => {
-  for (let at = 0; at < 1_000; at += 1) {
+test('of three hundred skills the first hundred are listed, and how many more there are', async () => {
+  for (let at = 0; at < 300; at += 1) {
     const name = `s${String(at).padStart(4, '0')}`;
     put(`group/skills/${name}/SKILL.md`, skill(name));
   }
   const text = await shown();
   expect(text.match(/<skill /g)).toHaveLength(100);
-  expect(text).toContain('(900 more are not shown: ');
-  expect(report().count).toBe(1_000);
+  expect(text).toContain('(200 more are not shown: ');
+  expect(report().count).toBe(300);
   for (let at = 0; at < 100; at += 1) {
     const name = `s${String(at).padStart(4, '0')}`;
     put(
@@ -233,5 +233,5 @@ test('of a thousand skills the first hundred are listed, and how many more there
   }
   const long = await shown();
   expect(Buffer.byteLength(long)).toBeLessThan(55_000);
-  expect(Number(/\((\d+) more/.exec(long)?.[1])).toBeGreaterThan(900);
+  expect(Number(/\((\d+) more/.exec(long)?.[1])).toBeGreaterThan(200);
 });

@@ -235,7 +235,7 @@ test('number, depth and profiles are checked, in words for the agent', async () 
   expect(await ask({ task: 'y' })).toEqual([
     '1 sub-agents are at work, and no more may be. Try again later, or do it yourself.',
   ]);
-  await assistant.stop();
+  await assistant.stop(0);
 });
 
 test('`/stop` ends the one that is waited for; the others end by `/spawns stop`, or when their time is over', async () => {
@@ -285,7 +285,7 @@ test('after a restart one goes on and tells, the one that was waited for is aske
   await vi.waitFor(() => expect(before.requests.filter(isChild)).toHaveLength(1));
   await before.terminal.say('wait');
   await vi.waitFor(() => expect(before.requests.filter(isChild)).toHaveLength(2));
-  await before.stop();
+  await before.stop(0);
   const child: Work = async ({ prompt }) => `result of ${prompt}`;
   const after = await startOn(project, { chat, child }, ON, clock);
   await vi.waitFor(() =>

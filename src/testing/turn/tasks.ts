@@ -37,9 +37,9 @@ export async function startWithFamily(
   const group = { jid: FAMILY, folder: 'family', name: 'Family', triggerWord: null };
   store.groups.register({ ...group, needsTrigger: true, isMain: false }, 1);
   // What was said last is acknowledged first, as by a channel that is still connected.
-  const stop = async () => {
+  const stop = async (graceMs?: number) => {
     await setImmediate();
-    await assistant.stop();
+    await assistant.stop(graceMs);
   };
   return { ...assistant, clock, stop };
 }
