@@ -103,6 +103,7 @@ test('what is no hook, no proof or no content is refused in words, and starts no
   expect(await ask('door', '{}', { authorization: '' })).toBe(401);
   expect(await ask('door', '{"half": ')).toBe(400);
   expect(await ask('door', Buffer.from([0x22, 0xff, 0x22]))).toBe(400);
+  expect(await ask('door', '['.repeat(100_000) + ']'.repeat(100_000))).toBe(400);
   expect(await ask('door', '<a/>', { 'content-type': 'application/xml' })).toBe(415);
   expect(await ask('door', Buffer.alloc(10_485_760, ' '))).toBe(413);
   expect(await ask('lost', '{}')).toBe(503);

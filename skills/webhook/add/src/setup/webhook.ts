@@ -130,6 +130,7 @@ async function add(context: SetupContext, given: string, flags: Flags): Promise<
   return {
     summary: `${name} is made, and works where the assistant runs. Its secret is in ${hooksFile(dataDir)} and above.`,
     data,
+    needsRestart: false,
   };
 }
 
