@@ -22,8 +22,8 @@ export type LostChange = {
 
 /**
  * Takes a file that the release does not have and that several skills change: it is asked about once for all of them,
- * to be gone, or there with all of their changes. A decision that it is gone is noted for each of them as well, so that
- * it holds when one of them is removed; a skill that comes later is asked about together with the others.
+ * to be gone, or there with all of their changes. The decision is noted for each of them as well, so that it holds when
+ * one of them is removed; a skill that comes later is asked about together with the others.
  *
  * @param changes of two skills or more, in canonical order
  * @returns whether it was taken; not where the skills disagree in it, so that each is asked about
@@ -45,25 +45,30 @@ export function takeLostFile(
   const question = lostFile(path, skills, { base: first.base, theirs: whole });
   const own = changes.map(({ skill, ...sides }) => lostFile(path, [skill], sides));
   const outcome = resolve(question);
-  const known = outcome.kind === 'open' ? knownGone(own.map(resolve)) : null;
+  const known = outcome.kind === 'open' ? knownFate(own.map(resolve)) : null;
   if (outcome.kind === 'open' && known === null) {
     tree.conflict(outcome.conflict);
     return true;
   }
   const resolved = outcome.kind === 'resolved' ? outcome.resolved : null;
   const file = resolved === null ? null : answeredFile(question, resolved.answer);
-  if (resolved !== null && file !== null && isSameFile(file, whole)) {
+  const stays = known?.fate === 'stays' || (file !== null && isSameFile(file, whole));
+  if (stays) {
     // With the first one's change there, those of the others merge as ever.
-    tree.put(path, first.theirs, first.skill, resolved);
-    return true;
+    tree.put(path, first.theirs, first.skill, resolved ?? known?.resolved[0] ?? null);
+    for (const one of known?.resolved.slice(1) ?? []) tree.addResolved(one);
+  } else {
+    for (const [at, skill] of skills.entries()) {
+      tree.put(path, file, skill, known?.resolved[at] ?? (at === 0 ? resolved : null));
+      decided.add(decidedKey(path, skill));
+    }
   }
-  for (const [at, skill] of skills.entries()) {
-    tree.put(path, file, skill, known?.[at] ?? (at === 0 ? resolved : null));
-    decided.add(decidedKey(path, skill));
-  }
-  if (file === null && resolved !== null && resolved.decision !== null) {
-    const { answer, decision } = resolved;
-    for (const conflict of own) tree.addResolved({ conflict, answer, decision, keys: [] });
+  if ((stays || file === null) && resolved !== null && resolved.decision !== null) {
+    const { decision } = resolved;
+    for (const conflict of own) {
+      const answer = { kind: 'file', file: stays ? conflict.sides.theirs : null } as const;
+      tree.addResolved({ conflict, answer, decision, keys: [] });
+    }
   }
   return true;
 }
@@ -73,14 +78,23 @@ export function decidedKey(path: string, skill: string): string {
   return `${skill}\0${path}`;
 }
 
-/** Returns what says of each of them that the file is gone; null where one is not known, or is there. */
-function knownGone(outcomes: readonly ConflictOutcome[]): readonly ResolvedConflict[] | null {
-  const gone = outcomes.flatMap((outcome) => {
-    if (outcome.kind === 'open') return [];
-    const { conflict, answer } = outcome.resolved;
-    return answeredFile(conflict, answer) === null ? [outcome.resolved] : [];
-  });
-  return gone.length === outcomes.length ? gone : null;
+type Fate = {
+  readonly fate: 'gone' | 'stays';
+  /** What says so of each skill. */
+  readonly resolved: readonly ResolvedConflict[];
+};
+
+/** Returns what is known of the file by each skill alone; null where one is not known, or they differ. */
+function knownFate(outcomes: readonly ConflictOutcome[]): Fate | null {
+  const resolved = outcomes.flatMap((one) => (one.kind === 'resolved' ? [one.resolved] : []));
+  if (resolved.length < outcomes.length) return null;
+  const files = resolved.map(({ conflict, answer }) => ({
+    own: conflict.sides.theirs,
+    file: answeredFile(conflict, answer),
+  }));
+  if (files.every(({ file }) => file === null)) return { fate: 'gone', resolved };
+  const isWhole = files.every(({ own, file }) => file !== null && isSameFile(file, own));
+  return isWhole ? { fate: 'stays', resolved } : null;
 }
 
 function lostFile(

@@ -283,7 +283,18 @@ test.concurrent('a file that a release deletes is asked about once for all skill
   expect(await codebase.claw('continue')).toMatchObject({ code: 0 });
   const all = line('one', 'ONE of alpha', line('nine', 'NINE of beta'));
   expect(codebase.read('src/c.ts')).toBe(line('five', 'FIVE of gamma', all));
-  expect(await codebase.claw('undo')).toMatchObject({ code: 0 });
+  // That it stays holds for each of them: for two of the three, for one, and for all again.
+  expect(await codebase.claw('remove', 'beta')).toMatchObject({ code: 0 });
+  const two = line('five', 'FIVE of gamma', line('one', 'ONE of alpha'));
+  expect(codebase.read('src/c.ts')).toBe(two);
+  expect(await codebase.claw('remove', 'gamma')).toMatchObject({ code: 0 });
+  expect(codebase.read('src/c.ts')).toBe(line('one', 'ONE of alpha'));
+  expect(await codebase.claw('apply', 'beta', 'gamma')).toMatchObject({ code: 0 });
+  expect(codebase.read('src/c.ts')).toBe(line('five', 'FIVE of gamma', all));
+  expect(await codebase.claw('verify')).toMatchObject({ code: 0 });
+  for (let undone = 0; undone < 4; undone += 1) {
+    expect(await codebase.claw('undo')).toMatchObject({ code: 0 });
+  }
   expect(codebase.has('src/c.ts')).toBe(false);
   expect(await codebase.claw('remove', 'alpha')).toMatchObject({
     code: 0,
