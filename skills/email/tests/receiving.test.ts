@@ -128,6 +128,39 @@ test('a mailbox that is numbered anew loses nothing, and what comes again has th
   expect(second.inbox.messages).toMatchObject([{ text: 'one', id: known }, { text: 'two' }]);
 });
 
+test('a line that breaks while several mails are read loses none of them', async () => {
+  await using server = await new MailServer().comeUp();
+  const disk = inMemory();
+  const env = settingsOf(server);
+  await (await connectChannel(env, disk))[Symbol.asyncDispose]();
+  const texts = ['one', 'two', 'three'];
+  for (const text of texts) server.deliver(mail({ text }));
+  server.cutsFetch = true;
+  await using again = await connectChannel(env, disk);
+  await again.inbox.until(() => again.inbox.messages.length === 3);
+  expect(again.inbox.texts).toEqual(texts);
+});
+
+test('news is read by one command; mail after a gap in the numbers is found as well', async () => {
+  await using server = await new MailServer().comeUp();
+  const disk = inMemory();
+  const env = settingsOf(server);
+  {
+    await using first = await connectChannel(env, disk);
+    while (server.said.at(-1) !== 'IDLE') await setImmediate();
+    const before = server.said.length;
+    server.deliver(mail({ text: 'news' }));
+    await first.inbox.until(() => first.inbox.messages.length === 1);
+    expect(server.said.slice(before)).toEqual([expect.stringMatching(/^UID FETCH 1:50 /)]);
+  }
+  const gone = Array.from({ length: 120 }, () => server.deliver(mail({ text: 'gone' })));
+  for (const uid of gone) server.expunge(uid);
+  server.deliver(mail({ text: 'after the gap' }));
+  await using second = await connectChannel(env, disk);
+  await second.inbox.until(() => second.inbox.messages.length > 0);
+  expect(second.inbox.texts).toEqual(['after the gap']);
+});
+
 test('without IDLE the mailbox is asked; a server without TLS gets no password', async () => {
   await using server = await new MailServer().comeUp();
   server.hasIdle = false;

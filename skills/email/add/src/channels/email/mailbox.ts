@@ -35,10 +35,15 @@ export type MailboxOptions = {
   readonly take: (mail: FarMail, client: ImapFlow) => Promise<boolean>;
 };
 
+/** Mails to take, in the order of their numbers; one that is gone has none. */
+type Batch = { readonly uids: readonly number[]; readonly of: ReadonlyMap<number, FarMail> };
+
 /** A mailbox, from one connection to the next: what is new in it is taken, in order. */
 export class Mailbox {
   readonly #options: MailboxOptions;
   readonly #failures = new Map<string, number>();
+  /** A batch has broken the line: mails are listed before they are read, until a batch is read again. */
+  #listsFirst = false;
   #client: ImapFlow | null = null;
   #uidValidity = '';
   /** The number that the next mail was to get when this connection began. */
@@ -126,14 +131,13 @@ export class Mailbox {
 
   async #takeNew(client: ImapFlow, signal: AbortSignal): Promise<void> {
     for (;;) {
-      const uids = (await this.#newUids(client)).slice(0, BATCH);
-      if (uids.length === 0) return;
-      const mails = await this.#fetch(client, uids);
+      const mails = (await this.#readNext(client)) ?? (await this.#readListed(client));
+      if (mails === null) return;
       const stored: number[] = [];
       try {
-        for (const uid of uids) {
+        for (const uid of mails.uids) {
           if (signal.aborted) return;
-          const mail = mails.get(uid);
+          const mail = mails.of.get(uid);
           // Gone since it was listed.
           if (mail !== undefined && (await this.#options.take(mail, client))) stored.push(uid);
           this.#advance(uid);
@@ -143,6 +147,45 @@ export class Mailbox {
           await client.messageFlagsAdd(stored.join(','), ['\\Seen'], { uid: true });
         }
       }
+    }
+  }
+
+  /**
+   * Reads the mails whose numbers follow that of the last one: mostly all that are new, without asking which those are.
+   * Null where there is none, or the mailbox has not been looked through.
+   */
+  async #readNext(client: ImapFlow): Promise<Batch | null> {
+    const { uidValidity, lastUid } = this.#options.records.cursor(this.#options.account.mailbox);
+    if (this.#listsFirst || uidValidity !== this.#uidValidity) return null;
+    this.#listsFirst = true;
+    const of = await this.#fetch(client, `${lastUid + 1}:${lastUid + BATCH}`);
+    this.#listsFirst = false;
+    const uids = [...of.keys()]
+      .filter((uid) => uid > lastUid && uid <= lastUid + BATCH)
+      .sort((one, other) => one - other);
+    return uids.length === 0 ? null : { uids, of };
+  }
+
+  /** Reads mails after they were listed: those after a gap in the numbers, and one by one what broke the line. */
+  async #readListed(client: ImapFlow): Promise<Batch | null> {
+    const uids = (await this.#newUids(client)).slice(0, BATCH);
+    const [first] = uids;
+    if (first === undefined) return null;
+    const key = `${this.#uidValidity}:${first}`;
+    const failures = this.#failures.get(key) ?? 0;
+    if (failures >= ATTEMPTS) {
+      this.#options.log.warn('a mail that cannot be read was left out', { uid: first });
+      return { uids: [first], of: new Map() };
+    }
+    // After a failure one by one, so that a mail that breaks the line does so alone.
+    const wanted = failures === 0 ? uids : [first];
+    try {
+      const of = await this.#fetch(client, wanted.join(','));
+      this.#listsFirst = false;
+      return { uids: wanted, of };
+    } catch (error) {
+      this.#failures.set(key, failures + 1);
+      throw error;
     }
   }
 
@@ -186,43 +229,30 @@ export class Mailbox {
     return young;
   }
 
-  async #fetch(client: ImapFlow, uids: readonly number[]): Promise<ReadonlyMap<number, FarMail>> {
-    const [first = 0] = uids;
-    const key = `${this.#uidValidity}:${first}`;
-    const failures = this.#failures.get(key) ?? 0;
-    // After a failure one by one, so that a mail that breaks the line does so alone.
-    const wanted = failures === 0 ? uids : [first];
-    if (failures >= ATTEMPTS) {
-      this.#options.log.warn('a mail that cannot be read was left out', { uid: first });
-      this.#advance(first);
-      return new Map();
+  async #fetch(client: ImapFlow, range: string): Promise<ReadonlyMap<number, FarMail>> {
+    const mails = new Map<number, FarMail>();
+    const query = {
+      uid: true,
+      size: true,
+      internalDate: true,
+      bodyStructure: true,
+      source: { start: 0, maxLength: HEAD_BYTES },
+    };
+    for await (const one of client.fetch(range, query, { uid: true })) {
+      // What a server tells unasked of a mail, such as its flags, comes without the mail.
+      if (one.source === undefined && mails.has(one.uid)) continue;
+      mails.set(one.uid, {
+        uid: one.uid,
+        uidValidity: this.#uidValidity,
+        size: one.size ?? 0,
+        arrivedAt: new Date(one.internalDate ?? this.#options.clock.now()).getTime(),
+        source: one.source ?? Buffer.alloc(0),
+        structure: one.bodyStructure,
+      });
     }
-    try {
-      const mails = new Map<number, FarMail>();
-      const query = {
-        uid: true,
-        size: true,
-        internalDate: true,
-        bodyStructure: true,
-        source: { start: 0, maxLength: HEAD_BYTES },
-      };
-      for await (const one of client.fetch(wanted.join(','), query, { uid: true })) {
-        mails.set(one.uid, {
-          uid: one.uid,
-          uidValidity: this.#uidValidity,
-          size: one.size ?? 0,
-          arrivedAt: new Date(one.internalDate ?? this.#options.clock.now()).getTime(),
-          source: one.source ?? Buffer.alloc(0),
-          structure: one.bodyStructure,
-        });
-      }
-      if (!client.usable)
-        throw Object.assign(new Error('The line was cut.'), { code: 'NoConnection' });
-      return mails;
-    } catch (error) {
-      this.#failures.set(key, failures + 1);
-      throw error;
-    }
+    if (!client.usable)
+      throw Object.assign(new Error('The line was cut.'), { code: 'NoConnection' });
+    return mails;
   }
 
   #advance(uid: number): void {
