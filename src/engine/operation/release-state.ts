@@ -1,12 +1,5 @@
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { type Digest, digestTree } from '../digest.ts';
@@ -40,7 +33,7 @@ export function skillOf(path: string): string | null {
   return /^skills\/([a-z0-9][a-z0-9-]{0,62})\/./.exec(path)?.[1] ?? null;
 }
 
-/** The files that are written in one go, while the other work of this process waits. */
+/** The files that are written or synced in one go, while the other work of this process waits. */
 const AT_ONCE = 16;
 
 /**
@@ -75,14 +68,22 @@ export async function prepareBase(
 async function inTurns<T>(
   items: readonly T[],
   signal: AbortSignal | undefined,
-  work: (item: T) => void,
+  work: (item: T) => Promise<void> | void,
 ): Promise<void> {
-  for (const [at, item] of items.entries()) {
-    if (at % AT_ONCE === 0) {
-      await setImmediate();
-      throwIfInterrupted(signal);
-    }
-    work(item);
+  for (let at = 0; at < items.length; at += AT_ONCE) {
+    await setImmediate();
+    throwIfInterrupted(signal);
+    await Promise.all(items.slice(at, at + AT_ONCE).map(work));
+  }
+}
+
+/** Waits for the disk in another thread: of several files that are asked for at once, it writes them together. */
+async function sync(path: string): Promise<void> {
+  const handle = await open(path);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
 }
 
@@ -100,14 +101,5 @@ export function sweepPrepared(root: string): void {
     }
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
-  }
-}
-
-function sync(path: string): void {
-  const handle = openSync(path, 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
   }
 }

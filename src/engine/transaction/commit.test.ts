@@ -173,6 +173,25 @@ test('only the last ten transactions, and the newest one’s swapped folder, are
   expect(withFolder).toEqual(ids.slice(-1));
 });
 
+test('what undo keeps of a published file is never that file, which an editor may write into', () => {
+  using folder = temporaryFolder();
+  const root = folder.path;
+  layOut(root, { 'a.ts': 'a\n', '.claw/state.yaml': 's\n' });
+  const composed = '.claw/composed/a.ts';
+  const steps = [write(root, 'a.ts', 'b\n'), write(root, composed, 'b\n')];
+  const { id } = commitSteps(root, change([...steps, write(root, 'alone.ts', 'c\n')]));
+  const inodeOf = (path: string) => fs.statSync(join(root, path)).ino;
+  const kept = [0, 1, 2].map((n) => `.claw/backup/${id}/after/${n}`);
+  expect(kept.map((path) => fs.readFileSync(join(root, path), 'utf8'))).toEqual([
+    'b\n',
+    'b\n',
+    'c\n',
+  ]);
+  // The engine's own copy of the same content saves writing another one.
+  expect(kept.slice(0, 2).map(inodeOf)).toEqual([inodeOf(composed), inodeOf(composed)]);
+  for (const path of ['a.ts', 'alone.ts']) expect(kept.map(inodeOf)).not.toContain(inodeOf(path));
+});
+
 test('writing what is there already is no step', () => {
   using folder = temporaryFolder();
   const root = folder.path;

@@ -4,8 +4,11 @@ import type { Digest } from '../digest.ts';
 import { digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import type { Journal, JournalStep } from './journal.ts';
-import { fingerprint, parents, syncPath } from './recover.js';
+import { fingerprint, parents } from './recover.js';
 import type { Fingerprint, Step } from './step.ts';
+import { syncPaths } from './sync-paths.ts';
+
+const STATE = '.claw/state.yaml';
 
 /** The content and the name of one transaction. */
 export type StagedChange = {
@@ -43,12 +46,12 @@ export function stage(
   const steps: JournalStep[] = [];
   const written: string[] = [];
   for (const step of inOrder(change.steps)) {
-    const staged = stageStep(root, { tx, backup, n: steps.length, written }, step);
+    const staged = stageStep(root, { tx, n: steps.length, written }, step);
     if (staged !== null) steps.push(staged);
   }
+  keepAfter({ tx, backup, written }, steps);
   // All writes first, then all syncs: the disk then orders them once instead of once per file.
-  for (const path of written) syncPath(path);
-  for (const folder of [...folders, tx, backup, dirname(tx), dirname(backup)]) syncPath(folder);
+  syncPaths([...written, ...folders, tx, backup, dirname(tx), dirname(backup)]);
   const { verb, summary, stateBefore, stateAfter, moves = {} } = change;
   const named = { version: 1, id, verb, summary, committedAt, stateBefore, stateAfter } as const;
   return { ...named, steps, moves, ...foldersOf(root, steps) };
@@ -93,7 +96,7 @@ function refuseUnsafe(root: string, steps: readonly Step[]): void {
  */
 function inOrder(steps: readonly Step[]): readonly Step[] {
   const rank = (step: Step) => {
-    if (step.path === '.claw/state.yaml') return 4;
+    if (step.path === STATE) return 4;
     if (/^(bin|src\/engine\/transaction\/recover\.js)(\/|$)/.test(step.path)) return 3;
     if (step.kind === 'swap') return 2;
     return step.kind === 'delete' ? 0 : 1;
@@ -103,7 +106,6 @@ function inOrder(steps: readonly Step[]): readonly Step[] {
 
 type Place = {
   readonly tx: string;
-  readonly backup: string;
   readonly n: number;
   /** Collects what the disk has to have before the journal. */
   readonly written: string[];
@@ -130,22 +132,41 @@ function stageStep(root: string, place: Place, step: Step): JournalStep | null {
   fs.writeFileSync(staged, step.bytes, { mode: step.isExecutable ? 0o777 : 0o666 });
   place.written.push(staged);
   if (target?.isFile()) fs.chmodSync(staged, modeLike(target.mode, step.isExecutable));
-  keepAfter(path, staged, join(place.backup, 'after', String(place.n)), place.written);
   return { kind: 'file', path, before: step.before, after };
 }
 
 /**
- * Keeps the written bytes for undo. An editor may write into a published file in place, so that has to be a
- * copy; the engine's own files are only ever replaced, and a link is enough. The exception is `state.yaml`:
- * an owner who repairs it by hand must not spoil the copy that would help them.
+ * Keeps the written bytes for undo. An editor may write into a published file in place, so what is kept must not be
+ * that file; the engine's own files are only ever replaced, and a link to one of the same content is enough. The
+ * exception is `state.yaml`: an owner who repairs it by hand must not spoil the copy that would help them.
  */
-function keepAfter(path: string, staged: string, after: string, written: string[]): void {
-  if (path.startsWith('.claw/') && path !== '.claw/state.yaml') {
-    fs.linkSync(staged, after);
-  } else {
-    fs.copyFileSync(staged, after, fs.constants.COPYFILE_FICLONE);
-    written.push(after);
+function keepAfter(
+  { tx, backup, written }: { tx: string; backup: string; written: string[] },
+  steps: readonly JournalStep[],
+): void {
+  const own = new Map<string, string>();
+  for (const [n, step] of steps.entries()) {
+    if (isOwnWrite(step)) own.set(contentOf(step), join(tx, 'new', String(n)));
   }
+  for (const [n, step] of steps.entries()) {
+    if (step.kind === 'swap' || step.after === null) continue;
+    const after = join(backup, 'after', String(n));
+    const same = own.get(contentOf(step));
+    if (same !== undefined && step.path !== STATE) {
+      fs.linkSync(same, after);
+    } else {
+      fs.copyFileSync(join(tx, 'new', String(n)), after, fs.constants.COPYFILE_FICLONE);
+      written.push(after);
+    }
+  }
+}
+
+function isOwnWrite(step: JournalStep): step is Extract<JournalStep, { kind: 'file' }> {
+  return step.kind === 'file' && step.path.startsWith('.claw/') && step.path !== STATE;
+}
+
+function contentOf({ after }: Extract<JournalStep, { kind: 'file' }>): string {
+  return `${after?.digest} ${after?.isExecutable}`;
 }
 
 /** Returns the present mode, executable for all who may read, or for no user. */
