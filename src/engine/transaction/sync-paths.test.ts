@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { syncPaths } from './sync-paths.ts';
 import { temporaryFolder } from './testing/folder.ts';
 
-const COUNT = 60;
+const COUNT = 130;
 
 /** Makes each sync of this process take as long as on a slow disk. @returns the count of them */
 function slowDisk(): () => number {

@@ -6,6 +6,7 @@ import { syncPath } from './recover.js';
 const BETWEEN_LOOKS = 20;
 /** More than starting a process takes, on a slow machine as well. */
 const WORTH_A_PROCESS_MS = 100;
+const WORTH_A_PROCESS_FILES = 100;
 
 /**
  * Makes files and folders outlive a power failure. The disk is asked for one after the other until it is seen to be
@@ -18,8 +19,9 @@ export function syncPaths(paths: readonly string[]): void {
   const started = performance.now();
   let isAlone = false;
   for (const [index, path] of paths.entries()) {
-    if (!isAlone && index > 0 && index % BETWEEN_LOOKS === 0) {
-      const msLeft = ((performance.now() - started) / index) * (paths.length - index);
+    const left = paths.length - index;
+    if (!isAlone && left >= WORTH_A_PROCESS_FILES && index > 0 && index % BETWEEN_LOOKS === 0) {
+      const msLeft = ((performance.now() - started) / index) * left;
       if (msLeft > WORTH_A_PROCESS_MS) {
         if (syncAtOnce(paths.slice(index))) return;
         isAlone = true;
