@@ -27,3 +27,10 @@ test('a frame names its kind, and a message is none', () => {
   const others = [null, 'hello', 7, [], {}, { frame: 7 }, { frame: 'hello', content: 'hi' }];
   expect(others.map(frameIn)).toEqual(others.map(() => null));
 });
+
+test('a frame that is nested without end is none: it could not be printed again', () => {
+  const nested = (levels: number): unknown =>
+    JSON.parse(`{"frame": "hello", "tools": ${'['.repeat(levels)}${']'.repeat(levels)}}`);
+  expect(frameIn(nested(50))).toEqual(nested(50));
+  expect(frameIn(nested(100_000))).toBeNull();
+});

@@ -1,10 +1,10 @@
+import { isTooDeep, MOST_LEVELS } from '../json-depth.ts';
+
 /** The body of a request, read as its type says; or the reason why it cannot be. */
 export type Content =
   | { readonly kind: 'read'; readonly value: unknown }
   | { readonly kind: 'refused'; readonly status: 400 | 415; readonly reason: string };
 
-/** Nothing that people or programs send is so deep; what is, would end the printing of it. */
-const MOST_LEVELS = 100;
 const JSON_TYPE = /^application\/([\w.+-]+\+)?json$/;
 
 /** Reads a body: JSON, a form (GitHub's has JSON in `payload`), or text. */
@@ -36,16 +36,6 @@ function readJson(text: string): Content {
   return isTooDeep(value)
     ? refused(400, `The body is JSON of more than ${MOST_LEVELS} levels.`)
     : { kind: 'read', value };
-}
-
-function isTooDeep(value: unknown): boolean {
-  let level = [value];
-  for (let depth = 0; depth <= MOST_LEVELS && level.length > 0; depth += 1) {
-    level = level.flatMap((one) =>
-      typeof one === 'object' && one !== null ? Object.values(one) : [],
-    );
-  }
-  return level.length > 0;
 }
 
 function refused(status: 400 | 415, reason: string): Content {
