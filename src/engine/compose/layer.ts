@@ -14,6 +14,7 @@ import { followImports } from './imports/follow.ts';
 import { draftOf, joinLayer } from './joint.ts';
 import type { Renames } from './renames.ts';
 import type { ConflictOutcome } from './resolve-conflict.ts';
+import { takeRewrittenFile } from './rewritten-file.ts';
 import { mergeByKey } from './structured-file.ts';
 import { faultTogether } from './together.ts';
 import { mergeWithoutBase } from './without-base.ts';
@@ -173,7 +174,7 @@ function modifyFile(context: MergeContext, layer: SkillPackage, named: string): 
     return;
   }
   const versions = { base, ours, theirs };
-  if (ours === null && takeLostFile(context, path, lostChanges(context, layer, path))) return;
+  if (ours === null && takeLostFile(context, path, changesTogether(context, layer, path))) return;
   if (ours === null && base === null) takeMerge(context, layer, path, versions, DISAGREE);
   else mergeOnto(context, layer, path, versions);
 }
@@ -185,21 +186,22 @@ function changeOf(context: MergeContext, layer: SkillPackage, named: string) {
 }
 
 /**
- * Returns the changes of a path that the release does not have, by a skill and those after it; none where a layer
- * before had a part in it, or where a change has no base.
+ * Returns the changes of a path as the release has it, or has it no more, by a skill and those after it; none where a
+ * layer before had a part in it, or where a change has no base.
  */
-function lostChanges(
+function changesTogether(
   context: MergeContext,
   layer: SkillPackage,
   path: string,
 ): readonly LostChange[] {
   const { tree, skills, mapped, ownStructured } = context;
-  const isLost = tree.touches(path).length === 0 && !tree.isConflicted(path);
-  if (!isLost || structuredKind(path, ownStructured) !== null) return [];
+  const isUntouched = tree.touches(path).length === 0 && !tree.isConflicted(path);
+  if (!isUntouched || structuredKind(path, ownStructured) !== null) return [];
   const changes: LostChange[] = [];
   for (const one of skills.slice(Math.max(0, skills.indexOf(layer)))) {
     for (const named of one.manifest.modifies) {
       if (mapped(named, one) !== path) continue;
+      if (one.withoutBase.has(named)) return [];
       const { base, theirs } = changeOf(context, one, named);
       if (base === null || theirs === null) return [];
       changes.push({ skill: one.manifest.skill, base, theirs });
@@ -245,7 +247,12 @@ function mergeOnto(
   const kind = structuredKind(path, context.ownStructured);
   if (kind !== null) mergeKeys(context, layer, { path, kind }, versions);
   else if (context.tree.isConflicted(path)) mergeAround(context, layer, path, versions);
-  else takeMerge(context, layer, path, versions, context.merge(versions, { path }));
+  else {
+    const merged = context.merge(versions, { path });
+    const isOpen = merged.kind === 'conflict' && merged.conflict === 'content';
+    if (isOpen && takeRewrittenFile(context, path, changesTogether(context, layer, path))) return;
+    takeMerge(context, layer, path, versions, merged);
+  }
 }
 
 /**
