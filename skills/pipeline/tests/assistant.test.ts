@@ -212,7 +212,8 @@ test('a turn that was written by another version is left out, told once, and the
   database.close();
   const again = await startOn(project, {}, assistant.clock);
   await answerTo(again, 'hello');
-  expect(await commands(again, '/pipeline')).toContain('21 of 21 good');
+  // Which turns these were, and how many went to which model, is by chance.
+  expect(await commands(again, '/pipeline')).toMatch(/`openai\/gpt-5-mini`: (\d+) of \1 good/);
   const told = again.warned.filter((text) => text.includes('cannot be read'));
   expect(told).toEqual(['turns that cannot be read are not learned from']);
   await again.stop();
