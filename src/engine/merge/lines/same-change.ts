@@ -5,8 +5,6 @@ import { contentOf } from './lines.ts';
 import { commonHead, commonTail, isEqual, type Region } from './regions.ts';
 
 const WORD = /[\p{L}\p{N}]/u;
-/** Lines are bytes: other white space can be a part of a letter. */
-const TRAILING = /[ \t]+$/;
 
 /** `keepsBreaks` is true for Markdown, where two spaces at the end of a line break it. */
 type Texts = {
@@ -100,8 +98,14 @@ function endOf(
   return keepsBreaks && longer.endsWith('  ') ? longer : shorter;
 }
 
+/**
+ * Returns a line without spaces and tabs at its end; other white space can be a part of a letter, as lines are
+ * bytes. Not by a pattern, which would begin once more at each space of a long run.
+ */
 function trimmed(line: string): string {
-  return line.replace(TRAILING, '');
+  let end = line.length;
+  while (line[end - 1] === ' ' || line[end - 1] === '\t') end--;
+  return line.slice(0, end);
 }
 
 /** Tells whether a text has all of another one as a run of its lines. */

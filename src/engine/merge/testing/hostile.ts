@@ -49,6 +49,15 @@ export const HOSTILE: Readonly<Record<string, (lines: number) => Versions<string
     const of = (more: number) => '  {},\n'.repeat(count + more);
     return { base: of(0), ours: of(-50), theirs: of(50) };
   },
+  'a line with a long run of space': (count) => {
+    const of = (line: string) => `a\n${line}z\n`;
+    const space = ' '.repeat(count * 10);
+    return {
+      base: of(''),
+      ours: of(`from a import (${space}!)\n`),
+      theirs: of(`from b import c${space}d\n`),
+    };
+  },
   'one key more at the end of each of many maps': (count) => {
     const write = (word: string) =>
       textOf(count / 20, (index) => {
