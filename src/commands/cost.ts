@@ -24,7 +24,7 @@ function textOf({ lastTurn, here, all, models }: CostReport): string {
       'By model:',
       models.map((model) => `${model.model}: ${spent(model)}, ${counted(model.calls, 'call')}`),
     ),
-    ...(all === null ? [] : ['`claw trace` in a shell shows the steps of each turn.']),
+    ...(all === null ? [] : ['`npx claw trace` in a shell shows the steps of each turn.']),
   ].join('\n\n');
 }
 

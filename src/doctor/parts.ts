@@ -45,11 +45,13 @@ export function examineParts(contributions: Contributions, subject: Subject): re
       newId: () => 'doctor',
       random: () => 0,
     });
-    // A channel with an examination of its own has told there.
+    // What has an examination of its own tells there what is not set yet.
+    const isTold = ({ name }: Silent) => existsSync(join(import.meta.dirname, `${name}.ts`));
     const channels = silentChannels
-      .filter(({ name }) => !existsSync(join(import.meta.dirname, `${name}.ts`)))
+      .filter((one) => !isTold(one))
       .map((one) => ({ kind: 'channel', ...one }));
-    const off = [...silentParts, ...channels].flatMap((part) => findingsOf(part, environment));
+    const parts = silentParts.filter((one) => one.unusable !== undefined || !isTold(one));
+    const off = [...parts, ...channels].flatMap((part) => findingsOf(part, environment));
     const count = Object.values(contributions).flat().length;
     return [ok(AREA, `${count} are loaded and can be made`), ...off];
   } catch (error) {

@@ -45,6 +45,8 @@ export const tool = defineTool({ name: '${name}', settings: z.object({ OWL_KEY: 
       throw new Error('no night');
     }`,
     ),
+    // One of the name of an examination, which tells by itself what is not set.
+    'told.ts': tool('budgets', '() => null'),
   });
   const contributions = {
     ...(await discoverContributions()),
@@ -64,6 +66,7 @@ export const tool = defineTool({ name: '${name}', settings: z.object({ OWL_KEY: 
     { ok: true, message: expect.stringMatching(/^\d+ are loaded/) },
     { ok: true, message: 'the tool owl is off: OWL_KEY is not set' },
   ]);
+  expect(look({})).toHaveLength(2);
   expect(look({ OWL_KEY: 'k' })).toMatchObject([
     { ok: false, message: `${join(tools.dir, 'owl.ts')} cannot be made: no night (line 7)` },
   ]);

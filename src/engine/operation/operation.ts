@@ -310,11 +310,11 @@ function settingsBrought({ plan, installed }: Operation): readonly string[] {
   );
 }
 
-/** Returns those that have no value to fall back on: a secret's example is none. */
+/** Returns those that the skill needs and that have no value to fall back on: a secret's example is none. */
 function requiredSettings({ plan, installed }: Operation): readonly string[] {
   return broughtBy(plan.layers, installed, ({ manifest }) =>
     manifest.structured.envAdditions
-      .filter(({ example, isSecret }) => example === null || isSecret)
+      .filter(({ example, isSecret, isOptional }) => !isOptional && (example === null || isSecret))
       .map(({ name }) => name),
   );
 }

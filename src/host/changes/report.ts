@@ -110,18 +110,26 @@ async function appliedText(
   }
   if (isConnected) return parts.join('\n\n');
   if (missing.length > 0) parts.push(`Not set in \`.env\`: ${missing.join(', ')}.`);
-  parts.push(await nextSteps(context.projectDir, shown, missing.length > 0));
+  parts.push(await nextSteps(context.projectDir, { added, shown, isLacking: missing.length > 0 }));
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
+type Shown = {
+  readonly added: Applied;
+  readonly shown: Applied;
+  readonly isLacking: boolean;
+};
+
 /** Returns how to set up what was added: of one skill its own words, of several the commands for it. */
-async function nextSteps(projectDir: string, shown: Applied, isLacking: boolean): Promise<string> {
+async function nextSteps(projectDir: string, { added, shown, isLacking }: Shown): Promise<string> {
   const withStep = shown.filter(({ name }) =>
     existsSync(join(projectDir, 'src/setup', `${name}.ts`)),
   );
   const [only] = shown;
   if (shown.length === 1 && only !== undefined) {
-    return isLacking || withStep.length > 0 ? await setupSteps(projectDir, only.name) : '';
+    const steps = await setupSteps(projectDir, only.name);
+    if (isLacking || withStep.length > 0) return steps.section ?? steps.whole;
+    return added.length > 0 ? (steps.section ?? '') : '';
   }
   if (withStep.length === 0) return '';
   const commands = withStep.map(({ name }) => `- \`npx claw setup ${name}\``);

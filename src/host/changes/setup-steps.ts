@@ -4,13 +4,17 @@ import { readKeptFile } from '../../lib/kept-packages.ts';
 
 const MAX_CHARS = 4_000;
 
-/**
- * Returns the set-up steps of a skill's `SKILL.md`: its section on that, else all of it; empty when there is
- * none.
- */
-export async function setupSteps(projectDir: string, skill: string): Promise<string> {
-  const text = await readPage(projectDir, skill);
-  return setupSection(text.replace(/^---\n[\s\S]*?\n---\n/, '')).slice(0, MAX_CHARS);
+/** What a skill's `SKILL.md` says: its section on how to set it up, null where it has none, and all of it. */
+export type SetupSteps = { readonly section: string | null; readonly whole: string };
+
+/** Returns the set-up steps of a skill's `SKILL.md`; empty where there is no such file. */
+export async function setupSteps(projectDir: string, skill: string): Promise<SetupSteps> {
+  const page = await readPage(projectDir, skill);
+  const text = page.replace(/^---\n[\s\S]*?\n---\n/, '').trim();
+  return {
+    section: setupSection(text)?.slice(0, MAX_CHARS) ?? null,
+    whole: text.slice(0, MAX_CHARS),
+  };
 }
 
 async function readPage(projectDir: string, skill: string): Promise<string> {
@@ -22,12 +26,12 @@ async function readPage(projectDir: string, skill: string): Promise<string> {
   }
 }
 
-function setupSection(text: string): string {
+function setupSection(text: string): string | null {
   const lines = text.split('\n');
   const start = lines.findIndex((line) =>
     /^#{1,6}\s+.*\b(set[- ]?up|set it up|setting up)\b/i.test(line),
   );
-  if (start === -1) return text.trim();
+  if (start === -1) return null;
   const depth = /^#+/.exec(lines[start] ?? '')?.[0].length ?? 1;
   const rest = lines.slice(start + 1);
   const end = rest.findIndex((line) => (/^(#+)\s/.exec(line)?.[1]?.length ?? 99) <= depth);

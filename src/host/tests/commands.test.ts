@@ -193,6 +193,25 @@ test('several skills are added as one change, and each that has a set-up step is
   await second.stop();
 });
 
+test('a setting that a skill works without is not asked for, and its set-up is told all the same', async () => {
+  const greeting = Object.entries(greetingSkill('greeting')).map(([path, text]) => [
+    path,
+    text.replace('[GREETING_WORD]', '[{ name: GREETING_WORD, optional: true }]'),
+  ]);
+  using project = new TestProject({ ...PROJECT, ...Object.fromEntries(greeting) });
+  const first = await project.start();
+  await first.terminal.say('/add-greeting');
+  expect(await hears(first, 'Say yes or no.')).toContain('GREETING_WORD (optional)');
+  await first.terminal.say('yes');
+  await vi.waitFor(() => expect(project.restarts).toBe(1));
+  await first.stop();
+  const second = await project.start();
+  const report = await hears(second, 'greeting 1.2.0 is in');
+  expect(report).not.toContain('Not set');
+  expect(report).toContain('Put `GREETING_WORD` into `.env`.');
+  await second.stop();
+});
+
 test('a tree that was taken back is told with the reason', async () => {
   using project = new TestProject(PROJECT);
   const first = await project.start();

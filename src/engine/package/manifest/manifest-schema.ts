@@ -16,6 +16,7 @@ const EnvAddition = z.preprocess(
     description: z.string().optional(),
     example: z.string().optional(),
     secret: z.boolean().default(false),
+    optional: z.boolean().default(false),
   }),
 );
 
@@ -102,6 +103,7 @@ function toStructured(file: z.output<typeof Structured>): Manifest['structured']
       description: entry.description ?? null,
       example: entry.example ?? null,
       isSecret: entry.secret,
+      isOptional: entry.optional,
     })),
     composeServices: file.docker_compose_services,
     container: {

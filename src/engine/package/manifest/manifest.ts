@@ -11,6 +11,8 @@ export type EnvAddition = {
   readonly description: string | null;
   readonly example: string | null;
   readonly isSecret: boolean;
+  /** The skill works without it. */
+  readonly isOptional: boolean;
 };
 
 export type Structured = {

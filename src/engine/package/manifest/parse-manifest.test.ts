@@ -39,7 +39,10 @@ test('a full manifest is read into the engine’s own names', () => {
       conflicts: ['rival'],
       structured: {
         npm_dependencies: { grammy: '^1.46.0' },
-        env_additions: ['DEMO_TOKEN', { name: 'DEMO_URL', example: 'http://x', secret: true }],
+        env_additions: [
+          'DEMO_TOKEN',
+          { name: 'DEMO_URL', example: 'http://x', secret: true, optional: true },
+        ],
         docker_compose_services: { redis: { image: 'redis:7' } },
         container: { apt_packages: ['ffmpeg'] },
       },
@@ -54,8 +57,14 @@ test('a full manifest is read into the engine’s own names', () => {
     npmDependencies: { grammy: '^1.46.0' },
     npmOverrides: [],
     envAdditions: [
-      { name: 'DEMO_TOKEN', description: null, example: null, isSecret: false },
-      { name: 'DEMO_URL', description: null, example: 'http://x', isSecret: true },
+      { name: 'DEMO_TOKEN', description: null, example: null, isSecret: false, isOptional: false },
+      {
+        name: 'DEMO_URL',
+        description: null,
+        example: 'http://x',
+        isSecret: true,
+        isOptional: true,
+      },
     ],
     composeServices: { redis: { image: 'redis:7' } },
     container: { npmDependencies: {}, aptPackages: ['ffmpeg'] },

@@ -15,6 +15,9 @@ export const setup = defineSetup({
   },
   async run({ ask, say, write, settings, settingsWith }) {
     say('A pool is a list of models, best first: where one gives no answer, the next is asked.');
+    say(
+      '`/model` in your own chat lists their names; `npx claw chat /model` does in another shell.',
+    );
     const list = (name: string): string =>
       (settings.MODEL_POOLS.find((pool) => pool.name === name)?.models ?? [])
         .map((model) => model.name)
