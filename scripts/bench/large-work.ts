@@ -31,7 +31,10 @@ export function removeWork(codebase: Codebase, skill: string): Work {
   const kept = changed.map((path) => codebase.path(`.claw/composed/${path}`));
   const touched = changed.map(codebase.path);
   return {
-    read: [codebase.path('.claw/state.yaml'), own, ...kept, ...touched],
+    // A package that is not applied yet has none.
+    read: [codebase.path('.claw/state.yaml'), own, ...kept, ...touched].filter((path) =>
+      existsSync(path),
+    ),
     write: copies(codebase, touched),
   };
 }
