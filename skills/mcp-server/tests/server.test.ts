@@ -126,3 +126,30 @@ test('without the token, from a page of somebody else, in an old session: refuse
   expect((await hello({ authorization })).status).toBe(400);
   expect((await hello({ authorization }, 'no json')).status).toBe(400);
 });
+
+test('what is no hello ends no session of another program, however often it comes', async () => {
+  await using served = await serve();
+  const clients = await Promise.all(Array.from({ length: 32 }, () => connect(served)));
+  const bodies = ['{', '[]', '{"jsonrpc":"2.0","id":1,"method":"tools/list"}', '\0'.repeat(10_000)];
+  for (const body of bodies) {
+    for (let time = 0; time < 16; time += 1) {
+      const { status } = await fetch(served.url, {
+        method: 'POST',
+        body,
+        headers: {
+          authorization: `Bearer ${served.token}`,
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+        },
+      });
+      expect(status).toBe(400);
+    }
+  }
+  for (const client of clients) expect(await client.ping()).toEqual({});
+  // One more program still takes the place of the one that was silent longest.
+  const last = await connect(served);
+  expect(await last.ping()).toEqual({});
+  await expect(clients[0]?.ping()).rejects.toThrow('Session not found');
+  for (const client of [...clients.slice(1), last]) expect(await client.ping()).toEqual({});
+  await Promise.all([...clients, last].map((client) => client.close()));
+});

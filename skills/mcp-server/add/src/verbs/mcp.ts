@@ -8,7 +8,7 @@ export const verb = defineVerb({
   help: 'for MCP clients: the assistant’s history, memory, tasks and chats, over stdin and stdout',
   create:
     ({ dataDir }) =>
-    async ({ isJson, isAssistantRunning, stdin, stdout, signal }) => {
+    async ({ isJson, isAssistantRunning, stdin, stdout, signal, progress }) => {
       if (isJson)
         throw new VerbError('usage', '`npx claw mcp` speaks MCP on stdout, so it takes no --json.');
       if (!(await isAssistantRunning())) {
@@ -21,6 +21,7 @@ export const verb = defineVerb({
         stdin,
         stdout,
         signal,
+        tell: progress,
         // Read anew at each connection: after a restart the port may be another.
         far() {
           const address = readAddress(dataDir);

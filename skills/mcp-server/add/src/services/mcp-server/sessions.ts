@@ -26,16 +26,22 @@ export function openSessions({ createServer, newId }: SessionsOptions): Sessions
   async function open(): Promise<WebStandardStreamableHTTPServerTransport> {
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: newId,
-      onsessioninitialized: (id) => void sessions.set(id, transport),
+      // Only a client that has said hello takes a place: anything else would end the sessions of others.
+      onsessioninitialized: async (id) => {
+        await makeRoom();
+        sessions.set(id, transport);
+      },
       onsessionclosed: (id) => void sessions.delete(id),
     });
     await createServer().connect(transport as Parameters<Server['connect']>[0]);
-    const [oldest] = sessions.size >= MOST_SESSIONS ? sessions : [];
-    if (oldest !== undefined) {
-      sessions.delete(oldest[0]);
-      await oldest[1].close();
-    }
     return transport;
+  }
+
+  async function makeRoom(): Promise<void> {
+    const [oldest] = sessions.size >= MOST_SESSIONS ? sessions : [];
+    if (oldest === undefined) return;
+    sessions.delete(oldest[0]);
+    await oldest[1].close();
   }
 
   return {

@@ -1,7 +1,10 @@
 import type { Readable, Writable } from 'node:stream';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import {
+  StreamableHTTPClientTransport,
+  StreamableHTTPError,
+} from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { ErrorCode, type JSONRPCMessage, type RequestId } from '@modelcontextprotocol/sdk/types.js';
 
 export type BridgeOptions = {
   readonly stdin: Readable;
@@ -9,16 +12,22 @@ export type BridgeOptions = {
   readonly signal: AbortSignal;
   /** Returns where the assistant listens now, and its token; null where that is not known. */
   readonly far: () => { readonly url: string; readonly token: string } | null;
+  /** Says something where the owner of the client looks for it: in its log. */
+  readonly tell: (text: string) => void;
 };
 
-const INTERNAL_ERROR = -32_603;
+/** A client's line that is longer is no message; none of the protocol comes near it. */
+const MOST_BYTES = 10_485_760;
+const BAD_REQUEST = 400;
+const TOO_LARGE = 413;
 
 /**
  * Carries messages between a client's streams and the running assistant, until the client is gone. Nothing but
  * messages of the protocol is written. After a restart of the assistant the client's hello is said once more for it.
  */
-export async function bridge({ stdin, stdout, signal, far }: BridgeOptions): Promise<void> {
-  const near = new StdioServerTransport(stdin, stdout);
+export async function bridge(options: BridgeOptions): Promise<void> {
+  const { stdin, stdout, signal, far, tell } = options;
+  const near = new StdioServerTransport(stdin, stdout, { maxBufferSize: MOST_BYTES });
   const { promise: over, resolve: end } = Promise.withResolvers<void>();
   let transport: StreamableHTTPClientTransport | null = null;
   let hello: JSONRPCMessage | null = null;
@@ -66,7 +75,8 @@ export async function bridge({ stdin, stdout, signal, far }: BridgeOptions): Pro
     try {
       transport ??= await connect();
       await transport.send(message);
-    } catch {
+    } catch (error) {
+      if (isTooLarge(error)) throw error;
       // A session of an assistant that has restarted since: once more, with a new one.
       await transport?.close();
       transport = isHello ? await connect() : await reconnect();
@@ -76,12 +86,21 @@ export async function bridge({ stdin, stdout, signal, far }: BridgeOptions): Pro
 
   near.onmessage = (message) => {
     pass(message).catch((error: unknown) => {
-      transport = null;
+      if (!isTooLarge(error)) transport = null;
       if ('method' in message && 'id' in message) void near.send(failure(message.id, error));
     });
   };
-  near.onerror = () => {};
-  near.onclose = end;
+  let isGarbageTold = false;
+  near.onerror = (error) => {
+    if (isGarbageTold) return;
+    isGarbageTold = true;
+    const reason = error.message.replace(/\s+/g, ' ').slice(0, 200);
+    tell(`What the client sent is no message of MCP, and was passed over (${reason}).`);
+  };
+  near.onclose = () => {
+    tell('The client sent more than 10 MB without the end of a line. The connection ends.');
+    end();
+  };
   stdin.once('end', end);
   stdin.once('close', end);
   signal.addEventListener('abort', () => end(), { once: true });
@@ -92,6 +111,7 @@ export async function bridge({ stdin, stdout, signal, far }: BridgeOptions): Pro
     // The assistant is gone, and the session with it.
   });
   await left?.close();
+  near.onclose = () => {};
   await near.close();
 }
 
@@ -104,7 +124,23 @@ function versionIn(message: JSONRPCMessage, hello: JSONRPCMessage | null): strin
 }
 
 function failure(id: RequestId, error: unknown): JSONRPCMessage {
-  const reason = error instanceof Error ? error.message : String(error);
-  const message = `The assistant cannot be reached (${reason.slice(0, 200)}). Is it running? \`claw start\` starts it.`;
-  return { jsonrpc: '2.0', id, error: { code: INTERNAL_ERROR, message } };
+  return { jsonrpc: '2.0', id, error: reasonOf(error) };
+}
+
+function reasonOf(error: unknown): { readonly code: number; readonly message: string } {
+  if (isTooLarge(error)) {
+    const message = 'This message is larger than 1 MB, the most that the assistant reads.';
+    return { code: ErrorCode.InvalidRequest, message };
+  }
+  const reason = (error instanceof Error ? error.message : String(error)).slice(0, 200);
+  if (error instanceof StreamableHTTPError && error.code === BAD_REQUEST) {
+    const message = `The assistant does not take this message (${reason}). The first one must be initialize.`;
+    return { code: ErrorCode.InvalidRequest, message };
+  }
+  const message = `The assistant cannot be reached (${reason}). Is it running? \`claw start\` starts it.`;
+  return { code: ErrorCode.InternalError, message };
+}
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof StreamableHTTPError && error.code === TOO_LARGE;
 }
