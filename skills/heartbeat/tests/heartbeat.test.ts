@@ -195,6 +195,24 @@ test('beats that a stop has missed are made up for by one, and a beat that was u
   await again.stop();
 });
 
+test('after the clock was set back by a day, the next beat comes in its time, and `/status` says when', async () => {
+  using project = new TestProject();
+  list(project, '- is the cellar dry?');
+  const { agent, prompts } = speaker();
+  const clock = new TestClock(START);
+  const before = await startOn(project, agent, {}, clock);
+  await beat(before);
+  clock.moveTo('2026-11-20T12:30:00Z');
+  clock.pass(60_000);
+  expect(await statusOf(before)).toContain('next Fri 20 Nov 2026, 13:01');
+  await before.stop();
+  const after = await startOn(project, agent, {}, clock);
+  expect(await statusOf(after)).toContain('next Fri 20 Nov 2026, 13:01');
+  await beat(after);
+  expect(prompts).toHaveLength(2);
+  await after.stop();
+});
+
 test('a failing heartbeat is told once, until it works again; one without a budget is only counted', async () => {
   using project = new TestProject();
   list(project, '- is the cellar dry?');

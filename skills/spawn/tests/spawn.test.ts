@@ -300,6 +300,26 @@ test('after a restart one goes on and tells, the one that was waited for is aske
   await after.stop();
 });
 
+test('one that never ends is stopped in its time, although the clock was set back between', async () => {
+  using project = new TestProject();
+  const chat: Work = async ({ prompt }, call) =>
+    prompt === 'go' ? String((await call('spawn', { task: 'g' })).value) : 'told';
+  const limits = { ...ON, SPAWN_MINUTES: '5' };
+  const before = await startOn(project, { chat, child: never }, limits);
+  await before.terminal.say('go');
+  await vi.waitFor(() => expect(before.requests.filter(isChild)).toHaveLength(1));
+  await before.stop(0);
+  const clock = new TestClock('2026-11-20T12:00:00Z');
+  const after = await startOn(project, { chat, child: never }, limits, clock);
+  await vi.waitFor(() => expect(after.requests.filter(isChild)).toHaveLength(1));
+  expect(await command(after, '/spawns')).toMatch(/at work, 0 min$/);
+  clock.pass(5 * 60_000);
+  await vi.waitFor(() => expect(after.requests.at(-1)?.prompt).toContain('longer than 5 minutes'));
+  await isIdle(after);
+  expect(await command(after, '/spawns')).toMatch(/too long, 0 min$/);
+  await after.stop();
+});
+
 test('a result that the agent cannot tell of is sent as it is', async () => {
   using project = new TestProject();
   const chat: Work = async ({ prompt }, call) => {

@@ -34,8 +34,14 @@ export const service = defineService({
       now,
       setTimer,
       onDue: () => void beat().catch(crash),
-      onClockMoved: () => alarm.set(nextBeat()),
+      onClockMoved: () => wait(nextBeat()),
     });
+    let next = now();
+
+    function wait(moment: number): void {
+      next = moment;
+      alarm.set(moment);
+    }
 
     /** A clock that was wrong neither holds the heart up for days nor lets it race. */
     function nextBeat(): number {
@@ -45,7 +51,7 @@ export const service = defineService({
 
     async function beat(): Promise<void> {
       beats.begin(now());
-      alarm.set(now() + everyMs);
+      wait(now() + everyMs);
       const skipped = await tryBeat();
       if (skipped !== null) beats.count(today(), skipped);
     }
@@ -80,11 +86,10 @@ export const service = defineService({
       return delivery;
     }
 
-    alarm.set(nextBeat());
+    wait(nextBeat());
     return {
       stop: () => alarm.set(null),
       status() {
-        const next = Math.max(now(), (beats.last() ?? now()) + everyMs);
         const today = describeCounts(beats.of(localDay(now(), timeZone)));
         return `${describeBeat(settings, timeZone)}; today ${today}; next ${localTime(next, timeZone)}`;
       },

@@ -107,7 +107,9 @@ export const service = defineService({
 
     /** Its turn may be gone with its chat: nothing but this clock ends it then. */
     function limit(spawn: Spawn): void {
-      const leftMs = Math.max(0, spawn.startedAt + minutes * 60_000 - now());
+      const limitMs = minutes * 60_000;
+      // After the clock was set back it began in the future: it has no more than its whole time.
+      const leftMs = Math.min(limitMs, Math.max(0, spawn.startedAt + limitMs - now()));
       timers.set(
         spawn.number,
         setTimer(leftMs, () => stop(spawn, 'too long')),

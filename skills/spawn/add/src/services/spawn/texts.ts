@@ -38,7 +38,7 @@ export function oneOf(spawn: Spawn, now: number, timeZone: string): string {
 
 function lineOf(spawn: Spawn, now: number, timeZone: string): string {
   const { number, task, folder, profile, state, waits, startedAt, endedAt } = spawn;
-  const minutes = Math.round(((endedAt ?? now) - startedAt) / 60_000);
+  const minutes = Math.max(0, Math.round(((endedAt ?? now) - startedAt) / 60_000));
   const kind = [folder, profile, waits ? 'waited for' : null].filter((word) => word !== null);
   return `- **${number}.** ${oneLine(task, 80)} (${kind.join(', ')}) · ${localTime(startedAt, timeZone)} · ${state}, ${minutes} min`;
 }
