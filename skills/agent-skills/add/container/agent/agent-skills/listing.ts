@@ -72,7 +72,7 @@ function inXml({ name, path, folder, missing }: FoundSkill): string {
 }
 
 function element(name: string, text: string): string {
-  const escaped = text.replace(/[&<>]/g, (sign) => ENTITIES[sign] ?? '');
+  const escaped = text.replace(/\p{Cc}+/gu, ' ').replace(/[&<>]/g, (sign) => ENTITIES[sign] ?? '');
   return `  <${name}>${escaped}</${name}>`;
 }
 

@@ -42,6 +42,8 @@ export class SkillReader {
 }
 
 async function readFolder(path: string, root: string): Promise<SkillFolder> {
+  // Its name stands in the prompt, where a line of its own could pass for one of the assistant's.
+  if (/\p{Cc}/u.test(path)) return leftOut('its name has line breaks or other control characters');
   const [real, realRoot] = await Promise.all([realpath(path), realpath(root)]);
   if (!isWithin(real, realRoot)) return leftOut(`it is a link to ${real}, outside ${root}`);
   const astray = await linkOutOf(real);
