@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
-import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { webFetch } from '../../../src/tools/web/fetch-tool.ts';
 import type { Internet } from '../../../src/tools/web/internet.ts';
@@ -248,7 +248,9 @@ test('a page that unpacks to gigabytes, or never ends, is given up at the limit'
   const packed: Record<string, readonly [string, Buffer]> = {
     '/gzip': ['gzip', bomb],
     '/twice': ['gzip, gzip', gzipSync(bomb)],
+    '/deflate': ['deflate', deflateSync(Buffer.alloc(20_000_000))],
     '/br': ['br', brotliCompressSync(Buffer.alloc(20_000_000))],
+    '/mixed': ['br, gzip', gzipSync(brotliCompressSync(Buffer.alloc(20_000_000)))],
     '/zstd': ['zstd', zstdCompressSync(Buffer.alloc(20_000_000))],
     '/thrice': ['gzip, gzip, gzip', bomb],
     '/garbage': ['gzip', Buffer.from('this is no gzip at all')],
@@ -280,7 +282,16 @@ test('a page that unpacks to gigabytes, or never ends, is given up at the limit'
   });
   const { call } = caller(net);
   const read = (path: string) => call({ url: `http://site.example${path}` });
-  for (const path of ['/gzip', '/twice', '/br', '/zstd', '/long', '/endless']) {
+  for (const path of [
+    '/gzip',
+    '/twice',
+    '/deflate',
+    '/br',
+    '/mixed',
+    '/zstd',
+    '/long',
+    '/endless',
+  ]) {
     await expect(read(path), path).rejects.toThrow('longer than 5 MB unpacked, so it was not read');
   }
   expect(endless).toBeLessThan(2_000);

@@ -130,6 +130,12 @@ test('a wrong key, a reached limit and a sick server are told apart', async () =
       'Brave answered something that is no list of results.',
     ],
     [{ status: 200, body: '{"web":{"results":[{"title":5}]}}' }, BRAVE, 'no list of results'],
+    [
+      { status: 200, body: ' '.repeat(6_000_000) },
+      BRAVE,
+      'Brave gave no answer that can be read. The page is longer than 5 MB unpacked',
+    ],
+    [{ status: 200, body: '['.repeat(4_000_000) }, BRAVE, 'no list of results'],
     [{ status: 302, body: '' }, BRAVE, 'Brave answered with the error 302.'],
     [
       { status: 401, body: '{"detail":{"error":"Unauthorized"}}' },
@@ -158,4 +164,17 @@ test('a wrong key, a reached limit and a sick server are told apart', async () =
   expect((await search('searxng', closed)).text).toBe(
     'failed: SearXNG cannot be reached (ECONNREFUSED).',
   );
+});
+
+test('a page of nested results takes no longer than its length, whatever it nests', async () => {
+  const link = '<a class="result__a" href="https://a.example/">x';
+  const times: number[] = [];
+  for (const count of [2_000, 16_000]) {
+    const before = process.cpuUsage();
+    await search({ status: 200, body: `<div class="result">${link}`.repeat(count) }, DUCKDUCKGO);
+    const { user, system } = process.cpuUsage(before);
+    times.push(user + system);
+  }
+  // Eight times as much took forty times as long and more.
+  expect((times[1] ?? 0) / (times[0] ?? 0)).toBeLessThan(20);
 });

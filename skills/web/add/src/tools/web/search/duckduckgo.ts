@@ -23,21 +23,38 @@ export function duckduckgo(address: string): Search {
       );
     }
     if (status !== 200) throw failure('DuckDuckGo', status);
-    return resultsIn(text).slice(0, count);
+    return resultsIn(text, count);
   };
 }
 
-function resultsIn(html: string): readonly Found[] {
+/**
+ * Goes over the page once, in its order: a link begins a result, and the snippet after it belongs to it. Looking
+ * into each of nested results would keep the assistant for a minute at a page of 400 KB.
+ */
+function resultsIn(html: string, most: number): readonly Found[] {
   const { document } = parseHTML(html);
-  return [...document.querySelectorAll('.result:not(.result--ad)')].flatMap((result): Found[] => {
-    const link = result.querySelector('a.result__a');
-    const url = addressIn(link?.getAttribute('href') ?? '');
-    if (link === null || url === null) return [];
-    const snippet = result.querySelector('.result__snippet')?.textContent ?? '';
-    return [
-      { title: plainText(link.textContent ?? ''), url, snippet: plainText(snippet), date: null },
-    ];
-  });
+  const found: Found[] = [];
+  let isAd = false;
+  let hasSnippet = true;
+  for (const element of document.querySelectorAll('.result, a.result__a, .result__snippet')) {
+    const { classList } = element;
+    if (classList.contains('result')) {
+      isAd = classList.contains('result--ad');
+      hasSnippet = true;
+    } else if (classList.contains('result__a')) {
+      const url = isAd ? null : addressIn(element.getAttribute('href') ?? '');
+      hasSnippet = url === null;
+      if (url === null) continue;
+      if (found.length === most) break;
+      found.push({ title: plainText(element.textContent ?? ''), url, snippet: '', date: null });
+    } else if (!hasSnippet) {
+      hasSnippet = true;
+      const last = found.pop();
+      if (last !== undefined)
+        found.push({ ...last, snippet: plainText(element.textContent ?? '') });
+    }
+  }
+  return found;
 }
 
 /** Links lead by way of DuckDuckGo, which knows then what was chosen: `//duckduckgo.com/l/?uddg=…`. */

@@ -2,6 +2,7 @@ import { request } from 'undici';
 import { z } from 'zod';
 import { ACCEPTED_ENCODINGS, readBody } from '../body.ts';
 import { USER_AGENT } from '../client.ts';
+import { PageRefused } from '../page-address.ts';
 
 /** A question for a search server. */
 export type Query = {
@@ -41,6 +42,8 @@ export type ServerRequest = {
 export type ServerResponse = { readonly status: number; readonly text: string };
 
 const MOST_BYTES = 5_000_000;
+/** More than a title or a snippet has. */
+const MOST_CHARACTERS = 20_000;
 const ANSWER_MS = 20_000;
 
 /**
@@ -66,6 +69,11 @@ export async function askServer(wanted: ServerRequest): Promise<ServerResponse> 
     const bytes = await readBody(response.body, encoding, MOST_BYTES);
     return { status: response.statusCode, text: bytes.toString() };
   } catch (cause) {
+    if (cause instanceof PageRefused) {
+      throw new SearchFailed(`${server} gave no answer that can be read. ${cause.message}`, {
+        cause,
+      });
+    }
     const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
     throw new SearchFailed(`${server} cannot be reached${code}.`, { cause });
   }
@@ -107,6 +115,7 @@ export function failure(server: string, status: number, keySetting?: string): Se
 /** Returns the text of a snippet: servers mark the words that were searched for. */
 export function plainText(html: string): string {
   const text = html
+    .slice(0, MOST_CHARACTERS)
     .replace(/<[^>]{0,200}>/g, '')
     .replace(/&(#x?[\da-f]{1,6}|\w{1,8});/gi, (whole, name: string) => characterOf(name) ?? whole);
   return text.replace(/\s+/g, ' ').trim();
