@@ -26,6 +26,7 @@ testChannel({
     'back-off': NO_LINE,
     once: 'what is printed a second time is seen, and said to be unknown (host/outbound)',
     'lost answer': NO_LINE,
+    'lost draft': NO_LINE,
     'parts once': NO_LIMIT,
     'retry-after': NO_LINE,
     'no retry-after': NO_LINE,

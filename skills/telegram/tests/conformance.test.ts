@@ -14,7 +14,10 @@ testChannel({
   limit: 4_096,
   notation: NOTATIONS.html,
   tokenSetting: 'TELEGRAM_BOT_TOKEN',
-  lacks: {},
+  lacks: {
+    'lost draft':
+      'Telegram takes no ids of ours and lists nothing that a bot has sent: the draft stays, and ends with …',
+  },
   start: async () => farEndOf(await startBotApi({ token: TOKEN })),
 });
 

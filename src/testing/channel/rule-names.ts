@@ -14,6 +14,8 @@ export const RULES = {
   'back-off': 'the pauses between attempts to reconnect grow',
   once: 'a message that is sent again under its id is there once',
   'lost answer': 'where the far end’s answer is lost, the message is not there twice unseen',
+  'lost draft':
+    'a draft whose outcome was lost is finished, replaced or taken away, and never left beside its answer',
   'parts once': 'a message that failed halfway goes on where it stopped',
   'retry-after': 'a pause that the far end asks for is kept, and the message is there once',
   'no retry-after': 'a far end that asks for a pause and names no time gets the message once',

@@ -33,6 +33,25 @@ export const SENDING = {
     },
   },
 
+  'lost draft': {
+    async check(bench) {
+      const first = await bench.meet();
+      if (first.channel.draft === undefined) {
+        expect(first.channel.capabilities?.drafts, 'it shows none').toBeUndefined();
+        return;
+      }
+      expect(bench.farEnd.loseNext, 'the far end can lose an answer').toBeDefined();
+      for (const id of ['replaced', 'goes on', 'taken back']) await loseDraft(bench, first, id);
+      const { channel } = await bench.restart(first);
+      const jid = bench.jidOf('direct');
+      await channel.send({ id: 'm1', jid, text: 'It is replaced.', replaces: 'replaced' });
+      await channel.draft?.({ id: 'goes on', jid, text: 'It goes', activity: null });
+      await channel.send({ id: 'm2', jid, text: 'It goes on.', replaces: 'goes on' });
+      await channel.takeBack?.(jid, 'taken back');
+      expect(bench.sentAfter(0)).toEqual(['It is replaced.', 'It goes on.']);
+    },
+  },
+
   'parts once': {
     needs: ['limitNext'],
     async check(bench) {
@@ -99,6 +118,15 @@ export const SENDING = {
 
 function send(bench: Bench, { channel }: Connected, text: string): Promise<void> {
   return channel.send({ id: 'm1', jid: bench.jidOf('direct'), text });
+}
+
+/** Shows a draft, of which the channel never learns that it is there. */
+async function loseDraft(bench: Bench, { channel }: Connected, id: string): Promise<void> {
+  const before = bench.sentAfter(0).length;
+  await bench.farEnd.loseNext?.();
+  const draft = { id, jid: bench.jidOf('direct'), text: `Half of ${id}`, activity: null };
+  expect(await failureOf(channel.draft?.(draft) ?? Promise.resolve())).not.toBeNull();
+  expect(bench.sentAfter(0), 'it is there').toHaveLength(before + 1);
 }
 
 /** Sends as the host does after a refusal: a few times, under the same id. */

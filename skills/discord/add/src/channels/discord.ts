@@ -121,6 +121,7 @@ class DiscordChannel implements Channel {
     sent.forgetChat(jid);
     books.files.forgetChat(jid);
     books.interactions.forgetChat(jid);
+    books.attempts.forgetChat(jid);
   }
 
   answered(jid: string, ids: readonly string[]): void {

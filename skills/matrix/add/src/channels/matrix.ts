@@ -101,6 +101,7 @@ class MatrixChannel implements Channel {
     const { books, sent } = this.#parts;
     sent.forgetChat(jid);
     books.files.forgetChat(jid);
+    books.attempts.forgetChat(jid);
   }
 
   async setTyping(jid: string, isTyping: boolean): Promise<void> {

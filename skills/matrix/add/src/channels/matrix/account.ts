@@ -55,14 +55,15 @@ export async function openAccount(options: AccountOptions): Promise<Account> {
   const encryption = new Encryption({ api, records: books.keys, device, isOn, log });
   const members = new Members(api);
   const rooms = new Rooms(api, books.rooms, members);
-  const { questions, position } = books;
-  const delivery = createDelivery({ api, clock, sent, rooms, members, encryption, questions });
+  const { questions, position, attempts } = books;
+  const ways = { api, clock, sent, attempts, rooms, members, encryption, questions };
+  const delivery = createDelivery(ways);
   const parts = { api, settings, rooms, encryption };
   const say = teller({ api, rooms, members, encryption, log });
   const me = { userId, displayName, assistantName };
   return {
     delivery,
-    takeBack: (jid, id) => takeBack({ api, sent }, { jid, id }, delivery.signal),
+    takeBack: (jid, id) => takeBack(ways, { jid, id }, delivery.signal),
     fetchFile: (file, folder) =>
       fetchFile({ api, encryption, folder, signal: delivery.signal }, file),
     async showTyping(jid, isTyping) {

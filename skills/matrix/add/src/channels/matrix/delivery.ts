@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { ChannelClock, OutboundChoices, OutboundFile, OutboundMessage } from '../channel.ts';
+import { type Attempts, findLost, type LostParts } from '../kit/attempts.ts';
 import { editedParts } from '../kit/edited-parts.ts';
 import { PartDelivery } from '../kit/part-delivery.ts';
 import type { SentMessages } from '../kit/sent-messages.ts';
@@ -29,6 +30,7 @@ export type DeliveryOptions = {
   readonly api: MatrixApi;
   readonly clock: ChannelClock;
   readonly sent: SentMessages;
+  readonly attempts: Attempts;
   readonly rooms: Rooms;
   readonly members: Members;
   readonly encryption: Encryption;
@@ -38,7 +40,9 @@ export type DeliveryOptions = {
 /** Sends messages from an account. What fails is a MatrixError. */
 export function createDelivery(options: DeliveryOptions): PartDelivery<Sending> {
   const { clock, sent } = options;
-  return new PartDelivery<Sending>({
+  const delivery: PartDelivery<Sending> = new PartDelivery<Sending>({
+    prepare: (message) =>
+      findLost({ ...options, find: finder(options, message, delivery.signal) }, message),
     partsOf: (message) => {
       roomIn(message.jid);
       return sendingsOf(message, sent.partsOf(message.id, message.replaces));
@@ -48,21 +52,46 @@ export function createDelivery(options: DeliveryOptions): PartDelivery<Sending> 
     pause: (ms, signal) => clock.pause(ms, signal),
     explain: explainSend,
   });
+  return delivery;
 }
 
 /** Takes a message away, all parts of it. @throws MatrixError */
 export async function takeBack(
-  options: Pick<DeliveryOptions, 'api' | 'sent'>,
+  options: DeliveryOptions,
   { jid, id }: Pick<OutboundMessage, 'jid' | 'id'>,
   signal: AbortSignal,
 ): Promise<void> {
   try {
+    await findLost({ ...options, find: finder(options, { jid }, signal) }, { jid, id });
     for (const farId of options.sent.partsOf(id)) {
       if (farId !== undefined) await remove({ ...options, signal }, { jid, farId });
     }
   } catch (error) {
     throw explainSend(error);
   }
+}
+
+const Content = z.looseObject({ body: z.string(), formatted_body: z.string().optional() });
+
+/** Sends a part once more as it was, in its transaction: the server answers with the event that is there, if it is. */
+function finder(
+  options: DeliveryOptions,
+  { jid }: Pick<OutboundMessage, 'jid'>,
+  signal: AbortSignal,
+): LostParts['find'] {
+  return async ({ id, part, text }) => {
+    const content = Content.parse(JSON.parse(text));
+    const place = { ...options, message: { jid }, signal };
+    try {
+      const farId = await post(place, 'm.room.message', content, `${id} ${part}`);
+      const words: Words = { body: content.body, html: content.formatted_body ?? null };
+      return { farId, text: JSON.stringify(words) };
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      options.attempts.end({ id, part });
+      return null;
+    }
+  };
 }
 
 /** @param known the events that are there of it, or of what it replaces */
@@ -109,15 +138,17 @@ async function bringTo(
   request: Request,
   sending: Extract<Sending, { kind: 'send' | 'edit' }>,
 ): Promise<void> {
-  const { message, sent } = request;
+  const { message, sent, attempts } = request;
   const { jid, id } = message;
   const { part, at } = sending;
   const text = JSON.stringify(part);
   const content = { msgtype: 'm.text', ...wordsOf(part) };
   if (sending.kind === 'send') {
     const whole = { ...content, ...answering(message, at) };
+    attempts.begin({ id, part: at, jid, thread: null, text: JSON.stringify(whole) });
     const farId = await post(request, 'm.room.message', whole, `${id} ${at}`);
     sent.note({ id, at, jid, farId, text });
+    attempts.end({ id, part: at });
     return;
   }
   const { farId } = sending;
@@ -141,7 +172,10 @@ const Sent = z.looseObject({ event_id: z.string() });
  * however often it is sent, also after a crash.
  */
 async function post(
-  request: Request,
+  request: DeliveryOptions & {
+    readonly message: Pick<OutboundMessage, 'jid'>;
+    readonly signal: AbortSignal;
+  },
   type: string,
   content: object,
   transaction: string,

@@ -6,6 +6,7 @@ import type {
   OutboundFile,
   OutboundMessage,
 } from '../channel.ts';
+import { findLost, type LostParts } from '../kit/attempts.ts';
 import { draftText } from '../kit/draft-text.ts';
 import { editedParts } from '../kit/edited-parts.ts';
 import { PartDelivery } from '../kit/part-delivery.ts';
@@ -54,11 +55,7 @@ export function createDelivery({
   attempts,
 }: DeliveryOptions): PartDelivery<Sending> {
   return new PartDelivery<Sending>({
-    async prepare({ jid, id, replaces }) {
-      for (const of of replaces === undefined ? [id] : [id, replaces]) {
-        await findLost({ web, sent, attempts }, { jid, id: of });
-      }
-    },
+    prepare: (message) => findLost({ sent, attempts, find: finder(web, message) }, message),
     partsOf: (message) => {
       channelIn(message.jid);
       return sendingsOf(message, sent.partsOf(message.id, message.replaces));
@@ -84,7 +81,7 @@ export async function takeBack(
   message: Pick<OutboundMessage, 'jid' | 'id'>,
 ): Promise<void> {
   try {
-    await findLost({ web, sent, attempts }, message);
+    await findLost({ sent, attempts, find: finder(web, message) }, message);
     for (const farId of sent.partsOf(message.id)) {
       if (farId !== undefined) await remove({ web, sent, message }, farId);
     }
@@ -93,22 +90,12 @@ export async function takeBack(
   }
 }
 
-/**
- * Looks for the parts of a message whose outcome nobody knows, as after a kill, and notes those that are there. What
- * the look does not find is sent again.
- *
- * @throws SlackError where Slack does not answer: nothing is sent before it does
- */
-async function findLost(
-  { web, sent, attempts }: Omit<DeliveryOptions, 'clock'>,
-  { jid, id }: Pick<OutboundMessage, 'jid' | 'id'>,
-): Promise<void> {
-  for (const { part, thread, text, begunAt: since } of attempts.of(id)) {
+/** Looks for a part in the conversation of its message. What the look does not find is sent again. */
+function finder(web: webApi.WebClient, { jid }: Pick<OutboundMessage, 'jid'>): LostParts['find'] {
+  return async ({ id, part, thread, text, begunAt: since }) => {
     const farId = await findPosted(web, { id, part }, { channel: channelIn(jid), thread, since });
-    if (farId === null) continue;
-    sent.note({ id, at: part, jid, farId, text });
-    attempts.end({ id, part });
-  }
+    return farId === null ? null : { farId, text };
+  };
 }
 
 /** @param known the time stamps of the messages that are there of it, or of what it replaces */

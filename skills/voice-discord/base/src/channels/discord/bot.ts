@@ -54,8 +54,8 @@ export function openBot(options: BotOptions): OpenBot {
   const { settings, clock, books, sent, report } = options;
   const api = openApi(settings);
   const stop = new AbortController();
-  const { interactions } = books;
-  const delivery = createDelivery({ api, clock, sent, interactions });
+  const { interactions, attempts } = books;
+  const delivery = createDelivery({ api, clock, sent, attempts, interactions });
   /** The channel, or thread, in which somebody wrote last, by chat. */
   const heard = new Map<string, string>();
   const take = receiver(options, {
@@ -78,7 +78,7 @@ export function openBot(options: BotOptions): OpenBot {
   }).then(resolve);
   return {
     delivery,
-    takeBack: (jid, id) => takeBack({ api, sent }, { jid, id }, delivery.signal),
+    takeBack: (jid, id) => takeBack({ api, clock, sent, attempts }, { jid, id }, delivery.signal),
     fetchFile: (file, folder) => fetchFile({ api, folder, signal: stop.signal }, file),
     async showTyping(jid) {
       const channelId = heard.get(jid) ?? channelIdOf(jid);

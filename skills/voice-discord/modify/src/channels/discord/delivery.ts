@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { REST } from '@discordjs/rest';
 import { z } from 'zod';
 import type { ChannelClock, OutboundFile, OutboundMessage } from '../channel.ts';
+import { type Attempts, findLost, type LostParts } from '../kit/attempts.ts';
 import { editedParts } from '../kit/edited-parts.ts';
 import { PartDelivery } from '../kit/part-delivery.ts';
 import type { SentMessages } from '../kit/sent-messages.ts';
@@ -31,6 +32,7 @@ export type DeliveryOptions = {
   readonly api: REST;
   readonly clock: ChannelClock;
   readonly sent: SentMessages;
+  readonly attempts: Attempts;
   readonly interactions: OpenInteractions;
   readonly spoken: SpokenAnswers;
 };
@@ -38,7 +40,9 @@ export type DeliveryOptions = {
 /** Sends messages through a bot. What fails is a DiscordError. */
 export function createDelivery(options: DeliveryOptions): PartDelivery<Sending> {
   const { clock, sent, spoken } = options;
-  return new PartDelivery<Sending>({
+  const delivery: PartDelivery<Sending> = new PartDelivery<Sending>({
+    prepare: (message) =>
+      findLost({ ...options, find: finder(options, message, delivery.signal) }, message),
     partsOf: (message) => {
       channelIn(message.jid);
       const sendings = sendingsOf(message, sent.partsOf(message.id, message.replaces));
@@ -49,21 +53,56 @@ export function createDelivery(options: DeliveryOptions): PartDelivery<Sending> 
     pause: (ms, signal) => clock.pause(ms, signal),
     explain: explainSendFailure,
   });
+  return delivery;
 }
 
 /** Takes a message away, all parts of it. @throws DiscordError */
 export async function takeBack(
-  { api, sent }: Pick<DeliveryOptions, 'api' | 'sent'>,
+  options: Pick<DeliveryOptions, 'api' | 'clock' | 'sent' | 'attempts'>,
   { jid, id }: Pick<OutboundMessage, 'jid' | 'id'>,
   signal: AbortSignal,
 ): Promise<void> {
+  const { api, sent } = options;
   try {
+    await findLost({ ...options, find: finder(options, { jid }, signal) }, { jid, id });
     for (const farId of sent.partsOf(id)) {
       if (farId !== undefined) await remove({ api, sent, signal }, { jid, farId });
     }
   } catch (error) {
     throw explainSendFailure(error);
   }
+}
+
+/** For so long Discord surely knows a nonce. */
+const NONCE_MS = 120_000;
+
+const Body = z.looseObject({ content: z.string(), components: z.array(z.looseObject({})) });
+
+/**
+ * Posts a part once more as it was, under its nonce: Discord answers with the message that is there, if it is. Of one
+ * from long ago nothing can be learnt.
+ */
+function finder(
+  { api, clock, attempts }: Pick<DeliveryOptions, 'api' | 'clock' | 'attempts'>,
+  { jid }: Pick<OutboundMessage, 'jid'>,
+  signal: AbortSignal,
+): LostParts['find'] {
+  return async ({ id, part, thread, text, begunAt }) => {
+    const isOld = Math.abs(clock.now() - begunAt) > NONCE_MS;
+    try {
+      if (!isOld) {
+        const channelId = thread ?? channelIn(jid);
+        const body = Body.parse(JSON.parse(text));
+        const { content, components } = body;
+        const farId = await postBody(api, { channelId, body, signal });
+        return { farId, text: JSON.stringify({ content, components }) };
+      }
+    } catch (error) {
+      if (refusalCode(error) === null) throw error;
+    }
+    attempts.end({ id, part });
+    return null;
+  };
 }
 
 /** @param known the places of the messages that are there of it, or of what it replaces */
@@ -122,6 +161,7 @@ async function bringTo(
         ? known
         : await edit(request, part, { farId: known, at });
   sent.note({ id, at, jid, farId, text });
+  if (known === null) request.attempts.end({ id, part: at });
 }
 
 const Sent = z.looseObject({ id: z.string(), channel_id: z.string() });
@@ -133,7 +173,7 @@ const QUIETLY = { allowed_mentions: { parse: [], replied_user: true }, flags: 1 
 async function begin(request: Request, part: Words, at: number): Promise<string> {
   const { api, message, signal, interactions } = request;
   const open = at === 0 ? interactions.of(message.jid, message.answersTo ?? []) : null;
-  if (open === null) return await post(request, part, at);
+  if (open === null) return await attempt(request, part, at);
   const path = `${open.address}/messages/@original` as const;
   try {
     const body = { ...part, ...QUIETLY };
@@ -144,20 +184,44 @@ async function begin(request: Request, part: Words, at: number): Promise<string>
     // Its time is over, or somebody has taken it away.
     if (refusalCode(error) === null) throw error;
     interactions.close(message.jid, open.id);
+    return await attempt(request, part, at);
+  }
+}
+
+/** Posts a part that can be found again: noted before, and until its outcome is known. */
+async function attempt(request: Request, part: Words, at: number): Promise<string> {
+  const { message, attempts } = request;
+  const { id, jid, thread = null } = message;
+  const text = JSON.stringify(bodyOf(message, part, at));
+  attempts.begin({ id, part: at, jid, thread, text });
+  try {
     return await post(request, part, at);
+  } catch (error) {
+    if (refusalCode(error) !== null) attempts.end({ id, part: at });
+    throw error;
   }
 }
 
 /** Posts a message. The nonce makes it one message, however often it is sent within some minutes. */
 async function post(request: Request, part: Words, at: number): Promise<string> {
   const { api, message, signal } = request;
-  const channelId = placeOf(message);
-  const body = {
-    ...part,
-    ...QUIETLY,
-    ...answering(message, at),
-    ...nonceOf(`${message.id} ${at}`),
-  };
+  const body = bodyOf(message, part, at);
+  return await postBody(api, { channelId: placeOf(message), body, signal });
+}
+
+function bodyOf(message: OutboundMessage, part: Words, at: number): object {
+  const nonce = nonceOf(`${message.id} ${at}`);
+  return { ...part, ...QUIETLY, ...answering(message, at), ...nonce };
+}
+
+async function postBody(
+  api: REST,
+  {
+    channelId,
+    body,
+    signal,
+  }: { readonly channelId: string; readonly body: object; readonly signal: AbortSignal },
+): Promise<string> {
   const answer = await api.post(`/channels/${channelId}/messages`, { body, signal });
   return farIdOf({ channelId, messageId: Sent.parse(answer).id });
 }

@@ -1,4 +1,5 @@
 import type { OpenDatabase } from '../../../lib/own-database.ts';
+import { ATTEMPT_MIGRATION, type Attempts, openAttempts } from '../../kit/attempts.ts';
 import { openSentMessages, type SentMessages } from '../../kit/sent-messages.ts';
 import { FILE_MIGRATION, type FileReferences, openFileReferences } from './file-references.ts';
 import {
@@ -21,6 +22,7 @@ export type Books = {
   readonly files: FileReferences;
   readonly interactions: OpenInteractions;
   readonly registered: RegisteredCommands;
+  readonly attempts: Attempts;
 };
 
 const MIGRATIONS = [
@@ -29,6 +31,7 @@ const MIGRATIONS = [
   SEEN_MIGRATION,
   INTERACTION_MIGRATION,
   COMMANDS_MIGRATION,
+  ATTEMPT_MIGRATION,
 ];
 
 /** Opens the channel's own database. */
@@ -44,6 +47,7 @@ export function openBooks(
     files: openFileReferences(database, now),
     interactions: openInteractions(database, now),
     registered: openRegisteredCommands(database),
+    attempts: openAttempts(openDatabase, now),
   };
   return { books, sent };
 }

@@ -1,4 +1,5 @@
 import type { OpenDatabase } from '../../../lib/own-database.ts';
+import { ATTEMPT_MIGRATION, type Attempts, openAttempts } from '../../kit/attempts.ts';
 import { openSentMessages, type SentMessages } from '../../kit/sent-messages.ts';
 import { FILE_MIGRATION, type FileReferences, openFileReferences } from './file-references.ts';
 import { HELD_MIGRATION, type HeldEvents, openHeldEvents } from './held-events.ts';
@@ -15,6 +16,7 @@ export type Books = {
   readonly held: HeldEvents;
   readonly keys: KeyRecords;
   readonly questions: Questions;
+  readonly attempts: Attempts;
 };
 
 const MIGRATIONS = [
@@ -24,6 +26,7 @@ const MIGRATIONS = [
   HELD_MIGRATION,
   KEY_MIGRATION,
   QUESTION_MIGRATION,
+  ATTEMPT_MIGRATION,
 ];
 
 /** Opens the channel's own database. */
@@ -40,6 +43,7 @@ export function openBooks(
     held: openHeldEvents(database, now),
     keys: openKeyRecords(database),
     questions: openQuestions(database, now),
+    attempts: openAttempts(openDatabase, now),
   };
   return { books, sent };
 }
