@@ -6,7 +6,8 @@
  *
  *     node scripts/bench/warm.ts [samples] [channel ...]
  */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { fsyncSync, writeSync } from 'node:fs';
+import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -37,6 +38,10 @@ export type ChannelLatency = {
   readonly p99Ms: number;
   /** Medians of its parts: in the channel, until the message is on disk, until the host has the frame, until it is read inside. */
   readonly partsMs: readonly number[];
+  /** The same parts of the slowest messages, medians: which of them p99 comes from. */
+  readonly slowPartsMs: readonly number[];
+  /** One durable write of a page, which each message waits for at least: made after each message, on the same disk. */
+  readonly disk: { readonly p50Ms: number; readonly p99Ms: number };
 };
 
 /** Answers with the time at which it had read the frame; the clock is the same in a container. */
@@ -67,6 +72,9 @@ const GOAL_MS = 10;
 const POLLED = new Set(['linear']);
 const STARTS = 10;
 const WARM_UP = 20;
+/** The share of the messages whose parts are shown as those of slow ones. */
+const SLOW = 0.02;
+const PAGE_BYTES = 4096;
 /** Longer than TCP waits with an acknowledgement, which holds up what follows. */
 const PAUSE_MS = 60;
 
@@ -84,17 +92,21 @@ export function printWarm(found: WarmBench | null): void {
   }
   const { samples, channels, warmRequestMs, coldRequestMs } = found;
   console.log(`warm container, message to frame inside, ${samples} each, goal p99 ${GOAL_MS} ms`);
-  for (const { channel, p50Ms, p99Ms, partsMs } of channels) {
-    const parts = partsMs.map((ms) => ms.toFixed(1)).join(' + ');
+  for (const { channel, p50Ms, p99Ms, partsMs, slowPartsMs, disk } of channels) {
     console.log(
       `  ${channel.padEnd(9)} ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms ` +
-        `(channel + stored + turn + frame: ${parts})`,
+        `(channel + stored + turn + frame: ${sum(partsMs)}; the slowest ${sum(slowPartsMs)}); ` +
+        `a durable write ${disk.p50Ms.toFixed(1)}, p99 ${disk.p99Ms.toFixed(1)}`,
     );
   }
   console.log(
     `  turn to the model's server: ${warmRequestMs.toFixed(0)} ms warm, ` +
       `${coldRequestMs.toFixed(0)} ms with the container's start`,
   );
+}
+
+function sum(parts: readonly number[]): string {
+  return parts.map((ms) => ms.toFixed(1)).join(' + ');
 }
 
 /**
@@ -153,25 +165,55 @@ async function latencyOf(
     assistant.store.groups.register({ ...chat, ...ALWAYS, isMain: false }, Date.now());
   });
   const taken: (readonly number[])[] = [];
+  const writes: number[] = [];
+  const file = await open(join(dir, 'page'), 'w');
   // The first starts the container; those after it warm up the code.
   for (let sample = -WARM_UP; sample < samples; sample += 1) {
     const times = await timeMessage(farEnd, marks);
-    if (sample >= 0) taken.push(times);
+    const writeMs = timeWrite(file.fd);
+    if (sample < 0) continue;
+    taken.push(times);
+    writes.push(writeMs);
   }
   await assistant.stop();
   databases.close();
+  await file.close();
   await rm(dir, { recursive: true, force: true });
-  return { channel: subject.name, ...summary(taken) };
+  return { channel: subject.name, ...summary(taken), disk: percentiles(writes) };
 }
 
 function summary(taken: readonly (readonly number[])[]) {
-  const total = taken.map((times) => (times.at(-1) ?? Number.NaN) - (times[0] ?? Number.NaN));
-  const sorted = total.sort((one, other) => one - other);
-  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
-  const partsMs = [1, 2, 3, 4].map((part) =>
+  const sorted = taken.toSorted((one, other) => tookMs(one) - tookMs(other));
+  const slowest = sorted.slice(Math.floor(-sorted.length * SLOW));
+  return {
+    ...percentiles(taken.map(tookMs)),
+    partsMs: partsOf(taken),
+    slowPartsMs: partsOf(slowest),
+  };
+}
+
+function tookMs(times: readonly number[]): number {
+  return (times.at(-1) ?? Number.NaN) - (times[0] ?? Number.NaN);
+}
+
+function partsOf(taken: readonly (readonly number[])[]): readonly number[] {
+  return [1, 2, 3, 4].map((part) =>
     median(taken.map((times) => (times[part] ?? Number.NaN) - (times[part - 1] ?? Number.NaN))),
   );
-  return { p50Ms: at(0.5), p99Ms: at(0.99), partsMs };
+}
+
+function percentiles(values: readonly number[]): { p50Ms: number; p99Ms: number } {
+  const sorted = values.toSorted((one, other) => one - other);
+  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
+  return { p50Ms: at(0.5), p99Ms: at(0.99) };
+}
+
+/** Appends a page and waits for the disk, as a commit does. */
+function timeWrite(fd: number): number {
+  const began = clockMs();
+  writeSync(fd, Buffer.alloc(PAGE_BYTES));
+  fsyncSync(fd);
+  return clockMs() - began;
 }
 
 /** Returns the times of one message's way, in milliseconds. */
