@@ -132,16 +132,17 @@ class EmailChannel implements Channel {
   }
 
   async #open(events: ChannelEvents, signal: AbortSignal) {
-    // The libraries take a moment to load, which nobody without mail should wait for.
-    const [{ Mailbox: Box }, { takeMail }] = await Promise.all([
-      import('./email/mailbox.ts'),
-      import('./email/inbound/take.ts'),
-    ]);
+    // The library takes a moment to load, which nobody without mail should wait for.
+    const { Mailbox: Box } = await import('./email/mailbox.ts');
     const { log, clock } = this.#context;
     const others = { account: this.#account, records: this.#records, log, clock };
     this.#mailbox ??= new Box({
       ...others,
-      take: (mail, client) => takeMail({ ...others, events: this.#events ?? events }, mail, client),
+      take: async (mail, client) => {
+        // What reads a mail is a third of the channel's memory: it is there from the first mail on.
+        const { takeMail } = await import('./email/inbound/take.ts');
+        return await takeMail({ ...others, events: this.#events ?? events }, mail, client);
+      },
     });
     this.#events = events;
     return await this.#mailbox.open(signal);
