@@ -27,6 +27,7 @@ import { collectGarbage } from './supervisor/after-start.ts';
 import { secretValues, withoutSecrets } from './supervisor/environment.ts';
 import { EXIT_UNUSABLE } from './supervisor/frames.ts';
 import { openLog } from './supervisor/log/log.ts';
+import { forgetSmallAllocator } from './supervisor/small-process.ts';
 import { connectSupervisor } from './supervisor/supervisor-link.ts';
 import {
   findWrongOwnSettings,
@@ -46,6 +47,7 @@ if (process.send === undefined) {
   process.stderr.write('The assistant is started by its supervisor: run `npm start`.\n');
   process.exit(1);
 }
+forgetSmallAllocator(process.env);
 const link = connectSupervisor(process);
 const start = await link.started;
 const { settings } = readWhatFits(process.env, projectDir);

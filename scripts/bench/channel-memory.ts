@@ -19,13 +19,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { ChannelDefinition } from '../../src/channels/channel.ts';
 import { openMemoryDatabases } from '../../src/store/own-databases.ts';
+import { SMALL_HEAP, withSmallAllocator } from '../../src/supervisor/small-process.ts';
 import { channelFrom } from '../../src/testing/channel/bench.ts';
 import { HostEnd } from '../../src/testing/channel/host-end.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const SETTLE_MS = 3_000;
-/** The flags with which the supervisor starts the assistant. */
-const ASSISTANT_FLAGS = ['--max-semi-space-size=2', '--optimize-for-size'];
 
 type FarEnd = {
   readonly environment: Readonly<Record<string, string>>;
@@ -84,13 +83,16 @@ async function measure(channel: string): Promise<void> {
   const { environment, close } = await start();
   try {
     const words = [
-      ...ASSISTANT_FLAGS,
+      ...SMALL_HEAP,
       '--expose-gc',
       import.meta.filename,
       channel,
       JSON.stringify(environment),
     ];
-    const child = spawn(process.execPath, words, { stdio: 'inherit' });
+    const child = spawn(process.execPath, words, {
+      stdio: 'inherit',
+      env: withSmallAllocator(process.env),
+    });
     await once(child, 'close');
   } finally {
     await close();

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Environment } from './environment.ts';
 import { type ChildFrame, parseChildFrame, type SupervisorFrame } from './frames.ts';
+import { SMALL_HEAP, withSmallAllocator } from './small-process.ts';
 
 /** The end of the assistant's process. */
 export type ProcessEnd = {
@@ -33,20 +34,14 @@ export type ProcessOptions = {
 
 const KEPT_LINES = 20;
 
-/** It waits more than it computes: a small heap costs a start a few milliseconds. */
-const NODE_FLAGS = [
-  '--disable-warning=ExperimentalWarning',
-  '--max-semi-space-size=2',
-  '--optimize-for-size',
-  '--expose-gc',
-];
+const NODE_FLAGS = ['--disable-warning=ExperimentalWarning', ...SMALL_HEAP, '--expose-gc'];
 
 /** Starts the assistant from the tree as it is now, with a channel for frames. */
 export function startAssistant(options: ProcessOptions): AssistantProcess {
   const { nodePath, mainPath, projectDir, environment, onFrame } = options;
   const child = spawn(nodePath, [...NODE_FLAGS, mainPath], {
     cwd: projectDir,
-    env: { ...environment },
+    env: withSmallAllocator(environment),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   const lastLines = keepLines(child, options);
