@@ -53,6 +53,30 @@ test('an answer is plain text and HTML, in the thread, to the message that it an
   });
 });
 
+test('a draft that the server has refused is not shown later, before the answer that replaces it', async () => {
+  await using server = await startServer();
+  await using account = await connectChannel(server);
+  const { channel } = account;
+  const limited = {
+    errcode: 'M_LIMIT_EXCEEDED',
+    error: 'Too Many Requests',
+    retry_after_ms: 60_000,
+  };
+  for (const [at, answer] of [
+    { status: 429, body: limited },
+    { status: 403, body: { errcode: 'M_FORBIDDEN', error: 'not now' } },
+  ].entries()) {
+    server.failNext(/send\/m\.room\.message/, answer);
+    const id = `d${at}`;
+    await expect(channel.draft?.({ id, jid, text: 'It', activity: null })).rejects.toThrow();
+    await channel.send({ id: `m${at}`, jid, text: `It is ${at}.`, replaces: id });
+  }
+  expect(contents(server).map((content) => (content as Record<string, unknown>)['body'])).toEqual([
+    'It is 0.',
+    'It is 1.',
+  ]);
+});
+
 test('a draft is one message that is edited, and taken back; an emoji on a message that is gone is said', async () => {
   await using server = await startServer();
   await using account = await connectChannel(server);

@@ -144,9 +144,7 @@ async function bringTo(
   const text = JSON.stringify(part);
   const content = { msgtype: 'm.text', ...wordsOf(part) };
   if (sending.kind === 'send') {
-    const whole = { ...content, ...answering(message, at) };
-    attempts.begin({ id, part: at, jid, thread: null, text: JSON.stringify(whole) });
-    const farId = await post(request, 'm.room.message', whole, `${id} ${at}`);
+    const farId = await attempt(request, { ...content, ...answering(message, at) }, at);
     sent.note({ id, at, jid, farId, text });
     attempts.end({ id, part: at });
     return;
@@ -163,6 +161,20 @@ async function bringTo(
     await post(request, 'm.room.message', edit, `${id} ${at} ${state}`);
   }
   sent.note({ id, at, jid, farId, text });
+}
+
+/** Sends a part that can be found again: noted before, and until its outcome is known. */
+async function attempt(request: Request, content: object, at: number): Promise<string> {
+  const { attempts, message } = request;
+  const { id, jid } = message;
+  attempts.begin({ id, part: at, jid, thread: null, text: JSON.stringify(content) });
+  try {
+    return await post(request, 'm.room.message', content, `${id} ${at}`);
+  } catch (error) {
+    const isPause = error instanceof MatrixFailure && error.waitMs !== null;
+    if (isPause || isRefusal(error)) attempts.end({ id, part: at });
+    throw error;
+  }
 }
 
 const Sent = z.looseObject({ event_id: z.string() });

@@ -190,7 +190,8 @@ async function attempt(request: Request, part: Words, at: number): Promise<strin
   try {
     return await post(request, part, at);
   } catch (error) {
-    if (refusalCode(error) !== null) attempts.end({ id, part: at });
+    const mayBeThere = refusalCode(error) === null && pauseMsIn(error) === null;
+    if (!mayBeThere) attempts.end({ id, part: at });
     throw error;
   }
 }
