@@ -5,6 +5,9 @@ import type { SkillPackage } from './package.ts';
 /**
  * Returns the digest of what a package changes: its files, moves and declarations. Words about them
  * (`SKILL.md`, notes, tests, the version) are left out.
+ *
+ * Packages keep this digest: a new key of the manifest counts only where it is not the default, so that a
+ * package of an earlier engine is still known.
  */
 export function changeDigest({
   files,
@@ -14,7 +17,15 @@ export function changeDigest({
     ([path]) => /^(add|modify|base)\//.test(path) && !path.endsWith('.intent.md'),
   );
   const { adds, modifies, fileOps, structured } = manifest;
-  const said = JSON.stringify({ adds, modifies, fileOps, structured });
+  const envAdditions = structured.envAdditions.map(({ isOptional, ...entry }) =>
+    isOptional ? { ...entry, isOptional } : entry,
+  );
+  const said = JSON.stringify({
+    adds,
+    modifies,
+    fileOps,
+    structured: { ...structured, envAdditions },
+  });
   return digestBytes(`${digestTree(new Map(changed)).digest}\0${said}`);
 }
 
