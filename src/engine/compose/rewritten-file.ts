@@ -39,10 +39,13 @@ export function takeRewrittenFile(
   const own = changes.flatMap(({ skill, ...sides }) => ask([skill], sides) ?? []);
   if (own.length < changes.length) return false;
   let whole = first.theirs;
+  // What the skills up to each one come to, so that each has its own lines where theirs are chosen.
+  const steps = [whole];
   for (const { base, theirs } of later) {
     const merged = merge({ base, ours: whole, theirs }, { path });
     if (merged.kind !== 'clean' || merged.file === null) return false;
     whole = merged.file;
+    steps.push(whole);
   }
   const skills = changes.map(({ skill }) => skill);
   const question = ask(skills, { base: first.base, theirs: whole });
@@ -55,14 +58,20 @@ export function takeRewrittenFile(
   }
   const { resolved } = outcome;
   const file = answeredFile(question, resolved.answer);
-  for (const [at, skill] of skills.entries()) {
-    tree.put(path, file, skill, at === 0 ? resolved : null);
-    decided.add(decidedKey(path, skill));
-  }
-  const { decision } = resolved;
   const side = (['ours', 'theirs'] as const).find((one) =>
     isSameFile(file, answeredFile(question, choose(question, one))),
   );
+  for (const [at, skill] of skills.entries()) {
+    const upTo = skills.slice(0, at + 1);
+    const step =
+      side === 'theirs' && at < later.length
+        ? ask(upTo, { base: first.base, theirs: steps[at] ?? whole })
+        : null;
+    const made = step === null ? file : answeredFile(step, choose(step, 'theirs'));
+    tree.put(path, made, skill, at === 0 ? resolved : null);
+    decided.add(decidedKey(path, skill));
+  }
+  const { decision } = resolved;
   if (decision === null || decision.amended !== null || side === undefined) return true;
   for (const conflict of own) {
     tree.addResolved({ conflict, answer: choose(conflict, side), decision, keys: [] });

@@ -59,6 +59,8 @@ test.concurrent('the skills’ lines of a rewritten file hold for each that stay
   expect((await codebase.claw('resolve', 'src/c.ts', '--theirs')).code).toBe(0);
   expect(await codebase.claw('continue')).toMatchObject({ code: 0 });
   await holds(codebase, changed('one', 'five', 'nine'));
+  const own = { changesNothing: false };
+  expect((await codebase.claw('status')).json.data).toMatchObject({ layers: [own, own, own] });
   expect(await codebase.claw('remove', 'alpha')).toMatchObject({ code: 0 });
   await holds(codebase, changed('five', 'nine'));
   expect(await codebase.claw('remove', 'gamma')).toMatchObject({ code: 0 });
