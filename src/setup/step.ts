@@ -120,6 +120,38 @@ export class SetupRefused extends Error {
   }
 }
 
+const BACK = 'back';
+
+/**
+ * Asks for an answer that is tried together with those before it, such as a password with its user name. Once a try
+ * was refused, the word `back` asks for those before it again.
+ *
+ * @param before asks for the answers before it; it is called again with what was answered, to propose that
+ */
+export async function askTogether<T>(
+  ask: SetupContext['ask'],
+  before: (answered: T | null) => Promise<T>,
+  last: (answered: T) => SetupQuestion,
+): Promise<{ readonly before: T; readonly last: string }> {
+  let answered: T | null = null;
+  for (;;) {
+    answered = await before(answered);
+    const question = last(answered);
+    let isRefused = false;
+    const isBack = (line: string) => isRefused && line.trim().toLowerCase() === BACK;
+    const typed = await ask({
+      ...question,
+      async check(line) {
+        const problem = isBack(line) ? null : await question.check(line);
+        if (problem === null) return null;
+        isRefused = true;
+        return `${problem} To change the answer before this one, type ${BACK}.`;
+      },
+    });
+    if (!isBack(typed)) return { before: answered, last: typed };
+  }
+}
+
 const Step = z.custom<SetupStep>(
   (value) =>
     z.looseObject({ name: z.string().min(1), help: z.string(), run: z.function() }).safeParse(value)

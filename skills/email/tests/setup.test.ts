@@ -45,7 +45,8 @@ test('the account is tried at both servers before anything is written; the name 
   const { EMAIL_IMAP = '', EMAIL_SMTP = '', EMAIL_CA_FILE = '' } = settingsOf(server);
   const closed = ['127.0.0.1:1', 'nowhere.invalid'];
   const servers = [...closed, EMAIL_IMAP, ...closed, EMAIL_SMTP];
-  const answers = ['andy', USER, ...servers, '', 'wrong', PASSWORD, '', 'ada', ADA];
+  const login = ['nobody', 'wrong', 'back', USER, 'wrong', PASSWORD];
+  const answers = ['andy', USER, ...servers, ...login, '', 'ada', ADA];
   const { context, problems, written } = owner(answers);
   const outcome = await setup.run({ EMAIL_CA_FILE }, context);
   expect(problems).toEqual([
@@ -54,6 +55,7 @@ test('the account is tried at both servers before anything is written; the name 
     expect.stringContaining('The IMAP server (nowhere.invalid:993) cannot be used'),
     expect.stringContaining('The SMTP server (127.0.0.1:1) cannot be used (ECONNREFUSED: nothing'),
     expect.stringContaining('The SMTP server (nowhere.invalid:465) cannot be used'),
+    expect.stringContaining('type back'),
     expect.stringContaining('refuses user and password'),
     expect.stringContaining('no mail address'),
   ]);

@@ -9,8 +9,10 @@ test('key and server are tried with a recording before anything is written', asy
   server.own.words = CLIP;
   const { context, problems, written, said } = ownerAtKeyboard([
     ...['phone', 'server'],
-    ...['nowhere', server.url],
+    ...['nowhere', 'http://127.0.0.1:1/v1'],
     'whisper-1',
+    ...['wrong', 'back'],
+    ...[server.url, 'whisper-1'],
     ...['wrong', KEY],
     'same',
     'tts-1',
@@ -19,6 +21,7 @@ test('key and server are tried with a recording before anything is written', asy
   expect(problems).toEqual([
     'Say server or program.',
     expect.stringContaining('http'),
+    expect.stringContaining('type back'),
     expect.stringContaining('refuses the key'),
   ]);
   expect(said).toContain(`It says “${CLIP}”; heard was “${CLIP}”.`);

@@ -2,6 +2,7 @@ import { allowListProblem } from '../channels/email/access.ts';
 import { accountOf, EmailEnvironment, serverOf } from '../channels/email/settings.ts';
 import type { Trial } from '../channels/email/try-account.ts';
 import {
+  askTogether,
   defineSetup,
   type OwnSettings,
   type SetupContext,
@@ -55,28 +56,30 @@ async function setUpEmail(context: Context): Promise<SetupOutcome> {
     'The SMTP server for outgoing mail (with TLS)',
     `smtp.${domain}`,
   );
-  const username = await context.ask({
-    message: 'The user name there',
-    proposed: settings.EMAIL_USERNAME || address,
-    check: () => null,
-  });
-  const values = {
-    EMAIL_ADDRESS: address,
-    EMAIL_IMAP: imap,
-    EMAIL_SMTP: smtp,
-    EMAIL_USERNAME: username.trim() === address ? '' : username.trim(),
-  };
+  const servers = { EMAIL_ADDRESS: address, EMAIL_IMAP: imap, EMAIL_SMTP: smtp };
   const found: { trial: Extract<Trial, { ok: true }> | null } = { trial: null };
-  const password = await context.ask({
-    message: 'Its password (of many providers: one made for one app)',
-    isSecret: true,
-    async check(typed) {
-      const trial = await trialOf(context, { ...values, EMAIL_PASSWORD: typed });
-      if (!trial.ok) return trial.message;
-      found.trial = trial;
-      return null;
+  const { before: values, last: password } = await askTogether(
+    context.ask,
+    async (answered: Values | null) => {
+      const typed = await context.ask({
+        message: 'The user name there',
+        proposed: answered?.['EMAIL_USERNAME'] || settings.EMAIL_USERNAME || address,
+        check: () => null,
+      });
+      const username = typed.trim();
+      return { ...servers, EMAIL_USERNAME: username === address ? '' : username };
     },
-  });
+    (named) => ({
+      message: 'Its password (of many providers: one made for one app)',
+      isSecret: true,
+      async check(typed) {
+        const trial = await trialOf(context, { ...named, EMAIL_PASSWORD: typed });
+        if (!trial.ok) return trial.message;
+        found.trial = trial;
+        return null;
+      },
+    }),
+  );
   const { hasIdle = false, signers = [] } = found.trial ?? {};
   const news = hasIdle ? 'tells of new mail at once' : 'is asked for new mail every minute';
   context.say(`Both servers let us in over TLS; the mailbox ${news}.`);

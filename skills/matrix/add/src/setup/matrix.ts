@@ -3,6 +3,7 @@ import { findHomeserver, identify, logIn } from '../channels/matrix/identity.ts'
 import { isUserId } from '../channels/matrix/jid.ts';
 import { accountOf, MatrixEnvironment } from '../channels/matrix/settings.ts';
 import {
+  askTogether,
   defineSetup,
   type OwnSettings,
   type SetupContext,
@@ -96,28 +97,35 @@ async function askAccount(context: Context, homeserver: string): Promise<FoundAc
     found.account = { token, userId: who.userId, deviceId: who.deviceId };
     return null;
   }
-  const typed = await context.ask({
-    message:
-      'The user name of the account, such as andy or @andy:example.org; or the word token, to give a token',
-    check: (word) =>
-      isUserName(word.trim())
-        ? null
-        : 'Write the user name of the account that the assistant gets.',
-  });
-  const user = typed.trim();
-  if (user === 'token') {
-    const check = (token: string) => tryToken(token.trim());
-    await context.ask({ message: 'The access token of the account', isSecret: true, check });
-    return known(found.account);
-  }
-  await context.ask({
-    message: `The password of ${user}; it is used once, and not kept`,
-    isSecret: true,
-    async check(password) {
-      const outcome = await logIn(homeserver, { user, password }, TIMEOUT_MS);
-      return 'problem' in outcome ? outcome.problem : await tryToken(outcome.token);
+  await askTogether(
+    context.ask,
+    async () => {
+      const typed = await context.ask({
+        message:
+          'The user name of the account, such as andy or @andy:example.org; or the word token, to give a token',
+        check: (word) =>
+          isUserName(word.trim())
+            ? null
+            : 'Write the user name of the account that the assistant gets.',
+      });
+      return typed.trim();
     },
-  });
+    (user) =>
+      user === 'token'
+        ? {
+            message: 'The access token of the account',
+            isSecret: true,
+            check: (token) => tryToken(token.trim()),
+          }
+        : {
+            message: `The password of ${user}; it is used once, and not kept`,
+            isSecret: true,
+            async check(password) {
+              const outcome = await logIn(homeserver, { user, password }, TIMEOUT_MS);
+              return 'problem' in outcome ? outcome.problem : await tryToken(outcome.token);
+            },
+          },
+  );
   return known(found.account);
 }
 

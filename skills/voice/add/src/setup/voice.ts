@@ -14,6 +14,7 @@ import {
 } from '../lib/voice/settings.ts';
 import { speak } from '../lib/voice/speak.ts';
 import {
+  askTogether,
   defineSetup,
   type OwnSettings,
   type SetupContext,
@@ -88,14 +89,18 @@ async function askHearing(context: Context): Promise<Values> {
       trial: tryHearing,
     });
   }
-  const url = await askAddress(context, 'The server’s address, up to /v1', PROPOSED_URL);
-  const model = await askModel(context, 'The model that hears', context.settings.VOICE_MODEL);
-  return await askTried(context, {
-    message: 'The key for it; an empty line for a server without one',
-    isSecret: true,
-    values: (typed) => ({ VOICE_URL: url, VOICE_MODEL: model, VOICE_KEY: typed }),
-    trial: tryHearing,
-  });
+  return await askServer(context, 'VOICE_KEY', tryHearing, async (answered) => ({
+    VOICE_URL: await askAddress(
+      context,
+      'The server’s address, up to /v1',
+      answered['VOICE_URL'] ?? PROPOSED_URL,
+    ),
+    VOICE_MODEL: await askModel(
+      context,
+      'The model that hears',
+      answered['VOICE_MODEL'] ?? context.settings.VOICE_MODEL,
+    ),
+  }));
 }
 
 async function askSpeaking(context: Context, hearing: Values): Promise<Values> {
@@ -115,46 +120,65 @@ async function askSpeaking(context: Context, hearing: Values): Promise<Values> {
       trial: trySpeaking,
     });
   }
-  const own =
-    way === 'server'
-      ? { VOICE_SPEECH_URL: await askAddress(context, 'Its address, up to /v1', PROPOSED_URL) }
-      : {};
-  const model = await askModel(
-    context,
-    'The model that speaks',
-    context.settings.VOICE_SPEECH_MODEL,
-  );
-  const named = { ...hearing, ...own, VOICE_SPEECH_MODEL: model };
+  const modelAfter = (answered: Values) =>
+    askModel(
+      context,
+      'The model that speaks',
+      answered['VOICE_SPEECH_MODEL'] ?? context.settings.VOICE_SPEECH_MODEL,
+    );
   if (way === 'server') {
-    return await askTried(context, {
-      message: 'The key for it; an empty line for a server without one',
-      isSecret: true,
-      values: (typed) => ({ ...named, VOICE_SPEECH_KEY: typed }),
-      trial: trySpeaking,
-    });
+    return await askServer(context, 'VOICE_SPEECH_KEY', trySpeaking, async (answered) => ({
+      ...hearing,
+      VOICE_SPEECH_URL: await askAddress(
+        context,
+        'Its address, up to /v1',
+        answered['VOICE_SPEECH_URL'] ?? PROPOSED_URL,
+      ),
+      VOICE_SPEECH_MODEL: await modelAfter(answered),
+    }));
   }
+  const named = { ...hearing, VOICE_SPEECH_MODEL: await modelAfter({}) };
   const problem = await trySpeaking(context, named);
   if (problem !== null) throw new SetupRefused(`${problem} Nothing is written.`);
   return named;
 }
 
+type Trial = (context: Context, values: Values) => Promise<string | null>;
+
+/** Asks for the key of a server, and again until the server has worked; `before` asks for the rest of it. */
+async function askServer(
+  context: Context,
+  key: 'VOICE_KEY' | 'VOICE_SPEECH_KEY',
+  trial: Trial,
+  before: (answered: Values) => Promise<Values>,
+): Promise<Values> {
+  const { before: server, last } = await askTogether(
+    context.ask,
+    (answered: Values | null) => before(answered ?? {}),
+    (named) => ({
+      message: 'The key for it; an empty line for a server without one',
+      isSecret: true,
+      check: (line) => trial(context, { ...named, [key]: line.trim() }),
+    }),
+  );
+  return { ...server, [key]: last.trim() };
+}
+
 type Tried = {
   readonly message: string;
-  readonly isSecret?: boolean;
-  readonly initial?: string | undefined;
+  readonly initial: string | undefined;
   readonly values: (typed: string) => Values;
-  readonly trial: (context: Context, values: Values) => Promise<string | null>;
+  readonly trial: Trial;
 };
 
-/** Asks for the last line of a set of settings, and again until what they name has worked. */
+/** Asks for the line of a program, and again until that has worked. */
 async function askTried(
   context: Context,
-  { message, values, trial, ...how }: Tried,
+  { message, initial, values, trial }: Tried,
 ): Promise<Values> {
   const typed = await context.ask({
     message,
-    ...(how.isSecret ? { isSecret: true } : {}),
-    ...(how.initial === undefined ? {} : { initial: how.initial }),
+    ...(initial === undefined ? {} : { initial }),
     check: (line) => trial(context, values(line.trim())),
   });
   return values(typed.trim());
