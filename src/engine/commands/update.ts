@@ -1,3 +1,4 @@
+import { containedNotes, findContainedParts, gaveWayNotes } from '../compose/contained-changes.ts';
 import type { PlanningContext } from '../operation/context.ts';
 import {
   readInstallation,
@@ -18,7 +19,6 @@ import { isProjectPath } from '../state/project-files.ts';
 import type { Release } from '../state/release.ts';
 import type { State } from '../state/state-file.ts';
 import type { TreeFile } from '../tree.ts';
-import { containedNotes, findContainedParts, gaveWayNotes } from '../update/contained-changes.ts';
 import { declaredMoves, movesThatHold } from '../update/declared-moves.ts';
 import { checkMapped, dueMigrations, lostMigrations, migrateLayers } from '../update/migrate.ts';
 import { type FoundMove, findMoves, nameCandidates } from '../update/move-candidates.ts';

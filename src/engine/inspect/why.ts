@@ -1,9 +1,16 @@
 import { type Blamed, blameStep, EDIT_OWNER, isBinary } from '../compose/blame/blame.ts';
 import type { Account } from '../compose/blame/blame-composed.ts';
+import { containedNotes, findContainedParts, gaveWayNotes } from '../compose/contained-changes.ts';
 import { findKind } from '../compose/structured-file.ts';
 import { resultOf, type VerbResult } from '../contract/result.ts';
 import type { EngineContext } from '../operation/context.ts';
-import { type Installation, requireState } from '../operation/installation.ts';
+import {
+  type Installation,
+  readInstalledPackages,
+  requireState,
+} from '../operation/installation.ts';
+import { mapPath } from '../package/manifest/path-map.ts';
+import type { SkillPackage } from '../package/package.ts';
 import { readTreeFile } from '../state/disk.ts';
 import { findPlace, type Place, requireLines } from './file-location.ts';
 import {
@@ -38,12 +45,31 @@ export async function why(context: EngineContext, argument: string): Promise<Ver
     const gone = goneReport(installation, path, account);
     return resultOf('why', 'done', { data: { path, ranges: [], binary: false, gone } });
   }
+  const warnings = releaseNotes(installation, path, account);
   const kind = findKind(path, installation.releaseFile);
   const binary = isBinary(disk);
   const blamed = blameStep(kind, published, { after: disk, owner: () => EDIT_OWNER });
   const ranges = rangesOf(blamed, place, (owner) => describeOwner(owner, installation, account));
   const shown = binary ? ranges.map((range) => ({ ...range, text: '' })) : ranges;
-  return resultOf('why', 'done', { data: { path, ranges: shown, binary, gone: null } });
+  return resultOf('why', 'done', { data: { path, ranges: shown, binary, gone: null }, warnings });
+}
+
+/** Says which changes of layers to a file are no lines of theirs, since the release has them or has gone on from them. */
+function releaseNotes(
+  installation: Installation,
+  path: string,
+  account: () => Account,
+): readonly string[] {
+  const { releaseFile, pathMaps, resolutions } = installation;
+  const changes = ({ manifest: { modifies, coreVersion } }: SkillPackage) =>
+    modifies.some((named) => mapPath(named, coreVersion, pathMaps) === path);
+  const layers = readInstalledPackages(installation).filter(changes);
+  if (layers.length === 0) return [];
+  const parts = findContainedParts(layers, { releaseFile, pathMaps, changed: [path] });
+  const resolved = account().composition.resolvedConflicts.filter(
+    ({ conflict }) => conflict.path === path,
+  );
+  return [...containedNotes(parts), ...gaveWayNotes(resolved, resolutions)];
 }
 
 type Gone = OwnerReport & { readonly movedTo: string | null };

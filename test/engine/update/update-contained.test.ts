@@ -122,6 +122,11 @@ test('where one that gives way still does something, it stays with that, on a cl
   expect((await clone.claw('replay')).json).toMatchObject({ outcome: 'done', conflicts: [] });
   expect(clone.read('a.txt')).toBe(EVOLVED);
   expect(clone.read('y.txt')).toBe(FIRST);
+  const gaveWay = expect.stringContaining('there it is as the release has it, in a.txt.');
+  for (const one of [codebase, clone]) {
+    expect((await one.claw('why', 'a.txt')).json.warnings).toContainEqual(gaveWay);
+    expect((await one.claw('why', 'y.txt')).json.warnings).not.toContainEqual(gaveWay);
+  }
   const out = await codebase.claw('remove', 'feature');
   expect(out.json).toMatchObject({ outcome: 'done' });
   expect(codebase.read('a.txt')).toBe(EVOLVED);
@@ -332,4 +337,9 @@ test('of a skill that a release contains in part, the changes that it has are na
     'The release contains changes of fix, which are taken once: 2 of 3 in a.txt (lines 1, 10–12 there).',
   );
   expect(codebase.read('a.txt')).toBe(line('five', 'FIVE', taken));
+  // Those lines are the core's now: `why` says that the skill changes them too.
+  expect((await codebase.claw('why', 'a.txt')).json.warnings).toEqual([
+    'The release contains changes of fix, which are taken once: 2 of 3 in a.txt (lines 1, 10–12 there).',
+  ]);
+  expect((await codebase.claw('why', 'z.txt')).json.warnings).toEqual([]);
 });

@@ -1,10 +1,11 @@
-import { RELEASE, type ResolvedConflict } from '../compose/resolve-conflict.ts';
 import { containedChanges } from '../merge/contained.ts';
 import type { LineRange } from '../merge/lines/changed-lines.ts';
 import { baseFile, modifiedFile } from '../package/accessors.ts';
 import { mapPath, type PathMap } from '../package/manifest/path-map.ts';
 import type { SkillPackage } from '../package/package.ts';
+import type { Resolution } from '../state/resolution.ts';
 import type { TreeFile } from '../tree.ts';
+import { RELEASE, type ResolvedConflict } from './resolve-conflict.ts';
 
 /** Changes of a layer to one file that a release contains, though not all that the layer does. */
 export type ContainedPart = {
@@ -43,10 +44,20 @@ export function findContainedParts(
   });
 }
 
-/** Says where layers whose commits a release has gave way to what it has made of them since. */
-export function gaveWayNotes(resolved: readonly ResolvedConflict[]): readonly string[] {
-  const places = resolved.flatMap(({ conflict: { path, layers }, decision }) =>
-    decision?.origin === RELEASE ? [{ layer: layers[1], path }] : [],
+/**
+ * Says where layers whose commits a release has gave way to what it has made of them since.
+ *
+ * @param recorded where an earlier command may have noted it
+ */
+export function gaveWayNotes(
+  resolved: readonly ResolvedConflict[],
+  recorded: readonly Resolution[] = [],
+): readonly string[] {
+  const noted = new Set(recorded.filter(({ origin }) => origin === RELEASE).map(({ key }) => key));
+  const places = resolved.flatMap(({ conflict: { path, layers }, decision, keys }) =>
+    decision?.origin === RELEASE || keys.some((key) => noted.has(key))
+      ? [{ layer: layers[1], path }]
+      : [],
   );
   return [...Map.groupBy(places, ({ layer }) => layer)].map(([layer, own]) => {
     const paths = [...new Set(own.map(({ path }) => path))].join(', ');
