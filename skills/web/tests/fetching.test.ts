@@ -1,7 +1,13 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
-import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import {
+  brotliCompressSync,
+  deflateRawSync,
+  deflateSync,
+  gzipSync,
+  zstdCompressSync,
+} from 'node:zlib';
 import { expect, test } from 'vitest';
 import { webFetch } from '../../../src/tools/web/fetch-tool.ts';
 import type { Internet } from '../../../src/tools/web/internet.ts';
@@ -249,6 +255,8 @@ test('a page that unpacks to gigabytes, or never ends, is given up at the limit'
     '/gzip': ['gzip', bomb],
     '/twice': ['gzip, gzip', gzipSync(bomb)],
     '/deflate': ['deflate', deflateSync(Buffer.alloc(20_000_000))],
+    '/bare': ['deflate', deflateRawSync(Buffer.alloc(20_000_000))],
+    '/bare-twice': ['deflate, deflate', deflateSync(deflateRawSync(Buffer.alloc(20_000_000)))],
     '/br': ['br', brotliCompressSync(Buffer.alloc(20_000_000))],
     '/mixed': ['br, gzip', gzipSync(brotliCompressSync(Buffer.alloc(20_000_000)))],
     '/zstd': ['zstd', zstdCompressSync(Buffer.alloc(20_000_000))],
@@ -256,6 +264,11 @@ test('a page that unpacks to gigabytes, or never ends, is given up at the limit'
     '/garbage': ['gzip', Buffer.from('this is no gzip at all')],
     '/cut': ['gzip', gzipSync(Buffer.alloc(50_000, 'ab')).subarray(0, 60)],
     '/odd': ['compress', Buffer.from('x')],
+    '/bare-cut': ['deflate', deflateRawSync(Buffer.alloc(50_000, 'ab')).subarray(0, 60)],
+    '/no-deflate': ['deflate', Buffer.from('this is not packed at all')],
+    '/bare-fine': ['deflate', deflateRawSync(Buffer.from('bare'))],
+    '/bare-in-gzip': ['deflate, gzip', gzipSync(deflateRawSync(Buffer.from('nested')))],
+    '/headed-fine': ['deflate', deflateSync(Buffer.from('headed'))],
     '/fine': ['br', brotliCompressSync(Buffer.from('unpacked'))],
   };
   let endless = 0;
@@ -286,6 +299,8 @@ test('a page that unpacks to gigabytes, or never ends, is given up at the limit'
     '/gzip',
     '/twice',
     '/deflate',
+    '/bare',
+    '/bare-twice',
     '/br',
     '/mixed',
     '/zstd',
@@ -297,9 +312,14 @@ test('a page that unpacks to gigabytes, or never ends, is given up at the limit'
   expect(endless).toBeLessThan(2_000);
   await expect(read('/thrice')).rejects.toThrow('packs its answer 3 times over');
   await expect(read('/garbage')).rejects.toThrow('cannot be unpacked');
-  await expect(read('/cut')).rejects.toThrow('cannot be unpacked');
+  for (const path of ['/cut', '/bare-cut', '/no-deflate']) {
+    await expect(read(path), path).rejects.toThrow('cannot be unpacked');
+  }
   await expect(read('/odd')).rejects.toThrow('packs its answer as compress');
   expect(await read('/fine')).toContain('unpacked');
+  expect(await read('/bare-fine')).toContain('bare');
+  expect(await read('/bare-in-gzip')).toContain('nested');
+  expect(await read('/headed-fine')).toContain('headed');
 });
 
 test('a page that is made to break its reader ends alone, with a line', async () => {

@@ -3,6 +3,7 @@ import {
   createBrotliDecompress,
   createGunzip,
   createInflate,
+  createInflateRaw,
   createZstdDecompress,
 } from 'node:zlib';
 import { PageRefused } from './page-address.ts';
@@ -51,7 +52,7 @@ export function tooLong(maxBytes: number): PageRefused {
 }
 
 /** In the order in which they have to be undone: the last one first. */
-function unpackers(encoding: string): readonly Transform[] {
+function unpackers(encoding: string): readonly (Transform | typeof inflateEither)[] {
   const names = encoding
     .toLowerCase()
     .split(',')
@@ -66,7 +67,7 @@ function unpackers(encoding: string): readonly Transform[] {
       case 'x-gzip':
         return createGunzip();
       case 'deflate':
-        return createInflate();
+        return inflateEither;
       case 'br':
         return createBrotliDecompress();
       case 'zstd':
@@ -75,6 +76,22 @@ function unpackers(encoding: string): readonly Transform[] {
         throw new PageRefused(`The site packs its answer as ${name}, which cannot be unpacked.`);
     }
   });
+}
+
+/**
+ * Unpacks `deflate` with the header that it should have, or without one, as some servers send it and browsers take
+ * it. The header's first byte begins no bare stream: it would be a stored block with padding that is not zero.
+ */
+async function* inflateEither(source: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+  const chunks = source[Symbol.asyncIterator]();
+  const { value: first, done: isEmpty } = await chunks.next();
+  if (isEmpty) return;
+  async function* whole() {
+    yield first;
+    yield* { [Symbol.asyncIterator]: () => chunks };
+  }
+  const hasHeader = ((first[0] ?? 0) & 0x0f) === 8;
+  yield* pipeline(whole, hasHeader ? createInflate() : createInflateRaw(), () => {});
 }
 
 function isPackingFault(error: unknown): boolean {
