@@ -9,11 +9,16 @@ import { Count, type TokenCounts } from './tokens.ts';
 import { modelHeaders } from './upstream-request.ts';
 
 const PATH = '/v1/embeddings';
-const MAX_BYTES = 67_108_864;
 const MAX_DIMENSIONS = 16_384;
+/** The most bytes of an answer for each text, and in all: the longest vector, printed with indentation. */
+const MAX_BYTES_PER_TEXT = 1_048_576;
+const MAX_BYTES = 67_108_864;
+
+/** Servers print what is no number as `null`. */
+const Numbers = z.array(z.number().nullable()).min(1);
 
 const Answer = z.object({
-  data: z.array(z.object({ index: z.int().nonnegative(), embedding: z.array(z.number()).min(1) })),
+  data: z.array(z.object({ index: z.int().nonnegative(), embedding: Numbers })),
   usage: z.object({ prompt_tokens: Count }).nullish().catch(null),
 });
 
@@ -55,7 +60,8 @@ export function embeddingModel(models: Pick<Models, 'find'>, name: string): Mode
 
 /**
  * Asks a model's server for the vectors of texts, in OpenAI's protocol and with the key of its provider.
- * An answer with another number of vectors, of unequal length or with what is no number is refused whole.
+ * An answer with another number of vectors or of unequal length is refused whole. One in which a vector is no
+ * direction counts as a refusal of the texts: the others can be asked for without that one.
  */
 export async function embedTexts(model: Model, request: EmbeddingRequest): Promise<CountedVectors> {
   const { texts, timeoutMs, signal } = request;
@@ -68,8 +74,11 @@ export async function embedTexts(model: Model, request: EmbeddingRequest): Promi
       redirect: 'manual',
       signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]),
     });
-    const body = await readText(answer, MAX_BYTES);
-    if (body === null) return failed(`${whereOf(model)} answered with more than 64 MB.`);
+    const maxBytes = Math.min(MAX_BYTES, texts.length * MAX_BYTES_PER_TEXT);
+    const body = await readText(answer, maxBytes);
+    if (body === null) {
+      return failed(`${whereOf(model)} answered with more than ${maxBytes / 1_048_576} MB.`);
+    }
     if (!answer.ok) {
       const isRefused = answer.status === 400 || answer.status === 413 || answer.status === 422;
       const { message } = httpFailure(model, answer.status, withoutKey(model, body));
@@ -99,13 +108,16 @@ function vectorsIn(body: string, model: Model, texts: readonly string[]): Counte
       `${whereOf(model)} answered with ${rows.length} embeddings for ${texts.length} texts.`,
     );
   }
-  const vectors = rows.map(({ embedding }) => Float32Array.from(embedding));
+  const vectors = rows.map(({ embedding }) =>
+    Float32Array.from(embedding, (each) => each ?? Number.NaN),
+  );
   const [{ length } = new Float32Array()] = vectors;
   if (length > MAX_DIMENSIONS || vectors.some((vector) => vector.length !== length)) {
     return failed(`${whereOf(model)} answered with embeddings of lengths that do not fit.`);
   }
   if (vectors.some((vector) => !(normOf(vector) > 0))) {
-    return failed(`${whereOf(model)} answered with an embedding that is no direction.`);
+    const message = `${whereOf(model)} answered with an embedding that is no direction.`;
+    return { kind: 'failed', message, isRefused: true };
   }
   return { kind: 'embedded', vectors, counts: tokensOf(usage?.prompt_tokens ?? estimate(texts)) };
 }

@@ -254,6 +254,36 @@ test('a text that the server refuses is passed over, and the others get their ve
   await server.close();
 });
 
+test('a text whose vector is zeros or no number is passed over, and the others of its batch get theirs', async () => {
+  using project = new TestProject();
+  const server = await startEmbeddingsServer(({ input }, response) => {
+    if (!input.some((text) => text.includes('nothing') || text.includes('broken'))) {
+      return input.map(vectorOf);
+    }
+    const vectors = input.map((text) =>
+      vectorOf(text).map((each) =>
+        text.includes('nothing') ? 0 : text.includes('broken') ? Number.NaN : each,
+      ),
+    );
+    const data = vectors.map((embedding, index) => ({ index, embedding }));
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ data }));
+    return null;
+  });
+  write(
+    project,
+    'main/a.md',
+    `${NOTES[0]}\n\nThis says nothing.\n\nThis is broken.\n\n${NOTES[1]}\n`,
+  );
+  const environment = { OPENAI_BASE_URL: server.url };
+  const { services, current } = memoryService(MODEL);
+  const assistant = await project.start({ environment, over: { services } });
+  const memory = await current();
+  expect(memory.status()).toMatchObject({ notes: 4, embedded: 2, refused: 2, problem: null });
+  await assistant.stop();
+  await server.close();
+});
+
 test('links in a group’s folder are not followed', async () => {
   using project = new TestProject();
   const secret = join(project.dir, 'secret.md');

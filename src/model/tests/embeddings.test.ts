@@ -61,10 +61,35 @@ test.each<[string, EmbeddingsScript, RegExp]>([
     ],
     /an embedding that is no direction\.$/,
   ],
+  [
+    'what is no number',
+    says(`{"data":[{"index":0,"embedding":[null]},{"index":1,"embedding":[1]}]}`),
+    /an embedding that is no direction\.$/,
+  ],
+  [
+    'ten thousand for each',
+    () => Array.from({ length: 20_000 }, () => [1, 0]),
+    /answered with 20000 embeddings for 2 texts\.$/,
+  ],
+  [
+    'more numbers than texts can have',
+    () => Array.from({ length: 20_000 }, () => Array.from({ length: 64 }, () => 0.5)),
+    /answered with more than 2 MB\.$/,
+  ],
 ])('%s instead of vectors is refused in a sentence', async (_what, script, expected) => {
   const { result, host } = await ask(script);
   expect(result).toMatchObject({ kind: 'failed', message: expect.stringMatching(expected) });
   expect(result).toMatchObject({ message: expect.stringContaining(host) });
+});
+
+test('a vector that is no direction counts as a refusal of the texts, and one of another length does not', async () => {
+  const zeros = await ask(() => [
+    [1, 0],
+    [0, 0],
+  ]);
+  expect(zeros.result).toMatchObject({ kind: 'failed', isRefused: true });
+  const lengths = await ask(() => [[1, 0], [1]]);
+  expect(lengths.result).toMatchObject({ kind: 'failed', isRefused: false });
 });
 
 test('a refusal names its reason and not the key, and tells refused texts from other failures', async () => {
