@@ -60,6 +60,11 @@ const FAR_ENDS: Readonly<Record<string, () => Promise<FarEnd>>> = {
     const server: Server = await startServer();
     return farEnd(server, Environment.parse(settingsOf(server)));
   },
+  async discord() {
+    const { settingsOf, startServer } = await partOf('discord', 'fixtures.ts');
+    const server: Server = await startServer();
+    return farEnd(server, Environment.parse(settingsOf(server)));
+  },
   async email() {
     const { settingsOf } = await partOf('email', 'fixtures.ts');
     const { MailServer } = await partOf('email', 'mailServer.ts');
