@@ -1,9 +1,11 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
+import { execa } from 'execa';
 import { expect, test } from 'vitest';
 import { ClawError } from '../errors.ts';
 import { commitSteps } from './commit.ts';
+import { recover } from './recover.js';
 import { temporaryFolder } from './testing/folder.ts';
 import { type Case, CrashMatrix, type Verdict } from './testing/matrix.ts';
 import { everyKind, layOut, layOutBefore, snapshot } from './testing/scenario.ts';
@@ -80,6 +82,63 @@ test.skipIf(!hasStrace)('an error of the disk means before, success means after'
     }),
   );
   expect(await tryAll(matrix, cases)).toEqual([]);
+});
+
+const MANY = join(import.meta.dirname, 'testing/slow-commit-child.ts');
+
+/** Kills one of both processes when the other process of the syncs is at the n-th of them. */
+async function killAtSync(root: string, victim: 'ppid' | 'pid', nth: number) {
+  const killer = `${root}.cjs`;
+  const node = `${root}.sh`;
+  fs.writeFileSync(
+    killer,
+    `const fs = require('node:fs');
+     const { fsync } = fs;
+     let count = 0;
+     fs.fsync = (...call) => {
+       count += 1;
+       if (count === ${nth}) {
+         fs.writeFileSync(${JSON.stringify(`${root}.hit`)}, '');
+         process.kill(process.${victim}, 'SIGKILL');
+       }
+       return fsync(...call);
+     };`,
+  );
+  fs.writeFileSync(node, `#!/bin/sh\nexec "${process.execPath}" --require "${killer}" "$@"\n`, {
+    mode: 0o755,
+  });
+  const run = await execa(process.execPath, [MANY, root, node], { reject: false });
+  expect(fs.existsSync(`${root}.hit`)).toBe(true);
+  return run;
+}
+
+test('a kill while another process syncs what is staged leaves the tree as it was', async () => {
+  using folder = temporaryFolder();
+  for (const nth of [1, 100, 200]) {
+    const root = join(folder.path, String(nth));
+    layOutBefore(root);
+    const before = snapshot(root);
+    expect((await killAtSync(root, 'ppid', nth)).signal).toBe('SIGKILL');
+    recover(root);
+    expect(snapshot(root)).toEqual(before);
+    expect(fs.readdirSync(join(root, '.claw/tx')).filter((name) => name !== 'view-1')).toEqual([]);
+  }
+});
+
+test('a kill of the process that syncs what is staged stops no commit', async () => {
+  using folder = temporaryFolder();
+  for (const nth of [1, 100, 200]) {
+    const root = join(folder.path, String(nth));
+    layOutBefore(root);
+    const run = await killAtSync(root, 'pid', nth);
+    expect(run.exitCode).toBe(0);
+    // Each file is synced as it is published and as it is kept for undo, whatever the other process did.
+    expect(Number(run.stdout)).toBeGreaterThanOrEqual(2 * 130);
+    expect(recover(root).outcome).toBe('nothing');
+    for (let n = 0; n < 130; n += 1) {
+      expect(fs.readFileSync(join(root, `src/${n}.txt`), 'utf8')).toBe(`file ${n}\n`);
+    }
+  }
 });
 
 function canMount(folder: string): boolean {

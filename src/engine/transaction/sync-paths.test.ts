@@ -1,27 +1,16 @@
-import builtinFs, * as fs from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
+import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { syncPaths } from './sync-paths.ts';
 import { temporaryFolder } from './testing/folder.ts';
+import { slowDisk } from './testing/slow-disk.ts';
 
 const COUNT = 130;
 
-/** Makes each sync of this process take as long as on a slow disk. @returns the count of them */
-function slowDisk(): () => number {
-  const { fsyncSync } = builtinFs;
-  let count = 0;
-  onTestFinished(() => {
-    builtinFs.fsyncSync = fsyncSync;
-    syncBuiltinESMExports();
-  });
-  builtinFs.fsyncSync = (file) => {
-    count += 1;
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
-    fsyncSync(file);
-  };
-  syncBuiltinESMExports();
-  return () => count;
+function slowDiskOfTest(): () => number {
+  const { count, end } = slowDisk();
+  onTestFinished(end);
+  return count;
 }
 
 function files(folder: string): readonly string[] {
@@ -33,7 +22,7 @@ function files(folder: string): readonly string[] {
 test('a slow disk is asked for the first files by this process, and for the rest at once', () => {
   using folder = temporaryFolder();
   const paths = files(folder.path);
-  const count = slowDisk();
+  const count = slowDiskOfTest();
   syncPaths(paths);
   expect(count()).toBe(20);
 });
@@ -41,7 +30,7 @@ test('a slow disk is asked for the first files by this process, and for the rest
 test('an error of the disk is thrown wherever it is met', () => {
   using folder = temporaryFolder();
   const paths = files(folder.path);
-  slowDisk();
+  slowDiskOfTest();
   for (const lost of [3, COUNT - 3]) {
     const named = paths.map((path, n) => (n === lost ? join(folder.path, 'gone') : path));
     expect(() => syncPaths(named)).toThrow(expect.objectContaining({ code: 'ENOENT' }));
@@ -51,7 +40,7 @@ test('an error of the disk is thrown wherever it is met', () => {
 test('where no process can be started, all are synced by this one', () => {
   using folder = temporaryFolder();
   const paths = files(folder.path);
-  const count = slowDisk();
+  const count = slowDiskOfTest();
   const { execPath } = process;
   onTestFinished(() => {
     process.execPath = execPath;
