@@ -1,4 +1,9 @@
-import { containedNotes, findContainedParts, gaveWayNotes } from '../compose/contained-changes.ts';
+import {
+  containedNotes,
+  findContainedParts,
+  gaveWayNotes,
+  keptNotes,
+} from '../compose/contained-changes.ts';
 import type { PlanningContext } from '../operation/context.ts';
 import {
   readInstallation,
@@ -71,6 +76,7 @@ export async function planUpdate(
     contained,
     options,
     released,
+    kept,
     notes: retirements,
   } = await retireLayers(
     migrated.layers,
@@ -147,6 +153,7 @@ export async function planUpdate(
       ...retirements,
       ...containedNotes(parts),
       ...gaveWayNotes(plan.resolvedConflicts),
+      ...keptNotes(conflicts, kept),
       ...extras.notes,
     ],
     core: { release, state: { ...knownCore(state, release), moves } },

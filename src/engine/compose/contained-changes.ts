@@ -1,3 +1,4 @@
+import type { Conflict } from '../conflict.ts';
 import { containedChanges } from '../merge/contained.ts';
 import type { LineRange } from '../merge/lines/changed-lines.ts';
 import { baseFile, modifiedFile } from '../package/accessors.ts';
@@ -66,6 +67,23 @@ export function gaveWayNotes(
       `has it, in ${paths}. --keep ${layer} asks about them.`
     );
   });
+}
+
+/** Says why layers whose commits a release has are asked about, where the owner keeps them. */
+export function keptNotes(
+  conflicts: readonly Conflict[],
+  kept: readonly string[],
+): readonly string[] {
+  const asked = new Set(
+    conflicts.flatMap(({ layers }) => layers.flatMap((one) => one.split(', '))),
+  );
+  return kept
+    .filter((name) => asked.has(name))
+    .map(
+      (name) =>
+        `The release contains the commits of ${name}, which you keep: you are asked about each line that it has ` +
+        'changed since. Without that word the release’s lines stay there, and nothing is asked.',
+    );
 }
 
 /** Says for each layer what of it a release contains. */

@@ -46,7 +46,7 @@ export type ContainmentInput = {
  * Finds the layers that a release contains. Either all their commits are in its history, or in it as other
  * commits with the same patch; or their changes would change nothing any more.
  *
- * @returns with them the layers whose commits it has and did not take back, without those that the owner keeps
+ * @returns with them the layers whose commits it has and did not take back
  */
 export async function findContained(
   input: ContainmentInput,
@@ -54,20 +54,20 @@ export async function findContained(
   const { layers, state, keep } = input;
   const { commitsOf, takenBack } = await releasedCommits(input);
   const names = [...commitsOf.keys()].filter((name) => !takenBack.has(name));
-  const released = new Set(names.filter((name) => !keep.includes(name)));
+  const givingWay = new Set(names.filter((name) => !keep.includes(name)));
   const contained = layers.flatMap((layer): readonly Contained[] => {
     const { kind, manifest } = layer;
     const name = manifest.skill;
     const isChange =
       hasChanges(manifest) &&
-      hasEffect(layer, composedWith(layer, input, released), input.releaseFile);
+      hasEffect(layer, composedWith(layer, input, givingWay), input.releaseFile);
     const commits = commitsOf.get(name) ?? 0;
     if (!hasChanges(manifest) || (isChange && commits === 0)) return [];
     const before = state.layers.find((one) => one.name === name);
     const isNews = before !== undefined && before.changesNothing !== true;
     return [{ name, kind, commits, hasEffect: isChange, isNews }];
   });
-  return { contained, released };
+  return { contained, released: new Set(names) };
 }
 
 /** Composes a skill on the release with only the skills that it needs; a customisation with all layers. */

@@ -17,6 +17,8 @@ type RetirementPlan = Retirement & {
   readonly options: UpdateOptions;
   /** Layers that stay, and give way where they disagree with the release, which has their commits. */
   readonly released: ReadonlySet<string>;
+  /** Layers that would be among them but for the owner's word. */
+  readonly kept: readonly string[];
 };
 
 /**
@@ -48,6 +50,7 @@ export async function retireLayers(
     contained: contained.map((one) => ({ ...one, fate: fateOf(one) })),
     options,
     released: givingWay,
+    kept: [...released].filter((name) => options.keep.includes(name)),
   };
 }
 

@@ -85,6 +85,9 @@ test('a skill whose commits the release contains gives way where that has gone o
   });
   const kept = await codebase.claw('update', 'v2.0.0', '--keep', 'feature');
   expect(kept).toMatchObject({ code: 3, json: { conflicts: [{ path: 'a.txt' }] } });
+  expect(kept.json.warnings.join('\n')).toContain(
+    'commits of feature, which you keep: you are asked',
+  );
   await codebase.claw('abort');
   const run = await codebase.claw('update', 'v2.0.0');
   expect(run.json).toMatchObject({ outcome: 'done', error: null, conflicts: [] });
