@@ -6,6 +6,8 @@ import { listFolder } from '../state/claw-folder.ts';
 const ENGINE = join(import.meta.dirname, '..');
 /** The folders of the engine that what is cached depends on. */
 const PARTS = ['cache', 'compose', 'merge', 'operation', 'package', 'proof', 'state', 'structured'];
+/** More than half of the files in them. Nothing that is cached depends on one. */
+const OF_TESTS = /\.test\.ts$|(^|\/)(testing|golden)\//;
 /** A process has one engine, which does not change under it. */
 const STAMPS = new Map<string, string>();
 
@@ -17,7 +19,9 @@ export function engineStamp(): string {
   const known = STAMPS.get(ENGINE);
   if (known !== undefined) return known;
   const files = PARTS.flatMap((part) =>
-    listFolder(join(ENGINE, part)).map((path) => `${part}/${path}`),
+    listFolder(join(ENGINE, part))
+      .filter((path) => !OF_TESTS.test(path))
+      .map((path) => `${part}/${path}`),
   );
   const lines = files.map((path) => {
     const { size, mtimeMs } = fs.statSync(`${ENGINE}/${path}`);
