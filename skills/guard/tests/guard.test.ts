@@ -297,6 +297,7 @@ test('a result that is made for it takes no longer to clean than its length', as
     'eyJ-',
     '\u001b]',
     'password',
+    `password${' '.repeat(4_000)}"`,
     'token=',
     '://a:',
     '-----BEGIN PRIVATE KEY',

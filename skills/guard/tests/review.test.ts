@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { reviewCode, reviewShell } from '../../../src/guards/guard/review.ts';
+import { costOfFourfold, LINEAR_AT_MOST } from '../../../src/testing/growth.ts';
 import { ASKED, BLOCKED, EVERYDAY, UNCLEAR } from './commands.ts';
 
 const NONE = new Set<string>();
@@ -147,4 +148,39 @@ test('a command that is made to take long or to confuse ends, and does not run',
     expect(kindOf(text), text.slice(0, 20)).not.toBe('run');
   }
   expect(kindOf(`echo ${'word '.repeat(5_000)}`)).toBe('run');
+});
+
+test.each<[string, (size: number) => string]>([
+  ['a program of dots and lines', (size) => `${'.-'.repeat(size)}x`],
+  ['commas in braces', (size) => `echo {${','.repeat(size)}}\u0001`],
+  ['empty lines for sed', (size) => `sed '${'\n'.repeat(size)}x'`],
+  ['slashes for sed', (size) => `sed 's/${'/'.repeat(size)}x'`],
+])('%s are reviewed in time that grows with their length', (_what, make) => {
+  const cost = costOfFourfold(8_000, (size) => {
+    const text = make(size);
+    return () => void reviewShell(text, NONE);
+  });
+  expect(cost).toBeLessThan(LINEAR_AT_MOST);
+});
+
+test.each<[string, (size: number) => string]>([
+  ['loops without end', (size) => 'while :True '.repeat(size)],
+  ['loops above empty lines', (size) => `while True${'\n '.repeat(size)}`],
+  ['quotation marks that never end', (size) => '"\\'.repeat(size)],
+  ['calls that unpack nothing', (size) => `exec(${'.from('.repeat(size)}`],
+])('%s in code are reviewed in time that grows with their length', (_what, make) => {
+  const cost = costOfFourfold(4_000, (size) => {
+    const code = make(size);
+    return () => void reviewCode({ language: 'python', code }, NONE);
+  });
+  expect(cost).toBeLessThan(LINEAR_AT_MOST);
+});
+
+test('a loop that forks in its line or the next, and a call that unpacks, are found in code', () => {
+  const kind = (code: string) => reviewCode({ language: 'python', code }, NONE).kind;
+  expect(kind('import os\nwhile True: os.fork()')).toBe('block');
+  expect(kind('import os\nwhile 1:\n\n    os.fork ()')).toBe('block');
+  expect(kind('while True: pass; 1\nx = 1\nwhile True:\n  fork()')).toBe('block');
+  expect(kind("eval(Buffer.from('6c73', 'hex'))")).toBe('ask');
+  expect(kind('print("a \\" b"); run("rm -rf /")')).toBe('block');
 });

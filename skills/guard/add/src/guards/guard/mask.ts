@@ -12,7 +12,7 @@ const KEY_BLOCK =
 const IN_ADDRESS = /(\b[a-z][a-z\d+.-]{0,20}:\/\/[^\s:/@]{0,200}:)[^\s/@]{1,300}(?=@)/gi;
 const IN_HEADER = /(\b(?:bearer|basic|token)\s+)[\w.~+/=-]{8,}/gi;
 const ASSIGNED =
-  /(\b[\w-]{0,40}?(?:password|passwd|passphrase|secret|token|api[-_]?key|access[-_]?key|private[-_]?key)\s*["']?\s*[=:]\s*)(?:"[^"\n]*"|'[^'\n]*'|[^\s"',;&|]+)/gi;
+  /(\b[\w-]{0,40}?(?:password|passwd|passphrase|secret|token|api[-_]?key|access[-_]?key|private[-_]?key)\s*(?:["']\s*)?[=:]\s*)(?:"[^"\n]*"|'[^'\n]*'|[^\s"',;&|]+)/gi;
 const OPTION =
   /(\s(?:--(?:password|token|secret|api-key|pass)|-p)[ =])(?:"[^"\n]*"|'[^'\n]*'|[^\s"']+)/gi;
 

@@ -133,7 +133,9 @@ function isInside(path: Value): boolean {
 }
 
 function isBalanced(code: string): boolean {
-  const plain = code.replace(/"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\/\/.*|#.*/g, '');
+  // Every text has a longest length: else quotation marks that never end take minutes.
+  const texts = /"(?:[^"\\\n]|\\.){0,1000}"|'(?:[^'\\\n]|\\.){0,1000}'|\/\/.*|#.*/g;
+  const plain = code.replace(texts, '');
   return ['()', '[]', '{}'].every(
     ([open = '', close = '']) => plain.split(open).length === plain.split(close).length,
   );

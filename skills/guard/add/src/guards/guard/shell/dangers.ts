@@ -186,26 +186,26 @@ function isDevice(path: Value): boolean {
 
 /** Tells whether a program for `sed` has its command `e`, or a replacement with that flag. */
 function runsCommands(script: Value): boolean {
-  return /(?:^|[;{}\n\d$/])\s*e(?:\s|;|$)|^\s*s([^\w\s]).*\1.*\1[gpiIm\d]*e/.test(script ?? '');
+  return /(?<=(?:^|[;{}\n\d$/])\s*)e(?:\s|;|$)|^\s*s([^\w\s])(?=(.*?\1))\2.*\1[gpiIm\d]*e/.test(
+    script ?? '',
+  );
 }
 
 /** Texts in a program of another language, which it may give to a shell, and its own ways to delete. */
 function dangersOfCode(code: string): readonly Danger[] {
-  const quoted = [...code.matchAll(/"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|`((?:[^`\\]|\\.)*)`/g)];
-  const texts = quoted.map(([, double, single, back]) => double ?? single ?? back ?? '');
+  const texts = quotedTexts(code);
   // A list of words, such as ["rm", "-rf", "/"], is a command as well.
   const joined = texts.length > 1 && texts.length < 40 ? [texts.join(' '), texts.join('')] : [];
   const inShell = [...texts.filter((text) => /\s/.test(text)), ...joined].flatMap((text) =>
     dangersIn(traceShell(text)).filter(({ kind }) => kind === 'block'),
   );
-  const isUnpacked = /\b(?:exec|eval|compile|Function)\s*\(/.test(code) && UNPACKS.test(code);
+  const isUnpacked = /\b(?:exec|eval|compile|Function)\s*\(/.test(code) && unpacks(code);
   const removes =
     /\b(?:rmtree|rimraf|remove_tree|rm_rf|rmSync|rmdirSync|FileUtils\.rm_r|fs\.rm)\b/.test(code) ||
     /rmtree|rimraf|remove_tree|rmSync|rmdirSync/.test(texts.join('')) ||
     (/\b(?:os\.(?:remove|unlink)|unlinkSync|\.unlink)\s*\(|\bunlink\b/.test(code) &&
       LISTS.test(code));
-  const forks =
-    /\bfork\b\W+while\W+\bfork\b|while\W+(?:True|1|true)\b[^\n]*\n?\s*[^\n]*\bfork\s*\(/.test(code);
+  const forks = /\bfork\b\W+while\W+\bfork\b/.test(code) || forksInLoop(code);
   return [
     ...(forks ? [FORK_BOMB] : []),
     ...(isUnpacked ? [{ ...UNPACKED_TO_SHELL, kind: 'ask' as const, pattern: 'hidden text' }] : []),
@@ -214,7 +214,52 @@ function dangersOfCode(code: string): readonly Danger[] {
   ];
 }
 
+/** Returns the texts between quotation marks, in time that grows with the code's length where none of them ends. */
+function quotedTexts(code: string): readonly string[] {
+  const ends = new Map(['"', "'", '`'].map((mark) => [mark, endsOf(code, mark)]));
+  const texts: string[] = [];
+  for (let at = 0; at < code.length; at += 1) {
+    const end = ends.get(code.charAt(at))?.[at + 1] ?? -1;
+    if (end === -1) continue;
+    texts.push(code.slice(at + 1, end));
+    at = end;
+  }
+  return texts;
+}
+
+/** Returns for each place where a text that begins there ends: at the next mark that is not escaped; -1 without one. */
+function endsOf(code: string, mark: string): Int32Array {
+  const ends = new Int32Array(code.length + 2).fill(-1);
+  for (let at = code.length - 1; at >= 0; at -= 1) {
+    const sign = code.charAt(at);
+    ends[at] = sign === mark ? at : (ends[at + (sign === '\\' ? 2 : 1)] ?? -1);
+  }
+  return ends;
+}
+
+/** Tells whether code has a call that makes another text of a text. */
+function unpacks(code: string): boolean {
+  if (UNPACKS.test(code)) return true;
+  return code.split(')').some((part) => {
+    const start = part.indexOf('.from(');
+    return start !== -1 && /['"](?:base64|hex)/.test(part.slice(start));
+  });
+}
+
+/** Tells whether a loop without end forks, in its own line or in the next one that has text. */
+function forksInLoop(code: string): boolean {
+  let lineEnd = 0;
+  for (const { 0: head, index } of code.matchAll(/while\W+(?:True|1|true)\b/g)) {
+    const start = index + head.length;
+    // An earlier loop of the same line was looked at with all of it.
+    if (start < lineEnd) continue;
+    const [body = '', line = ''] = /^([^\n]*)\n?\s*[^\n]*\s*\(?/.exec(code.slice(start)) ?? [];
+    if (/\bfork\s*\(/.test(body)) return true;
+    lineEnd = start + line.length;
+  }
+  return false;
+}
+
 /** Calls that make another text of a text, and those that list the files of a folder. */
-const UNPACKS =
-  /\b(?:fromhex|b64decode|unhexlify|atob|fromCharCode|decompress|unpack)\b|\.from\([^)]*['"](?:base64|hex)/;
+const UNPACKS = /\b(?:fromhex|b64decode|unhexlify|atob|fromCharCode|decompress|unpack)\b/;
 const LISTS = /\b(?:listdir|scandir|iterdir|walk|glob|readdir|readdirSync)\b/;

@@ -18,6 +18,6 @@ const EVERYDAY = new Set(
 
 /** Tells whether a program is one of every day, one of the owner's own, or a version of one, such as `python3.12`. */
 export function isKnownProgram(program: string, own: ReadonlySet<string>): boolean {
-  const plain = program.replace(/[\d.-]+$/, '');
+  const plain = program.replace(/(?<![\d.-])[\d.-]+$/, '');
   return EVERYDAY.has(program) || EVERYDAY.has(plain) || own.has(program);
 }

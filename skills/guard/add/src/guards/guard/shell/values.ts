@@ -111,7 +111,7 @@ function split(value: Value, isQuoted: boolean): Value {
 /** `{a,b}` alone is several words. */
 function alternativesOf({ parts = [], text }: Word): readonly Value[] | null {
   if (!parts.some(({ type }) => type === 'BraceExpansion')) return null;
-  const inner = /^\{([^{}$`'"\\]*,[^{}$`'"\\]*)\}$/.exec(text)?.[1];
-  if (inner !== undefined) return inner.split(',');
+  const inner = /^\{([^{}$`'"\\]*)\}$/.exec(text)?.[1];
+  if (inner?.includes(',')) return inner.split(',');
   return [null];
 }
