@@ -1,6 +1,6 @@
 import type { Entry } from './entry.ts';
 
-const KEY = /^\s*(?:export\s+)?([\w.-]+|"[^"]*"|'[^']*')\s*=\s*(.*)$/;
+const KEY = /^\s*(?:export\s+)?([\w.-]+|"[^"]*"|'[^']*')\s*=\s*(?!\s)(.*)$/;
 const SECTION = /^\s*\[([^[\]]+)\]\s*(?:#.*)?$/;
 const ASIDE = /^\s*(?:[#;].*)?$/;
 

@@ -1,6 +1,6 @@
 import type { Entry } from './entry.ts';
 
-const DELIMITER = /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/;
+const DELIMITER = /^\s*(?:\|\s*)?:?-+:?\s*(?:\|\s*:?-+:?\s*)*(?:\|\s*)?$/;
 const BULLET = /^(\s*)([-*+])\s+(?=\S)(.*)$/;
 const FENCE = /^\s*(?:```|~~~)/;
 

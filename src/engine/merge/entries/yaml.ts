@@ -2,7 +2,7 @@ import type { Entry } from './entry.ts';
 
 const ASIDE = /^\s*(?:#.*)?$/;
 const KEY =
-  /^( *)((?:"[^"]*"|'[^']*'|[^\s#&*!|>'"%@`,[\]{}?:-][^#:]*?|-[^\s#:][^#:]*?)) *:(?:\s+(.*))?$/;
+  /^( *)((?:"[^"]*"|'[^']*'|[^\s#&*!|>'"%@`,[\]{}?:-][^#:]*?|-[^\s#:][^#:]*?))(?<! ) *:(?:\s+(?!\s)(.*))?$/;
 
 /** A map that is open: its indentation and its name. */
 type Open = { readonly indent: number; readonly path: string };

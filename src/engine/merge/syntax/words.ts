@@ -57,11 +57,13 @@ function normOf(text: string, { kind, start, end }: Token): string {
   if (kind === 'string') return `"${spelling.slice(1, -1).replaceAll(/\\(['"])/g, '$1')}"`;
   if (kind === 'comment') return trimLines(spelling.trim());
   if (kind !== 'jsx' || !spelling.includes('\n')) return spelling;
-  return trimLines(spelling.replace(/^\s*\n\s*/, '').replace(/\s*\n\s*$/, ''));
+  const kept = spelling.trimEnd();
+  const isCut = spelling.includes('\n', kept.length);
+  return trimLines((isCut ? kept : spelling).replace(/^\s*\n\s*/, ''));
 }
 
 function trimLines(text: string): string {
-  return text.replaceAll(/[ \t]*\r?\n[ \t]*/g, '\n');
+  return text.replaceAll(/\n[ \t]+/g, '\n').replaceAll(/(?<![ \t])[ \t]*\r?\n/g, '\n');
 }
 
 /** Counts the words except the separators of lists. */
