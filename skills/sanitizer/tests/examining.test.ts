@@ -116,3 +116,11 @@ test('a long text takes no longer than its length', () => {
     expect(examineText(text, 'member').text).toHaveLength(text.length);
   }
 });
+
+test('a word of millions of letters is examined like a short one', () => {
+  const long = 'а'.repeat(10_000_000);
+  expect(examineText(long, 'member').kinds).toEqual([]);
+  expect(examineText(`${long} pаypal`, 'member').kinds).toEqual(
+    examineText('pаypal', 'member').kinds,
+  );
+});

@@ -19,7 +19,8 @@ const LATIN_OF = new Map(
   ),
 );
 
-const WORD = /[\p{L}\p{M}]{3,}/gu;
+/** A longer word is taken in parts: one of millions of letters is too much for the machine of the patterns. */
+const WORD = /[\p{L}\p{M}]{3,1000}/gu;
 const LATIN = /\p{sc=Latin}/u;
 const OTHER_SCRIPT = /[\p{sc=Cyrillic}\p{sc=Greek}\p{sc=Armenian}\p{sc=Cherokee}]/u;
 
