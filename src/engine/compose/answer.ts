@@ -1,7 +1,11 @@
 import type { Conflict } from '../conflict.ts';
 import type { Hunk } from '../merge/lines/hunk.ts';
 import { mergeValue } from '../merge/merge-value.ts';
-import { mergeFault, type TextFault } from '../merge/syntax/faults/text-fault.ts';
+import {
+  createFaultFinder,
+  type FindFault,
+  type TextFault,
+} from '../merge/syntax/faults/text-fault.ts';
 import type { Answer, AnsweredHunk, Resolution } from '../state/resolution.ts';
 import type { TreeFile, Versions } from '../tree.ts';
 
@@ -23,12 +27,18 @@ export function answeredFile(conflict: Conflict, answer: Answer): TreeFile | nul
   return { bytes: Buffer.from(lines.join(''), 'latin1'), isExecutable };
 }
 
+/** What a conflict's inputs have twice is read once for all answers that are tried. */
+const finders = new WeakMap<Conflict['sides'], FindFault>();
+
 /**
  * Finds a defect of the file that resolves a conflict, which none of its inputs has; null where there is
  * none.
  */
 export function answerFault({ path, sides }: Conflict, file: TreeFile | null): TextFault | null {
-  return file === null ? null : mergeFault(path, file, sides);
+  if (file === null) return null;
+  const find = finders.get(sides) ?? createFaultFinder(path, sides);
+  finders.set(sides, find);
+  return find(file);
 }
 
 /** Tells whether an answer speaks of exactly the hunks of a conflict; of a whole file it always does. */

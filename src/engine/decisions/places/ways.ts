@@ -36,11 +36,19 @@ export function waysAtPlaces(conflict: Conflict): readonly (readonly PlaceWay[])
   if (disputes.length > MAX_PLACES) {
     return all.map((ways) => ways.filter(({ rule }) => rule === 'ours' || rule === 'theirs'));
   }
+  // One side everywhere is tried at each place.
+  const tried = new Map<string, boolean>();
+  const isWhole = (picks: readonly Pick[]) => {
+    const text = textOf(conflict, picks);
+    const known = tried.get(text) ?? holds(conflict, picks);
+    tried.set(text, known);
+    return known;
+  };
   return all.map((ways, at) => {
     const others = (pick: Pick, rest: Pick) => disputes.map((_, one) => (one === at ? pick : rest));
     return distinct(ways, ({ pick }) => {
       const rests: readonly Pick[] = disputes.length === 1 ? ['ours'] : ['ours', 'theirs'];
-      return rests.some((rest) => holds(conflict, others(pick, rest)))
+      return rests.some((rest) => isWhole(others(pick, rest)))
         ? textOf(conflict, others(pick, 'ours'))
         : null;
     });

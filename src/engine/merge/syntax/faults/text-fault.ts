@@ -13,30 +13,40 @@ export type TextFault =
   | { readonly kind: 'syntax'; readonly line: number; readonly reason: string }
   | { readonly kind: 'twice'; readonly line: number; readonly names: readonly Twice[] };
 
+/** Finds a defect that a merged file has and its inputs do not; null where there is none. */
+export type FindFault = (merged: TreeFile) => TextFault | null;
+
 /**
- * Finds a syntax error of a merged file that both sides do not have, or a name that it declares twice
- * although no input does. Null where there is nothing, or the format is not known.
+ * Creates a finder of faults of merged files: a syntax error that both sides do not have, or a name that is declared
+ * twice although no input does. It finds nothing where the format is not known. The inputs are read at most once.
  *
  * Files with comments in their JSON are measured by their sides.
  *
  * @param path its extension tells the format
  */
-export function mergeFault(
-  path: string,
-  merged: TreeFile,
-  inputs: Versions<TreeFile | null>,
-): TextFault | null {
+export function createFaultFinder(path: string, inputs: Versions<TreeFile | null>): FindFault {
   const format = formatOf(path);
-  if (format === null) return null;
+  if (format === null) return () => null;
   const { base, ours, theirs } = inputs;
-  const text = textOf(merged);
   const findDefect = createDefectFinder(format, () => ({
     base: base && textOf(base),
     ours: ours && textOf(ours),
     theirs: theirs && textOf(theirs),
   }));
-  const defect = findDefect(text);
-  return defect === null ? null : faultOf(defect, text);
+  return (merged) => {
+    const text = textOf(merged);
+    const defect = findDefect(text);
+    return defect === null ? null : faultOf(defect, text);
+  };
+}
+
+/** Finds a fault of one merged file. */
+export function mergeFault(
+  path: string,
+  merged: TreeFile,
+  inputs: Versions<TreeFile | null>,
+): TextFault | null {
+  return createFaultFinder(path, inputs)(merged);
 }
 
 /** Says a fault as the end of a sentence about its file. */
