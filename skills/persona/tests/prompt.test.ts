@@ -59,6 +59,13 @@ test('a file of the group stands in place of that of all groups, and an empty on
   expect(text).toContain('Shared user.');
 });
 
+test('a long line of spaces is read at once, and marks without words are none', async () => {
+  put('group/USER.md', `- **Name:**\n- **\n${' '.repeat(18_000)}-${' '.repeat(2_000)}\n`);
+  expect(await shown()).toBeNull();
+  put('group/USER.md', `- ${' '.repeat(20_000)}!\n`);
+  expect(await shown()).toContain('!');
+});
+
 test('without files there is no section; starters without words of anybody’s are none', async () => {
   expect(await shown()).toBeNull();
   for (const name of ['IDENTITY', 'USER', 'ENVIRONMENT', 'TOOLS'])

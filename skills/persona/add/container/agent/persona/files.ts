@@ -35,7 +35,9 @@ export async function readPersonaFile(
 /** Tells whether a text has more than headings, comments and fields to fill in. */
 function hasWords(text: string): boolean {
   const lines = text.replace(/<!--[\s\S]*?-->/g, '').split('\n');
-  return lines.some(
-    (line) => !/^\s*(#.*|[-*]?\s*(\*\*)?[\p{L} ,()]*:(\*\*)?\s*|[-*]?\s*)$/u.test(line),
-  );
+  return lines.some((line) => {
+    const trimmed = line.trim();
+    const plain = trimmed.replaceAll('**', '').replace(/^[-*]/, '').trim();
+    return !trimmed.startsWith('#') && plain !== '' && !/^[\p{L} ,()]*:$/u.test(plain);
+  });
 }
