@@ -1,4 +1,4 @@
-import { pipeline, type Readable, type Transform } from 'node:stream';
+import { Duplex, pipeline, type Readable } from 'node:stream';
 import {
   createBrotliDecompress,
   createGunzip,
@@ -52,7 +52,7 @@ export function tooLong(maxBytes: number): PageRefused {
 }
 
 /** In the order in which they have to be undone: the last one first. */
-function unpackers(encoding: string): readonly (Transform | typeof inflateEither)[] {
+function unpackers(encoding: string): readonly Duplex[] {
   const names = encoding
     .toLowerCase()
     .split(',')
@@ -67,7 +67,7 @@ function unpackers(encoding: string): readonly (Transform | typeof inflateEither
       case 'x-gzip':
         return createGunzip();
       case 'deflate':
-        return inflateEither;
+        return Duplex.from(inflateEither);
       case 'br':
         return createBrotliDecompress();
       case 'zstd':
