@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { forgetSmallAllocator, SMALL_HEAP, withSmallAllocator } from '../small-process.ts';
 
-test('a process started with it runs, and its children get the environment as the owner made it', () => {
+test('a process with a small heap and allocator runs, and its children get the environment as the owner made it', () => {
   const module = JSON.stringify(new URL('../small-process.ts', import.meta.url).href);
   const script = `import { forgetSmallAllocator } from ${module};
     forgetSmallAllocator(process.env);
