@@ -1,12 +1,14 @@
 import { findWrongSettings } from '../../wrong-settings.ts';
 import { environmentOf } from '../environment.ts';
+import { ownStartCommand } from '../service/service.ts';
 import type { Invocation } from '../verb.ts';
 import { openConversation } from './conversation.ts';
 import { dataDirOf } from './talk.ts';
 
 /** Result of asking a running assistant to restart with new settings. */
 export type Restarted =
-  | { readonly kind: 'stopped' }
+  /** Nothing runs; `startService` is the command for it where the service is installed. */
+  | { readonly kind: 'stopped'; readonly startService: string | null }
   | { readonly kind: 'restarted'; readonly said: string }
   | { readonly kind: 'failed'; readonly message: string };
 
@@ -23,7 +25,7 @@ export async function restartRunning({ root, signal }: Invocation): Promise<Rest
   };
   try {
     const conversation = await openConversation(dataDirOf(root), view, signal);
-    if (conversation === null) return { kind: 'stopped' };
+    if (conversation === null) return { kind: 'stopped', startService: await ownStartCommand() };
     await conversation.say('/restart');
     conversation.leave();
     return { kind: 'restarted', said: said.join('\n') };
@@ -38,7 +40,9 @@ export function restartedText(restarted: Restarted): string {
     case 'restarted':
       return `The running assistant has taken it up: ${restarted.said}`;
     case 'stopped':
-      return 'Start the assistant with `npm start`; `npx claw setup service` lets the system keep it running.';
+      return restarted.startService === null
+        ? 'Start the assistant with `npm start`; `npx claw setup service` lets the system keep it running.'
+        : `Start the assistant with \`${restarted.startService}\`.`;
     case 'failed':
       return `The running assistant did not take it up; say /restart to it. ${restarted.message}`;
   }

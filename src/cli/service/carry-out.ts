@@ -81,6 +81,12 @@ export function serviceState(service: ServiceDefinition) {
   return { path, file: kind, state: manager === '' ? null : manager };
 }
 
+/** Returns the command that starts an installed service; null where it is not installed, or another installation's. */
+export function startCommand({ path, identity, start }: ServiceDefinition): string | null {
+  const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [];
+  return lines.includes(identity) ? asTyped(start) : null;
+}
+
 /** Refuses to replace the service of another installation: one user has one service of that name. */
 function refuseForeign(path: string, before: string, identity: string): void {
   if (!isUntouched(before) || before.split('\n').includes(identity)) return;

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { Argument, type Command } from 'commander';
+import { ClawError } from '../../engine/commands.ts';
 import { dataDirOf, environmentOf } from '../environment.ts';
 import { type CliResult, ended } from '../result.ts';
 import type { Invocation, RunVerb } from '../verb.ts';
@@ -49,6 +50,18 @@ async function service(
 /** Returns the service of this installation, by its usual name and for its owner alone. */
 export function ownDefinition(): Promise<ServiceDefinition> {
   return definitionNamed('patchclaw', false);
+}
+
+/** Returns the command that starts this installation's service; null where none is installed. */
+export async function ownStartCommand(): Promise<string | null> {
+  const { startCommand } = await import('./carry-out.ts');
+  try {
+    return startCommand(await ownDefinition());
+  } catch (error) {
+    // This system has no manager of services that claw knows, so none is installed.
+    if (error instanceof ClawError && error.code === 'USAGE') return null;
+    throw error;
+  }
 }
 
 /** Installs the service of this installation; what was done and is to do, for the owner and for programs. */

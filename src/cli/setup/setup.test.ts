@@ -156,6 +156,24 @@ test('on a terminal, without a name, it walks through everything and takes a no'
   expect(codebase.read('.env')).toBe('ANTHROPIC_API_KEY=sk-test-key\n');
 });
 
+test('where the service is installed, the end names its command and not `npm start`', async () => {
+  await using codebase = temporaryCodebase({ '.env': 'ANTHROPIC_API_KEY=sk-test-key\n' });
+  const terminal = onTerminal(codebase.root);
+  for (const name of ['model', 'whatsapp']) {
+    await terminal.sees(`${name}: `);
+    await terminal.sees('Do it');
+    terminal.type('n');
+  }
+  await terminal.sees('service: ');
+  await terminal.sees('Do it now?');
+  terminal.type('y');
+  expect(await terminal.code).toBe(0);
+  expect(terminal.seen()).toContain('Changed: service. Start it with `systemctl --user restart');
+  const starter = onTerminal(codebase.root, 'starter');
+  expect(await starter.code).toBe(0);
+  expect(starter.seen()).toContain('Start the assistant with `systemctl --user restart');
+});
+
 test('the starter set is offered, and one yes applies it; it is named in the tree that has it', async () => {
   await using codebase = temporaryCodebase({
     '.env': 'ANTHROPIC_API_KEY=sk-test-key\n',

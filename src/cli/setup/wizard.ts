@@ -3,6 +3,7 @@ import { discoverSetupSteps, type SetupStep } from '../../setup/step.ts';
 import { restartedText, restartRunning } from '../assistant/restart.ts';
 import { dataDirOf, environmentOf } from '../environment.ts';
 import { type CliResult, ended } from '../result.ts';
+import { ownStartCommand } from '../service/service.ts';
 import type { Invocation } from '../verb.ts';
 import { dropTyped } from './ask.ts';
 import { fittedAtBar } from './fitted.ts';
@@ -111,10 +112,19 @@ async function summaryOf(parts: {
     lines.push(`${name}: ${end?.kind === 'failed' ? `does not work: ${end.text}` : text}`);
   }
   const done = doneIn(ends);
-  const isTakenUp = restart && done.some((name) => name !== 'service');
   const change = done.length === 0 ? 'Nothing was changed.' : `Changed: ${done.join(', ')}.`;
-  const rest = isTakenUp ? ` ${restartedText(await restartRunning(invocation))}` : '';
-  return [...lines, `${change}${rest}`].join('\n');
+  const next = restart ? await nextStep(invocation, done) : '';
+  return [...lines, `${change} ${next}`.trim()].join('\n');
+}
+
+/** Lets a running assistant take up what was set, or says how it is started. */
+async function nextStep(invocation: Invocation, done: readonly string[]): Promise<string> {
+  if (done.length === 0) return '';
+  if (done.some((name) => name !== 'service')) {
+    return restartedText(await restartRunning(invocation));
+  }
+  const start = await ownStartCommand();
+  return start === null ? '' : `Start it with \`${start}\`, once none runs in a terminal.`;
 }
 
 function doneIn(ends: ReadonlyMap<string, StageEnd>): readonly string[] {

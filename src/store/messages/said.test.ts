@@ -41,3 +41,25 @@ test('what was said is read on from a cursor, without commands; a deletion chang
   store.close();
   rmSync(folder, { recursive: true });
 });
+
+test('what a command answers and how far it is are the host’s words, and not what was said', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'claw-said-'));
+  const store = openStore({ path: join(folder, 'claw.db'), now: 1 });
+  store.chats.see({ jid: JID, channel: 'chat', name: 'Family', isDirect: false }, 1);
+  const group = { jid: JID, folder: 'family', name: 'Family', isMain: false };
+  store.groups.register({ ...group, needsTrigger: false, triggerWord: null }, 1);
+  const message = { jid: JID, id: 'm', sender: 'b', senderName: 'Bob', isOwner: true, sentAt: 7 };
+  const seq = store.messages.add({ ...message, text: '/status' }, 8) ?? 0;
+  store.turns.queueCommand({ id: 'command', jid: JID, seq }, null, 9);
+  const say = (text: string, about: object) =>
+    store.outbox.add({ messageId: text, jid: JID, text, ...about }, 10);
+  say('All is well', { turnId: 'command' });
+  say('Installing', { turnId: 'agent', isProgress: true });
+  say('May it?', { turnId: 'agent', choices: { question: 'q', options: [] } });
+  say('The answer', { turnId: 'agent' });
+  const answers = store.said.after({ jid: JID, kind: 'answer', seq: 0 }, 10);
+  expect(answers.map(({ text }) => text)).toEqual(['The answer']);
+  expect(store.said.extent({ jid: JID, kind: 'answer', seq: 9 })).toMatchObject({ count: 4 });
+  store.close();
+  rmSync(folder, { recursive: true });
+});

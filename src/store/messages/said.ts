@@ -17,7 +17,7 @@ export type SaidCursor = { readonly jid: string; readonly kind: SaidKind; readon
 
 /** All that was said in a chat, read from its beginning on: for what is kept beside the database. */
 export interface Said {
-  /** Returns what follows a cursor, oldest first, without commands. */
+  /** Returns what follows a cursor, oldest first, without commands and what the host said itself. */
   after(cursor: SaidCursor, limit: number): readonly SaidText[];
   /**
    * Returns the first `seq` of a chat, and the number of rows up to a cursor, commands among them. They change
@@ -53,7 +53,8 @@ export function openSaid(database: Database): Said {
     answer: {
       after: database.prepare(`
         SELECT seq, NULL AS sender, said_at, text FROM answers
-        WHERE jid = :jid AND seq > :seq ORDER BY seq LIMIT :limit`),
+        WHERE jid = :jid AND seq > :seq AND seq NOT IN (SELECT seq FROM host_answers)
+        ORDER BY seq LIMIT :limit`),
       extent: extentOf('answers'),
     },
   };
