@@ -243,5 +243,5 @@ test('the doctor says what there is to choose among and to learn from', async ()
   await answerTo(assistant, 'hello');
   await commands(assistant, '/good');
   await assistant.stop();
-  expect(await look(POOLS)).toMatchObject(says('it has learned from 1 ratings of 1 turns'));
+  expect(await look(POOLS)).toMatchObject(says('it has learned from 1 rating of 1 turn'));
 });

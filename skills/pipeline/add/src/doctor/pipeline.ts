@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { PoolSettings } from '../lib/model-pools.ts';
+import { counted } from '../lib/pipeline/counted.ts';
 import { PipelineSettings } from '../lib/pipeline/settings.ts';
 import { openReadOnly } from '../store/open-read-only.ts';
 import { defineExamination, type Finding, ok } from './examination.ts';
@@ -39,7 +40,7 @@ function learned(dataDir: string): Finding {
       )
       .get();
     const { turns, ratings } = Counts.parse(row);
-    const found = `it has learned from ${ratings} ratings of ${turns} turns`;
+    const found = `it has learned from ${counted(ratings, 'rating')} of ${counted(turns, 'turn')}`;
     return ratings === 0 ? ok(AREA, found, how) : ok(AREA, found);
   } finally {
     database.close();

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defineService } from '../host/contracts/service.ts';
 import type { ServiceCaller } from '../host/contracts/service-call.ts';
 import { type RouteReply, RouteRequest } from '../lib/pipeline/calls.ts';
+import { counted } from '../lib/pipeline/counted.ts';
 import { PipelineSettings } from '../lib/pipeline/settings.ts';
 import type { KeptReaction } from '../store/store.ts';
 import { drawsOf } from './pipeline/chance.ts';
@@ -130,7 +131,7 @@ export const service = defineService({
       },
       status: () =>
         isLearning
-          ? `learned from ${ledger.ratings()} ratings`
+          ? `learned from ${counted(ledger.ratings(), 'rating')}`
           : 'learning is off, the order of the pool holds',
       onReaction: reacted,
       onCall(given, caller) {

@@ -1,3 +1,4 @@
+import { counted } from '../../lib/pipeline/counted.ts';
 import { KEPT_DAYS, type KnownTurn } from './ledger.ts';
 import { type Evidence, TASK_TYPES, type TaskType } from './stage.ts';
 
@@ -16,7 +17,7 @@ export function reportOf({ isLearning, worthUsd, ratings, evidenceOf, last }: Re
     ([, evidence]) => evidence.length > 0,
   );
   const head = isLearning
-    ? `Learned from ${ratings} ${ratings === 1 ? 'rating' : 'ratings'} of the last ${KEPT_DAYS} days. A good answer counts $${worthUsd.toFixed(2)} against its cost.`
+    ? `Learned from ${counted(ratings, 'rating')} of the last ${KEPT_DAYS} days. A good answer counts $${worthUsd.toFixed(2)} against its cost.`
     : 'Learning is off (`PIPELINE_LEARNING=off`): the order of the pool holds, and nothing is kept.';
   const lists = types.map(([type, evidence]) => `**${type}**\n${evidence.map(line).join('\n')}`);
   const none =
@@ -27,7 +28,7 @@ export function reportOf({ isLearning, worthUsd, ratings, evidenceOf, last }: Re
 function line({ model, turns, rated, good, costUsd }: Evidence): string {
   const rate = rated === 0 ? 'not rated' : `${Number(good.toFixed(1))} of ${rated} good`;
   const cost = costUsd === null ? 'price unknown' : `$${costUsd.toFixed(4)} a turn`;
-  return `- \`${model}\`: ${rate}, ${cost}, ${turns} ${turns === 1 ? 'turn' : 'turns'}`;
+  return `- \`${model}\`: ${rate}, ${cost}, ${counted(turns, 'turn')}`;
 }
 
 function lastLines(last: KnownTurn | null): readonly string[] {

@@ -3,7 +3,7 @@ import type { RunningService } from '../../host/contracts/service.ts';
 import type { CallService, ServiceCaller } from '../../host/contracts/service-call.ts';
 import type { Memory, RecallWish } from './memory.ts';
 import { SOURCE_KINDS } from './note.ts';
-import { statusLine } from './status-line.ts';
+import { countedNotes, statusLine } from './status-line.ts';
 
 const Request = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('recall'), text: z.string(), isStrict: z.boolean() }),
@@ -56,7 +56,7 @@ async function answerCall(
     return await memory.recall({ folder, text: asked.text, isStrict: asked.isStrict });
   }
   if (asked.kind === 'status') {
-    const each = asked.folders.map((one) => `- ${one}: ${memory.status(one).notes} notes`);
+    const each = asked.folders.map((one) => `- ${one}: ${countedNotes(memory.status(one).notes)}`);
     const state = memory.status(asked.isWhole ? undefined : folder);
     return [`${statusLine(state)}.`, '', ...each].join('\n');
   }

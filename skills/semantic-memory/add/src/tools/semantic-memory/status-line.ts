@@ -4,13 +4,22 @@ import type { MemoryStatus } from './memory.ts';
 export function statusLine({ embedder, notes, embedded, refused, problem }: MemoryStatus): string {
   const waiting = notes - embedded - refused;
   const parts = [
-    `${count(notes)} notes`,
-    ...(waiting > 0 ? [`${count(waiting)} wait for their vector`] : []),
-    ...(refused > 0 ? [`${count(refused)} were refused by the server`] : []),
+    countedNotes(notes),
+    ...(waiting > 0
+      ? [waiting === 1 ? '1 waits for its vector' : `${count(waiting)} wait for their vector`]
+      : []),
+    ...(refused > 0
+      ? [`${count(refused)} ${refused === 1 ? 'was' : 'were'} refused by the server`]
+      : []),
     `embeddings by ${embedder}`,
     ...(problem === null ? [] : [`words alone for now: ${problem}`]),
   ];
   return parts.join(', ');
+}
+
+/** Returns a number of notes in words. */
+export function countedNotes(notes: number): string {
+  return notes === 1 ? '1 note' : `${count(notes)} notes`;
 }
 
 function count(value: number): string {

@@ -1,5 +1,6 @@
 import { request } from 'undici';
 import { z } from 'zod';
+import { causeInWords, codeOf } from '../../../lib/cause.ts';
 import { ACCEPTED_ENCODINGS, readBody } from '../body.ts';
 import { USER_AGENT } from '../client.ts';
 import { PageRefused } from '../page-address.ts';
@@ -74,8 +75,9 @@ export async function askServer(wanted: ServerRequest): Promise<ServerResponse> 
         cause,
       });
     }
-    const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
-    throw new SearchFailed(`${server} cannot be reached${code}.`, { cause });
+    const code = codeOf(cause);
+    const why = code === null ? '.' : `: ${causeInWords(code)}`;
+    throw new SearchFailed(`${server} cannot be reached${why}`, { cause });
   }
 }
 
