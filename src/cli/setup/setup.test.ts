@@ -64,6 +64,17 @@ test('an address that is none is wrong use', async () => {
   expect(codebase.has('.env')).toBe(false);
 });
 
+test('a provider that a skill would bring is named with its skill', async () => {
+  await using codebase = temporaryCodebase({ 'a.txt': '' });
+  addSkill(codebase, 'more', { add: { 'src/model/providers/far.ts': 'export {};\n' } });
+  for (const name of ['far', 'nonsense']) {
+    const run = await setup(codebase.root, 'sk-key', '--provider', name);
+    expect(run).toMatchObject({ code: 2, json: { error: { code: 'USAGE' } } });
+    expect(run.json.error.message).toContain(`not "${name}".`);
+    expect(run.json.error.message.includes('`npx claw apply more`')).toBe(name === 'far');
+  }
+});
+
 test('a refused key is not written', async () => {
   await using codebase = temporaryCodebase({ 'a.txt': '' });
   const server = await startAnthropicServer(() => ({ kind: 'error', status: 401, message: 'no' }));

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { ClawError } from '../../engine/commands.ts';
 import { problemOfAddress } from '../../lib/setting-values.ts';
+import { skillToAddWith } from '../../lib/skill-packages.ts';
 import { askForList } from '../../model/catalog/ask-for-list.ts';
 import { completeOnce } from '../../model/completion.ts';
 import {
@@ -16,6 +17,9 @@ import type { Invocation } from '../verb.ts';
 import { type Answers, type Asking, askForModel, dropTyped } from './ask.ts';
 import { setInDotenv } from './dotenv.ts';
 import { modelsIn, settingsOf } from './settings.ts';
+
+/** The folder of the providers, in a tree. */
+const FOLDER = 'src/model/providers';
 
 /** Options of the model's set-up; it asks for each one that is missing. */
 export type SetupOptions = {
@@ -37,7 +41,7 @@ export async function setUpModel(
 ): Promise<ModelSetUp> {
   const { root, ui } = invocation;
   const providers = withOwnPrefixes(await discoverProviders(), environmentOf(root));
-  const given = givenIn(options, providers);
+  const given = givenIn(options, { root, providers });
   if (process.stdin.isTTY !== true) {
     const result = await tryOut(invocation, providers, await readPiped(given, providers));
     if (result.kind === 'refused') {
@@ -120,15 +124,15 @@ async function tryOut(
   return { kind: 'works', model: { model: model.id, written: ['.env'], text } };
 }
 
+/** The folder of the tree, and the providers that are in it. */
+type Tree = { readonly root: string; readonly providers: readonly ProviderContribution[] };
+
 /** @throws ClawError USAGE for what was given and makes no sense, before anything is asked */
-function givenIn(
-  { provider, baseUrl, model }: SetupOptions,
-  providers: readonly ProviderContribution[],
-): Asking['given'] {
+function givenIn({ provider, baseUrl, model }: SetupOptions, tree: Tree): Asking['given'] {
   const problem = baseUrl === undefined ? null : problemOfAddress(baseUrl);
   if (problem !== null) throw new ClawError('USAGE', `--base-url ${baseUrl}: ${problem}`);
   return {
-    provider: provider === undefined ? null : providerOf(provider, providers),
+    provider: provider === undefined ? null : providerOf(provider, tree),
     baseUrl: baseUrl ?? null,
     model: model ?? null,
   };
@@ -148,15 +152,15 @@ async function readPiped(
   throw new ClawError('USAGE', 'No key came in. Pipe it: npx claw setup < file-with-the-key');
 }
 
-function providerOf(
-  name: string,
-  providers: readonly ProviderContribution[],
-): ProviderContribution {
+function providerOf(name: string, { root, providers }: Tree): ProviderContribution {
   const found = providers.find((provider) => provider.name === name);
   if (found !== undefined) return found;
   const names = providers.map((provider) => provider.name);
   const list = [names.slice(0, -1).join(', '), names.at(-1)].filter(Boolean).join(' or ');
-  throw new ClawError('USAGE', `The provider is ${list}, not "${name}".`);
+  // What is typed becomes part of a path here.
+  const skill = /^[a-z][\w-]*$/.test(name) ? skillToAddWith(root, `${FOLDER}/${name}.ts`) : null;
+  const how = skill === null ? '' : ` The skill ${skill} brings it: \`npx claw apply ${skill}\`.`;
+  throw new ClawError('USAGE', `The provider is ${list}, not "${name}".${how}`);
 }
 
 /** The model of the settings before, and the providers of this tree. */
