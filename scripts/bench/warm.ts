@@ -1,13 +1,16 @@
 /**
- * Measures the way of a message from its sender to the agent in a warm container: the bytes of the far end, the channel's
- * client, the store, the claimed turn, the prompt, the frame on the socket, until it is read and parsed inside.
+ * Measures the way of a message to the agent in a warm container, from the first byte that the far end writes to a socket:
+ * the channel's client, the store, the claimed turn, the prompt, the frame on the socket, until it is read and parsed inside.
+ * On the pty of a serial port it begins with the line that is to be written.
  * On every channel of this tree, each with the far end of its tests: WhatsApp, and those of the skills that are applied.
  * Also the agent's time to its first request to the model, warm and cold.
  *
  *     node scripts/bench/warm.ts [samples] [channel ...]
  */
+import { spawnSync } from 'node:child_process';
 import { fsyncSync, writeSync } from 'node:fs';
 import { mkdtemp, open, rm } from 'node:fs/promises';
+import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -19,6 +22,7 @@ import { lazySandbox } from '../../src/host/turns/agent/lazy-sandbox.ts';
 import { pingDocker } from '../../src/sandbox/engines/daemon/daemon.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { openOwnDatabases } from '../../src/store/own-databases.ts';
+import { SMALL_HEAP, withSmallAllocator } from '../../src/supervisor/small-process.ts';
 import { startAssistant } from '../../src/testing/assistant.ts';
 import type { ChannelSubject, FarEnd } from '../../src/testing/channel/far-end.ts';
 import { sandboxProject } from '../../src/testing/sandbox-project.ts';
@@ -78,6 +82,12 @@ const PAGE_BYTES = 4096;
 /** Longer than TCP waits with an acknowledgement, which holds up what follows. */
 const PAUSE_MS = 60;
 
+if (import.meta.main && !SMALL_HEAP.every((flag) => process.execArgv.includes(flag))) {
+  // As the supervisor starts the assistant.
+  const words = [...SMALL_HEAP, ...process.argv.slice(1)];
+  const env = withSmallAllocator(process.env);
+  process.exit(spawnSync(process.execPath, words, { env, stdio: 'inherit' }).status ?? 1);
+}
 if (import.meta.main) {
   const [samples = '300', ...names] = process.argv.slice(2);
   printWarm(await benchWarm(Number(samples), names));
@@ -219,11 +229,25 @@ function timeWrite(fd: number): number {
 /** Returns the times of one message's way, in milliseconds. */
 async function timeMessage(farEnd: FarEnd, marks: Marks): Promise<readonly number[]> {
   const inside = marks.begin();
+  // Its work before, such as the encryption for this device, is not the assistant's.
+  const { write } = Socket.prototype;
+  onNextWrite(marks.restart);
   await farEnd.sendText('friend', 'direct', 'How warm is the lake today?');
   const times = await inside;
+  Socket.prototype.write = write;
   // What follows is no part of the next sample.
   await sleep(PAUSE_MS);
   return times;
+}
+
+/** Calls back just before anything is written to a socket by this process, once. */
+function onNextWrite(callBack: () => void): void {
+  const { write } = Socket.prototype;
+  Socket.prototype.write = function (this: Socket, ...given: unknown[]) {
+    Socket.prototype.write = write;
+    callBack();
+    return Reflect.apply(write, this, given);
+  };
 }
 
 type Marks = ReturnType<typeof createMarks>;
@@ -239,6 +263,10 @@ function createMarks() {
       over = Promise.withResolvers();
       times = [clockMs()];
       return over.promise;
+    },
+    /** Begins again, where nothing has come yet. */
+    restart(): void {
+      if (times.length === 1) times = [clockMs()];
     },
     channel(channel: Channel): Channel {
       const connect = channel.connect.bind(channel);

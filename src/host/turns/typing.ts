@@ -3,13 +3,16 @@ import type { ChannelOf } from '../address-book.ts';
 
 /** Shows in chats that the assistant is at work. */
 export interface Typing {
-  /** Shows it until the work ends; with several at once, until the last one does. */
+  /**
+   * Shows it until the work ends; with several at once, until the last one does. The work has begun by then, so
+   * it never waits for what the channel does to show it.
+   */
   during<T>(jid: string, work: () => Promise<T>): Promise<T>;
 }
 
 /** @param everyMs how often it is shown again: channels let it fade by themselves */
 export function openTyping(channelOf: ChannelOf, everyMs: number): Typing {
-  const shown = new Map<string, { works: number; readonly timer: NodeJS.Timeout }>();
+  const shown = new Map<string, { works: number; readonly stop: () => void }>();
 
   function start(jid: string): void {
     const running = shown.get(jid);
@@ -17,10 +20,22 @@ export function openTyping(channelOf: ChannelOf, everyMs: number): Typing {
       running.works += 1;
       return;
     }
+    shown.set(jid, { works: 1, stop: show(jid) });
+  }
+
+  /** Returns what ends it. */
+  function show(jid: string): () => void {
+    let timer: NodeJS.Timeout | undefined;
     const channel = channelOf(jid);
-    set(channel, jid, true);
-    const timer = setInterval(() => set(channel, jid, true), everyMs);
-    shown.set(jid, { works: 1, timer });
+    const soon = setImmediate(() => {
+      set(channel, jid, true);
+      timer = setInterval(() => set(channel, jid, true), everyMs);
+    });
+    return () => {
+      clearImmediate(soon);
+      clearInterval(timer);
+      if (timer !== undefined) set(channelOf(jid), jid, false);
+    };
   }
 
   function end(jid: string): void {
@@ -28,9 +43,8 @@ export function openTyping(channelOf: ChannelOf, everyMs: number): Typing {
     if (running === undefined) return;
     running.works -= 1;
     if (running.works > 0) return;
-    clearInterval(running.timer);
     shown.delete(jid);
-    set(channelOf(jid), jid, false);
+    running.stop();
   }
 
   return {

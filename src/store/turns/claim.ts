@@ -66,6 +66,11 @@ export function createClaimer(database: Database): {
   const beside = database.prepare(`
     SELECT seq FROM turns AS waiting
     WHERE state = 'queued' AND kind = 'agent' AND ${isBesideSql('waiting')} ORDER BY seq LIMIT 1`);
+  // Looked at before a transaction is begun: most often there is nothing to claim.
+  const isWaiting = database
+    .prepare(`SELECT 1 FROM turns WHERE state = 'queued' AND kind = ? LIMIT 1`)
+    .pluck();
+  const waits = (kind: TurnKind): boolean => isWaiting.get(kind) !== undefined;
   const claimBeside = database.transaction((lease: Lease) => {
     const found = Seq.optional().parse(beside.get());
     return found === undefined ? null : parseTurn(claim.get({ ...found, ...lease }));
@@ -79,11 +84,14 @@ export function createClaimer(database: Database): {
   });
   return {
     // A command that began must not begin again from its start, whatever happens.
-    claimNext: (kind, lease) =>
-      kind === 'command'
+    claimNext(kind, lease) {
+      if (!waits(kind)) return null;
+      return kind === 'command'
         ? claimNext(kind, lease)
-        : withoutWaiting(database, () => claimNext(kind, lease)),
-    claimBeside: (lease) => withoutWaiting(database, () => claimBeside(lease)),
+        : withoutWaiting(database, () => claimNext(kind, lease));
+    },
+    claimBeside: (lease) =>
+      waits('agent') ? withoutWaiting(database, () => claimBeside(lease)) : null,
   };
 }
 
