@@ -76,12 +76,13 @@ export function mergeRegions(
   texts: Interned,
   format: Format | null,
 ): readonly Region[] {
-  const joined = disputeTwins(joinRepeats(alignRegions(texts), texts), texts);
+  const whole = { texts, lines, format };
+  const joined = disputeTwins(joinRepeats(alignRegions(texts), texts), whole);
   const disputed = disputeStrays(joined, texts, lines);
   const keepsBreaks = format === 'markdown';
   const agreed = disputed.map((region) => resolveSameChange(region, { texts, lines, keepsBreaks }));
   // More of the same can be what the other side has a few lines further on.
-  const isOnce = disputeTwins(disputeRepeats(agreed, texts), texts) === agreed;
+  const isOnce = disputeTwins(disputeRepeats(agreed, texts), whole) === agreed;
   const aligned = isOnce ? agreed : disputed;
   const resolved = format === null ? aligned : resolveRegions(aligned, texts, lines, format);
   const regions = resolved === aligned ? aligned : disputeRepeats(resolved, texts);
@@ -100,7 +101,7 @@ function letInsertions(
 ): readonly Region[] | null {
   const parted = partInsertions(regions, texts, lines);
   if (parted === null) return null;
-  const joined = disputeTwins(joinRepeats(parted, texts), texts);
+  const joined = disputeTwins(joinRepeats(parted, texts), { texts, lines, format });
   const checked = disputeStrays(joined, texts, lines);
   const isDoubtful = checked.some(({ kind }) => kind === 'conflict');
   return !isDoubtful && isSound(checked, texts, lines, format) ? checked : null;

@@ -28,7 +28,7 @@ export function reopeningOf(
   const texts = internLines(lines);
   const aligned = alignRegions(texts);
   if (isOpen(aligned)) return null;
-  const joined = disputeTwins(joinRepeats(aligned, texts), texts);
+  const joined = disputeTwins(joinRepeats(aligned, texts), { texts, lines, format });
   if (isOpen(joined)) return 'repeated';
   const regions = disputeStrays(joined, texts, lines);
   if (isOpen(regions)) return 'misplaced';
