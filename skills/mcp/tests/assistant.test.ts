@@ -85,7 +85,10 @@ async function loginServer(): Promise<{
     const mcp = new McpServer({ name: 'far', version: '1' });
     mcp.registerTool(
       'add',
-      { description: 'Adds.', inputSchema: { a: z.number(), b: z.number() } },
+      {
+        description: `Adds. ${'And adds. '.repeat(20)}`,
+        inputSchema: { a: z.number(), b: z.number() },
+      },
       ({ a, b }) => ({ content: [{ type: 'text', text: String(a + b) }] }),
     );
     const transport = new StreamableHTTPServerTransport({});
@@ -145,8 +148,8 @@ test('the owner logs in by a page that comes back to this machine, and the token
   const [landed] = await once(get(back, { headers: led }), 'response');
   expect(await text(landed)).toContain('far is connected. You can close this page.');
   expect(statSync(join(dataDir, 'mcp/oauth/far.json')).mode & 0o777).toBe(0o600);
-  expect(await say('/mcp')).toBe('- **far**: connected, 1 tools for main');
-  expect(await say('/mcp tools far')).toBe('- `add`: Adds.');
+  expect(await say('/mcp')).toBe('- **far**: connected, 1 tool for main');
+  expect(await say('/mcp tools far')).toMatch(/^- `add`: Adds\. [\s\S]{80,}…$/);
   expect(await say('add')).toBe('done');
   expect(results).toEqual([true, '5']);
   far.expire();

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { readKeptFile } from '../../lib/kept-packages.ts';
 
 const MAX_CHARS = 4_000;
@@ -10,11 +10,19 @@ export type SetupSteps = { readonly section: string | null; readonly whole: stri
 /** Returns the set-up steps of a skill's `SKILL.md`; empty where there is no such file. */
 export async function setupSteps(projectDir: string, skill: string): Promise<SetupSteps> {
   const page = await readPage(projectDir, skill);
-  const text = page.replace(/^---\n[\s\S]*?\n---\n/, '').trim();
+  const text = fromProject(page.replace(/^---\n[\s\S]*?\n---\n/, ''), skill).trim();
   return {
     section: setupSection(text)?.slice(0, MAX_CHARS) ?? null,
     whole: text.slice(0, MAX_CHARS),
   };
+}
+
+/** Makes links of the page to other files lead from the project's folder: a chat knows no folder of the skill. */
+function fromProject(page: string, skill: string): string {
+  return page.replace(
+    /\]\((\.\.?\/[^)\s]+)\)/g,
+    (_, path: string) => `](${posix.join('skills', skill, path)})`,
+  );
 }
 
 async function readPage(projectDir: string, skill: string): Promise<string> {

@@ -22,7 +22,8 @@ export const service = defineService({
     }
     return {
       stop: sessions.close,
-      status: () => `answers at ${address}, ${sessions.count()} clients`,
+      status: () =>
+        `answers at ${address}, ${sessions.count() === 1 ? '1 client' : `${sessions.count()} clients`}`,
     };
   },
 });

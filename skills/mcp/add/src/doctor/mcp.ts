@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { readStates } from '../lib/mcp/board.ts';
+import { countedTools, readStates } from '../lib/mcp/board.ts';
 import { type McpServer, readMcpConfig } from '../lib/mcp/config.ts';
 import { launchOf } from '../lib/mcp/packages.ts';
 import { probe } from '../lib/mcp/probe.ts';
@@ -30,7 +30,7 @@ async function look(server: McpServer, { dataDir, isOffline }: Subject): Promise
     ? readStates(dataDir)?.servers.find((one) => one.name === name)
     : undefined;
   if (state?.state === 'connected')
-    return ok(AREA, `${name} is connected, with ${state.tools} tools`, state.detail);
+    return ok(AREA, `${name} is connected, with ${countedTools(state.tools)}`, state.detail);
   if (server.kind === 'stdio') {
     try {
       launchOf(server, dataDir);

@@ -2,6 +2,7 @@ import { mkdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { defineService } from '../host/contracts/service.ts';
+import { countedTools } from '../lib/mcp/board.ts';
 import { readMcpConfig } from '../lib/mcp/config.ts';
 import { callbackPage } from './mcp/callback-page.ts';
 import { answerOwner } from './mcp/owner-answers.ts';
@@ -59,7 +60,7 @@ export const service = defineService({
         const states = servers.states();
         if (states.length === 0) return servers.problems[0] ?? null;
         const connected = states.filter(({ state }) => state === 'connected').length;
-        return `${connected} of ${states.length} servers connected, ${servers.tools.length} tools`;
+        return `${connected} of ${states.length} servers connected, ${countedTools(servers.tools.length)}`;
       },
     };
   },

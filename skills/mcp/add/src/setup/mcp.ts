@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { readStates } from '../lib/mcp/board.ts';
+import { countedTools, readStates } from '../lib/mcp/board.ts';
 import { configFile, type McpServer, parseServer, readMcpConfig } from '../lib/mcp/config.ts';
 import { editConfig, entryOf } from '../lib/mcp/edit.ts';
 import { installServer } from '../lib/mcp/install.ts';
@@ -148,7 +148,10 @@ async function tryServer({ dataDir }: Context, server: McpServer): Promise<Setup
     };
   const note = state.detail === null ? '' : ` (${state.detail})`;
   if (state.state !== 'connected') throw new SetupRefused(`${name} is ${state.state}${note}.`);
-  return { summary: `${name} is connected, with ${state.tools} tools${note}.`, data: { ...state } };
+  return {
+    summary: `${name} is connected, with ${countedTools(state.tools)}${note}.`,
+    data: { ...state },
+  };
 }
 
 function list({ dataDir, settings, say }: Context): SetupOutcome {

@@ -35,3 +35,8 @@ export function readStates(dataDir: string): z.output<typeof Kept> | null {
 function stateFile(dataDir: string): string {
   return join(dataDir, 'mcp', 'state.json');
 }
+
+/** Returns a number of tools in words. */
+export function countedTools(count: number): string {
+  return count === 1 ? '1 tool' : `${count} tools`;
+}

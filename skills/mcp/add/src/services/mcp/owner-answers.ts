@@ -1,9 +1,12 @@
-import type { ServerState } from '../../lib/mcp/board.ts';
+import { oneLine } from '../../host/scheduler/one-line.ts';
+import { countedTools, type ServerState } from '../../lib/mcp/board.ts';
 import type { McpServers } from './servers.ts';
 
 const HOW =
   'Say `/mcp`, `/mcp tools <server>`, `/mcp restart <server>`, `/mcp login <server>` or `/mcp logout <server>`.';
 const MOST_SHOWN = 40;
+/** The most characters shown of what a server says of a tool. */
+const MOST_OF_A_TOOL = 100;
 
 /** Answers the owner's `/mcp`, and does what it asks for. */
 export async function answerOwner(servers: McpServers, argument: string): Promise<string> {
@@ -38,7 +41,7 @@ function line({ name, state, detail, tools, groups }: ServerState): string {
   };
   const where = groups.includes('*') ? 'all groups' : groups.join(', ');
   const note = detail === null ? '' : ` (${detail})`;
-  return `- **${name}**: ${said[state]}${note}, ${tools} tools for ${where}`;
+  return `- **${name}**: ${said[state]}${note}, ${countedTools(tools)} for ${where}`;
 }
 
 function toolList(
@@ -48,7 +51,7 @@ function toolList(
   if (tools.length === 0) return `${name} offers no tools now.`;
   const lines = tools.slice(0, MOST_SHOWN).map((tool) => {
     const [first = ''] = tool.description.split('\n');
-    return `- \`${tool.name}\`: ${first.slice(0, 100)}`;
+    return `- \`${tool.name}\`: ${oneLine(first, MOST_OF_A_TOOL)}`;
   });
   const more = tools.length - MOST_SHOWN;
   return [...lines, ...(more > 0 ? [`… and ${more} more`] : [])].join('\n');
