@@ -76,7 +76,7 @@ async function prepare(
     baseImage: null,
     onProgress: () => {},
   };
-  const image = await ensureImage(docker, engineParts);
+  const { name: image } = await ensureImage(docker, engineParts);
   const engine = await openDocker({ ...engineParts, docker, name: 'docker', user });
   const bundle = await bundleAgent(PROJECT, work);
   const places = {

@@ -33,7 +33,7 @@ export async function openSandbox(
       if (settings.sandbox === null && isWeaker(engines, name, options.least ?? null)) {
         return { kind: 'unavailable', advice: weaker(name, reasons), needsWord: true };
       }
-      if (reasons.length > 0) onProgress(`agents run under ${name}: ${reasons.join(' ')}`);
+      if (reasons.length > 0) onProgress(`agents run under ${name}: ${reasons.join('; ')}`);
       return await readySandbox(engine, options, user);
     } catch (error) {
       if (!(error instanceof EngineUnusable)) throw error;
@@ -107,7 +107,7 @@ export function findersOf(
 
 function weaker(engine: string, reasons: readonly string[]): string {
   return (
-    `Agents ran in a stronger sandbox before (${reasons.join(' ')}), so none runs now. ` +
+    `Agents ran in a stronger sandbox before (${reasons.join('; ')}), so none runs now. ` +
     `Start that again and say \`/retry\`, or say \`/sandbox ${engine}\` to let them run in ${engine}, ` +
     'which limits memory only for each process.'
   );

@@ -111,7 +111,7 @@ test('garbage on stdin is passed over and told once, and what the assistant refu
     },
   });
   // The session is the one from before, with what it watches.
-  expect(await commands(served.assistant, '/status')).toMatch(/service mcp-server: .*, 1 clients/);
+  expect(await commands(served.assistant, '/status')).toMatch(/service mcp-server: .*, 1 client\b/);
   await client.end();
   for (const line of client.lines) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
 });

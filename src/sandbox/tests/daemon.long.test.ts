@@ -64,3 +64,21 @@ await describeWithEngine('docker', 'an image that was cleared away', () => {
     expect((await look()).isThere).toBe(true);
   });
 });
+
+await describeWithEngine('docker', 'an image that cannot be built', () => {
+  test('is replaced by the one from before, and the reason is told where the engine is', async () => {
+    const files = {
+      'container/install.mjs': [
+        "console.log('added 1 package');",
+        "console.error('npm error code ENOTFOUND');",
+        "console.error('npm error no server of that name');",
+        'process.exit(1);',
+      ].join('\n'),
+    };
+    await using project = await sandboxProject({ engine: 'docker', files });
+    expect(project.sandbox.description).toMatch(
+      /image patchclaw-agent of before \(the agent's image cannot be built: npm error code ENOTFOUND npm error no server of that name\)$/,
+    );
+    expect(await project.answer('hello')).toContain('hello');
+  });
+});

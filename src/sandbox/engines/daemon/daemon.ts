@@ -56,7 +56,7 @@ export async function openDocker(parts: DockerParts): Promise<Engine> {
 
   const naming: Naming = (folder) => ({
     ...placement,
-    image,
+    image: image.name,
     name: `patchclaw-${instanceId}-${folder}-${randomBytes(3).toString('hex')}`,
     labels: { [INSTANCE_LABEL]: instanceId, [GROUP_LABEL]: folder },
   });
@@ -74,7 +74,7 @@ export async function openDocker(parts: DockerParts): Promise<Engine> {
 
   return {
     name,
-    description: `${name} ${Version}, image ${IMAGE_NAME}`,
+    description: `${name} ${Version}, image ${IMAGE_NAME}${image.problem === null ? '' : ` of before (${image.problem})`}`,
     startContainer: (spec) => withImage(() => startContainer(docker, spec, naming)),
     startProgram: (spec) => withImage(() => startProgram(docker, spec, naming)),
   };

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import type Docker from 'dockerode';
+import { oneLine } from '../../../model/failure.ts';
 import { EngineUnusable, type ImageLook } from '../engine.ts';
 
 export const IMAGE_NAME = 'patchclaw-agent';
@@ -15,6 +17,9 @@ const CONTEXT = ['Dockerfile', 'install.mjs', 'packages.json'];
 const INPUTS_LABEL = 'patchclaw.inputs';
 const PROJECT_LABEL = 'patchclaw.project';
 
+/** Of what a build said, the lines that are told of its failure. */
+const MOST_LINES = 4;
+
 export type ImageParts = {
   readonly projectDir: string;
   readonly instanceId: string;
@@ -22,35 +27,93 @@ export type ImageParts = {
   readonly onProgress: (line: string) => void;
 };
 
+/** An image that agents can run in. */
+export type AgentImage = {
+  /** Name and tag, or an id. */
+  readonly name: string;
+  /** Why it is an earlier one and not the one that is wanted; null where it is that. */
+  readonly problem: string | null;
+};
+
 /**
- * Finds the agent's image, or builds it.
+ * Finds the agent's image, or builds it. Where that fails, such as without a network, an earlier image does: it lacks
+ * what was added since, but agents run.
  *
  * The tag is a digest of all inputs, base included: installations with the same packages share an
  * image, and a changed package list is another image by itself.
  *
- * @returns name and tag
- * @throws EngineUnusable when there is no base to build on, or the build fails
+ * @throws EngineUnusable when there is no base to build on, or the build fails and there is no earlier image
  */
-export async function ensureImage(docker: Docker, parts: ImageParts): Promise<string> {
+export async function ensureImage(docker: Docker, parts: ImageParts): Promise<AgentImage> {
   const base = await ensureBase(docker, parts);
   const contextDir = join(parts.projectDir, 'container');
   const inputs = await inputsDigest(contextDir, base.layers);
   const image = `${IMAGE_NAME}:${inputs}`;
-  if ((await imageLayers(docker, image)) !== null) return image;
+  if ((await imageLayers(docker, image)) !== null) return { name: image, problem: null };
+  try {
+    await buildImage(docker, parts, { image, inputs, base: base.name });
+  } catch (error) {
+    if (!(error instanceof EngineUnusable)) throw error;
+    const earlier = await earlierImage(docker, parts.instanceId);
+    if (earlier === null) throw error;
+    parts.onProgress(`agents run in an earlier image: ${error.message}`);
+    return { name: earlier, problem: error.message };
+  }
+  await removeOlder(docker, parts.instanceId, image);
+  return { name: image, problem: null };
+}
 
-  parts.onProgress(`building the agent's image on ${base.name}, which happens once`);
+/** @throws EngineUnusable with the last words of the build */
+async function buildImage(
+  docker: Docker,
+  parts: ImageParts,
+  {
+    image,
+    inputs,
+    base,
+  }: { readonly image: string; readonly inputs: string; readonly base: string },
+): Promise<void> {
+  const context = join(parts.projectDir, 'container');
+  parts.onProgress(`building the agent's image on ${base}, which happens once`);
   const labels = { [INPUTS_LABEL]: inputs, [PROJECT_LABEL]: parts.instanceId };
   const steps = await docker
     .buildImage(
-      { context: contextDir, src: CONTEXT },
-      { t: image, buildargs: { BASE: base.name }, labels, rm: true, forcerm: true },
+      { context, src: CONTEXT },
+      { t: image, buildargs: { BASE: base }, labels, rm: true, forcerm: true },
     )
     .catch((error: Error) => {
-      throw new EngineUnusable(`The agent's image cannot be built: ${error.message}`);
+      throw new EngineUnusable(`the agent's image cannot be built: ${error.message}`);
     });
-  await follow(docker, steps, parts.onProgress);
-  await removeOlder(docker, parts.instanceId, image);
-  return image;
+  const said: string[] = [];
+  try {
+    await follow(docker, steps, (line) => {
+      if (line.startsWith('Step ')) parts.onProgress(line);
+      else said.push(line);
+    });
+  } catch (error) {
+    throw new EngineUnusable(
+      `the agent's image cannot be built: ${lastWords(said) ?? (error as Error).message}`,
+    );
+  }
+}
+
+/** Returns the lines in which a build says what went wrong, on one line; null where it said nothing. */
+function lastWords(said: readonly string[]): string | null {
+  const lines = said.flatMap((text) => stripVTControlCharacters(text).split('\n'));
+  const errors = lines.filter((line) => /^(npm (error|ERR!)|E:|Err:)/.test(line));
+  const last = (errors.length > 0 ? errors : lines).filter((line) => line.trim() !== '');
+  const text = oneLine(last.slice(-MOST_LINES).join(' '));
+  return text === '' ? null : text;
+}
+
+/** Returns the newest image that was made for agents, rather one of this installation; null for none. */
+async function earlierImage(docker: Docker, instanceId: string): Promise<string | null> {
+  const found = await docker.listImages({ filters: { label: [INPUTS_LABEL] } });
+  const isOwn = ({ Labels }: Docker.ImageInfo) => Labels?.[PROJECT_LABEL] === instanceId;
+  const [newest] = found.toSorted(
+    (one, other) => Number(isOwn(other)) - Number(isOwn(one)) || other.Created - one.Created,
+  );
+  return newest?.Id ?? null;
 }
 
 /** Looks for the agent's image and its base, and makes neither. */
@@ -133,7 +196,7 @@ async function follow(
       },
       (step: { stream?: string }) => {
         const line = step.stream?.trim() ?? '';
-        if (line.startsWith('Step ')) onProgress(line);
+        if (line !== '') onProgress(line);
       },
     );
   });

@@ -40,7 +40,7 @@ async function look(server: McpServer, { dataDir, isOffline }: Subject): Promise
     if (state === undefined) return ok(AREA, `${name} has its files; it starts with the assistant`);
     return problem(
       AREA,
-      `${name} is ${state.state}: ${state.detail}`,
+      `${name} is ${state.state}${state.detail === null ? '' : `: ${state.detail}`}`,
       '`npx claw logs` has the rest.',
     );
   }
