@@ -140,7 +140,7 @@ await describeWithEngine('docker', 'the agent that people expect, from one line'
   test('seven skills are added by one line and a yes, and the assistant comes back with them', async () => {
     const plan = await assistant.ask(`/add-${SKILLS}`);
     expect(plan).toMatch(/- files: \d+ new/);
-    expect(plan).toContain('Add it? Say yes or no.');
+    expect(plan).toContain('Add them? Say yes or no.');
     const from = assistant.stdout.length;
     assistant.say('yes');
     await assistant.until(() => assistant.stdout.slice(from).includes('Publish'));

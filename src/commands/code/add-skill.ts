@@ -56,7 +56,7 @@ function requestOf(skills: readonly string[], allow: readonly string[]): Preview
     title: (plan) => titleOf(bringsOf(plan).skills, skills),
     asks: 'always',
     typed: `/add-${named}`,
-    question: 'Add it?',
+    question: skills.length === 1 ? 'Add it?' : 'Add them?',
     declined: `${named} was not added. Say \`/add-${named}\` when you want it.`,
   };
 }

@@ -18,10 +18,16 @@ export function bringsOf(result: ClawResult): Brings {
 /** Returns a plan in lines: files, then packages and settings where it brings some; what goes is not told. */
 export function planLines(result: ClawResult, isSet: (setting: string) => boolean): string {
   const { packages, settings, requiredSettings } = bringsOf(result);
-  const named = settings.map((name) => {
+  const isOptional = (name: string) => !isSet(name) && !requiredSettings.includes(name);
+  const optional = settings.filter(isOptional);
+  const listed = settings.filter((name) => !isOptional(name) || optional.length <= NAMED_SETTINGS);
+  const named = listed.map((name) => {
     if (isSet(name)) return name;
-    return `${name} (${requiredSettings.includes(name) ? 'not set' : 'optional'})`;
+    return `${name} (${isOptional(name) ? 'optional' : 'not set'})`;
   });
+  if (optional.length > NAMED_SETTINGS) {
+    named.push(`${optional.length} optional ones, which \`.env.example\` explains`);
+  }
   return [
     `- files: ${filesLine(result.changes)}`,
     ...(packages.length > 0 ? [`- packages: ${packages.join(', ')}`] : []),
@@ -31,6 +37,8 @@ export function planLines(result: ClawResult, isSet: (setting: string) => boolea
 
 const KINDS = { add: 'new', modify: 'changed', delete: 'deleted', rename: 'renamed' } as const;
 const NAMED_FILES = 4;
+/** Of settings that can be left out, as many are named; of more their number is told. */
+const NAMED_SETTINGS = 4;
 
 function filesLine(changes: ClawResult['changes']): string {
   if (changes.length === 0) return 'none';

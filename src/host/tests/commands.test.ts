@@ -212,6 +212,25 @@ test('a setting that a skill works without is not asked for, and its set-up is t
   await second.stop();
 });
 
+test('of many settings that can be left out, their number is told beside those to set', async () => {
+  const optional = ['A', 'B', 'C', 'D', 'E'].map(
+    (letter) => `{ name: LAMP_${letter}, optional: true }`,
+  );
+  const greeting = Object.entries(greetingSkill('greeting')).map(([path, text]) => [
+    path,
+    text.replace('[GREETING_WORD]', `[GREETING_WORD, ${optional.join(', ')}]`),
+  ]);
+  using project = new TestProject({ ...PROJECT, ...Object.fromEntries(greeting) });
+  const assistant = await project.start();
+  await assistant.terminal.say('/add-greeting');
+  expect(await hears(assistant, 'Say yes or no.')).toContain(
+    '- settings: GREETING_WORD (not set), 5 optional ones, which `.env.example` explains\n',
+  );
+  await assistant.terminal.say('/add-greeting packed');
+  expect(await hears(assistant, 'Add them?')).toContain('packed 1.2.0 bring:');
+  await assistant.stop();
+});
+
 test('a tree that was taken back is told with the reason', async () => {
   using project = new TestProject(PROJECT);
   const first = await project.start();
