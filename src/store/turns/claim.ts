@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
+import { withoutWaiting } from '../../lib/own-database.ts';
 import { parseTurn, TURN_COLUMNS, type Turn, type TurnKind } from './turn.ts';
 
 /**
@@ -83,7 +84,8 @@ export function createClaimer(database: Database): {
     return parseTurn(claim.get({ seq, ...lease }));
   });
   return {
-    // A command that began must not begin again from its start, whatever happens.
+    // A power cut can take an agent's claim back, and nothing else: its turn is queued again then, as every claimed one
+    // is after a crash. A command that began must not begin again from its start, whatever happens.
     claimNext(kind, lease) {
       if (!waits(kind)) return null;
       return kind === 'command'
@@ -93,19 +95,4 @@ export function createClaimer(database: Database): {
     claimBeside: (lease) =>
       waits('agent') ? withoutWaiting(database, () => claimBeside(lease)) : null,
   };
-}
-
-/**
- * Commits without waiting for the disk. A power cut can take the claim back, and nothing else: the agent's turn is queued
- * again then, as every claimed one is after a crash. The next commit that waits takes this one to disk too.
- */
-function withoutWaiting<T>(database: Database, claim: () => T): T {
-  // Inside a transaction it is that one's commit that waits.
-  if (database.inTransaction) return claim();
-  database.exec('PRAGMA synchronous = NORMAL');
-  try {
-    return claim();
-  } finally {
-    database.exec('PRAGMA synchronous = FULL');
-  }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { OpenDatabase } from '../../lib/own-database.ts';
+import { type OpenDatabase, withoutWaiting } from '../../lib/own-database.ts';
 
 const MIGRATIONS = [
   `CREATE TABLE cursor (
@@ -126,20 +126,23 @@ export function openRecords(openDatabase: OpenDatabase, now: () => number): Reco
     prepare(`DELETE FROM ${table} WHERE at < ?`).run(now() - KEPT_MS);
   }
 
+  // A power cut that takes back what was noted of a mail takes back the cursor's step past it as well: it is read again.
+  const inPassing = (work: () => unknown) => void withoutWaiting(database, work);
   return {
     cursor(mailbox) {
       if (cursor.get(mailbox) === undefined) beginCursor.run(mailbox, now());
       return Cursor.parse(cursor.get(mailbox));
     },
-    advance: (mailbox, uidValidity, lastUid) => void advance.run(uidValidity, lastUid, mailbox),
-    noteMail: (one) => void noteMail.run({ ...one, now: now() }),
+    advance: (mailbox, uidValidity, lastUid) =>
+      inPassing(() => advance.run(uidValidity, lastUid, mailbox)),
+    noteMail: (one) => inPassing(() => noteMail.run({ ...one, now: now() })),
     mail: (jid, id) => Mail.optional().parse(mail.get(jid, id)) ?? null,
     lastMail: (jid, thread) => Mail.optional().parse(lastMail.get({ jid, thread })) ?? null,
     threadOf(id) {
       const row = z.object({ thread: z.string() }).optional().parse(threadOf.get({ id }));
       return row?.thread ?? null;
     },
-    noteFile: (jid, id, place) => void noteFile.run({ jid, id, ...place, now: now() }),
+    noteFile: (jid, id, place) => inPassing(() => noteFile.run({ jid, id, ...place, now: now() })),
     file: (jid, id) => FileRow.optional().parse(file.get(jid, id)) ?? null,
     addMember: (jid, address) => void addMember.run(jid, address),
     members: (jid) => z.array(z.string()).parse(members.all(jid)),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { OpenDatabase } from '../../lib/own-database.ts';
+import { type OpenDatabase, withoutWaiting } from '../../lib/own-database.ts';
 import { openSentMessages, type SentMessages } from '../kit/sent-messages.ts';
 
 const MIGRATION = `
@@ -78,7 +78,8 @@ export function openRecords(openDatabase: OpenDatabase, now: () => number): Reco
     inbox: {
       add: (event) => void add.run(event),
       next: () => Event.optional().parse(next.get()) ?? null,
-      done: (seq) => void done.run(seq),
+      // Lost, it is handed over again, and known to the host.
+      done: (seq) => withoutWaiting(database, () => void done.run(seq)),
     },
     files: {
       keep: (jid, id, file) => void keep.run({ jid, id, ...file, now: now() }),

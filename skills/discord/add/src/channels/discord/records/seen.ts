@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { OwnDatabase } from '../../../lib/own-database.ts';
+import { type OwnDatabase, withoutWaiting } from '../../../lib/own-database.ts';
 
 const MOST_CHANNELS = 50;
 const REMEMBERED_MS = 30 * 86_400_000;
@@ -38,7 +38,8 @@ export function openSeenMessages(database: OwnDatabase, now: () => number): Seen
   );
   const forget = database.prepare('DELETE FROM seen WHERE channel_id = ?');
   return {
-    note: (message) => void note.run({ ...message, now: now() }),
+    // Lost, the messages after the one before are asked for again, and known to the host.
+    note: (message) => withoutWaiting(database, () => void note.run({ ...message, now: now() })),
     latest: () => z.array(Row).parse(latest.all(now() - REMEMBERED_MS)),
     forget: (channelId) => void forget.run(channelId),
   };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { OwnDatabase } from '../../../lib/own-database.ts';
+import { type OwnDatabase, withoutWaiting } from '../../../lib/own-database.ts';
 import type { SavedSession } from '../gateway/session.ts';
 
 /** The table of the session, in the channel's database. */
@@ -41,7 +41,8 @@ export function openSessionBook(database: OwnDatabase, apiUrl: string): SessionB
       return row === undefined || row.apiUrl !== apiUrl ? null : row;
     },
     begin: (session) => void replace.run({ ...session, apiUrl }),
-    advance: (sequence) => void advance.run(sequence, sequence),
+    // Lost, Discord sends the events after it once more.
+    advance: (sequence) => withoutWaiting(database, () => void advance.run(sequence, sequence)),
     drop: () => void drop.run(),
   };
 }

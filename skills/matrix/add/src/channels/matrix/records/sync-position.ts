@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { OwnDatabase } from '../../../lib/own-database.ts';
+import { type OwnDatabase, withoutWaiting } from '../../../lib/own-database.ts';
 
 /** The table of the position in the server's stream, in the channel's database. */
 export const POSITION_MIGRATION = `CREATE TABLE position (
@@ -27,6 +27,7 @@ export function openSyncPosition(database: OwnDatabase): SyncPosition {
       const row = Row.optional().parse(find.get());
       return row?.account === account ? row.since : null;
     },
-    advance: (account, since) => void replace.run(account, since),
+    // Lost, the server sends what came since once more.
+    advance: (account, since) => withoutWaiting(database, () => void replace.run(account, since)),
   };
 }
