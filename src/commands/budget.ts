@@ -12,7 +12,7 @@ const USAGE =
 export const command = defineCommand({
   scope: 'owner',
   name: 'budget',
-  help: 'what was spent today; with a chat and `10 usd`, `500000 tokens`, `none` or `default` what it may spend',
+  help: 'what was spent today; `/budget 2 10 usd` is what chat 2 may spend a day, and so `500000 tokens`, `none`, `default`',
   isQuick: true,
   run: (context, argument) =>
     answerOrRefusal(async () => {

@@ -6,7 +6,7 @@ import { fileOf } from '../lib/tree-fault.ts';
 export const command = defineCommand({
   scope: 'owner',
   name: 'help',
-  help: 'lists these commands; with the name of one, only that',
+  help: 'lists these commands; `/help model` tells of that one alone',
   isQuick: true,
   async run({ commands, settings, projectDir }, argument) {
     if (argument.trim() !== '') return { kind: 'answer', text: helpOn(argument.trim(), commands) };

@@ -12,7 +12,7 @@ const FOUND = 40;
 export const command = defineCommand({
   scope: 'owner',
   name: 'model',
-  help: 'the models there are, with prices; with a name the one that answers here, `for <chat>` or `for all`; `default` goes back',
+  help: 'lists the models with prices; `/model <name>` sets the one that answers here, with `for 2` or `for all` elsewhere; `/model default` goes back',
   chats: 'all',
   isQuick: true,
   run: (context, argument) =>

@@ -11,7 +11,7 @@ type Pairable = ReturnType<CommandContext['channels']>[number] & { readonly pair
 export const command = defineCommand({
   scope: 'owner',
   name: 'pair',
-  help: 'links a channel to your phone by a QR code, or, followed by your number, by a code to type',
+  help: 'links a channel to your phone by a QR code; `/pair <your number>` by a code to type',
   isCancellable: true,
   async run(context, argument) {
     const asked = chosenIn(context, argument.trim());

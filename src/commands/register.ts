@@ -23,7 +23,7 @@ const Asked = z.object({
 export const command = defineCommand({
   scope: 'owner',
   name: 'register',
-  help: 'takes part in a chat: its number or name, `as` a folder, `trigger` a word, or `always`',
+  help: 'takes part in a chat: `/register 3`; with `as home` in that folder, with `trigger @home` or `always` for how it is called',
   run: (context, argument) =>
     answerOrRefusal(async () => {
       const { chat, options } = readWords(context, wordsOf(argument));

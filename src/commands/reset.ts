@@ -6,7 +6,7 @@ import { joined, wordsOf } from '../host/groups/words.ts';
 export const command = defineCommand({
   scope: 'owner',
   name: 'reset',
-  help: 'begins a new conversation, here or in the chat that is named; what is written down stays',
+  help: 'begins a new conversation here, or in the chat you name; what is written down stays',
   run: (context, argument) =>
     answerOrRefusal(async () => {
       const { store, newId, now } = context;

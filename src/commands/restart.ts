@@ -3,7 +3,7 @@ import { defineCommand } from '../host/contracts/command.ts';
 export const command = defineCommand({
   scope: 'owner',
   name: 'restart',
-  help: 'starts the assistant again and reads `.env` again',
+  help: 'starts the assistant again, with `.env` as it is then',
   takesNothing: true,
   isForAgents: true,
   async run({ settingsProblem }) {

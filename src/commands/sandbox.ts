@@ -3,7 +3,7 @@ import { type CommandContext, defineCommand } from '../host/contracts/command.ts
 export const command = defineCommand({
   scope: 'owner',
   name: 'sandbox',
-  help: 'what runs the agents; followed by `bubblewrap` they may run there where Docker is missing, by `docker` no longer',
+  help: 'what runs the agents; `/sandbox bubblewrap` lets them run there where Docker is missing, `/sandbox docker` no longer',
   async run(context, argument) {
     const wanted = argument.trim().toLowerCase();
     if (wanted === '') return { kind: 'answer', text: await stateOf(context) };

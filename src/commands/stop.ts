@@ -7,7 +7,7 @@ import { joined, wordsOf } from '../host/groups/words.ts';
 export const command = defineCommand({
   scope: 'owner',
   name: 'stop',
-  help: 'ends what the agent is doing here, or in the chat with that number or name; or a `/pair`',
+  help: 'ends what the agent does here, or a `/pair`; `/stop 2` what it does in chat 2',
   isQuick: true,
   run: (context, argument) =>
     answerOrRefusal(async () => {

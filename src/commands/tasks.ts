@@ -13,7 +13,7 @@ const PROMPT_LENGTH = 80;
 export const command = defineCommand({
   scope: 'owner',
   name: 'tasks',
-  help: 'scheduled tasks; `pause`, `resume`, `cancel`, `run … now`, `log` and a number',
+  help: 'lists the scheduled tasks; `/tasks pause 2` pauses one, and so `resume`, `cancel`, `run` and `log`',
   isQuick: true,
   async run(context, argument) {
     const said = argument.trim().toLowerCase();

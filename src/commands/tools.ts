@@ -9,7 +9,7 @@ import type { Group } from '../store/store.ts';
 export const command = defineCommand({
   scope: 'owner',
   name: 'tools',
-  help: 'what agents can use in this chat; `off <tool>` and `on <tool>` switch one, `for <chat>` elsewhere',
+  help: 'lists what agents can use in this chat; `/tools off <tool>` and `/tools on <tool>` switch one, with `for 2` in chat 2',
   chats: 'all',
   isQuick: true,
   run: (context, argument) =>

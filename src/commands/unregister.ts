@@ -13,7 +13,7 @@ const Asked = z.object({ jid: z.string() });
 export const command = defineCommand({
   scope: 'owner',
   name: 'unregister',
-  help: 'leaves a chat and keeps its folder; followed by `delete`, everything of it is deleted',
+  help: 'leaves a chat and keeps its folder; `/unregister 2 delete` deletes all of it',
   run: (context, argument) =>
     answerOrRefusal(async () => {
       const words = wordsOf(argument);

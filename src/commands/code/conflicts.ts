@@ -13,7 +13,7 @@ const USAGE =
 export const command = defineCommand({
   scope: 'owner',
   name: 'conflicts',
-  help: 'goes on with a change that waits for your decision; `give up` forgets it',
+  help: 'goes on with a change that waits for your decision; `/conflicts give up` forgets it',
   async run(context, argument) {
     const said = argument.trim().toLowerCase();
     if (said === 'give up' || said === 'abort') return await giveUp(context);

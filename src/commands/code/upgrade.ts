@@ -19,7 +19,7 @@ import {
 export const command = defineCommand({
   scope: 'owner',
   name: 'upgrade',
-  help: 'brings a skill to the version that is there now, or all of them',
+  help: 'brings all skills in the code to the versions that are there now; `/upgrade telegram` that one',
   isForAgents: true,
   async run(context, argument) {
     const given = readArguments(argument);

@@ -11,8 +11,8 @@ export function updateTitle(result: ClawResult): string {
   return [
     `Core ${from.version ?? 'unknown'} → ${to.version ?? 'unknown'}: ${count} of it changed.`,
     ...Object.entries(affected).map(([skill, paths]) => `- ${skill} works on ${someOf(paths)}`),
-    ...(added.length > 0 ? [`- brings: ${someOf(added)}`] : []),
-    ...(changed.length > 0 ? [`- changes: ${someOf(changed)}`] : []),
+    ...(added.length > 0 ? [`- new skills to add: ${someOf(added)}`] : []),
+    ...(changed.length > 0 ? [`- changed skill packages: ${someOf(changed)}`] : []),
     ...(retired.length > 0 ? [`- retires: ${someOf(retired)}`] : []),
   ].join('\n');
 }

@@ -42,7 +42,7 @@ test('update finds the newest release of the remote, shows it, and asks before i
     ...skills({ c: { modify: { 'src/a.ts': [CORE_2, CORE_2.replace('= 33', '= 3')] } } }),
   });
   const skillsToo = await ask(second, '/update', 'Say yes or no.');
-  expect(skillsToo).toContain('- brings: c\n- changes: b\n');
+  expect(skillsToo).toContain('- new skills to add: c\n- changed skill packages: b\n');
   await second.stop();
 });
 
