@@ -7,7 +7,9 @@ import { movedLines, WAYS_ON } from './waiting.ts';
 export type Shown = Pick<AnyResult, 'verb' | 'outcome' | 'changes' | 'conflicts'>;
 
 /** Things that a command brings besides its files. */
-export type Brought = Partial<Pick<DataOf<'apply'>, 'sources' | 'packages' | 'settings' | 'proof'>>;
+export type Brought = Partial<
+  Pick<DataOf<'apply'>, 'sources' | 'packages' | 'settings' | 'settingsGone' | 'proof'>
+>;
 
 /** Returns what a result says that the command brings. */
 export function broughtBy(data: DataOf<'plan' | 'continue' | 'dev'>): Brought {
@@ -16,7 +18,7 @@ export function broughtBy(data: DataOf<'plan' | 'continue' | 'dev'>): Brought {
 
 /** Returns lines about each file that changed or would change, and about all that comes with it. */
 export function changeLines(result: Shown, brought: Brought = {}): readonly string[] {
-  const { sources = [], packages = [], settings = [], proof } = brought;
+  const { sources = [], packages = [], settings = [], settingsGone = [], proof } = brought;
   const files = result.changes.map(
     ({ path, kind, cause }) => `  ${MARKS[kind]} ${path}  (${cause})`,
   );
@@ -24,6 +26,7 @@ export function changeLines(result: Shown, brought: Brought = {}): readonly stri
     ...sources.flatMap(sourceLine),
     ...(packages.length > 0 ? [`  packages: ${packages.join(', ')}`] : []),
     ...(settings.length > 0 ? [`  settings: ${settings.join(', ')}`] : []),
+    ...(settingsGone.length > 0 ? [`  settings no longer read: ${settingsGone.join(', ')}`] : []),
     ...(proof?.note ? [`  proof: ${proof.note}`] : []),
   ];
   if (result.outcome !== 'blocked') return [headline(result), ...files, ...extras];

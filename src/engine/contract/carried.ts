@@ -46,6 +46,8 @@ export const CarriedData = z.object({
   settings: z.array(z.string()),
   /** The settings that have no default. */
   requiredSettings: z.array(z.string()),
+  /** Settings of skills that go, which no skill reads any more. */
+  settingsGone: z.array(z.string()),
   /** Conflicts that were resolved: by recordings, or by a decision. */
   settled: z.array(
     z.object({

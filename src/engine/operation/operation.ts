@@ -69,6 +69,7 @@ export function reportOperation<V extends CarriedVerb>(
       packages: packagesBrought(operation),
       settings: settingsBrought(operation),
       requiredSettings: requiredSettings(operation),
+      settingsGone: settingsGone(operation),
       settled: plan.resolvedConflicts.map(({ conflict, keys, decision }) => ({
         path: conflict.path,
         layers: conflict.layers,
@@ -306,6 +307,13 @@ function packagesBrought({ plan, installed }: Operation): readonly string[] {
 
 function settingsBrought({ plan, installed }: Operation): readonly string[] {
   return broughtBy(plan.layers, installed, ({ manifest }) =>
+    manifest.structured.envAdditions.map(({ name }) => name),
+  );
+}
+
+/** Lists the settings that the old layers declared and the new ones do not. */
+function settingsGone({ plan, installed }: Operation): readonly string[] {
+  return broughtBy(installed, plan.layers, ({ manifest }) =>
     manifest.structured.envAdditions.map(({ name }) => name),
   );
 }

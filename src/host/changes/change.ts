@@ -15,7 +15,7 @@ export const BegunChange = z.object({
   /** The layers applied before, and the composition's name: they tell whether the change happened. */
   before: z.array(z.string()),
   state: z.string().nullable(),
-  /** Settings that it brings and that have no default. */
+  /** Settings that it brings and that have no default; of a removal, those that go with it. */
   settings: z.array(z.string()),
   /** The number of files that it changed; null while that is not known. */
   files: z.int().nullable(),
@@ -92,7 +92,9 @@ export function answer(text: string): CommandResult {
 }
 
 function changed(begun: BegunChange, result: ClawResult): BegunChange {
-  return { ...begun, settings: bringsOf(result).requiredSettings, files: result.changes.length };
+  const { requiredSettings, settingsGone } = bringsOf(result);
+  const settings = begun.verb === 'remove' ? settingsGone : requiredSettings;
+  return { ...begun, settings, files: result.changes.length };
 }
 
 function nothingText({ verb, args }: BegunChange): string {

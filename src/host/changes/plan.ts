@@ -5,10 +5,16 @@ import { type ClawResult, dataBy } from '../contracts/claw.ts';
 /** Things that a change of the code brings, as the owner is told of them. */
 export type Brings = Pick<
   z.output<typeof CarriedData>,
-  'skills' | 'packages' | 'settings' | 'requiredSettings'
+  'skills' | 'packages' | 'settings' | 'requiredSettings' | 'settingsGone'
 >;
 
-const NOTHING: Brings = { skills: [], packages: [], settings: [], requiredSettings: [] };
+const NOTHING: Brings = {
+  skills: [],
+  packages: [],
+  settings: [],
+  requiredSettings: [],
+  settingsGone: [],
+};
 
 /** Returns what a change brings; nothing where the result does not tell, as of an undo. */
 export function bringsOf(result: ClawResult): Brings {

@@ -37,12 +37,20 @@ export async function reportChange(
     case 'upgrade':
       return `Upgraded to ${versionsOf(change, now.applied)}${countFiles(change)}.`;
     case 'remove':
-      return `${change.args.join(', ')} ${isOrAre(change.args)} out${countFiles(change)}. ${listed}`;
+      return `${change.args.join(', ')} ${isOrAre(change.args)} out${countFiles(change)}. ${listed}${leftText(context, change)}`;
     case 'undo':
       return `The last change is undone${countFiles(change)}. ${listed}`;
     default:
       return `“${[change.verb, ...change.args].join(' ')}” is done${countFiles(change)}. ${listed}`;
   }
+}
+
+/** Names the settings of what was taken out that are left in `.env`; empty for none. */
+function leftText({ isSet }: CommandContext, { settings }: BegunChange): string {
+  const left = settings.filter(isSet);
+  return left.length === 0
+    ? ''
+    : `\n\nStill set in \`.env\`, where no skill reads them now: ${left.join(', ')}.`;
 }
 
 /**

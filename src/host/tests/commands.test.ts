@@ -154,8 +154,10 @@ test('a skill is added and undone at a yes, and the next process reports it with
   await vi.waitFor(() => expect(project.restarts).toBe(2));
   await second.stop();
   expect(existsSync(join(project.dir, 'src/greeting.txt'))).toBe(false);
-  const third = await project.start();
-  await hears(third, 'greeting is out');
+  const third = await project.start({ environment: { GREETING_WORD: 'hello' } });
+  expect(await hears(third, 'greeting is out')).toContain(
+    'Still set in `.env`, where no skill reads them now: GREETING_WORD.',
+  );
   await third.terminal.say('/undo');
   const shown = await hears(third, 'Undo it? Say yes or no.');
   expect(shown).toMatch(/Undoing `remove greeting`:\n- files: 2 new/);
