@@ -21,14 +21,14 @@ export const command = defineCommand({
 });
 
 async function answerOf(
-  { callService, group, store }: CommandContext,
+  { callService, group, settings, store }: CommandContext,
   asked: string,
 ): Promise<string> {
   if (asked === 'rebuild') return String(await callService('semantic-memory', { kind: 'rebuild' }));
   if (asked !== '') {
     const { found, problem } = await recallBy(callService, { text: asked, isStrict: false });
     const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-    const lines = found.slice(0, MOST).map((one) => lineOf(one, timeZone));
+    const lines = found.slice(0, MOST).map((one) => lineOf(one, timeZone, settings.assistantName));
     const note = problem === null ? [] : [`By words alone: ${problem}`];
     return [...(lines.length === 0 ? ['Nothing was found.'] : lines), ...note].join('\n');
   }

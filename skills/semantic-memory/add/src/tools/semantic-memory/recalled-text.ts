@@ -5,9 +5,17 @@ import type { Found } from './search.ts';
 /** The most characters shown of one note. */
 const SHOWN = 500;
 
-/** Returns a found note as a line: where it is from, and its text on one line, so that it can pass for no other. */
-export function lineOf({ note }: Found, timeZone: string): string {
-  return `- [${placeOf(note, timeZone)}] ${oneLine(note.text, SHOWN)}`;
+/**
+ * Returns a found note as a line: where it is from, and its text on one line, so that it can pass for no other.
+ *
+ * @param assistant how the assistant is called to the reader; its model is spoken to
+ */
+export function lineOf(
+  { note }: Found,
+  timeZone: string,
+  assistant = 'you, the assistant',
+): string {
+  return `- [${placeOf(note, timeZone, assistant)}] ${oneLine(note.text, SHOWN)}`;
 }
 
 /** Returns as many lines as fit into so many tokens, estimated from their bytes. */
@@ -22,11 +30,12 @@ export function withinTokens(lines: readonly string[], tokens: number): readonly
 function placeOf(
   { kind, source, folder, place, heading, who, saidAt }: Found['note'],
   timeZone: string,
+  assistant: string,
 ): string {
   if (kind === 'file') {
     const under = heading === null ? '' : `, ${oneLine(heading, 60)}`;
     return `${folder === 'global' ? 'global/' : ''}${oneLine(source, 120)}:${place}${under}`;
   }
-  const name = kind === 'answer' ? 'you, the assistant' : oneLine(who ?? '', 60);
+  const name = kind === 'answer' ? assistant : oneLine(who ?? '', 60);
   return `${localTime(saidAt ?? 0, timeZone)}, ${name}`;
 }
