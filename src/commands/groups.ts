@@ -35,10 +35,13 @@ export const command = defineCommand({
 });
 
 function noteOn(
-  { store, settings }: CommandContext,
+  { store, settings, channels, silentChannels = [] }: CommandContext,
   group: Parameters<typeof describeTrigger>[0] & { readonly jid: string; readonly isMain: boolean },
 ): string {
   if (group.isMain) return 'your own chat';
+  const channel = store.chats.byJid(group.jid)?.channel;
+  const isThere = [...channels(), ...silentChannels].some(({ name }) => name === channel);
+  if (channel !== undefined && !isThere) return `its channel ${channel} is not in the code`;
   const callers = store.senders.ofGroup(group.jid).length;
   const how = describeTrigger(group, settings.assistantName);
   return callers === 0 ? how : `${how}, from ${callers} ${callers === 1 ? 'person' : 'people'}`;

@@ -87,6 +87,21 @@ test('numbers mean the same chats until the next list, whatever happens in betwe
   await assistant.stop();
 });
 
+test('a chat whose channel was taken out again is listed as that, and can be left', async () => {
+  using project = new TestProject();
+  const assistant = await startWithChats(project);
+  const { store } = assistant;
+  store.chats.see({ jid: 'pager:1', channel: 'pager', name: 'Pager', isDirect: true }, 1);
+  const group = { jid: 'pager:1', folder: 'pager', name: 'Pager', isMain: false };
+  store.groups.register({ ...group, needsTrigger: false, triggerWord: null }, 1);
+  expect(await ask(assistant, '/groups pager')).toContain(
+    'Pager (groups/pager, its channel pager is not in the code)',
+  );
+  expect(await ask(assistant, '/unregister pager')).toContain('Pager');
+  expect(store.groups.byJid('pager:1')).toBeNull();
+  await assistant.stop();
+});
+
 test('a chat cannot pass for another one in the list by what it calls itself', async () => {
   using project = new TestProject();
   const assistant = await project.start();
