@@ -44,7 +44,7 @@ async function setUpMqtt(context: Context): Promise<SetupOutcome> {
   const url = await context.ask({
     message: 'The address of the broker (mqtt://192.168.1.10, or mqtts:// with TLS)',
     ...(settings.MQTT_URL === undefined ? {} : { proposed: settings.MQTT_URL }),
-    check: (typed) => problemOfBroker(typed.trim()),
+    check: (typed) => problemOfBroker(typed.trim()) ?? unreachable(typed.trim()),
   });
   const topicIn = await context.ask({
     message: 'The topic on which devices write to the assistant',
@@ -128,6 +128,12 @@ async function trialOf({ settingsWith }: Context, values: Values): Promise<Trial
   const trial = await tryBroker({ ...broker, ...user }, how);
   // What a running assistant would have its owner correct in a file is asked for here.
   return trial.ok ? trial : { ...trial, message: trial.message.replace(IN_FILE, '') };
+}
+
+/** Looks for the broker as soon as its address is typed, not after all the other questions. */
+async function unreachable(url: string): Promise<string | null> {
+  const { reachProblem } = await import('../channels/mqtt/try-broker.ts');
+  return reachProblem(url, TIMEOUT_MS);
 }
 
 /** Proposes what is set already. */

@@ -1,3 +1,4 @@
+import { connect as connectTo } from 'node:net';
 import { connect, type MqttClient } from 'mqtt';
 import { clientOptions } from './client-options.ts';
 import { established, subscribe } from './client-steps.ts';
@@ -44,6 +45,28 @@ export async function tryBroker(
     clearTimeout(timer);
     client?.end(true);
   }
+}
+
+const PORTS: Readonly<Record<string, number>> = {
+  'mqtt:': 1883,
+  'mqtts:': 8883,
+  'ws:': 80,
+  'wss:': 443,
+};
+
+/** Says why nothing can be reached at a broker's address, and sends it no word; null where something listens. */
+export function reachProblem(url: string, timeoutMs: number): Promise<string | null> {
+  const { protocol, hostname, port } = new URL(url);
+  // A URL has an IPv6 address in brackets.
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const socket = connectTo({ host, port: Number(port) || (PORTS[protocol] ?? 1883) });
+  return new Promise<string | null>((resolve) => {
+    const late = new MqttError('SILENT', `said nothing for ${timeoutMs / 1_000} s.`);
+    const tell = (error: unknown) => resolve(explainFailure(error, url).status.detail);
+    socket.once('connect', () => resolve(null));
+    socket.once('error', tell);
+    socket.setTimeout(timeoutMs, () => tell(late));
+  }).finally(() => socket.destroy());
 }
 
 function publishes(client: MqttClient, { statusTopic, open }: MqttSettings): Promise<boolean> {
