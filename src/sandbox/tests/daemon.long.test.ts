@@ -71,13 +71,15 @@ await describeWithEngine('docker', 'an image that cannot be built', () => {
       'container/install.mjs': [
         "console.log('added 1 package');",
         "console.error('npm error code ENOTFOUND');",
+        "console.error('npm error errno -3008');",
         "console.error('npm error no server of that name');",
+        "console.error('npm error A complete log of this run can be found in: /tmp/x');",
         'process.exit(1);',
       ].join('\n'),
     };
     await using project = await sandboxProject({ engine: 'docker', files });
     expect(project.sandbox.description).toMatch(
-      /image patchclaw-agent of before \(the agent's image cannot be built: npm error code ENOTFOUND npm error no server of that name\)$/,
+      /image patchclaw-agent of before \(the agent's image cannot be built: code ENOTFOUND; no server of that name\)$/,
     );
     expect(await project.answer('hello')).toContain('hello');
   });

@@ -19,6 +19,10 @@ const PROJECT_LABEL = 'patchclaw.project';
 
 /** Of what a build said, the lines that are told of its failure. */
 const MOST_LINES = 4;
+/** What npm and apt say of an error, after the word for it. */
+const ERROR_LINE = /^(?:npm (?:error|ERR!)|E:|Err:)\s?(.*)$/;
+/** Says nothing to a reader outside of the build: an empty line, a number, the place of a log in there. */
+const NO_REASON = /^\s*(?:$|errno |A complete log )/;
 
 export type ImageParts = {
   readonly projectDir: string;
@@ -100,9 +104,9 @@ async function buildImage(
 /** Returns the lines in which a build says what went wrong, on one line; null where it said nothing. */
 function lastWords(said: readonly string[]): string | null {
   const lines = said.flatMap((text) => stripVTControlCharacters(text).split('\n'));
-  const errors = lines.filter((line) => /^(npm (error|ERR!)|E:|Err:)/.test(line));
-  const last = (errors.length > 0 ? errors : lines).filter((line) => line.trim() !== '');
-  const text = oneLine(last.slice(-MOST_LINES).join(' '));
+  const errors = lines.flatMap((line) => ERROR_LINE.exec(line)?.[1] ?? []);
+  const last = (errors.length > 0 ? errors : lines).filter((line) => !NO_REASON.test(line));
+  const text = oneLine(last.slice(-MOST_LINES).join('; '));
   return text === '' ? null : text;
 }
 
