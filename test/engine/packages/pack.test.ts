@@ -125,6 +125,18 @@ test('a package in place is not overwritten, and nothing to pack is said', async
   expect(codebase.tree()).toEqual(before);
 });
 
+test('where all edits are recorded, packing says so and how they become edits again', async () => {
+  await using codebase = temporaryCodebase(CORE, { git: true });
+  codebase.write({ 'src/a.ts': 'mine\n' });
+  await codebase.claw('customize', 'my way');
+  const { code, json } = await codebase.claw('pack', 'demo');
+  expect(code).toBe(2);
+  expect(json).toMatchObject({ error: { code: 'USAGE' } });
+  expect(JSON.stringify(json)).toContain('What is recorded (custom-my-way) is a layer already');
+  await codebase.claw('undo', '--yes');
+  expect(await codebase.claw('pack', 'demo')).toMatchObject({ code: 0 });
+});
+
 test('what skills may not touch is not packed, and nothing is written', async () => {
   await using codebase = temporaryCodebase(
     { ...CORE, 'claw.config.yaml': 'protected: [safe/**]\n', 'safe/a.txt': 'a\n' },

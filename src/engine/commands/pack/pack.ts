@@ -94,7 +94,7 @@ async function makePackage(context: EngineContext, name: string, options: PackOp
   if (edits.length === 0) {
     throw new ClawError(
       'USAGE',
-      'There are no edits to pack: change something, or give --range a..b.',
+      `There are no edits to pack: change something, or give --range a..b.${recordedNote(installed)}`,
     );
   }
   const description = options.description ?? descriptionOf(name);
@@ -123,6 +123,15 @@ async function makePackage(context: EngineContext, name: string, options: PackOp
   };
   const warnings = undeclaredSettings(skill, known, options.readCode);
   return { folder: place, files: draft, summary: `pack ${name}`, data, warnings };
+}
+
+/** Says why recorded edits are none to pack, and how they become some; empty where none are recorded. */
+function recordedNote(installed: readonly SkillPackage[]): string {
+  const names = installed.flatMap(({ kind, manifest }) =>
+    kind === 'customisation' ? [manifest.skill] : [],
+  );
+  if (names.length === 0) return '';
+  return ` What is recorded (${names.join(', ')}) is a layer already: \`claw undo\` right after \`claw customize\` makes edits of it again.`;
 }
 
 /**
