@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -75,10 +76,17 @@ test('a server at an address is added, tried, listed and removed; the rest of th
   );
   expect(await findings()).toContain('problem: far wants you to log in');
   status = 500;
-  await expect(run('test', 'far')).rejects.toThrow('cannot be reached: it answered 500');
+  await expect(run('test', 'far')).rejects.toThrow('cannot be reached (it answered 500).');
   expect((await run('list')).data).toEqual({ servers: ['old', 'far'] });
   await run('remove', 'far');
   expect(Object.keys(listed().mcpServers)).toEqual(['old']);
+  const gone = createServer().listen(0, '127.0.0.1');
+  await once(gone, 'listening');
+  const { port } = gone.address() as AddressInfo;
+  await new Promise((resolve) => gone.close(resolve));
+  await expect(run('add', 'gone', `http://127.0.0.1:${port}/mcp`)).rejects.toThrow(
+    /cannot be reached \(ECONNREFUSED: nothing listens there\. .*\)\.$/,
+  );
 });
 
 test('a command is added with its words, for the owner alone and without a network', async () => {

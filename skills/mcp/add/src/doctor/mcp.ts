@@ -47,7 +47,7 @@ async function look(server: McpServer, { dataDir, isOffline }: Subject): Promise
   if (isOffline) return ok(AREA, `${name} is at ${server.url}, which was not asked`);
   const found = await probe(server, PROBE_MS);
   if (found.kind === 'failed')
-    return problem(AREA, `${name} cannot be reached: ${found.reason}`, 'Look at its address.');
+    return problem(AREA, `${name} cannot be reached (${found.reason})`, 'Look at its address.');
   const hasLogin = existsSync(join(dataDir, 'mcp', 'oauth', `${name}.json`));
   if (found.kind === 'login' && !hasLogin)
     return problem(AREA, `${name} wants you to log in`, `Say \`/mcp login ${name}\` in the chat.`);

@@ -132,7 +132,7 @@ async function tryServer({ dataDir }: Context, server: McpServer): Promise<Setup
   if (server.kind === 'http') {
     const found = await probe(server, PROBE_MS);
     if (found.kind === 'failed')
-      throw new SetupRefused(`${name} is in the list and cannot be reached: ${found.reason}.`);
+      throw new SetupRefused(`${name} is in the list and cannot be reached (${found.reason}).`);
     const next =
       found.kind === 'login'
         ? `wants you to log in: say \`/mcp login ${name}\` in the chat`

@@ -1,3 +1,4 @@
+import { causeInWords, codeOf } from '../cause.ts';
 import type { HttpServer } from './config.ts';
 
 /** The answer of a server at an address to a first message. */
@@ -37,6 +38,14 @@ export async function probe({ url, headers }: HttpServer, timeoutMs: number): Pr
     return { kind: 'failed', reason: `it answered ${response.status}` };
   } catch (error) {
     const { message, cause } = error as Error;
-    return { kind: 'failed', reason: cause instanceof Error ? cause.message : message };
+    const own = cause instanceof Error ? cause.message : message;
+    return { kind: 'failed', reason: connectionProblem(error) ?? own };
   }
+}
+
+/** Returns what the owner can look at where a connection failed; null where its code says nothing of that. */
+export function connectionProblem(error: unknown): string | null {
+  const code = codeOf(error);
+  const words = code === null ? null : causeInWords(code);
+  return words === code ? null : words;
 }

@@ -12,6 +12,7 @@ import type { Ask } from '../../host/contracts/ask.ts';
 import type { HostLog } from '../../host/contracts/log.ts';
 import type { ServerState } from '../../lib/mcp/board.ts';
 import type { McpServer } from '../../lib/mcp/config.ts';
+import { connectionProblem } from '../../lib/mcp/probe.ts';
 import { elicit } from './elicitation.ts';
 import { listRemoteTools, type RemoteTool } from './remote-tools.ts';
 import { CallResult } from './result.ts';
@@ -292,6 +293,8 @@ export class ServerConnection {
 }
 
 function sentence(error: unknown): string {
+  const problem = connectionProblem(error);
+  if (problem !== null) return problem;
   const text = error instanceof Error ? error.message : String(error);
   const cause =
     error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
