@@ -24,11 +24,32 @@ test('real merges are merged once more, beside git and what was committed', asyn
   codebase.write({ 'a.ts': committed, 'b.txt': 'both\n' });
   commitAll(codebase, 'merged');
 
-  const run = (...args: string[]) =>
-    execFileSync(process.execPath, [SCRIPT, codebase.root, ...args], { encoding: 'utf8' });
-  const row = JSON.parse(run('--json'));
+  const row = JSON.parse(measure(codebase.root, '--json'));
   expect(row).toMatchObject({ path: 'a.ts', git: 'conflict', own: 'equal', rules: ['members'] });
-  const table = run();
+  const table = measure(codebase.root);
   expect(table).toContain('conflict files   1, git 2 (0.50 x)');
   expect(table).toContain('newly clean      1, 1 of them equal to what was committed');
 });
+
+test('a merge that GitHub made of a pull request by itself is not counted', async () => {
+  const base = 'one\ntwo\nthree\nfour\nfive\n';
+  await using codebase = temporaryCodebase({ 'a.txt': base });
+  codebase.git('init', '--quiet', '--initial-branch=main');
+  commitAll(codebase, 'first');
+  codebase.git('branch', 'other');
+  codebase.write({ 'a.txt': base.replace('one', 'ONE') });
+  commitAll(codebase, 'ours');
+  codebase.git('checkout', '--quiet', 'other');
+  codebase.write({ 'a.txt': base.replace('five', 'FIVE') });
+  commitAll(codebase, 'theirs');
+  codebase.git('merge', '--quiet', '--no-edit', 'main');
+  expect(measure(codebase.root)).toContain(': 1 files');
+
+  codebase.git('update-ref', 'refs/pull/1/merge', 'HEAD');
+  codebase.git('reset', '--quiet', '--hard', 'HEAD^');
+  expect(measure(codebase.root)).toContain(': 0 files');
+});
+
+function measure(...args: string[]): string {
+  return execFileSync(process.execPath, [SCRIPT, ...args], { encoding: 'utf8' });
+}

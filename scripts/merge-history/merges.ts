@@ -93,9 +93,13 @@ function openGit(folder: string, scratch: string): Git {
   };
 }
 
+/**
+ * Lists the merges of all references but GitHub's own of pull requests: it makes them by itself and only where
+ * git merges clean, so what they hold is git's text and no committed one.
+ */
 function listMerges(git: Git): readonly Commit[] {
-  const range = ['rev-list', '--all', '--parents', '--min-parents=2', '--max-parents=2'];
-  return linesOf(git(range).out).map((line) => {
+  const range = ['--exclude=refs/pull/*/merge', '--all', '--min-parents=2', '--max-parents=2'];
+  return linesOf(git(['rev-list', '--parents', ...range]).out).map((line) => {
     const [id = '', ours = '', theirs = ''] = line.split(' ');
     return { id, ours, theirs };
   });
