@@ -13,14 +13,12 @@ export const command = defineCommand({
       return { kind: 'answer', text };
     }
     context.store.engines.accept(engine.name);
-    const retry = '`/retry` asks again what has failed.';
-    // What was found before this word does not count any more: the next turn looks again.
-    if (engine.limits === 'process') {
-      const text = `Agents may run in ${engine.name} where nothing better is there. ${retry}`;
-      return { kind: 'answer', text };
-    }
-    const said = `Agents run in ${listed(strongIn(context))}, or not at all.`;
-    return { kind: 'answer', text: `${said} ${await stateOf(context)} ${retry}` };
+    const said =
+      engine.limits === 'process'
+        ? `Agents may run in ${engine.name} where nothing better is there.`
+        : `Agents run in ${listed(strongIn(context))}, or not at all.`;
+    const text = `${said} ${await stateOf(context)} \`/retry\` asks again what has failed.`;
+    return { kind: 'answer', text };
   },
 });
 
