@@ -71,6 +71,23 @@ const FAR_ENDS: Readonly<Record<string, () => Promise<FarEnd>>> = {
     const server: Server = await new MailServer().comeUp();
     return farEnd(server, Environment.parse(settingsOf(server)));
   },
+  async signal() {
+    const { settingsOf } = await partOf('signal', 'fixtures.ts');
+    const { SignalCli } = await partOf('signal', 'signalCli.ts');
+    const server: Server = await new SignalCli().comeUp();
+    return farEnd(server, Environment.parse(settingsOf(server)));
+  },
+  async linear() {
+    const { settingsOf } = await partOf('linear', 'fixtures.ts');
+    const { LinearServer } = await partOf('linear', 'linearServer.ts');
+    const server: Server = await new LinearServer().comeUp();
+    return farEnd(server, Environment.parse(settingsOf(server)));
+  },
+  async serial() {
+    const { LineServer } = await partOf('serial', 'board.ts');
+    const line: Server = await LineServer.start();
+    return farEnd(line, { SERIAL_PORT: line.url, SERIAL_ALLOW_FROM: 'esp32' });
+  },
 };
 
 const Definition = z.custom<ChannelDefinition>(
