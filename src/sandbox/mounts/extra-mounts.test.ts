@@ -1,4 +1,5 @@
-import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { chmod, mkdir, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ExtraMounts, extraMounts } from './extra-mounts.ts';
@@ -6,7 +7,10 @@ import { isSecretName } from './secret-names.ts';
 
 let dir = '';
 beforeEach(async () => {
-  dir = await realpath(await mkdtemp('/tmp/claw-extra-'));
+  // The random letters of `mkdtemp` can spell `key`, and then nothing in there is shared.
+  const place = `/tmp/claw-extra-${randomUUID()}`;
+  await mkdir(place, { mode: 0o700 });
+  dir = await realpath(place);
   await put('project/.env', 'ANTHROPIC_API_KEY=x');
   await put('project/data/claw.db', 'db');
   await put('recipes/soup.md', 'soup');
@@ -144,7 +148,8 @@ test('secrets inside a shared folder are covered, without following links', asyn
   await put('recipes/deep/.ssh/id_rsa', 'x');
   await put('recipes/deep/Private.PEM', 'x');
   await symlink(join(dir, 'project'), join(dir, 'recipes/project'));
-  const { mounts } = await resolved('mounts: [{ path: DIR/recipes, groups: [family] }]');
+  const { mounts, refusals } = await resolved('mounts: [{ path: DIR/recipes, groups: [family] }]');
+  expect(refusals).toEqual([]);
   const covered = mounts.slice(1).map(({ source, target, isWritable }) => {
     expect(isWritable).toBe(false);
     return `${target} ${source.endsWith('empty-folder') ? 'folder' : 'file'}`;
