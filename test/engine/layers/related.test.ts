@@ -121,6 +121,21 @@ test('where the time is over before any has run, the nearest runs alone with mor
   expect(refused.stderr).toContain('related tests: src/value.test.mjs alone');
 });
 
+test('what failed before the time was over counts, though the run did not end', async () => {
+  const tool = [
+    '[ $# = 1 ] && exec node --test "$1"',
+    "echo ' ❯ test/user.test.mjs (1 test | 1 failed) 3ms'",
+    'exec sleep 600',
+  ].join('\n');
+  const config = CONFIG('  seconds: 2\n  command: sh tool.sh\n');
+  const files = { 'src/value.test.mjs': "import './value.mjs';\n", 'tool.sh': tool };
+  await using codebase = codebaseWith(config, files);
+  const refused = await codebase.claw('apply', 'two');
+  expect(refused).toMatchObject({ code: 4, json: { error: { code: 'TESTS_FAILED' } } });
+  expect(refused.json.error?.message).toContain('✗ test/user.test.mjs > the value');
+  expect(refused.json.error?.message).not.toContain('src/value.test.mjs');
+});
+
 test('a test that the change makes hang is a failure, and one that hangs without it as well is not', async () => {
   const hangs = (when: string) =>
     `import test from 'node:test';\nimport { value } from './value.mjs';\n` +

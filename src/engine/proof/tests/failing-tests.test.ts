@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { failingTests, failureText, plainText } from './failing-tests.ts';
+import { failingFiles, failingTests, failureText, plainText } from './failing-tests.ts';
 
 const VITEST = ` ❯ skills/x/tests/a.test.ts (4 tests | 2 failed) 29ms
    ✓ passes 1ms
@@ -148,4 +148,18 @@ test('of a compiler the lines that name an error, of anything else the last line
 
 test('colours and titles are taken out', () => {
   expect(plainText('\u001b[31m✗\u001b[39m \u001b]0;title\u0007no\r\n')).toBe('✗ no\n');
+});
+
+test('the files that fail are known before a run of Vitest has ended', () => {
+  const cut = [
+    ' ❯ src/lost.test.ts (0 test)',
+    ' ✓ src/right.test.ts (2 tests) 3ms',
+    ' ❯ src/wrong.test.ts (2 tests | 1 failed) 7ms',
+    '   × wrong here 4ms',
+  ].join('\n');
+  const files = ['src/lost.test.ts', 'src/right.test.ts', 'src/wrong.test.ts', 'src/other.test.ts'];
+  expect(failingFiles(cut, files)).toEqual(['src/lost.test.ts', 'src/wrong.test.ts']);
+  expect(failingFiles(VITEST, ['skills/x/tests/a.test.ts', 'src/other.test.ts'])).toEqual([
+    'skills/x/tests/a.test.ts',
+  ]);
 });

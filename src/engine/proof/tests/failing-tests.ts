@@ -29,6 +29,17 @@ export function failingTests(output: string): readonly FailingTest[] {
   return [];
 }
 
+/** Returns those of the test files of which the output says that they fail, also where the run was cut short. */
+export function failingFiles(output: string, files: readonly string[]): readonly string[] {
+  const names = failingTests(output).map(({ name }) => name);
+  // Vitest lists failures at its end, and says of each file when it has ended.
+  const ended = plainText(output).matchAll(/^ ?❯ (\S+) \((?:0 test|.*\b\d+ failed\b)/gm);
+  const failing = [...names, ...[...ended].map(([, path = '']) => path)];
+  return files.filter((path) =>
+    failing.some((name) => name.startsWith(path) || name.includes(`/${path} > `)),
+  );
+}
+
 /**
  * Summarises a failure in a few lines: the first failing tests with the beginning of their errors. Of any
  * other program it takes the lines that name an error, or its last ones.

@@ -4,7 +4,7 @@ import { isSameFile, type TreeFile } from '../../tree.ts';
 import type { Found, OwnTests, ProofFailure, ProofInput } from '../proof.ts';
 import { failsAsBefore, failureOf } from '../report.ts';
 import { failedBefore, type TrialRun, type Trials } from '../trial.ts';
-import { failingTests } from './failing-tests.ts';
+import { failingFiles } from './failing-tests.ts';
 import { isSameButForPackages, namesPackages } from './packages-apart.ts';
 import { relatedTests } from './related.ts';
 import { openTestKeys } from './test-keys.ts';
@@ -85,6 +85,14 @@ async function proveFiles(
     if (timeoutMs <= 0 || (at > 0 && timeoutMs < LEAST_MS)) break;
     const told = `${isAll ? 'all tests' : 'related tests'}: ${shortList(batch)}`;
     let run = await planned.run({ told, line: command, files: batch, timeoutMs });
+    const cutShort = run.isTimedOut ? failingFiles(run.output, batch) : [];
+    if (cutShort.length > 0) {
+      const judged = await judge(input, trials, { command, batch: cutShort, run });
+      warnings.push(...judged.warnings);
+      if (judged.failures.length > 0) {
+        return { failures: judged.failures, warnings, ran, note: null };
+      }
+    }
     const isAlone = run.isTimedOut && at === 0 && !isAll;
     if (isAlone) {
       // On a slow machine one test at least has to run: the nearest, alone and with more time.
@@ -129,9 +137,8 @@ async function judge(
   { planned, present, files }: Trials,
   { command, batch, run: first }: Batch,
 ): Promise<Found> {
-  const named = failingTests(first.output).map(({ name }) => name);
-  const isNamed = (path: string) => named.some((name) => name.startsWith(path));
-  const suspects = batch.some(isNamed) ? batch.filter(isNamed) : batch;
+  const named = failingFiles(first.output, batch);
+  const suspects = named.length > 0 ? named : batch;
   const subject = { kind: 'own', name: shortList(suspects) } as const;
   const told = `related tests, again: ${subject.name}`;
   const run = await planned.run({ told, line: command, files: suspects });
