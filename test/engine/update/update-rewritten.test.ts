@@ -84,3 +84,18 @@ test.concurrent('an answer of the owner’s own to a rewritten file holds for th
   expect(await codebase.claw('abort')).toMatchObject({ code: 0 });
   expect(codebase.read('src/c.ts')).toBe('EINS\nzwei\nDREI\n');
 });
+
+test.concurrent('why names each skill beside its own lines, also in an answer of the owner’s own', async () => {
+  await using codebase = await updated();
+  codebase.write({ '.claw/pending/src/c.ts': 'ONE\nzwei\nNINE\nmine\n' });
+  expect(await codebase.claw('continue')).toMatchObject({ code: 0 });
+  const { data } = (await codebase.claw('why', 'src/c.ts')).json;
+  expect(data).toMatchObject({
+    ranges: [
+      { owner: 'alpha', text: 'ONE\n' },
+      { owner: 'resolution', text: 'zwei\n' },
+      { owner: 'gamma', text: 'NINE\n' },
+      { owner: 'resolution', layers: ['core', 'alpha, beta, gamma'], text: 'mine\n' },
+    ],
+  });
+});

@@ -1,3 +1,4 @@
+import { splitLines } from '../../merge/lines/lines.ts';
 import type { SkillPackage } from '../../package/package.ts';
 import type { Resolution } from '../../state/resolution.ts';
 import { declarersOf, type KeyPath } from '../../structured/json/line-keys.ts';
@@ -28,7 +29,7 @@ export type Account = {
 export function blameComposed(account: Account, path: string, composed: ComposedFile): Blamed {
   const { touches } = composed;
   const first = touches[0] ? touches[0].before : composed.file;
-  const naming = createNaming(account, path, touches);
+  const naming = createNaming(account, path, composed);
   let blamed = blameWhole(first, CORE_OWNER);
   const kind = structuredKind(path, account.composition.ownStructured);
   for (const touch of touches) blamed = blameStep(kind, blamed, naming(touch));
@@ -47,7 +48,7 @@ export function lastOwner({ resolutions }: Account, { touches, file }: ComposedF
 
 type Naming = (touch: Touch) => BlameStep;
 
-function createNaming(account: Account, path: string, touches: readonly Touch[]): Naming {
+function createNaming(account: Account, path: string, { touches, origin }: ComposedFile): Naming {
   const { layers, resolutions, composition } = account;
   const kind = structuredKind(path, composition.ownStructured);
   const one = sameOwners();
@@ -66,7 +67,8 @@ function createNaming(account: Account, path: string, touches: readonly Touch[])
     const isDeclared = kind !== null && skills.has(touch.layer);
     const party = isDeclared ? declaring : [touch.layer];
     const ofParty = resolved.filter(({ conflict }) => party.includes(conflict.layers[1]));
-    const answered = answeredLines(touch, resolutions, one);
+    const authors = authorsOf(touch, layers, [path, origin]);
+    const answered = answeredLines(touch, { resolutions, authors, one });
     return {
       after: touch.after,
       claim: (line, keys) => {
@@ -86,11 +88,38 @@ function createNaming(account: Account, path: string, touches: readonly Touch[])
   };
 }
 
+/**
+ * Returns, where one conflict was about several layers, the layer that alone brings a line, by the line as
+ * latin1; null for a line that several bring.
+ */
+function authorsOf(
+  { resolved }: Touch,
+  layers: readonly SkillPackage[],
+  paths: readonly string[],
+): ReadonlyMap<string, string | null> {
+  const authors = new Map<string, string | null>();
+  const names = resolved?.conflict.layers[1].split(', ') ?? [];
+  if (names.length < 2) return authors;
+  for (const { manifest, files } of layers) {
+    const file = paths.map((path) => files.get(`modify/${path}`)).find((one) => one !== undefined);
+    if (file === undefined || !names.includes(manifest.skill)) continue;
+    for (const line of new Set(splitLines(file.bytes.toString('latin1')))) {
+      authors.set(line, authors.has(line) ? null : manifest.skill);
+    }
+  }
+  return authors;
+}
+
+type Answering = {
+  readonly resolutions: readonly Resolution[];
+  readonly authors: ReadonlyMap<string, string | null>;
+  readonly one: (owner: Owner) => Owner;
+};
+
 /** Returns the lines that resolve the hunks of a conflict, in the text that they were put into. */
 function answeredLines(
   { resolved }: Touch,
-  resolutions: readonly Resolution[],
-  one: (owner: Owner) => Owner,
+  { resolutions, authors, one }: Answering,
 ): ReadonlyMap<number, Owner> {
   const owners = new Map<number, Owner>();
   if (resolved === null || resolved.answer.kind !== 'hunks') return owners;
@@ -102,8 +131,12 @@ function answeredLines(
     const text =
       answer === undefined ? null : JSON.stringify([answer.base, answer.ours, answer.theirs]);
     const owner = text === null ? null : one(resolutionOwner(resolved, resolutions, text));
-    for (let end = line + lines.length; line < end; line += 1) {
-      if (owner !== null) owners.set(line, owner);
+    for (const words of lines) {
+      const isOld = answer?.base.includes(words) || answer?.ours.includes(words);
+      const author = isOld ? null : (authors.get(words) ?? null);
+      const alone: Owner | null = author === null ? owner : { kind: 'layers', names: [author] };
+      if (owner !== null && alone !== null) owners.set(line, one(alone));
+      line += 1;
     }
   }
   return owners;
