@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { addSkill, type Codebase, commitAll } from './codebase.ts';
 import type { Scenario } from './starved-command.ts';
 
@@ -44,6 +45,18 @@ async function release(codebase: Codebase): Promise<void> {
   codebase.git('stash', 'pop', '--quiet');
 }
 
+/** Leaves what a fresh clone has: the release's files, `state.yaml`, and the packages. */
+async function cloneApplied(codebase: Codebase): Promise<void> {
+  await applyBoth(codebase);
+  commitAll(codebase, 'applied');
+  const state = codebase.read('.claw/state.yaml');
+  codebase.git('checkout', '--quiet', 'v1.0.0', '--', 'src');
+  for (const path of ['src/first', 'src/second.ts', '.claw']) {
+    rmSync(codebase.path(path), { recursive: true });
+  }
+  codebase.write({ '.claw/state.yaml': state });
+}
+
 /** Commands that between them make every kind of change. */
 export const SCENARIOS: readonly Scenario[] = [
   { name: 'first-apply', args: ['apply', 'first'], prepare: layOutProject },
@@ -51,6 +64,7 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: 'remove', args: ['remove', 'second'], prepare: applyBoth },
   { name: 'update', args: ['update', 'v2.0.0'], prepare: release },
   { name: 'undo', args: ['undo'], prepare: applyBoth },
+  { name: 'replay', args: ['replay'], prepare: cloneApplied },
 ];
 
 async function succeed(codebase: Codebase, ...args: string[]): Promise<void> {
