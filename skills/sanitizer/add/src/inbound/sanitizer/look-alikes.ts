@@ -31,6 +31,8 @@ const LIGATURES = /[\uFB50-\uFDFF\uFE70-\uFEFE]+/g;
 export function asItLooks(text: string): string {
   const plain = text
     .replace(LIGATURES, ' ')
+    // Marks are put in order one by one: a hundred thousand of them would take seconds.
+    .replace(/\p{M}+/gu, '')
     .normalize('NFKD')
     .replace(/[\p{M}\p{Default_Ignorable_Code_Point}\p{Cc}]/gu, (one) =>
       /\s/.test(one) ? one : '',

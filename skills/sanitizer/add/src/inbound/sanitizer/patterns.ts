@@ -22,7 +22,7 @@ const PATTERNS: Readonly<Record<string, RegExp>> = {
     '<\\|?\\s*(?:im_end|eot_id|end_header_id|endoftext|end_of_turn)\\s*\\|?>|\\[/inst\\]|<</sys>>',
   ),
   heading: pattern(
-    '^[ \\t]{0,20}#{2,}[ \\t]{0,20}(?:(?:new|system|updated)[ \\t]+)?(?:instructions?|system(?:[ \\t]+prompt)?)[ \\t]*:?[ \\t]*$',
+    '^[ \\t]{0,20}#{2,}[ \\t]{0,20}(?:(?:new|system|updated)[ \\t]+)?(?:instructions?|system(?:[ \\t]+prompt)?)[ \\t]*(?::[ \\t]*)?$',
     'm',
   ),
   'secret prompt': pattern(
