@@ -155,6 +155,10 @@ test.each<[string, (size: number) => string]>([
   ['commas in braces', (size) => `echo {${','.repeat(size)}}\u0001`],
   ['empty lines for sed', (size) => `sed '${'\n'.repeat(size)}x'`],
   ['slashes for sed', (size) => `sed 's/${'/'.repeat(size)}x'`],
+  ['letters of an option for tee', (size) => `tee -${'a'.repeat(size)}! x`],
+  ['letters of an option for mv', (size) => `mv -${'b'.repeat(size)}! x y`],
+  ['commands in a row', (size) => 'a|'.repeat(size)],
+  ['shells in a row', (size) => 'a|sh|'.repeat(size / 2)],
 ])('%s are reviewed in time that grows with their length', (_what, make) => {
   const cost = costOfFourfold(8_000, (size) => {
     const text = make(size);
@@ -174,6 +178,16 @@ test.each<[string, (size: number) => string]>([
     return () => void reviewCode({ language: 'python', code }, NONE);
   });
   expect(cost).toBeLessThan(LINEAR_AT_MOST);
+});
+
+test('a word of thousands of braces is blocked at once, and braces of every day are not', () => {
+  const { user } = process.cpuUsage();
+  expect(kindOf(`echo ${'{'.repeat(99_000)}`)).toBe('block');
+  expect(kindOf(`echo ${'{a,'.repeat(33_000)}`)).toBe('block');
+  expect(process.cpuUsage().user - user).toBeLessThan(3_000_000);
+  expect(kindOf('mkdir -p a/{b,c,d}/{e,f}')).toBe('run');
+  const rows = Array.from({ length: 400 }, (_, at) => `{"at":${at},"of":{"a":[1,2]}}`);
+  expect(kindOf(`cat > data.json <<'END'\n[${rows.join(',')}]\nEND`)).toBe('run');
 });
 
 test('a loop that forks in its line or the next, and a call that unpacks, are found in code', () => {

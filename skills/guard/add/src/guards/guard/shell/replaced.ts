@@ -15,7 +15,8 @@ export type Replacement = {
 export type LookAt = (path: string) => 'file' | 'folder' | null;
 
 const START = '/workspace/group';
-const KEEPS = /^(?:-\w*[nbi]\w*|--no-clobber|--interactive|--backup(?:=.*)?|--update=none.*)$/;
+const KEEPS =
+  /^(?:-(?=\w+$)\w*[nbi].*|--no-clobber|--interactive|--backup(?:=.*)?|--update=none.*)$/;
 
 /** Follows the commands of a text, and notes the files that they would write over. */
 export class Replacements {
@@ -36,7 +37,7 @@ export class Replacements {
       this.#directory = words.length === 1 ? this.#absolute(words[0] ?? null) : null;
     } else if (
       program === 'tee' &&
-      !args.some((arg) => /^(?:-\w*a\w*|--append)$/.test(arg ?? ''))
+      !args.some((arg) => /^(?:-(?=\w+$)\w*a.*|--append)$/.test(arg ?? ''))
     ) {
       for (const word of words) this.#note(word, 'tee');
     } else if (program === 'mv' || program === 'cp') this.#copied(program, args);

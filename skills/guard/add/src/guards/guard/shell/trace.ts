@@ -3,13 +3,14 @@ import {
   CODE_OPTION,
   DECLARES,
   DOWNLOAD,
+  hasManyBraces,
   INTERPRETER,
   isBomb,
-  isReadFromFile,
+  type Origin,
+  originOf,
   plainPath,
   READS,
   SHELL,
-  UNPACK,
 } from './kinds.ts';
 import { type Call, outputOf } from './outputs.ts';
 import { type Replacement, Replacements } from './replaced.ts';
@@ -21,10 +22,10 @@ import * as wrappers from './wrappers.ts';
 const DEEPEST = 12;
 const MOST_STEPS = 20_000;
 
-/** The input of a command: its text, or the commands that wrote it. */
-type Input = { readonly text: Value; readonly from: readonly string[] };
+/** The input of a command: its text, or where that comes from. */
+type Input = { readonly text: Value; readonly from: ReadonlySet<Origin> };
 
-const NO_INPUT: Input = { text: null, from: [] };
+const NO_INPUT: Input = { text: null, from: new Set() };
 
 /** Follows a text through the shell without running it. */
 export function traceShell(text: string): Trace {
@@ -70,6 +71,10 @@ class ShellTrace implements Trace {
   #runText(given: string, input: Input = NO_INPUT): Value {
     if (this.#depth >= DEEPEST) {
       this.unknown.push('a command inside many others');
+      return null;
+    }
+    if (hasManyBraces(given)) {
+      this.unknown.push('a word of so many braces');
       return null;
     }
     const script = parse(given);
@@ -146,12 +151,15 @@ class ShellTrace implements Trace {
   #runPipeline(commands: readonly Node[], input: Input): Value {
     let before = input;
     for (const command of commands) {
-      const from = this.calls.length;
+      const start = this.calls.length;
       const text = this.#runNode(command, before);
-      const ran = this.calls.slice(from).map(({ program }) => program ?? '');
-      before = { text, from: [...before.from, ...ran] };
+      before = { text, from: new Set([...before.from, ...this.#originsSince(start)]) };
     }
     return before.text;
+  }
+
+  #originsSince(start: number): readonly Origin[] {
+    return this.calls.slice(start).map(({ program }) => originOf(program));
   }
 
   #runCommand(command: Command, given: Input): Value {
@@ -176,7 +184,7 @@ class ShellTrace implements Trace {
     }
     const output = this.#run(
       words,
-      fromProcess.length === 0 ? input : { text: null, from: fromProcess },
+      fromProcess.size === 0 ? input : { text: null, from: fromProcess },
     );
     this.#noteFiles(command.redirects, output);
     return output;
@@ -302,9 +310,9 @@ class ShellTrace implements Trace {
   }
 
   #runUnknownInput({ from }: Input): Value {
-    if (from.some((program) => DOWNLOAD.test(program))) this.piped.push('download');
-    else if (from.some((program) => UNPACK.test(program))) this.piped.push('unpacked');
-    else if (!isReadFromFile(from)) this.#unknownText();
+    if (from.has('download')) this.piped.push('download');
+    else if (from.has('unpacked')) this.piped.push('unpacked');
+    else if (from.has('other')) this.#unknownText();
     return null;
   }
 
@@ -325,7 +333,7 @@ class ShellTrace implements Trace {
     if (text !== null) this.code.push({ language, text });
     else if (args.length === 0 || args[0] === '-') {
       if (input.text !== null) this.code.push({ language, text: input.text });
-      else if (input.from.length > 0) return this.#runUnknownInput(input);
+      else if (input.from.size > 0) return this.#runUnknownInput(input);
     }
     return null;
   }
@@ -349,29 +357,30 @@ class ShellTrace implements Trace {
         this.written.push(path);
         this.#replacements.redirected(operator, path);
       } else if (operator === '<<<' && target !== undefined) {
-        read = { text: wholeValue(target, this.#scope), from: [] };
+        read = { text: wholeValue(target, this.#scope), from: NO_INPUT.from };
       } else if (operator.startsWith('<<')) {
         const isPlain = heredocQuoted === true || body === undefined;
-        read = { text: isPlain ? (content ?? '') : wholeValue(body, this.#scope), from: [] };
+        read = {
+          text: isPlain ? (content ?? '') : wholeValue(body, this.#scope),
+          from: NO_INPUT.from,
+        };
       } else if (operator === '<') read = { text: null, from: this.#processesInWords([target]) };
     }
     return read;
   }
 
   /** Programs whose output a word like `<(…)` is. */
-  #processesIn({ name, suffix }: Command): readonly string[] {
+  #processesIn({ name, suffix }: Command): ReadonlySet<Origin> {
     return this.#processesInWords([name, ...suffix]);
   }
 
-  #processesInWords(words: readonly (Command['name'] | undefined)[]): readonly string[] {
-    return words.flatMap((word) =>
-      (word?.parts ?? []).flatMap((part) => {
-        if (part.type !== 'ProcessSubstitution' || part.script === undefined) return [];
-        const from = this.calls.length;
+  #processesInWords(words: readonly (Command['name'] | undefined)[]): ReadonlySet<Origin> {
+    const start = this.calls.length;
+    for (const part of words.flatMap((word) => word?.parts ?? [])) {
+      if (part.type === 'ProcessSubstitution' && part.script !== undefined)
         this.#runScript(part.script, NO_INPUT);
-        return this.calls.slice(from).map(({ program }) => program ?? '');
-      }),
-    );
+    }
+    return new Set(this.#originsSince(start));
   }
 
   #noteDownload(program: string, args: readonly Value[]): void {
