@@ -6,5 +6,5 @@ export function isEmptyOfWork(text: string): boolean {
   return text
     .replace(/<!--[\s\S]*?(-->|$)/g, '')
     .split(/\r\n|\r|\n/)
-    .every((line) => /^\s*(#.*|[-*+]\s*(\[[ xX]?\])?)?\s*$/.test(line.replace('\uFEFF', '')));
+    .every((line) => /^(#.*|[-*+](\s*\[[ xX]?\])?)?$/.test(line.replace('\uFEFF', '').trim()));
 }
