@@ -54,6 +54,13 @@ test('line ends of other systems, links, pipes of bytes and huge files do not st
   expect(found.at(-1)?.length).toBeLessThan(750);
 });
 
+test('marks that stand in a disordered row hold no search up', async () => {
+  put('a.md', `fish ${'\u0301\u0316'.repeat(100_000)}`);
+  const { user } = process.cpuUsage();
+  expect(await find('fish')).toHaveLength(1);
+  expect(process.cpuUsage().user - user).toBeLessThan(3_000_000);
+});
+
 test('the tool names file and line, and how many more there are', async () => {
   put('CLAUDE.md', '- Bob eats no fish\n');
   put('notes/2026-11-20.md', '- fish for Bob\n- fish for Eve\n');
