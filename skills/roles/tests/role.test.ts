@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { listRoles } from '../../../src/commands/role/role-files.ts';
 import type { TurnRequest } from '../../../src/sandbox/sandbox.ts';
 import {
   answers,
@@ -155,4 +156,19 @@ test('members of a group cannot change the role', async () => {
   });
   await vi.waitFor(() => expect(chat.sent.length).toBeGreaterThan(0), LIMIT);
   expect(await said('/role')).toContain('Role in all chats: none.');
+});
+
+test('a description is that of the front matter, also in files that are made to take long', async () => {
+  const folder = join(project.dir, 'groups/global/roles');
+  writeFileSync(join(folder, 'cook.md'), '# Cook\n\n---\ndescription: not this\n---\n');
+  for (let at = 0; at < 100; at += 1) {
+    const text = `${'---\n'.repeat(400)}${'description: a\n'.repeat(160)}`;
+    writeFileSync(join(folder, `slow-${at}.md`), text);
+  }
+  const { user } = process.cpuUsage();
+  expect((await listRoles(project.dir)).find(({ name }) => name === 'cook')).toEqual({
+    name: 'cook',
+    description: 'Cook',
+  });
+  expect(process.cpuUsage().user - user).toBeLessThan(1_500_000);
 });

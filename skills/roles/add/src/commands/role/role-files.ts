@@ -46,7 +46,8 @@ async function readRole(groups: string, name: string): Promise<Role | null> {
 
 /** Returns the description of a front matter, else the first line of text. */
 function descriptionIn(text: string): string {
-  const [, said] = /^\uFEFF?---[\s\S]*?^description:[ \t]*(.+)$[\s\S]*?^---/m.exec(text) ?? [];
+  const [, head = ''] = /^\uFEFF?---([\s\S]*?)\n---/.exec(text) ?? [];
+  const [, said] = /^description:[ \t]*(.+)$/m.exec(head) ?? [];
   const first = text.split('\n').find((line) => /[\p{L}\p{N}]/u.test(line)) ?? '';
   const line = (said ?? first)
     .replace(/[\s\p{Cc}]+/gu, ' ')
