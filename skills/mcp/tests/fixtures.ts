@@ -87,6 +87,7 @@ export async function openServers(
     readonly variables?: Record<string, string>;
     readonly redirectUrl?: () => Promise<string>;
     readonly network?: Network;
+    readonly now?: () => number;
   } = {},
 ): Promise<TestServers> {
   const dataDir = mkdtempSync(join(tmpdir(), 'claw-mcp-'));
@@ -103,7 +104,7 @@ export async function openServers(
     dataDir,
     assistantName: 'Andy',
     log: { info: log, warn: log, error: log },
-    now: Date.now,
+    now: over.now ?? Date.now,
     setTimer: timers.set,
     startProgram: runHere,
     redirectUrl: over.redirectUrl ?? (async () => 'http://127.0.0.1:1/mcp/callback'),

@@ -7,7 +7,7 @@ import { probe } from '../../../src/lib/mcp/probe.ts';
 import { isInnerAddress } from '../../../src/services/mcp/inner-address.ts';
 import { fetchFor } from '../../../src/services/mcp/limited-fetch.ts';
 import type { Network } from '../../../src/services/mcp/server-network.ts';
-import { openServers, type TestServers } from './fixtures.ts';
+import { openServers, type TestServers, Timers } from './fixtures.ts';
 
 const open = async (): Promise<TestServers> => {
   const server = join(import.meta.dirname, 'hostile-server.ts');
@@ -78,6 +78,8 @@ const INTERNET: Network = {
   isInner: (address) => address === '127.0.0.2',
 };
 
+const CLOCK = { now: Date.now, setTimer: new Timers().set };
+
 /** Connects to a server of "the internet" (localhost). */
 async function stateOf(port: number, network: Network = INTERNET): Promise<string> {
   await using opened = await openServers(
@@ -145,10 +147,14 @@ test('a name that leads inside once it was checked is not followed there, that o
   expect(await stateOf(inner.port, rebinding)).toContain('no address of the internet');
   // A name that leads to both is made for that.
   const both: Network = { ...INTERNET, lookup: async () => ['127.0.0.1', '127.0.0.2'] };
-  const state = fetchFor(new URL('http://mcp.example/mcp'), {
-    ...both,
-    lookup: async (name) => (name === 'mcp.example' ? ['127.0.0.1'] : await both.lookup(name)),
-  })(`http://both.example:${inner.port}/`);
+  const state = fetchFor(
+    new URL('http://mcp.example/mcp'),
+    {
+      ...both,
+      lookup: async (name) => (name === 'mcp.example' ? ['127.0.0.1'] : await both.lookup(name)),
+    },
+    CLOCK,
+  )(`http://both.example:${inner.port}/`);
   await expect(state).rejects.toThrow();
   expect(asked).toEqual([]);
 });

@@ -209,7 +209,8 @@ export class ServerConnection {
   }
 
   async #list(client: Client): Promise<void> {
-    const options = { timeout: CONNECT_MS, signal: this.#stopped.signal };
+    const { now } = this.#options;
+    const options = { timeout: CONNECT_MS, signal: this.#stopped.signal, now };
     const has = client.getServerCapabilities()?.tools !== undefined;
     const { tools, leftOut } = has
       ? await listRemoteTools(client, this.server.tools, options)
@@ -295,6 +296,7 @@ export class ServerConnection {
 function sentence(error: unknown): string {
   const problem = connectionProblem(error);
   if (problem !== null) return problem;
+  if (error instanceof McpError && error.code === ErrorCode.RequestTimeout) return 'no answer came';
   const text = error instanceof Error ? error.message : String(error);
   const cause =
     error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';

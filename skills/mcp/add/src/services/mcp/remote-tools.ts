@@ -5,6 +5,8 @@ import { z } from 'zod';
 /** More of one server cost more than they help: each description is part of every call of the model. */
 export const MAX_TOOLS = 128;
 const MAX_PAGES = 100;
+/** No page is asked for after that; the tools of those before are offered. */
+const MAX_LIST_MS = 60_000;
 const MAX_SCHEMA_BYTES = 32_768;
 const MAX_DESCRIPTION = 2_000;
 
@@ -29,12 +31,19 @@ export type RemoteTools = {
   readonly leftOut: string | null;
 };
 
+type ListOptions = {
+  readonly timeout: number;
+  readonly signal: AbortSignal;
+  readonly now: () => number;
+};
+
 /** Asks a server for its tools. Of those that are too many or cannot be used, none takes another with it. */
 export async function listRemoteTools(
   client: Client,
   wanted: readonly string[] | undefined,
-  options: { readonly timeout: number; readonly signal: AbortSignal },
+  { now, ...options }: ListOptions,
 ): Promise<RemoteTools> {
+  const endsAt = now() + MAX_LIST_MS;
   const tools = new Map<string, RemoteTool>();
   let [wrong, more] = [0, 0];
   let cursor: string | undefined;
@@ -49,15 +58,18 @@ export async function listRemoteTools(
       else tools.set(tool.name, tool);
     }
     cursor = listed.nextCursor;
-    if (cursor === undefined || tools.size >= MAX_TOOLS) break;
+    if (cursor === undefined || tools.size >= MAX_TOOLS || now() > endsAt) break;
   }
   const notes = [
     ...(wrong === 0 ? [] : [`${wrong} tools have a description or a schema that cannot be used`]),
-    ...(more === 0 && cursor === undefined
+    ...(more === 0 && (cursor === undefined || tools.size < MAX_TOOLS)
       ? []
       : [
           `it has more than ${MAX_TOOLS} tools; name those that you want under "tools" in mcp.json`,
         ]),
+    ...(cursor === undefined || tools.size >= MAX_TOOLS
+      ? []
+      : ['its list of tools goes on and on, and was read in part']),
   ];
   return { tools: [...tools.values()], leftOut: notes.length === 0 ? null : notes.join('; ') };
 }

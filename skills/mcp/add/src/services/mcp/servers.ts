@@ -1,5 +1,4 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { z } from 'zod';
 import type { HostLog } from '../../host/contracts/log.ts';
 import type { Tool } from '../../host/contracts/tool.ts';
@@ -8,7 +7,7 @@ import type { HttpServer, McpConfig, McpServer, StdioServer } from '../../lib/mc
 import { launchOf, serverFolder } from '../../lib/mcp/packages.ts';
 import type { StartProgram } from '../../lib/program.ts';
 import { ServerConnection, type ServerTransport } from './connection.ts';
-import { fetchFor } from './limited-fetch.ts';
+import { fetchFor, type LimitedFetch } from './limited-fetch.ts';
 import { machineLogin } from './machine-login.ts';
 import { forgetOAuth, type OAuthSession, openOAuth } from './oauth.ts';
 import { ProgramTransport } from './program-transport.ts';
@@ -148,7 +147,8 @@ export class McpServers {
     const { dataDir, assistantName } = this.#options;
     const onLogin = (page: URL): void => connection.wantsLogin(page);
     const oauth = openOAuth({ dataDir, server, redirectUrl: redirect, assistantName, onLogin });
-    const ask = fetchFor(new URL(server.url), this.#options.network ?? NETWORK);
+    const { network = NETWORK } = this.#options;
+    const ask = fetchFor(new URL(server.url), network, { now, setTimer });
     const open = () => openHttp(server, oauth, ask);
     const connection = new ServerConnection({ ...common, open });
     return { connection, oauth: () => oauth };
@@ -188,21 +188,26 @@ export class McpServers {
   }
 }
 
-function openHttp(server: HttpServer, oauth: OAuthSession, ask: FetchLike): ServerTransport {
+function openHttp(server: HttpServer, oauth: OAuthSession, ask: LimitedFetch): ServerTransport {
   const hasOwnKey = Object.keys(server.headers).some(
     (name) => name.toLowerCase() === 'authorization',
   );
   const machine = machineLogin(server);
   const url = new URL(server.url);
+  let end: string | null = null;
+  const stop = (): void => {
+    end ??= 'sent a message longer than 16 MB, and was stopped';
+    void transport.close();
+  };
   const transport = new StreamableHTTPClientTransport(url, {
     requestInit: { headers: server.headers },
-    fetch: ask,
+    fetch: (address, init) => ask(address, init, stop),
     // A key of the owner's takes the place of a login.
     ...(hasOwnKey ? {} : { authProvider: machine ?? oauth }),
   });
   const finishLogin =
     hasOwnKey || machine !== null ? null : (code: string) => transport.finishAuth(code);
-  return { transport, end: () => null, finishLogin };
+  return { transport, end: () => end, finishLogin };
 }
 
 /** Offers a server's tool to the agents of its groups. */
