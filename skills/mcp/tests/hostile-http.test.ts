@@ -1,5 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test, vi } from 'vitest';
 import { fetchFor } from '../../../src/services/mcp/limited-fetch.ts';
 import type { Network } from '../../../src/services/mcp/server-network.ts';
@@ -149,6 +151,28 @@ test('a list of tools that never ends is read in part, and the owner is told', a
   expect(opened.servers.states()[0]?.detail).toBe(
     'its list of tools goes on and on, and was read in part',
   );
+});
+
+test('pages of tools that cannot be used are not kept', async () => {
+  let pages = 0;
+  using server = await serve((method, response, { id }) => {
+    if (method !== 'tools/list') return false;
+    pages += 1;
+    const tools = [{ name: '', text: 'x'.repeat(8_000_000) }];
+    const result = { tools, ...(pages < 20 ? { nextCursor: String(pages) } : {}) };
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    return true;
+  });
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc');
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  await using opened = await connect(server.url);
+  await vi.waitFor(() => expect(opened.servers.states()).toMatchObject([{ state: 'connected' }]));
+  expect(pages).toBe(20);
+  collect();
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(60_000_000);
 });
 
 test('a server that takes the hello and never answers is told of after half a minute', async () => {

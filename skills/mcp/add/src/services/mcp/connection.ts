@@ -210,7 +210,8 @@ export class ServerConnection {
 
   async #list(client: Client): Promise<void> {
     const { now } = this.#options;
-    const options = { timeout: CONNECT_MS, signal: this.#stopped.signal, now };
+    // Without the signal of the end, which would keep each page till then: the end closes the client, and so this.
+    const options = { timeout: CONNECT_MS, now };
     const has = client.getServerCapabilities()?.tools !== undefined;
     const { tools, leftOut } = has
       ? await listRemoteTools(client, this.server.tools, options)

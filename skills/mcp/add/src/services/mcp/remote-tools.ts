@@ -31,11 +31,7 @@ export type RemoteTools = {
   readonly leftOut: string | null;
 };
 
-type ListOptions = {
-  readonly timeout: number;
-  readonly signal: AbortSignal;
-  readonly now: () => number;
-};
+type ListOptions = { readonly timeout: number; readonly now: () => number };
 
 /** Asks a server for its tools. Of those that are too many or cannot be used, none takes another with it. */
 export async function listRemoteTools(
