@@ -14,10 +14,21 @@ export function isTriggered(
   if (message.isContext === true || message.text.trim() === '') return false;
   if (!group.needsTrigger || message.mentionsAssistant) return true;
   const word = folded(group.triggerWord ?? `@${assistantName}`).trim();
-  // Phones put invisible marks of direction around names.
-  const text = folded(message.text).replace(/^[\s\p{Cf}]+/u, '');
+  const text = beginning(folded(beginning(message.text).slice(0, LONGEST_BEGINNING)));
   if (word === '' || !text.startsWith(word)) return false;
   return !/[\p{L}\p{N}_]$/u.test(word) || !/^[\p{L}\p{N}\p{M}_]/u.test(text.slice(word.length));
+}
+
+/**
+ * The part of a message, in UTF-16 units, that its trigger is looked for in: a trigger has at most 64, each
+ * of which can be written as several. The whole message is not folded: a sender who puts 100,000 marks out
+ * of order into one makes that take seconds.
+ */
+const LONGEST_BEGINNING = 1024;
+
+/** The text from its first visible character on: phones put invisible marks of direction around names. */
+function beginning(text: string): string {
+  return text.replace(/^[\s\p{Cf}]+/u, '');
 }
 
 /** Equal for texts that differ in case only, in every script: `STRASSE` and `straße`, `＠` and `@`. */
