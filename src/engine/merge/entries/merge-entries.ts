@@ -4,6 +4,7 @@ import { contentOf } from '../lines/lines.ts';
 import { linesOf } from '../lines/region-lines.ts';
 import type { Range, Region } from '../lines/regions.ts';
 import { type Stretch, stretchesAround, takeStretch } from '../lines/widen.ts';
+import { type Order, orderOfNames } from '../sorted-names.ts';
 import type { Entry, EntryReader } from './entry.ts';
 
 type Lines = Versions<readonly string[]>;
@@ -19,7 +20,8 @@ type Gaps = readonly (readonly Entry[])[];
 type Compared = { readonly gaps: Gaps; readonly kept: readonly Entry[] };
 
 /**
- * Keeps the entries that both sides put into lists by name, ours first, where both did nothing else.
+ * Keeps the entries that both sides put into lists by name, where both did nothing else: in the order of a
+ * list that is sorted, else ours first.
  *
  * The names must be apart, and read again each entry must be in the list it was put into. What both sides put
  * in alike is kept once.
@@ -50,7 +52,7 @@ export function resolveEntries(
     }
     return [];
   });
-  // Reading again costs the whole text: all stretches at once, in the one order and where needed in the other.
+  // Reading again costs the whole text: all stretches at once, in the best order and where needed in the next.
   for (;;) {
     const result = withCandidates(regions, candidates);
     if (candidates.length === 0) return regions;
@@ -64,7 +66,7 @@ export function resolveEntries(
   }
 }
 
-/** A conflict, and what it may become: both sides' entries in one order or the other. */
+/** A conflict, and what it may become: both sides' entries, each order of them that may be right. */
 type Candidate = {
   readonly index: number;
   readonly place: Stretch;
@@ -114,7 +116,7 @@ function checkCandidates(
   };
 }
 
-/** Returns what both sides put into a stretch, ours first and theirs first; null where they did more. */
+/** Returns what both sides put into a stretch, in each order that may be right; null where they did more. */
 function mergeStretch(
   range: Versions<Range>,
   texts: Versions<Text>,
@@ -133,15 +135,48 @@ function mergeStretch(
     const isSame = mine.lines.length === base.lines.length;
     return isSame ? tell(theirs.kept[index] ?? entry, texts.theirs) : mine;
   });
-  return [true, false].map((isOursFirst) => {
+  const orders = [true, false].map((isOursFirst) => {
     const mine = tellGaps(isOursFirst ? ours.gaps : own, texts.ours);
     const other = tellGaps(isOursFirst ? fresh : theirs.gaps, texts.theirs);
     const [first, second] = isOursFirst ? [mine, other] : [other, mine];
-    return first.flatMap((run, gap) => [
-      ...joinRuns(run, second[gap] ?? []),
-      ...kept.slice(gap, gap + 1),
-    ]);
+    return first.map((run, gap) => joinRuns(run, second[gap] ?? []));
   });
+  const sorted = sortGaps(ours.gaps, fresh, texts);
+  return [...(sorted === null ? [] : [sorted]), ...orders].map((runs) =>
+    runs.flatMap((run, gap) => [...run, ...kept.slice(gap, gap + 1)]),
+  );
+}
+
+/** Puts what both sides put in where the order of its list wants it; null where no list is sorted. */
+function sortGaps(
+  ours: Gaps,
+  theirs: Gaps,
+  texts: Versions<Text>,
+): readonly (readonly Told[])[] | null {
+  let isSorted = false;
+  const runs = ours.map((run, gap) => {
+    const other = theirs[gap] ?? [];
+    const mine = run.map((entry) => tell(entry, texts.ours));
+    const added = other.map((entry) => tell(entry, texts.theirs));
+    const order = run.length * other.length === 0 ? null : orderOfGap([...run, ...other], texts);
+    const isDense = [...mine, ...added].every(({ lines }) => lines[0] !== '');
+    if (order === null || !isDense) return joinRuns(mine, added);
+    isSorted = true;
+    return [...mine, ...added].sort((one, next) => (order(one.name, next.name) ? -1 : 1));
+  });
+  return isSorted ? runs : null;
+}
+
+/** Finds the order of the one list that all these entries are in; null where there is none. */
+function orderOfGap(entries: readonly Entry[], texts: Versions<Text>): Order | null {
+  const list = entries[0]?.list;
+  if (entries.some((entry) => entry.list !== list)) return null;
+  const versions = [texts.base, texts.ours, texts.theirs];
+  return orderOfNames(
+    versions.map((text) =>
+      text.entries.filter((entry) => entry.list === list).map(({ key }) => key),
+    ),
+  );
 }
 
 /** Returns the entries in a stretch; null where one crosses its edge. */

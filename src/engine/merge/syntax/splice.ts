@@ -1,8 +1,8 @@
 import type { Range } from '../lines/regions.ts';
+import type { Order } from '../sorted-names.ts';
 import type { Gaps } from './gaps.ts';
 import type { NamedList } from './members.ts';
 import type { Side } from './side.ts';
-import type { Order } from './sorted.ts';
 import { headEnd, type Unit } from './units.ts';
 
 /** A disputed stretch of ours, and what it has in each gap of the base. */
