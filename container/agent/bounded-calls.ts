@@ -28,11 +28,13 @@ export function withBoundedCalls(model: Parameters<typeof wrapLanguageModel>[0][
       specificationVersion: 'v4',
       async wrapStream({ doStream }) {
         const { stream, ...rest } = await doStream();
-        let calls = 0;
+        // A call is begun before it is whole, and a model may begin them without end.
+        let [begun, calls] = [0, 0];
         const bounded = new TransformStream<StreamPart, StreamPart>({
           transform(part, controller) {
             if (part.type === 'tool-call') calls += 1;
-            if (calls > MAX_CALLS) throw new TooManyCalls();
+            if (part.type === 'tool-input-start') begun += 1;
+            if (Math.max(begun, calls) > MAX_CALLS) throw new TooManyCalls();
             controller.enqueue(part);
           },
         });

@@ -6,6 +6,9 @@ const MAX_CHARS = 300;
 /** Returns why the model did not answer, in a sentence. */
 export function modelFault(error: unknown): string {
   if (APICallError.isInstance(error) || error instanceof TooManyCalls) return error.message;
+  if (/without a finish reason/.test(String(error))) {
+    return "The model's answer ended before it was done. Try again, or choose another model with `/model`.";
+  }
   // The model's answer does not fit the provider's protocol, or its stream broke off.
   const why = error instanceof Error ? error.message : String(JSON.stringify(error));
   return `The model's answer could not be read: ${short(why)}`;

@@ -2,6 +2,7 @@ import {
   connectionFailure,
   httpFailure,
   type ModelFailure,
+  notAModel,
   timeoutFailure,
   unaskable,
   withoutKey,
@@ -148,11 +149,4 @@ function parseJson(text: string): unknown {
     // Not JSON is not a completion either.
     return null;
   }
-}
-
-function notAModel(model: Model): ModelFailure {
-  return {
-    code: 'MODEL_FAILED',
-    message: `What answers at ${model.server.baseUrl} is not a model's server. Check the address.`,
-  };
 }

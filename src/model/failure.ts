@@ -99,6 +99,19 @@ export function connectionFailure({ server }: OfServer, error: unknown): ModelFa
   };
 }
 
+/** Returns the failure after something answered that is no model's server, such as a page that greets. */
+export function notAModel(model: Model): ModelFailure {
+  return {
+    code: 'MODEL_FAILED',
+    message: `What answers at ${addressOf(model)} is not a model's server. Check the address.`,
+  };
+}
+
+/** Returns the failure after a server answered a call for a stream, as if all were well, with a page or with JSON. */
+export function unstreamedFailure(model: Model, status: number, body: string): ModelFailure {
+  return detailOf(body) === '' ? notAModel(model) : httpFailure(model, status, body);
+}
+
 export function timeoutFailure(model: Model, timeoutMs: number): ModelFailure {
   return {
     code: 'MODEL_TIMEOUT',

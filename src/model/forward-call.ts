@@ -7,6 +7,7 @@ import {
   httpFailure,
   type ModelFailure,
   timeoutFailure,
+  unstreamedFailure,
   withoutKey,
 } from './failure.ts';
 import { boundLines, EndlessLine } from './line-bounds.ts';
@@ -32,6 +33,8 @@ export type ForwardedCall = {
   readonly signal: AbortSignal;
   /** A clock for lengths of time, in milliseconds. This process's own by default. */
   readonly now?: (() => number) | undefined;
+  /** Whether the agent asks for server-sent events. */
+  readonly isStream: boolean;
   /** Null for a call that costs nothing. */
   readonly meter: CallMeter | null;
 };
@@ -64,8 +67,11 @@ export async function forwardCall(
   }
   const status = answer.statusCode ?? 502;
   try {
-    if (status >= 200 && status < 300) await passOn(answer, response, call);
-    else return await readError(answer, response, call);
+    if (status < 200 || status >= 300) return await readError(answer, response, call);
+    if (call.isStream && isPage(answer)) {
+      return failedBy(unstreamedFailure(model, status, await readRefusal(answer, call)));
+    }
+    await passOn(answer, response, call);
   } catch (error) {
     const failure = brokenBy(error);
     if (!response.headersSent) return failedBy(failure);
@@ -146,11 +152,29 @@ function begin(
   response.writeHead(answer.statusCode ?? 200, answerHeaders(answer));
 }
 
+/** Tells whether a server that was asked for a stream answers with a page for people, or with JSON. */
+function isPage({ headers }: http.IncomingMessage): boolean {
+  return /^\s*(text\/html|application\/json)\b/i.test(headers['content-type'] ?? '');
+}
+
 async function readError(
   answer: http.IncomingMessage,
   response: http.ServerResponse,
   call: ForwardedCall,
 ): Promise<NoAnswer> {
+  const body = await readRefusal(answer, call);
+  const status = answer.statusCode ?? 502;
+  return {
+    failure: httpFailure(call.model, status, body),
+    reply() {
+      response.writeHead(status, answerHeaders(answer));
+      response.end(body);
+    },
+  };
+}
+
+/** Reads the body of an answer that costs nothing, 64 KB at most, without the key. */
+async function readRefusal(answer: http.IncomingMessage, call: ForwardedCall): Promise<string> {
   call.meter?.refused();
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
@@ -165,15 +189,7 @@ async function readError(
   } finally {
     clearTimeout(late);
   }
-  const body = withoutKey(call.model, Buffer.concat(chunks).toString());
-  const status = answer.statusCode ?? 502;
-  return {
-    failure: httpFailure(call.model, status, body),
-    reply() {
-      response.writeHead(status, answerHeaders(answer));
-      response.end(body);
-    },
-  };
+  return withoutKey(call.model, Buffer.concat(chunks).toString());
 }
 
 function answerHeaders(answer: http.IncomingMessage): http.OutgoingHttpHeaders {

@@ -83,7 +83,7 @@ async function askModel(response: http.ServerResponse, call: ModelCall): Promise
   const url = modelUrl(model, call.path);
   const body = checked.bodyFor(model);
   if (model.protocol.freePaths.includes(call.path)) {
-    return forwardCall(response, { ...call, url, body, meter: null });
+    return forwardCall(response, { ...call, url, body, isStream: false, meter: null });
   }
   const { atMost } = checked;
   const admission = await turn.silence.during(turn.admit({ model, atMost }, signal));
@@ -100,7 +100,8 @@ async function askModel(response: http.ServerResponse, call: ModelCall): Promise
   // At once, and not when the broken streams come to it: the books may be closed by then.
   signal.addEventListener('abort', () => meter.close({ isWhole: false }), { once: true });
   try {
-    if (!signal.aborted) return await forwardCall(response, { ...call, url, body, meter });
+    if (!signal.aborted)
+      return await forwardCall(response, { ...call, url, body, isStream: checked.isStream, meter });
     response.destroy();
     return null;
   } finally {

@@ -275,9 +275,7 @@ function agentOn(engine: TestEngine): void {
     expect(await failed({ kind: 'error', status: 401, message: 'invalid x-api-key' })).toContain(
       'refused the API key (401)',
     );
-    expect(await failed({ kind: 'garbage' })).toContain(
-      'could not be read: it is no stream of events',
-    );
+    expect(await failed({ kind: 'garbage' })).toContain("is not a model's server");
     expect(await failed({ kind: 'drop', blocks: [text('a long answer, which breaks')] })).toContain(
       'broke off',
     );

@@ -95,6 +95,14 @@ await describeWithEngine('bubblewrap', 'a turn with calls of tools', () => {
         usual.calls(Array<string>(5_000).fill('{"command":"true"}')),
         /more than 128 tools/,
       ],
+      [
+        'flood of begun calls',
+        Array.from({ length: 500 }, (_, index) =>
+          cut({ tool_calls: [{ ...half, index, id: `c${index}` }] }, null),
+        ),
+        /more than 128 tools/,
+      ],
+      ['nothing', [], /ended before it was done/],
       // Longer than any frame: it is named, and not repeated.
       [
         'wrong',

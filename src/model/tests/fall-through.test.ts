@@ -64,6 +64,29 @@ test.each<[string, number]>([
   endless.close();
 });
 
+test.each<[string, string, string, RegExp]>([
+  ['a page', 'text/html; charset=utf-8', '<p>Welcome!</p>', /is not a model's server. Check the/],
+  ['JSON', 'application/json', '{"ok":true}', /is not a model's server. Check the address/],
+  ['an error in JSON', 'application/json', '{"error":"no credit"}', /request \(200\): no credit/],
+])(
+  'where a server answers a call for a stream with %s, the next model is asked',
+  async (_name, type, body, why) => {
+    const other = createServer((_request, response) => {
+      response.writeHead(200, { 'content-type': type });
+      response.end(body);
+    }).listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    await using second = await started(HELLO);
+    const next = [testModel({ baseUrl: second.url })];
+    await using proxy = await openProxy(`http://127.0.0.1:${port}`, { next });
+    expect((await proxy.post('/v1/messages', BODY)).status).toBe(200);
+    expect(proxy.passedOver).toEqual([expect.stringMatching(why)]);
+    other.closeAllConnections();
+    other.close();
+  },
+);
+
 test('where nothing listens, the next model is asked', async () => {
   const gone = await started(HELLO);
   await gone.close();
@@ -92,7 +115,9 @@ test('after the first byte no other model is asked: its answer would begin again
 
 test.each<[string, string, number, RegExp]>([
   ['drips a line that never ends', 'x', 1, /began a line and did not end it within 60 s, and was/],
+  ['sends lines without end', 'x\n'.repeat(32_768), 0, /sent more than 64 MB, and was cut off/],
   ['sends a line without end', 'x'.repeat(65_536), 0, /sent a line of more than 8 MB, and was cut/],
+  ['only says that it works', ':\n', 1, /answered for more than an hour, and was cut off/],
 ])('an answer is cut off whose server %s', async (_name, piece, stepMs, why) => {
   let sentBytes = 0;
   const endless = createServer((_request, response) => {
@@ -109,8 +134,8 @@ test.each<[string, string, number, RegExp]>([
   await once(endless, 'listening');
   const { port } = endless.address() as AddressInfo;
   let at = 0;
-  // Each look at the clock is a second later.
-  const now = () => (at += piece.length === 1 ? 1_000 : 0);
+  // A server that waits between its pieces takes a second for each of them, or a minute for one that is a whole line.
+  const now = () => (at += stepMs * (piece.length === 1 ? 1_000 : 60_000));
   await using proxy = await openProxy(`http://127.0.0.1:${port}`, { now });
   await expect(proxy.post('/v1/messages', BODY)).rejects.toThrow('aborted');
   endless.closeAllConnections();
@@ -119,7 +144,7 @@ test.each<[string, string, number, RegExp]>([
   expect(proxy.failures.at(-1)?.message).toMatch(
     /Try again, or choose another model with `\/model`/,
   );
-  expect(sentBytes).toBeLessThan(50_000_000);
+  expect(sentBytes).toBeLessThan(100_000_000);
 });
 
 test('where no model answers, the agent gets the error of the last', async () => {

@@ -27,7 +27,7 @@ const MODEL_FAILURES: readonly (readonly [string, AnthropicReply, object])[] = [
   [
     'an answer that is no stream of events',
     { kind: 'garbage' },
-    { code: 'MODEL_FAILED', message: expect.stringMatching(/^The model's answer/) },
+    { code: 'MODEL_FAILED', message: expect.stringMatching(/is not a model's server/) },
   ],
   [
     'a connection that breaks in the middle of the answer',
