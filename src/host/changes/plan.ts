@@ -41,18 +41,22 @@ export function planLines(result: ClawResult, isSet: (setting: string) => boolea
   ].join('\n');
 }
 
-const KINDS = { add: 'new', modify: 'changed', delete: 'deleted', rename: 'renamed' } as const;
+/** The words for kinds of changes, those first that touch files the owner has. */
+const KINDS = { modify: 'changed', delete: 'deleted', rename: 'renamed', add: 'new' } as const;
 const NAMED_FILES = 4;
 /** Of settings that can be left out, as many are named; of more their number is told. */
 const NAMED_SETTINGS = 4;
 
+/** Returns how many files change in each way, with the names of the first ones. */
 function filesLine(changes: ClawResult['changes']): string {
-  if (changes.length === 0) return 'none';
-  const counts = Object.entries(KINDS)
-    .map(([kind, word]) => ({ word, count: changes.filter((it) => it.kind === kind).length }))
-    .filter(({ count }) => count > 0)
-    .map(({ word, count }) => `${count} ${word}`);
-  const named = changes.slice(0, NAMED_FILES).map(({ path }) => path);
-  const more = changes.length > NAMED_FILES ? ' …' : '';
-  return `${counts.join(', ')} (${named.join(', ')}${more})`;
+  let left = NAMED_FILES;
+  const parts = Object.entries(KINDS).flatMap(([kind, word]) => {
+    const paths = changes.filter((it) => it.kind === kind).map(({ path }) => path);
+    if (paths.length === 0) return [];
+    const named = paths.slice(0, left);
+    left -= named.length;
+    const more = paths.length > named.length ? ' …' : '';
+    return `${paths.length} ${word}${named.length > 0 ? ` (${named.join(', ')}${more})` : ''}`;
+  });
+  return parts.join(', ') || 'none';
 }

@@ -139,9 +139,20 @@ async function nextSteps(projectDir: string, { added, shown, isLacking }: Shown)
     if (isLacking || withStep.length > 0) return steps.section ?? steps.whole;
     return added.length > 0 ? (steps.section ?? '') : '';
   }
-  if (withStep.length === 0) return '';
-  const commands = withStep.map(({ name }) => `- \`npx claw setup ${name}\``);
+  const commands: string[] = [];
+  for (const skill of shown) {
+    if (withStep.includes(skill)) commands.push(`- \`npx claw setup ${skill.name}\``);
+    else commands.push(...(await namedCommand(projectDir, skill.name)));
+  }
+  if (commands.length === 0) return '';
   return ['To set them up, in a shell:', commands.join('\n')].join('\n\n');
+}
+
+/** Returns the first command that the set-up section of a skill's page names, with where the others stand. */
+async function namedCommand(projectDir: string, skill: string): Promise<readonly string[]> {
+  const { section } = await setupSteps(projectDir, skill);
+  const command = /`npx claw setup [^`]+`/.exec(section ?? '')?.[0];
+  return command === undefined ? [] : [`- ${command}, or as skills/${skill}/SKILL.md says`];
 }
 
 function isOrAre(names: readonly unknown[]): string {

@@ -175,22 +175,30 @@ test('a skill is added and undone at a yes, and the next process reports it with
   await fourth.stop();
 });
 
-test('several skills are added as one change, and each that has a set-up step is told with it', async () => {
+test('several skills are added as one change, and each that has a set-up step or command is told with it', async () => {
+  const lamp = Object.entries(greetingSkill('lamp')).map(([path, text]) => [
+    path,
+    text.replace('Put `', 'Run `npx claw setup --provider lamp`, or put `'),
+  ]);
   const wave = Object.entries(greetingSkill('wave')).map(([path, text]) => [
     path.replace('src/wave.txt', 'src/setup/wave.ts'),
     text.replace('src/wave.txt', 'src/setup/wave.ts'),
   ]);
-  using project = new TestProject({ ...PROJECT, ...Object.fromEntries(wave) });
+  const files = { ...PROJECT, '.env.example': 'NAME=\n', ...Object.fromEntries([...wave, ...lamp]) };
+  using project = new TestProject(files);
   const first = await project.start();
-  await first.terminal.say('/add-greeting wave');
-  await hears(first, 'greeting 1.2.0, wave 1.2.0 bring:');
+  await first.terminal.say('/add-greeting wave lamp');
+  const plan = await hears(first, 'greeting 1.2.0, wave 1.2.0, lamp 1.2.0 bring:');
+  expect(plan).toMatch(/- files: 1 changed \(\.env\.example\), 3 new \(src\//);
   await first.terminal.say('yes');
   await vi.waitFor(() => expect(project.restarts).toBe(1));
   await first.stop();
   const second = await project.start();
-  const report = await hears(second, 'greeting 1.2.0, wave 1.2.0 are in: ');
+  const report = await hears(second, 'greeting 1.2.0, lamp 1.2.0, wave 1.2.0 are in: ');
   expect(report).toContain('Not set in `.env`: GREETING_WORD.');
-  expect(report).toContain('To set them up, in a shell:\n\n- `npx claw setup wave`');
+  expect(report).toContain(
+    'To set them up, in a shell:\n\n- `npx claw setup --provider lamp`, or as skills/lamp/SKILL.md says\n- `npx claw setup wave`',
+  );
   expect(report).not.toContain('npx claw setup greeting');
   await second.stop();
 });

@@ -57,7 +57,7 @@ test('what the agent proposes is proved before it is shown, and committed at the
   const proposed = await ask(first, '3', 'Say yes, no, or give up.');
   expect(proposed).toContain('anthropic/claude-test proposes for `src/a.ts`');
   expect(proposed).toContain("-export const two = 'a';\n+export const two = ['a', 'b'];");
-  expect(proposed).toContain('Proved: 1 test file passes.\n- files: 1 new, 1 changed');
+  expect(proposed).toContain('Proved: 1 test file passes.\n- files: 1 changed (src/a.ts), 1 new (');
   await ask(first, 'no', '4. give up');
   await first.terminal.say('What is the weather like?');
   await hears(first, '“apply b” waits: `/conflicts` goes on with it');
