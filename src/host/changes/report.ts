@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommandContext, CommandResult, Resumption } from '../contracts/command.ts';
 import { answer, BegunChange, readTree } from './change.ts';
+import { leftData } from './left-data.ts';
 import { resumeOperation } from './resume-operation.ts';
 import { setupSteps } from './setup-steps.ts';
 import { readWaiting } from './waiting.ts';
@@ -45,12 +46,18 @@ export async function reportChange(
   }
 }
 
-/** Names the settings of what was taken out that are left in `.env`; empty for none. */
-function leftText({ isSet }: CommandContext, { settings }: BegunChange): string {
-  const left = settings.filter(isSet);
-  return left.length === 0
-    ? ''
-    : `\n\nStill set in \`.env\`, where no skill reads them now: ${left.join(', ')}.`;
+/** Names what the skills that were taken out left behind: settings in `.env`, and data; empty for none. */
+function leftText({ isSet, settings }: CommandContext, change: BegunChange): string {
+  const left = change.settings.filter(isSet);
+  const data = leftData(settings.dataDir, change.args);
+  return [
+    left.length > 0
+      ? `\n\nStill set in \`.env\`, where no skill reads them now: ${left.join(', ')}.`
+      : '',
+    data.length > 0
+      ? `\n\nKept, for when you add it again: ${data.map((path) => `\`${path}\``).join(', ')}.`
+      : '',
+  ].join('');
 }
 
 /**

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import type { Pairing } from '../../channels/channel.ts';
@@ -154,9 +154,14 @@ test('a skill is added and undone at a yes, and the next process reports it with
   await vi.waitFor(() => expect(project.restarts).toBe(2));
   await second.stop();
   expect(existsSync(join(project.dir, 'src/greeting.txt'))).toBe(false);
+  const databases = join(project.dir, 'data/databases');
+  mkdirSync(databases, { recursive: true });
+  for (const name of ['service-greeting.db', 'service-greeting.db-wal', 'service-more-greeting.db'])
+    writeFileSync(join(databases, name), '');
   const third = await project.start({ environment: { GREETING_WORD: 'hello' } });
   expect(await hears(third, 'greeting is out')).toContain(
-    'Still set in `.env`, where no skill reads them now: GREETING_WORD.',
+    'Still set in `.env`, where no skill reads them now: GREETING_WORD.\n\n' +
+      'Kept, for when you add it again: `data/databases/service-greeting.db`.',
   );
   await third.terminal.say('/undo');
   const shown = await hears(third, 'Undo it? Say yes or no.');
@@ -184,7 +189,11 @@ test('several skills are added as one change, and each that has a set-up step or
     path.replace('src/wave.txt', 'src/setup/wave.ts'),
     text.replace('src/wave.txt', 'src/setup/wave.ts'),
   ]);
-  const files = { ...PROJECT, '.env.example': 'NAME=\n', ...Object.fromEntries([...wave, ...lamp]) };
+  const files = {
+    ...PROJECT,
+    '.env.example': 'NAME=\n',
+    ...Object.fromEntries([...wave, ...lamp]),
+  };
   using project = new TestProject(files);
   const first = await project.start();
   await first.terminal.say('/add-greeting wave lamp');
