@@ -15,7 +15,7 @@ import { notesPath } from '../pending/files.ts';
 import { PENDING, type Pending } from '../pending/pending.ts';
 import { readWaiting } from '../pending/waiting.ts';
 import { readResolutions } from '../state/resolutions.ts';
-import { readState } from '../state/state-file.ts';
+import { readState, stateDigest } from '../state/state-file.ts';
 
 /**
  * Returns the operation that waits, with its conflicts, what is decided, and recordings that may fit.
@@ -30,7 +30,8 @@ export function conflicts(
   if (waiting === null)
     return resultOf('conflicts', 'done', { data: { operation: null, open: [] } });
   const { pending, decisions } = waiting;
-  const recordings = readResolutions(root, readState(root));
+  const state = readState(root);
+  const recordings = readResolutions(root, state);
   const details = waiting.conflicts.map((conflict) => ({
     ...notesOn(root, conflict),
     path: conflict.path,
@@ -51,6 +52,10 @@ export function conflicts(
   const data = {
     operation: { verb: pending.verb, arguments: pending.arguments },
     open: details.filter((one) => !one.decided).map(({ path }) => path),
+    installed: {
+      state: stateDigest(root),
+      layers: state?.layers.map(({ name }) => name) ?? [],
+    },
     details,
     ...(answers ? { answers: answersTemplate(nameOf(pending), waiting.conflicts, decisions) } : {}),
   };

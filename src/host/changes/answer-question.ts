@@ -27,7 +27,7 @@ export async function answerQuestion(
   if (operationName(waiting) !== operation) {
     return answer(`${NOT_WAITING} “${operationName(waiting)}” does: say \`/conflicts\`.`);
   }
-  await beginChange(context, waiting);
+  beginChange(context, waiting);
   if (reply.word === 'give up') return await giveUp(context);
   const way = { isFresh: false, allow };
   if (step.kind === 'choose') return await choose(context, waiting, { ...way, ...step, reply });

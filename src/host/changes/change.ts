@@ -5,6 +5,7 @@ import type { CommandContext, CommandResult } from '../contracts/command.ts';
 import { runClawWithProgress } from './claw-with-progress.ts';
 import { bringsOf } from './plan.ts';
 import { isBlocked, refusalOf } from './refusal.ts';
+import type { WaitingOperation } from './waiting.ts';
 
 /** A change of the code that was begun, as the process that finishes it finds it. */
 export const BegunChange = z.object({
@@ -52,7 +53,9 @@ export async function carryOut(
   request: ChangeRequest,
   by: readonly string[] = [request.verb, ...request.args, ...(request.options ?? [])],
 ): Promise<Ended> {
-  const begun = await beginChange(context, request);
+  const { state, applied } = await readTree(context);
+  const layers = applied.map(({ name }) => name);
+  const begun = beginChange(context, { ...request, installed: { state, layers } });
   const { allow = [], plan = null, seen = [] } = request;
   const result = await runClawWithProgress(context, [
     ...by,
@@ -75,12 +78,12 @@ export async function carryOut(
 }
 
 /** Keeps how things are before a change, for the process that may have to tell how it ended. */
-export async function beginChange(
+export function beginChange(
   context: CommandContext,
-  { verb, args }: Pick<ChangeRequest, 'verb' | 'args'>,
-): Promise<BegunChange> {
-  const { state, applied } = await readTree(context);
-  const before = applied.map(({ name }) => name);
+  { verb, args, installed }: Pick<WaitingOperation, 'verb' | 'args' | 'installed'>,
+): BegunChange {
+  const { state, layers } = installed;
+  const before = [...layers];
   const begun: BegunChange = { verb, args: [...args], before, state, settings: [], files: null };
   context.keep(begun);
   return begun;

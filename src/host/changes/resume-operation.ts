@@ -60,7 +60,7 @@ export async function resumeOperation(
   const waiting = await readWaiting(context);
   if (waiting === null) return answer(joined(way.note, 'Nothing waits for a decision.'));
   if ('exitCode' in waiting) return answer(joined(way.note, refusalOf(waiting) ?? ''));
-  await beginChange(context, waiting);
+  beginChange(context, waiting);
   const open = waiting.conflicts.filter(({ decision }) => decision === null);
   if (open.length === 0 || !way.isFresh) return await showProved(context, waiting, way);
   const canAsk = context.model.problem() === null && open.every((one) => one.decidable);

@@ -9,11 +9,15 @@ type Detail = NonNullable<z.output<typeof ConflictsData>['details']>[number];
 /** One conflict of an operation that waits, with what is decided on it. */
 export type WaitingConflict = z.output<typeof ConflictJson> & Detail;
 
+/** The composition's name, null before the first change, and the names of its layers. */
+export type Installed = { readonly state: string | null; readonly layers: readonly string[] };
+
 /** An operation that waits for decisions. */
 export type WaitingOperation = {
   readonly verb: string;
   readonly args: readonly string[];
   readonly conflicts: readonly WaitingConflict[];
+  readonly installed: Installed;
 };
 
 /**
@@ -25,11 +29,12 @@ export async function readWaiting({
 }: Pick<CommandContext, 'claw'>): Promise<WaitingOperation | ClawResult | null> {
   const result = await claw(['conflicts']);
   if (!result.ok) return result;
-  const { operation, details = [] } = ConflictsData.parse(result.data);
-  if (operation === null) return null;
+  const { operation, details = [], installed } = ConflictsData.parse(result.data);
+  if (operation === null || installed === undefined) return null;
   return {
     verb: operation.verb,
     args: operation.arguments,
+    installed,
     conflicts: result.conflicts.flatMap((conflict) => {
       const detail = details.find(({ path }) => path === conflict.path);
       return detail === undefined ? [] : [{ ...conflict, ...detail }];

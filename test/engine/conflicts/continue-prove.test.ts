@@ -28,7 +28,16 @@ async function disagreement(): Promise<Codebase> {
 
 test('continue --prove runs checks and tests, and changes nothing; continue then need not run them again', async () => {
   await using codebase = await disagreement();
-  const [detail] = ((await codebase.claw('conflicts')).json.data as { details: object[] }).details;
+  const { details, installed } = (await codebase.claw('conflicts')).json.data as {
+    details: object[];
+    installed: object;
+  };
+  const [detail] = details;
+  const { state, layers } = (await codebase.claw('status')).json.data as {
+    state: string;
+    layers: { name: string }[];
+  };
+  expect(installed).toEqual({ state, layers: layers.map(({ name }) => name) });
   expect(detail).toMatchObject({
     decided: false,
     decision: null,

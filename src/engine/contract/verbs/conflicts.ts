@@ -64,6 +64,8 @@ const Detail = z.object({
 export const ConflictsData = z.object({
   operation: Said.nullable(),
   open: z.array(z.string()),
+  /** What is installed meanwhile: the composition's name, null before the first command, and its layers' names. */
+  installed: z.object({ state: z.string().nullable(), layers: z.array(z.string()) }).optional(),
   details: z.array(Detail).optional(),
   /** A file of answers to fill in, with `--answers`. */
   answers: z.string().optional(),
