@@ -1,7 +1,7 @@
 import { wrapLanguageModel } from 'ai';
 
 /** More than any model needs in one step; they run beside each other. */
-const MAX_CALLS = 128;
+export const MAX_CALLS = 128;
 
 /** A model that called more tools in one step than any needs. */
 export class TooManyCalls extends Error {

@@ -279,10 +279,23 @@ function agentOn(engine: TestEngine): void {
     expect(await failed({ kind: 'drop', blocks: [text('a long answer, which breaks')] })).toContain(
       'broke off',
     );
+    expect(await failed(Array<AnthropicBlock>(200).fill(call('note', { text: 'a' })))).toContain(
+      'more than 128 tools at once',
+    );
     const busy = { kind: 'error', status: 529 } as const;
     expect(await failed(busy, busy, busy)).toContain('out of order (529)');
     replies = [busy, [text('back again')]];
     expect(await project.answer('and now?')).toBe('back again');
+  });
+
+  test('says so where the rounds of tool calls are over, and goes on in the next turn', async () => {
+    replies = Array<AnthropicReply>(20).fill([call('Bash', { command: 'true' })]);
+    const outcome = await project.turn('count to a hundred');
+    if (outcome.kind !== 'answered') throw new Error(outcome.message);
+    expect(outcome.text).toBe('I stopped after 20 rounds of tool calls. Say "go on" to continue.');
+    replies = [[text('a hundred')]];
+    expect(await project.answer('go on', { session: outcome.session })).toBe('a hundred');
+    expect(JSON.stringify(lastRequest().body.messages)).toContain('count to a hundred');
   });
 
   test('stops in the middle of a command, and answers the next turn', async () => {

@@ -5,12 +5,14 @@ import {
   openForwarder,
 } from '../../../container/agent/claude-agent/forwarder.ts';
 import {
+  type AnthropicBlock,
   type AnthropicReply,
   type AnthropicServer,
   startAnthropicServer,
 } from '../../../src/testing/model/anthropic.ts';
 
 const KEY = { 'x-api-key': 'added-by-the-host' };
+const CALL: AnthropicBlock = { type: 'tool_use', name: 'note', input: {} };
 const QUESTION = {
   model: 'some-alias',
   max_tokens: 100,
@@ -100,6 +102,11 @@ test('tries again where that may help', async () => {
 test.each<[string, AnthropicReply, RegExp]>([
   ['a refused key', { kind: 'error', status: 401 }, /answered 401/],
   ['a page in place of a stream', { kind: 'garbage' }, /no stream of events/],
+  [
+    'calls of tools that are too many',
+    Array<AnthropicBlock>(200).fill(CALL),
+    /more than 128 tools/,
+  ],
   ['half an answer', { kind: 'drop', blocks: [{ type: 'text', text: 'a long one' }] }, /./],
 ])('ends the turn at once at %s', async (_, reply, reason) => {
   await open([reply]);

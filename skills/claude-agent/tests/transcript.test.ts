@@ -97,6 +97,8 @@ test('rounds that are over are no failure; anything else that the SDK calls one 
   const over = await follow(async function* () {
     yield { type: 'something new' };
     yield { type: 'result', subtype: 'error_max_turns', is_error: true };
+    // The SDK's program ends with a failure then.
+    throw new Error('Claude Code returned an error result: Reached maximum number of turns (20)');
   });
   expect(over).toMatchObject({ isCutShort: true, took: [] });
   const failed = follow(async function* () {

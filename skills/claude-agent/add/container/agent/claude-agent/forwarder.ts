@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { APICallError, parseJsonEventStream, zodSchema } from 'ai';
 import { z } from 'zod';
 import { ASK_NEXT_RUN } from '../../../src/lib/model-call.ts';
+import { MAX_CALLS, TooManyCalls } from '../bounded-calls.ts';
 import { isTooLong } from '../conversation/too-long.ts';
 import { plainMessages } from './plain-messages.ts';
 
@@ -34,6 +36,7 @@ const Body = z.looseObject({ stream: z.boolean().optional() });
 const Event = z.looseObject({
   type: z.string(),
   error: z.looseObject({ message: z.string() }).optional(),
+  content_block: z.looseObject({ type: z.string() }).optional(),
 });
 
 /** The way of the SDK's calls of the model, which knows addresses of HTTP only: a server on loopback. */
@@ -172,22 +175,32 @@ async function passOn(
     response.end(Buffer.from(await answer.arrayBuffer()));
     return;
   }
-  const [bytes, copy] = answer.body.tee();
-  await Promise.all([write(bytes, response), checkEvents(copy)]);
+  await passOnEvents(answer.body, response);
   response.end();
 }
 
-async function write(bytes: ReadableStream<Uint8Array>, response: ServerResponse): Promise<void> {
-  for await (const chunk of bytes) response.write(chunk);
-}
-
-/** @throws Error where the events are none of the Messages API, or the last is missing */
-async function checkEvents(stream: ReadableStream<Uint8Array>): Promise<void> {
+/**
+ * Passes each event on once it is read, at the pace of the SDK.
+ *
+ * @throws Error where the events are none of the Messages API, or the last is missing
+ * @throws TooManyCalls before the call of a tool that is one too many
+ */
+async function passOnEvents(
+  stream: ReadableStream<Uint8Array>,
+  response: ServerResponse,
+): Promise<void> {
   let last = '';
+  let calls = 0;
   for await (const event of parseJsonEventStream({ stream, schema: zodSchema(Event) })) {
     if (!event.success) throw event.error;
-    if (event.value.type === 'error') throw new Error(event.value.error?.message ?? 'an error');
-    last = event.value.type;
+    const { type, error, content_block } = event.value;
+    if (type === 'error') throw new Error(error?.message ?? 'an error');
+    if (content_block?.type === 'tool_use') calls += 1;
+    if (calls > MAX_CALLS) throw new TooManyCalls();
+    last = type;
+    const isTaken = response.write(`event: ${type}\ndata: ${JSON.stringify(event.value)}\n\n`);
+    if (!isTaken) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+    if (response.destroyed) return;
   }
   if (last !== 'message_stop') throw new Error('it broke off');
 }

@@ -101,6 +101,8 @@ export async function followMessages(
       if (message.is_error && !isCutShort) throw new Error(message.result ?? message.subtype);
       // What came too late for a step is answered in a step of its own.
       if (isCutShort || pending.size === 0) inbox.close();
+      // The SDK's program takes it for a failure, and would end with one.
+      if (isCutShort) break;
     }
   }
   return { isCutShort, tokens };
