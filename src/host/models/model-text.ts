@@ -26,7 +26,6 @@ export function originText({ from }: ChatModel): string {
 
 /** Money for a million tokens: `$3`, `$0.0375`. */
 function dollars(microUsd: number): string {
-  const amount = microUsd / 1_000_000;
-  const digits = Number.isInteger(amount) ? 0 : Number.isInteger(amount * 100) ? 2 : 4;
-  return `$${amount.toFixed(digits)}`;
+  const digits = microUsd % 1_000_000 === 0 ? 0 : microUsd % 10_000 === 0 ? 2 : 4;
+  return `$${(microUsd / 1_000_000).toFixed(digits)}`;
 }

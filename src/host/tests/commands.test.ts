@@ -158,10 +158,14 @@ test('a skill is added and undone at a yes, and the next process reports it with
   mkdirSync(databases, { recursive: true });
   for (const name of ['service-greeting.db', 'service-greeting.db-wal', 'service-more-greeting.db'])
     writeFileSync(join(databases, name), '');
+  const ofChats = join(project.dir, 'data/of-chats');
+  for (const chat of ['family', 'main'])
+    mkdirSync(join(ofChats, chat, 'greeting'), { recursive: true });
+  writeFileSync(join(ofChats, 'main/greeting.json'), '{}');
   const third = await project.start({ environment: { GREETING_WORD: 'hello' } });
   expect(await hears(third, 'greeting is out')).toContain(
     'Still set in `.env`, where no skill reads them now: GREETING_WORD.\n\n' +
-      'Kept, for when you add it again: `data/databases/service-greeting.db`.',
+      'Kept, for when you add it again: `data/of-chats/*/greeting`, `data/of-chats/*/greeting.json`, `data/databases/service-greeting.db`.',
   );
   await third.terminal.say('/undo');
   const shown = await hears(third, 'Undo it? Say yes or no.');
