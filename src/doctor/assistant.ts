@@ -10,7 +10,8 @@ export const examination: Examination = {
   async examine({ dataDir }) {
     const holder = lockHolder(dataDir);
     if (holder !== null) return [ok(AREA, `runs${holder === '' ? '' : `, process ${holder}`}`)];
-    const advice = '`npm start` starts it here, `claw service install` makes the system start it.';
+    const advice =
+      '`npm start` starts it here, `npx claw service install` makes the system start it.';
     return [ok(AREA, 'does not run', advice)];
   },
 };

@@ -18,7 +18,7 @@ function findingOf({ problem: reason, messages }: HeldCount): readonly Finding[]
   if (reason === null) return [];
   const count = messages === 1 ? '1 message waits' : `${messages} messages wait`;
   const advice =
-    'Nothing is lost: they go on when the filter works. `claw logs --level error` tells more; removing its skill lets them through.';
+    'Nothing is lost: they go on when the filter works. `npx claw logs --level error` tells more; removing its skill lets them through.';
   return [problem(AREA, `${count} for the inbound filter ${reason}`, advice)];
 }
 

@@ -12,7 +12,7 @@ import { examineApart } from './parts/examine-apart.ts';
 
 const AREA = 'parts';
 const MEND =
-  'Fix or remove that file, or take the last change back with `claw undo`: until then the assistant cannot start.';
+  'Fix or remove that file, or take the last change back with `npx claw undo`: until then the assistant cannot start.';
 
 /** Opens channels, tools and all that plugs in as a start does, in a process of its own, and starts none of them. */
 export const examination: Examination = {

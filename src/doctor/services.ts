@@ -20,7 +20,7 @@ function findingOf({ name, state, reason, since }: KnownService): Finding {
   const moment = new Date(since).toLocaleString('sv');
   if (state !== 'failed') return ok(AREA, `${name} is ${state} since ${moment}`);
   const advice =
-    '`claw logs --level warn` tells more. It is started again by itself after a pause.';
+    '`npx claw logs --level warn` tells more. It is started again by itself after a pause.';
   return problem(AREA, `${name} failed at ${moment}: ${reason}`, advice);
 }
 

@@ -40,7 +40,7 @@ function stateFinding({ dataDir }: Subject, paired: string): Finding {
   if (last.state === 'connected') return ok(AREA, `${paired}, connected since ${since}`);
   const message = `${paired}, but ${last.state} since ${since}. ${last.detail ?? ''}`.trim();
   if (last.state === 'connecting') {
-    return ok(AREA, message, 'It tries again by itself; `claw logs -f` shows it.');
+    return ok(AREA, message, 'It tries again by itself; `npx claw logs -f` shows it.');
   }
-  return problem(AREA, message, `\`claw logs --level warn\` tells more. ${AGAIN}`);
+  return problem(AREA, message, `\`npx claw logs --level warn\` tells more. ${AGAIN}`);
 }

@@ -33,7 +33,7 @@ export const verb = defineVerb({
       if (isCommand && !COMMANDS.includes(words[0] ?? '')) {
         throw new VerbError(
           'usage',
-          `A task can be told: ${COMMANDS.join(', ')}; then its number, as in \`claw tasks pause 2\`.`,
+          `A task can be told: ${COMMANDS.join(', ')}; then its number, as in \`npx claw tasks pause 2\`.`,
         );
       }
       return tellOrLook(call, {

@@ -6,6 +6,7 @@ import { spender } from '../testing/turn/spender.ts';
 import { FAMILY, isIdle, startWithFamily } from '../testing/turn/tasks.ts';
 import { type VerbCall, type VerbContribution, VerbError } from '../verb.ts';
 import { verb as exported } from './export.ts';
+import { runLines } from './trace/lines.ts';
 import { verb as trace } from './trace.ts';
 
 const STEERING = '\u001b]0;owned\u0007\u009b31m';
@@ -84,6 +85,24 @@ test('claw trace lists the newest turns, and shows the steps of one by the begin
   expect(ofFamily.data.turns).toEqual([first]);
 });
 
+test('why a step failed is said whole below the table, however narrow the terminal is', () => {
+  const reason =
+    'DuckDuckGo cannot be reached: there is no server of that name. Is it written right, and this machine online?';
+  const step = { kind: 'host_tool', name: 'web_search', startedMs: 0, durationMs: 0 } as const;
+  const none = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  const steps = [
+    { ...step, ...none, name: 'read_file', microUsd: null, error: null },
+    { ...step, ...none, microUsd: null, error: reason },
+  ];
+  const run = { turnId: 'a', chatName: 'Family', startedAt: 0, endedAt: 0, state: 'answered' };
+  const counts = { modelCalls: 0, toolCalls: 2, leftOut: 0, unpricedCalls: 0, microUsd: 0 };
+  const whole = { ...run, ...none, ...counts, seq: 1, folder: 'family', model: null, error: null };
+  const lines = runLines(whole, steps, 60);
+  expect(lines.find((line) => line.startsWith('2 '))).toMatch(/web_search .*failed$/);
+  for (const line of lines.slice(2)) expect(line.length).toBeLessThanOrEqual(60);
+  expect(lines.join(' ')).toContain(`2 failed: web_search: ${reason}`);
+});
+
 test('what claw trace does not know is said with what to do', async () => {
   const refused = async (words: readonly string[], options: object = {}) =>
     await claw(trace, words, options).then(
@@ -91,7 +110,7 @@ test('what claw trace does not know is said with what to do', async () => {
       (error: unknown) => (error instanceof VerbError ? error.message : error),
     );
   expect(await refused(['zzz'])).toContain(
-    'No turn zzz is recorded: `claw trace` lists the newest.',
+    'No turn zzz is recorded: `npx claw trace` lists the newest.',
   );
   expect(await refused([''])).toContain('Several turns begin so: ');
   expect(await refused([], { last: 'all' })).toContain('--last 50');

@@ -57,7 +57,7 @@ function traceOf(queries: ReadOnlyQueries, turn: string, columns: number | null)
   if (runs.length === 0) {
     throw new VerbError(
       'usage',
-      `No turn ${turn} is recorded: \`claw trace\` lists the newest. Commands have no steps.`,
+      `No turn ${turn} is recorded: \`npx claw trace\` lists the newest. Commands have no steps.`,
     );
   }
   const traces = runs.map((run) => ({ run, steps: queries.turnRuns.stepsOf(run.seq) }));

@@ -14,7 +14,7 @@ import { dataDirOf } from './talk.ts';
 const PROMPT = '> ';
 
 /**
- * Talks with the assistant on this terminal, until Ctrl-D. Where none runs, starts one here, as `claw start`
+ * Talks with the assistant on this terminal, until Ctrl-D. Where none runs, starts one here, as `npx claw start`
  * does, which ends with the session.
  */
 export async function chatOnTerminal({ root, signal }: Invocation): Promise<CliResult<'chat'>> {
@@ -56,7 +56,7 @@ export async function chatOnTerminal({ root, signal }: Invocation): Promise<CliR
   conversation.leave();
   screen.close();
   if (how === 'left') return DONE;
-  throw new CliError('ASSISTANT_STOPPED', 'The assistant has ended. `claw start` starts it.');
+  throw new CliError('ASSISTANT_STOPPED', 'The assistant has ended. `npx claw start` starts it.');
 }
 
 const DONE = ended('chat', null);

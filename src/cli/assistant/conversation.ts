@@ -130,6 +130,6 @@ function unanswered({ aborted }: AbortSignal): CommandError {
       )
     : new CliError(
         'ASSISTANT_STOPPED',
-        'The assistant ended before it answered. What it had stored is answered when it runs again: `claw start`.',
+        'The assistant ended before it answered. What it had stored is answered when it runs again: `npx claw start`.',
       );
 }

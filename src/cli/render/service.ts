@@ -13,7 +13,7 @@ const NO_ANSWER =
   'The system’s manager of services does not answer, so whether it runs is not known.';
 
 const FILES = {
-  absent: 'is not there; `claw service install` writes it',
+  absent: 'is not there; `npx claw service install` writes it',
   installed: 'is as claw writes it',
   outdated: 'was written by another version of claw, or is of another installation',
   edited: 'holds changes of yours',

@@ -32,7 +32,7 @@ export async function applyStarterSet(invocation: Invocation): Promise<string> {
       return `Nothing was changed: \`npx claw apply ${missing.join(' ')}\` says why.`;
     }
   }
-  return `In: ${all.join(', ')}. \`claw remove\` takes any of them out again.`;
+  return `In: ${all.join(', ')}. \`npx claw remove\` takes any of them out again.`;
 }
 
 /** Applies the set by its own name, and lets a running assistant take it up. */

@@ -74,17 +74,34 @@ function parsed(question: z.input<typeof KeptQuestion>): KeptQuestion {
 
 /** Characters that could let a payload look like another one: they turn text around, or show nothing. */
 const MISLEADING = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
+/** One line that has to be escaped nowhere. */
+const PLAIN_LINE = /^[^\s\p{C}\p{Zl}\p{Zp}](?:[^\p{C}\p{Zl}\p{Zp}]*[^\s\p{C}\p{Zl}\p{Zp}])?$/u;
 
-/** Writes a value as JSON, in a fence that it cannot close. */
+/**
+ * Writes a value in a fence that it cannot close: as JSON, or where it is nothing but one line of text, such as the
+ * command of a shell, as that line, which people read sooner.
+ */
 function shown(payload: unknown): string {
+  const line = onlyLine(payload);
+  if (line !== null) return fenced(line, '');
   const json = JSON.stringify(payload, null, 2) ?? 'nothing';
   const exact = json.replace(
     MISLEADING,
     (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
-  const longest = Math.max(2, ...(exact.match(/`+/g) ?? []).map(({ length }) => length));
+  return fenced(exact, 'json');
+}
+
+function onlyLine(payload: unknown): string | null {
+  if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) return null;
+  const [only, ...others] = Object.values(payload);
+  return others.length === 0 && typeof only === 'string' && PLAIN_LINE.test(only) ? only : null;
+}
+
+function fenced(text: string, language: string): string {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map(({ length }) => length));
   const fence = '`'.repeat(longest + 1);
-  return `${fence}json\n${exact}\n${fence}`;
+  return `${fence}${language}\n${text}\n${fence}`;
 }
 
 const YES_OR_NO = [

@@ -25,7 +25,7 @@ export async function tellOrLook<Entry>(
   if (isCommand) {
     throw new VerbError(
       'stopped',
-      `Only the assistant does that, and it does not run. Start it with claw start, or say claw chat "${command.replaceAll('"', '')}", which starts it for that.`,
+      `Only the assistant does that, and it does not run. Start it with npx claw start, or say npx claw chat "${command.replaceAll('"', '')}", which starts it for that.`,
     );
   }
   const data = read(join(dataDir, 'claw.db'));

@@ -10,7 +10,7 @@ export type PlainTable = {
   readonly leaving: readonly string[];
 };
 
-const LEAST_REST = 12;
+const LEAST_REST = 20;
 
 /**
  * Returns the lines of a table, as wide as the terminal at most: the last column is cut, then names lose their

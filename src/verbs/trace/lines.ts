@@ -1,5 +1,6 @@
 import type { TurnRun, TurnStep } from '../../store/turns/turn-runs.ts';
 import { printable } from '../../terminal/printable.ts';
+import { wrap } from '../../terminal/wrap.ts';
 import { fittedTable } from './fitted-table.ts';
 
 const ID_LENGTH = 8;
@@ -29,7 +30,7 @@ export function listLines(runs: readonly TurnRun[], columns: number | null): rea
     outcomeOf(run),
   ]);
   const table = { head, rows, sides: 'llllrrrrrl', named: 'model', leaving: LIST_LEAVING };
-  return [...fittedTable(table, columns), '', '`claw trace <turn>` shows the steps of one.'];
+  return [...fittedTable(table, columns), '', '`npx claw trace <turn>` shows the steps of one.'];
 }
 
 /** Returns one run with its steps. */
@@ -46,7 +47,7 @@ export function runLines(
     KINDS[step.kind],
     cut(step.name, 40),
     ...(step.kind === 'model' ? spendingOf(step) : ['', '', '', '']),
-    step.error === null ? '' : `failed: ${cut(step.error, 80)}`,
+    step.error === null ? '' : 'failed',
   ]);
   const table = { head, rows, sides: 'rrrllrrrrl', named: 'name', leaving: RUN_LEAVING };
   const leftOut = run.leftOut > 0 ? [`(and ${run.leftOut} more steps, which are not kept)`] : [];
@@ -62,7 +63,17 @@ export function runLines(
     '',
     ...(rows.length === 0 ? ['It took no step.'] : fittedTable(table, columns)),
     ...leftOut,
+    ...failureLines(steps, columns),
   ];
+}
+
+/** Returns why steps failed, whole: a table would cut it where it begins to tell. */
+function failureLines(steps: readonly TurnStep[], columns: number | null): readonly string[] {
+  const failures = steps.flatMap(({ error, name }, index) =>
+    error === null ? [] : [`${index + 1} failed: ${cut(name, 40)}: ${cut(error, 200)}`],
+  );
+  if (failures.length === 0) return [];
+  return ['', ...failures.flatMap((line) => wrap(line, columns ?? Infinity).split('\n'))];
 }
 
 const KINDS = { model: 'model', host_tool: 'tool', own_tool: 'own tool' } as const;

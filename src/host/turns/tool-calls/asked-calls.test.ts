@@ -37,6 +37,20 @@ test('what the owner has to allow is shown as it would run, and runs at their ye
   await assistant.stop();
 });
 
+test('a call with one line of text shows that line, and JSON where the line could look like another', async () => {
+  using project = new TestProject();
+  using folder = new ContributionFolder({ 'careful.ts': ASKS });
+  const { guards } = await guardsOf(folder);
+  const odd = ['two\nlines', 'a \u202eback', 'tab\t', ' spaces ', '\u001b[2J'];
+  const texts = ['echo "it is" `date`', ...odd];
+  for (const text of texts) {
+    const assistant = await familyCalls(project, { guards }, [message(text)]);
+    const fence = text === texts[0] ? `\`\`\`\n${text}\n\`\`\`` : '```json\n{\n  "text": "';
+    expect(await question(assistant)).toContain(`It writes by itself.\n\n${fence}`);
+    await assistant.stop();
+  }
+});
+
 test('a no and other talk are both a no, for all that is open', async () => {
   using project = new TestProject();
   using folder = new ContributionFolder({ 'careful.ts': ASKS });
@@ -46,12 +60,12 @@ test('a no and other talk are both a no, for all that is open', async () => {
   const asked = (part: string) =>
     vi.waitFor(() => expect(textsOf(assistant.terminal).join()).toContain(part));
   // Three at once are put to a person; the fourth waits for the end of one.
-  await asked('"one"');
+  await asked('\none\n');
   await asked('Say `2 yes` or `2 no`.');
   await asked('Say `3 yes` or `3 no`.');
-  expect(textsOf(assistant.terminal).join()).not.toContain('"four"');
+  expect(textsOf(assistant.terminal).join()).not.toContain('\nfour\n');
   await assistant.terminal.say('1 no');
-  await asked('"four"');
+  await asked('\nfour\n');
   await assistant.terminal.say('What is the time?');
   await vi.waitFor(() => expect(assistant.store.asks.inChat('terminal:main')).toEqual([]));
   await isIdle(assistant);
@@ -146,7 +160,7 @@ test('what an earlier process asked is closed, and its turn asks again', async (
   };
   const second = await project.start({ agent, over: { guards } });
   const family = { ...first, ...second, results };
-  expect(await question(family)).toContain('"one"');
+  expect(await question(family)).toContain('\none\n');
   await second.terminal.say('yes');
   await isIdle(second);
   expect(results).toEqual([ALLOWED]);
