@@ -1,7 +1,9 @@
 import { ClawError } from '../../engine/commands.ts';
 import { problemOfAddress } from '../../lib/setting-values.ts';
+import type { ModelList } from '../../model/catalog/ask-for-list.ts';
 import { problemOfServer } from '../../model/completion.ts';
 import type { ProviderContribution } from '../../model/provider.ts';
+import { fittedAtBar, fittedQuestion } from './fitted.ts';
 
 /** Answers about a model so far; null for a question that has no answer yet. */
 export type Answers = {
@@ -21,8 +23,8 @@ export type Asking = {
   };
   /** Answers that the server refused: all is asked again, with these as a start. */
   readonly refused: Answers | null;
-  /** Returns the names that the provider's server lists, with these answers; none where it lists none. */
-  readonly listedNames: (answers: Answers) => Promise<readonly string[]>;
+  /** Asks the provider's server for its models, with these answers; null where there is no such server. */
+  readonly listOf: (answers: Answers) => Promise<ModelList | null>;
   /** Tells whether a key is set already, so that an empty answer keeps it. */
   readonly hasKey: (provider: ProviderContribution) => boolean;
 };
@@ -30,11 +32,16 @@ export type Asking = {
 /**
  * Asks for a model on the terminal. Each answer is looked at when it is given, and asked for again.
  *
+ * @returns the answers, and the words of a server that refused their key, of which no model was asked for then
  * @throws ClawError INTERRUPTED when the owner leaves
  */
-export async function askForModel(asking: Asking): Promise<Answers> {
-  const { providers, given, refused, listedNames, hasKey } = asking;
-  const { autocomplete, isCancel, log, password, select, text } = await import('@clack/prompts');
+export async function askForModel(
+  asking: Asking,
+): Promise<{ readonly answers: Answers; readonly refusal: string | null }> {
+  const { providers, given, refused, listOf, hasKey } = asking;
+  const { autocomplete, isCancel, log, password, S_BAR, select, text } = await import(
+    '@clack/prompts'
+  );
   const output = process.stderr;
   const answered = async <T>(asked: Promise<T>): Promise<Exclude<T, symbol>> => {
     const answer = await asked;
@@ -63,7 +70,7 @@ export async function askForModel(asking: Asking): Promise<Answers> {
       );
       const problem = await problemOfServer(typed);
       if (problem === null) return typed;
-      log.error(problem, { output });
+      log.error(fittedAtBar(problem), { output });
       await dropTyped();
     }
   };
@@ -76,14 +83,19 @@ export async function askForModel(asking: Asking): Promise<Answers> {
   const mayBeEmpty = !setup.isKeyNeeded || hasKey(provider);
   const key = await answered(
     password({
-      message: `The key, made in ${setup.keyMadeIn}${mayBeEmpty ? onEmptyKey(hasKey(provider)) : ''}`,
+      message: fittedQuestion(
+        `The key, made in ${setup.keyMadeIn}${mayBeEmpty ? onEmptyKey(hasKey(provider)) : ''}`,
+        S_BAR,
+      ),
       validate: (typed) => keyProblem((typed ?? '').trim(), mayBeEmpty) ?? undefined,
       output,
     }),
   );
   const answers = { provider, key: String(key ?? '').trim(), baseUrl, model };
-  if (!asks && model !== null) return answers;
-  const names = await listedNames(answers);
+  if (!asks && model !== null) return { answers, refusal: null };
+  const list = await listOf(answers);
+  if (list?.kind === 'none' && list.isKeyRefused) return { answers, refusal: list.message };
+  const names = list?.kind === 'listed' ? list.models.map(({ name }) => name) : [];
   if (names.length > 0) {
     const first = model ?? defaultModel;
     const options = optionsFor(names, first);
@@ -102,13 +114,14 @@ export async function askForModel(asking: Asking): Promise<Answers> {
         output,
       }),
     );
-    if (chosen !== TYPED) return { ...answers, model: chosen };
+    if (chosen !== TYPED) return { answers: { ...answers, model: chosen }, refusal: null };
     model ??= searched;
   }
   if (defaultModel === undefined || names.length > 0) {
+    if (list?.kind === 'none') log.warn(fittedAtBar(list.message), { output });
     model = await line('The name of the model', model ?? '', nameProblem);
   }
-  return { ...answers, model };
+  return { answers: { ...answers, model }, refusal: null };
 }
 
 /** Stands for a model that is in no list; no server has one of this name. */

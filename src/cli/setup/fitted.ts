@@ -17,6 +17,11 @@ export function fittedAtBar(text: string): string {
   return fittedTo(text, BAR);
 }
 
+/** Does the same for a question that is answered by a line: its library draws the bar before the first line alone. */
+export function fittedQuestion(text: string, bar: string): string {
+  return fittedAtBar(text).replaceAll('\n', `\n${bar}  `);
+}
+
 function fittedTo(text: string, taken: number): string {
   const screen = screenOf(process.stderr, process.env);
   const columns = screen.columns === null ? null : screen.columns - taken;

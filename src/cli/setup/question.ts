@@ -3,7 +3,7 @@ import { ClawError } from '../../engine/commands.ts';
 import type { SetupContext, SetupQuestion } from '../../setup/step.ts';
 import { CliError } from '../cli-error.ts';
 import { dropTyped } from './ask.ts';
-import { fittedAtBar } from './fitted.ts';
+import { fittedAtBar, fittedQuestion } from './fitted.ts';
 
 /** A try that takes longer is told: an address that nothing answers at takes up to half a minute. */
 const QUIET_MS = 1_000;
@@ -38,8 +38,7 @@ async function askOnTerminal(
 ): Promise<string> {
   const { isCancel, log, password, S_BAR, text } = await import('@clack/prompts');
   const { isSecret, check, proposed, initial: initialValue = '' } = question;
-  // The library draws its bar before the first line alone.
-  const message = fittedAtBar(question.message).replaceAll('\n', `\n${S_BAR}  `);
+  const message = fittedQuestion(question.message, S_BAR);
   const output = process.stderr;
   const onEmpty = proposed === undefined ? {} : { placeholder: proposed, defaultValue: proposed };
   for (let refusals = 0; ; refusals += 1) {

@@ -227,11 +227,11 @@ test('a refused key is asked for again, and what is typed answers no other quest
   terminal.type('\r');
   await terminal.sees('Paste the key.');
   terminal.type('sk-bad\r');
-  await terminal.sees('Once more, or Ctrl-C to leave it.');
+  await terminal.sees('Once more, or Ctrl-C to');
   await terminal.sees('The key, made in');
   // With a y in it, as keys have: it must not say yes to WhatsApp or to the service.
   terminal.type('sky-bad-yes\r');
-  await terminal.sees('Once more, or Ctrl-C to leave it.');
+  await terminal.sees('Once more, or Ctrl-C to');
   await terminal.sees('The key, made in');
   terminal.type('sk-good\r');
   await terminal.sees('The model answers');
@@ -295,6 +295,33 @@ test('the model is chosen from the list of its server, or typed where it is not 
     expect(await terminal.code).toBe(0);
     expect(codebase.read('.env')).toContain(`MODEL=openai/${model}\n`);
   }
+  await server.close();
+});
+
+test('a key that the list of models is refused with is asked for again, and why there is no list is said', async () => {
+  const server = await startOpenAiServer(
+    () => 'ok',
+    (response, headers) => {
+      if (headers.authorization !== 'Bearer sk-good') response.writeHead(401).end();
+      else response.writeHead(500).end();
+    },
+  );
+  await using codebase = temporaryCodebase({ '.env': '' });
+  const address = ['--base-url', `${server.url}/v1`];
+  const terminal = onTerminal(codebase.root, 'model', '--provider', 'openai', ...address);
+  await terminal.sees('The key, made in');
+  terminal.type('sk-bad\r');
+  await terminal.sees('refused the API key (401)');
+  await terminal.sees('Its address');
+  terminal.type('\r');
+  await terminal.sees('The key, made in');
+  terminal.type('sk-good\r');
+  await terminal.sees('gave no list of models (500).');
+  await terminal.sees('The name of the model');
+  terminal.type('small-1\r');
+  await terminal.sees('The model answers; .env holds the key.');
+  expect(await terminal.code).toBe(0);
+  expect(codebase.read('.env')).toContain('MODEL=openai/small-1\n');
   await server.close();
 });
 

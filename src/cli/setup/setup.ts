@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import { ClawError } from '../../engine/commands.ts';
 import { problemOfAddress } from '../../lib/setting-values.ts';
 import { skillToAddWith } from '../../lib/skill-packages.ts';
-import { askForList } from '../../model/catalog/ask-for-list.ts';
+import { askForList, type ModelList } from '../../model/catalog/ask-for-list.ts';
 import { completeOnce } from '../../model/completion.ts';
 import {
   defaultModelOf,
@@ -16,6 +16,7 @@ import { environmentOf } from '../environment.ts';
 import type { Invocation } from '../verb.ts';
 import { type Answers, type Asking, askForModel, dropTyped } from './ask.ts';
 import { setInDotenv } from './dotenv.ts';
+import { fittedAtBar } from './fitted.ts';
 import { modelsIn, settingsOf } from './settings.ts';
 
 /** The folder of the providers, in a tree. */
@@ -52,31 +53,33 @@ export async function setUpModel(
   const hasKey = ({ setup }: ProviderContribution): boolean =>
     Boolean(environmentOf(root)[setup.keySetting]);
   for (let refused: Answers | null = null; ; ) {
-    const answers = await askForModel({
+    const { answers, refusal } = await askForModel({
       providers,
       given,
       refused,
       hasKey,
-      listedNames: (so) => listedNames(invocation, providers, so),
+      listOf: (so) => listOf(invocation, providers, so),
     });
-    const tried = await tryOut(invocation, providers, answers);
+    const tried: Tried =
+      refusal === null
+        ? await tryOut(invocation, providers, answers)
+        : { kind: 'refused', message: refusal };
     if (tried.kind === 'works') return tried.model;
     ui.stop(false);
     const { log } = await import('@clack/prompts');
-    log.error(`${tried.message} Nothing was written. Once more, or Ctrl-C to leave it.`, {
-      output: process.stderr,
-    });
+    const message = `${tried.message} Nothing was written. Once more, or Ctrl-C to leave it.`;
+    log.error(fittedAtBar(message), { output: process.stderr });
     await dropTyped();
     refused = answers;
   }
 }
 
-/** Asks the provider's server for its models, as `.env` would be with these answers. */
-async function listedNames(
+/** Asks the provider's server for its models, as `.env` would be with these answers; null where it has no such provider. */
+async function listOf(
   { root, ui }: Invocation,
   providers: readonly ProviderContribution[],
   answers: Answers,
-): Promise<readonly string[]> {
+): Promise<ModelList | null> {
   const before = environmentOf(root);
   const { provider, model } = answers;
   // A name is needed to write settings down; the list is that of the server, whatever it is.
@@ -85,11 +88,11 @@ async function listedNames(
   const environment = { ...before, ...values };
   const models = await modelsIn(environment, settingsOf(environment, root));
   const installed = models.providers.find((one) => one.provider.name === provider.name);
-  if (installed === undefined) return [];
+  if (installed === undefined) return null;
   ui.progress({ kind: 'step', text: 'Asking which models there are' });
   const list = await askForList(provider, installed.server);
   ui.stop(list.kind === 'listed');
-  return list.kind === 'listed' ? list.models.map(({ name }) => name) : [];
+  return list;
 }
 
 /** The model that answers now, the files that were written for it, and what they hold, in words. */

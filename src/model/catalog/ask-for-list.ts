@@ -9,12 +9,16 @@ const MAX_BYTES = 8_388_608;
 /** The list of a provider's models as its server gave it, or a sentence about why there is none. */
 export type ModelList =
   | { readonly kind: 'listed'; readonly models: readonly ListedModel[] }
-  | {
-      readonly kind: 'none';
-      readonly message: string;
-      /** True where the server answered and has no such list. */
-      readonly isUnknown: boolean;
-    };
+  | NoList;
+
+type NoList = {
+  readonly kind: 'none';
+  readonly message: string;
+  /** True where the server answered and has no such list. */
+  readonly isUnknown: boolean;
+  /** True where no call with this key can work; another key may list nothing, and answer all the same. */
+  readonly isKeyRefused: boolean;
+};
 
 /** Asks a provider's server for its models, in a bounded time. Never rejects. */
 export async function askForList(
@@ -55,22 +59,19 @@ export async function askForList(
   }
 }
 
-function refusal(where: string, status: number): ModelList {
+function refusal(where: string, status: number): NoList {
   if (status === 401 || status === 403) {
-    return none(`${where} refused the API key (${status}). Set another with \`npx claw setup\`.`);
+    const message = `${where} refused the API key (${status}). Set another with \`npx claw setup\`.`;
+    return { ...none(message), isKeyRefused: status === 401 };
   }
   if (status === 404 || status === 405 || status === 501) {
-    return {
-      kind: 'none',
-      message: `${where} has no list of models (${status}).`,
-      isUnknown: true,
-    };
+    return { ...none(`${where} has no list of models (${status}).`), isUnknown: true };
   }
   return none(`${where} gave no list of models (${status}).`);
 }
 
-function none(message: string): ModelList {
-  return { kind: 'none', message, isUnknown: false };
+function none(message: string): NoList {
+  return { kind: 'none', message, isUnknown: false, isKeyRefused: false };
 }
 
 function parseJson(text: string): unknown {
