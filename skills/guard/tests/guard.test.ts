@@ -8,6 +8,7 @@ import {
   auditPaths,
   lastEntries,
 } from '../../../src/guards/guard/audit-log.ts';
+import { maskText } from '../../../src/guards/guard/mask.ts';
 import { guard } from '../../../src/guards/guard.ts';
 import { openGuards } from '../../../src/host/turns/tool-calls/guarded-calls.ts';
 import type { OwnToolVerdict } from '../../../src/sandbox/sandbox.ts';
@@ -245,6 +246,35 @@ test('secrets stay out of the log, and long inputs are cut', async () => {
   expect(text.length).toBeLessThan(8_000);
 });
 
+test('passwords by short options and in headers stay out of the log, and what else these options say is in it', () => {
+  for (const command of [
+    'mysql -u a -phunter22 shop',
+    'mysqldump -h db -p "hunter22 too" shop',
+    'sshpass -p hunter22 ssh ada@x.example',
+    'docker login -u ada -p hunter22 x.example',
+    'curl -su ada:hunter22 https://x.example',
+    'curl -u ada:hunter22 https://x.example',
+    'curl --user=ada:hunter22 https://x.example',
+    `curl -H 'Cookie: sid=hunter22; b=hunter22' https://x.example`,
+    'curl -H "X-Auth-Token: hunter22" https://x.example',
+    'redis-cli -h db -a hunter22 ping',
+    'ldapsearch -D cn=ada -w hunter22 -b dc=x',
+    'unzip -P hunter22 a.zip',
+    'restic backup --new-password hunter22',
+  ])
+    expect(maskText(command), command).not.toContain('hunter22');
+  for (const command of [
+    'mkdir -p old/2026 && cp -p a.txt old/2026',
+    'docker run -p 8080:80 nginx',
+    'ssh -p 2222 ada@x.example',
+    'ps -p 42; mysql shop | tee -a log',
+    'sort -u names:all | zip -r out.zip .',
+    'git log -p src/main.ts',
+    'curl -H "Accept: text/html" https://x.example',
+  ])
+    expect(maskText(command)).toBe(command);
+});
+
 test('the log is the owner’s alone, and its files are followed by new ones, of which the oldest goes', () => {
   using project = new TestProject();
   const entry = {
@@ -301,6 +331,12 @@ test('a result that is made for it takes no longer to clean than its length', as
     'token=',
     '://a:',
     '-----BEGIN PRIVATE KEY',
+    'mysql ',
+    'docker login ',
+    'curl -u a:',
+    'curl ',
+    '-H key:',
+    ' --a-',
   ]) {
     const value = text.repeat(65_536 / text.length);
     await chat.guards.resultOf(chat.callOf('look', {}, 'main', 'host'), { ok: true, value });

@@ -13,8 +13,20 @@ const IN_ADDRESS = /(\b[a-z][a-z\d+.-]{0,20}:\/\/[^\s:/@]{0,200}:)[^\s/@]{1,300}
 const IN_HEADER = /(\b(?:bearer|basic|token)\s+)[\w.~+/=-]{8,}/gi;
 const ASSIGNED =
   /(\b[\w-]{0,40}?(?:password|passwd|passphrase|secret|token|api[-_]?key|access[-_]?key|private[-_]?key)\s*(?:["']\s*)?[=:]\s*)(?:"[^"\n]*"|'[^'\n]*'|[^\s"',;&|]+)/gi;
-const OPTION =
-  /(\s(?:--(?:password|token|secret|api-key|pass)|-p)[ =])(?:"[^"\n]*"|'[^'\n]*'|[^\s"']+)/gi;
+const VALUE = String.raw`(?:"[^"\n]*"|'[^'\n]*'|[^\s"']+)`;
+const OPTION = new RegExp(
+  String.raw`(\s--(?:[\w-]{0,40}-)?(?:password|passwd|passphrase|token|secret|api-key|pass|pwd)[ =])${VALUE}`,
+  'gi',
+);
+/** Short options mean a password with some programs alone: `mkdir -p` makes a folder, and the log has to say which. */
+const SHORT_OPTION = new RegExp(
+  String.raw`(\b(?:(?:mysql|mariadb|mongo)[\w-]{0,20}|sshpass|7z\w?|(?:docker|podman|helm|oras|skopeo)\s[^\n;|&]{0,40}?login)\s(?:[^\n;|&]{0,200}?\s)?-p\s?|\bredis-cli\s(?:[^\n;|&]{0,200}?\s)?-a\s|\bldap\w{1,20}\s(?:[^\n;|&]{0,200}?\s)?-w\s|\b(?:un)?zip\s(?:[^\n;|&]{0,200}?\s)?-P\s)${VALUE}`,
+  'g',
+);
+const LOGIN =
+  /(\b(?:curl|wget|https?|xh)\s(?:[^\n;|]{0,400}?\s)?(?:-\w{0,6}u|--(?:proxy-)?user)[ =]?["']?[^\s:"']{1,200}:)[^\s"']{1,300}/g;
+const SENT_HEADER =
+  /((?:-H|--header)[ =]?["']?(?:(?:proxy-)?authorization|cookie|[\w-]{0,40}(?:key|token|auth|secret))\s*:\s*)[^\n"']{1,2000}/gi;
 
 const MASK = '***';
 const LONGEST = 1_000;
@@ -28,8 +40,11 @@ export function maskText(text: string): string {
     .replace(KEYS, MASK)
     .replace(IN_ADDRESS, `$1${MASK}`)
     .replace(IN_HEADER, `$1${MASK}`)
+    .replace(SENT_HEADER, `$1${MASK}`)
     .replace(ASSIGNED, `$1${MASK}`)
-    .replace(OPTION, `$1${MASK}`);
+    .replace(OPTION, `$1${MASK}`)
+    .replace(SHORT_OPTION, `$1${MASK}`)
+    .replace(LOGIN, `$1${MASK}`);
 }
 
 /** Returns data with its secrets masked and its long texts cut, small enough for a line of a log. */
