@@ -6,7 +6,8 @@ export function closeOpenMarks(text: string): string {
   // Marks after a space begin something of which there is nothing yet.
   const last = text.slice(start).replace(/(^|\s)[*_`~]+$/, '$1');
   const open = openMark(last);
-  const words = open === '' ? last : last.replace(/[*_`~]+$/, '');
+  // A run of marks is looked at from its beginning alone: from each of them, a long one would take its square.
+  const words = open === '' ? last : last.replace(/(?<![*_`~])[*_`~]+$/, '');
   const whole = (text.slice(0, start) + words).trimEnd();
   return whole === '' ? '' : whole + open;
 }

@@ -229,6 +229,9 @@ test.each([
   ['letters of one pixel', '<span style="font:1px/1px Arial">SECRET</span>'],
   ['no opacity', '<div style="opacity:0.0">SECRET</div>'],
   ['outside of the screen', '<div style="position:absolute;left:-9999px">SECRET</div>'],
+  ['no part of opaque', '<div style="opacity:00.00">SECRET</div>'],
+  ['half a point', '<div style="font: bold .5px serif">SECRET</div>'],
+  ['a comment before it', '<style>/* a */ /* b */ .x{display:none}</style><p class=x>SECRET'],
   ['no height', '<div style="max-height:0;overflow:hidden">SECRET</div>'],
   ['hidden', '<div hidden>SECRET</div>'],
   [
@@ -299,6 +302,18 @@ test('beginnings of links and tags without end take no longer than their number'
     '/*',
   ]) {
     expect(await times(part.repeat(250_000 / part.length))).toBeLessThan(3_000);
+  }
+  const rules = (most: number, declarations: string) => `b{opacity:0;${declarations}}`.repeat(most);
+  const kinds = Array.from({ length: 12_000 }, (_, at) => `<b id=${at}>`).join('');
+  for (const [sheet, elements] of [
+    [`p{opacity:${'0'.repeat(190_000)}x}`, ''],
+    [`p{font-size:${'0'.repeat(190_000)}x}`, ''],
+    ['/**a'.repeat(45_000), ''],
+    ['no brace '.repeat(20_000), ''],
+    [rules(200, 'a:b;c:d;'.repeat(50)), '<b>'.repeat(33_000)],
+    [rules(200, 'color:red;top:0;left:0'), kinds],
+  ]) {
+    expect(await times(`<style>${sheet}</style>${elements}`)).toBeLessThan(3_000);
   }
 });
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { requestOf } from '../../../src/services/pipeline/request.ts';
 import { discoverStages, type WorkRequest } from '../../../src/services/pipeline/stage.ts';
+import { costOfFourfold, LINEAR_AT_MOST } from '../../../src/testing/growth.ts';
 
 const stages = await discoverStages();
 const of = (text: string, over: Partial<WorkRequest> = {}) =>
@@ -29,6 +30,15 @@ test.each([
   ['Unknown', 'lorem '.repeat(60)],
 ])('%s: %s', async (type, text) => {
   expect((await of(text)).type).toBe(type);
+});
+
+test('beginnings of messages take no longer than their number, whatever ends their lines', () => {
+  const over = { isTask: false, hasPictures: false };
+  const cost = costOfFourfold(4_000, (size) => {
+    const text = '[\r'.repeat(size);
+    return () => void requestOf(text, over, []);
+  });
+  expect(cost).toBeLessThan(LINEAR_AT_MOST);
 });
 
 test('a word to go on is about the tools of the turn before, and files ask for analysis', async () => {

@@ -63,7 +63,8 @@ export function replyTo(question: Answerable, text: string): Reply | null {
   const all = question.mayBeForAll ? /^all\s+/i.exec(text.trim()) : null;
   const said = text.trim().slice(all?.[0].length ?? 0);
   const isForAll = all !== null;
-  const plain = said.toLowerCase().replace(/[.!]+$/, '');
+  // A run of them is looked at from its beginning alone: from each of them, a long one would take its square.
+  const plain = said.toLowerCase().replace(/(?<![.!])[.!]+$/, '');
   const answer = YES.includes(plain) ? 'yes' : NO.includes(plain) ? 'no' : plain;
   if (question.choices.length === 0) {
     const isReply = answer === 'yes' || answer === 'no';

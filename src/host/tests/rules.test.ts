@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { costOfFourfold, LINEAR_AT_MOST } from '../../testing/growth.ts';
 import { matchCommand } from '../contracts/match-command.ts';
 import { choiceLines, isAmong, parseQuestion, replyTo } from '../contracts/question.ts';
 import { FOLDER_NAME, folderNameFor, folderNameProblem } from '../groups/folder-name.ts';
@@ -136,6 +137,16 @@ test('only a plain yes or no answers a question without choices', () => {
   const said = ['yes', 'Yes.', 'y', 'no', 'N!', 'yes but later', '', '1', 'all yes'];
   const words = said.map((text) => (asked === null ? '' : (replyTo(asked, text)?.word ?? null)));
   expect(words).toEqual(['yes', 'yes', 'yes', 'no', 'no', null, null, null, null]);
+});
+
+test('signs without end after a word are read in time that grows with their number', () => {
+  const asked = question({});
+  if (asked === null) throw new Error('the question does not parse');
+  const cost = costOfFourfold(4_000, (size) => {
+    const text = `${'!'.repeat(size)}x`;
+    return () => void replyTo(asked, text);
+  });
+  expect(cost).toBeLessThan(LINEAR_AT_MOST);
 });
 
 test('a choice is made by its number or its word, for all where that is meant', () => {

@@ -132,12 +132,15 @@ function readPlace(message: proto.IMessage): Reading | null {
   return { words: message.locationMessage?.comment ?? '', note: note.join(', ') };
 }
 
+/** A line of a card. Its name ends with the line, whichever sign ends that, so that no text is read twice. */
+const NUMBER = /^TEL[^:\r\n\u2028\u2029]*:(.+)$/gm;
+
 function readPeople(message: proto.IMessage): Reading | null {
   const { contactMessage, contactsArrayMessage } = message;
   const contacts = contactsArrayMessage?.contacts ?? (contactMessage ? [contactMessage] : []);
   if (contacts.length === 0) return null;
   const people = contacts.map(({ displayName, vcard }) => {
-    const numbers = [...(vcard ?? '').matchAll(/^TEL[^:\n]*:(.+)$/gm)].map(([, number]) => number);
+    const numbers = [...(vcard ?? '').matchAll(NUMBER)].map(([, number]) => number);
     return [oneLine(displayName ?? ''), ...numbers.map((number) => number?.trim())].join(' ');
   });
   return { words: '', note: `contact ${people.join('; ')}` };

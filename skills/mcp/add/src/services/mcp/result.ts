@@ -75,7 +75,7 @@ function shelve(base64: string, mimeType: string, { dataDir, folder }: Shelf): s
   const bytes = Buffer.from(base64, 'base64');
   const size = `${Math.ceil(bytes.length / 1024)} KB`;
   if (bytes.length > MAX_FILE_BYTES) return `[${mimeType}, ${size}: larger than 10 MB, left out]`;
-  const [ending = 'bin'] = /[a-z0-9]+$/.exec(mimeType) ?? [];
+  const [ending = 'bin'] = /(?<![a-z0-9])[a-z0-9]+$/.exec(mimeType) ?? [];
   const name = `mcp-${randomUUID()}.${ENDINGS[mimeType] ?? ending.slice(0, 8)}`;
   const path = join(mediaFolder(dataDir, folder), name);
   mkdirSync(dirname(dirname(path)), { recursive: true, mode: 0o700 });

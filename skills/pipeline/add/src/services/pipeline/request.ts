@@ -1,10 +1,14 @@
 import type { WorkRequest } from './stage.ts';
 
+/*
+ * A line ends at \n alone: with `^` it would begin at other signs too, and a text of these would be read from each.
+ */
+
 /** The host's line of a file, `[photo "tree", 12 kB, id 7]`: its kind, and the rest, which has to hold the id. */
-const FILE = /^[ \t]*\[([\w-]+)(?: "[^"\n]*")?(, [^\]\n]+)\]$/gm;
+const FILE = /(?<![^\n])[ \t]*\[([\w-]+)(?: "[^"\n]*")?(, [^\]\n]+)\](?![^\n])/g;
 const ID = /, id ./;
 /** A message of a conversation; its further lines are indented. */
-const SAID = /^\[[^\]\n]+\] [^:\n]*: /gm;
+const SAID = /(?<![^\n])\[[^\]\n]+\] [^:\n]*: /g;
 
 /** Reads a prompt of the host's: of a conversation the last message counts, of a task its words. */
 export function requestOf(

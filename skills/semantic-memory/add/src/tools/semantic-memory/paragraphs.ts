@@ -25,9 +25,9 @@ export function paragraphsOf(markdown: string): readonly Paragraph[] {
     lines = [];
   };
   for (const [index, line] of markdown.split(/\r\n|\r|\n/).entries()) {
-    const title = /^#{1,6}\s+(.*?)\s*#*$/.exec(line)?.[1];
-    if (title !== undefined || line.trim() === '' || /^\s{0,3}([-*+]|\d+[.)])\s/.test(line)) end();
-    if (title !== undefined) heading = title;
+    const title = titleIn(line);
+    if (title !== null || line.trim() === '' || /^\s{0,3}([-*+]|\d+[.)])\s/.test(line)) end();
+    if (title !== null) heading = title;
     else if (line.trim() !== '') {
       if (lines.length === 0) begin = index + 1;
       lines.push(line);
@@ -35,6 +35,18 @@ export function paragraphsOf(markdown: string): readonly Paragraph[] {
   }
   end();
   return found;
+}
+
+/** Returns the words of a heading, without the signs that may be after them too; null for another line. */
+function titleIn(line: string): string | null {
+  const [, rest] = /^#{1,6}\s(.*)$/s.exec(line) ?? [];
+  // A run of signs is looked at from its beginning alone: from each of them, a long one would take its square.
+  return (
+    rest
+      ?.trim()
+      .replace(/(?<!#)#+$/, '')
+      .trimEnd() ?? null
+  );
 }
 
 /** Cuts a text into notes, at the ends of sentences and words where it can; none of a text that says nothing. */

@@ -20,11 +20,12 @@ export function speakable(markdown: string, longest: number): string {
     .replace(/https?:\/\/\S+/g, '')
     .replace(/\p{Extended_Pictographic}|\u{FE0F}|\u{200D}/gu, '')
     .replace(/[ \t]+/g, ' ')
-    .replace(/\s*\n\s*/g, '\n')
+    // From the beginning of blanks alone: from each of them, many would take their square.
+    .replace(/(?<!\s)\s*\n\s*/g, '\n')
     .trim();
   if (!/[\p{L}\p{N}]/u.test(said)) return '';
   if (said.length <= longest) return said;
   const head = said.slice(0, longest);
   const sentences = /^[\s\S]*[.!?…。！？\n](?=\s|$)/u.exec(head)?.[0];
-  return (sentences ?? head.replace(/\S*$/, '')).trim();
+  return (sentences ?? head.replace(/(?<!\S)\S*$/, '')).trim();
 }

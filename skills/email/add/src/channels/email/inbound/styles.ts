@@ -1,0 +1,74 @@
+/** Declarations of an element or of a rule, by property: those that can hide text. */
+export type Style = ReadonlyMap<string, string>;
+
+const FAR_OUT = /^-\d{3,}/;
+const NOTHING = /^0*(?:\.0*)?(?:px|pt|em|%)?$/;
+
+/** Tells whether a style takes an element off the page, with all that is in it. */
+export function isGone(style: Style): boolean {
+  const is = (property: string, value: RegExp) => value.test(style.get(property) ?? 'x');
+  const isFolded = is('max-height', NOTHING) || is('height', NOTHING) || is('max-width', NOTHING);
+  return (
+    is('display', /^none/) ||
+    is('mso-hide', /^all/) ||
+    is('opacity', /^0*(?:\.0*)?%?$/) ||
+    (isFolded && is('overflow', /^hidden/)) ||
+    ['left', 'top', 'text-indent', 'margin-left'].some((property) => is(property, FAR_OUT))
+  );
+}
+
+/** Tells whether letters are too small to be seen; null where the style says nothing of it. */
+export function isSmall(style: Style): boolean | null {
+  const size = /(?:^|\s)(\d+(?:\.\d+)?|\.\d+)(px|pt|em|rem|%|)(?=$|[\s/])/.exec(
+    style.get('font-size') ?? style.get('font') ?? '',
+  );
+  if (size === null)
+    return /^(?:[a-z-]*small|medium|[a-z-]*large)$/.test(style.get('font-size') ?? '')
+      ? false
+      : null;
+  const [, digits = '', unit = ''] = size;
+  const isTiny = Number(digits) === 0 || (/^(px|pt)$/.test(unit) && Number(digits) <= 1);
+  // A share of nothing is nothing.
+  return isTiny || (unit !== 'em' && unit !== '%' ? false : null);
+}
+
+/** The properties that can hide text, and those that say of what its letters are drawn. */
+const READ =
+  /^(?:background(?:-color|-image)?|color|display|font(?:-size)?|(?:max-)?height|left|margin-left|max-width|mso-hide|opacity|overflow|text-indent|top|visibility)$|background-clip|text-fill|stroke/;
+
+/** Reads declarations: the last of a property counts. */
+export function styleIn(source: string): Style {
+  const plain = withoutComments(source)
+    .replace(/\\([\da-f]{1,6})\s?/gi, (_, hex) => letter(Number.parseInt(hex, 16)))
+    .replace(/\\/g, '')
+    .toLowerCase();
+  return new Map(
+    plain.split(';').flatMap((declaration) => {
+      const colon = declaration.indexOf(':');
+      const value = declaration
+        .slice(colon + 1)
+        .replace(/!\s*important/, '')
+        .trim();
+      const [property] = READ.exec(declaration.slice(0, Math.max(0, colon)).trim()) ?? [];
+      return property === undefined ? [] : [[property, value] as const];
+    }),
+  );
+}
+
+/** Takes out the comments of a style; what has no end stays. */
+export function withoutComments(source: string): string {
+  let kept = '';
+  let at = 0;
+  for (let begin = source.indexOf('/*'); begin !== -1; begin = source.indexOf('/*', at)) {
+    const end = source.indexOf('*/', begin + 2);
+    if (end === -1) break;
+    kept += source.slice(at, begin);
+    at = end + 2;
+  }
+  return kept + source.slice(at);
+}
+
+/** Returns the character of a number in HTML or CSS; none where there is no such one. */
+export function letter(code: number): string {
+  return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : '';
+}
