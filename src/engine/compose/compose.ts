@@ -6,7 +6,8 @@ import { readOwnStructured } from '../state/config.ts';
 import { isSameFile, type TreeFile } from '../tree.ts';
 import { ComposedTree, type Composition } from './composition.ts';
 import { composeDeclarations } from './declarations.ts';
-import { type MergeContext, mergeLayer } from './layer.ts';
+import { mergeLayer } from './layer.ts';
+import type { MergeContext } from './merge-context.ts';
 import { Renames } from './renames.ts';
 import { type KnownAnswers, NO_ANSWERS, resolveConflict } from './resolve-conflict.ts';
 
@@ -59,6 +60,7 @@ export function compose(input: ComposeInput): Composition {
       yieldsFiles && answers.released?.has(skill) === true && !isSameFile(release(path), base),
     ownStructured,
     skills,
+    layers,
     decided: new Set(),
   };
   for (const layer of skills) mergeLayer(context, layer);

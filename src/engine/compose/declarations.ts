@@ -8,7 +8,7 @@ import {
 } from '../structured/kind.ts';
 import type { TreeFile } from '../tree.ts';
 import type { Composition } from './composition.ts';
-import type { MergeContext } from './layer.ts';
+import type { MergeContext } from './merge-context.ts';
 
 /**
  * Recomputes every structured file that a skill declares something for.

@@ -1,47 +1,23 @@
 import type { Conflict } from '../conflict.ts';
-import type { FileMerge, mergeFiles } from '../merge/file.ts';
-import { addedFile, baseFile, modifiedFile } from '../package/accessors.ts';
+import type { FileMerge } from '../merge/file.ts';
+import { addedFile, baseFile } from '../package/accessors.ts';
 import type { FileOp } from '../package/manifest/manifest.ts';
 import type { SkillPackage } from '../package/package.ts';
-import { type OwnStructured, type StructuredKind, structuredKind } from '../structured/kind.ts';
+import { type StructuredKind, structuredKind } from '../structured/kind.ts';
 import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
 import { answeredFile } from './answer.ts';
 import { authorsOf } from './blame/attribution.ts';
-import type { ComposedTree } from './composition.ts';
+import { changesFrom, changesTogether } from './changes-of-path.ts';
 import { conflictHunks } from './conflict-hunks.ts';
-import { decidedKey, type LostChange, takeLostFile } from './deleted-file.ts';
-import { followImports } from './imports/follow.ts';
+import { decidedKey, takeLostFile } from './deleted-file.ts';
 import { draftOf, joinLayer } from './joint.ts';
-import type { Renames } from './renames.ts';
-import type { ConflictOutcome } from './resolve-conflict.ts';
+import type { MergeContext } from './merge-context.ts';
+import { changeOf, followed } from './own-change.ts';
 import { takeRewrittenFile } from './rewritten-file.ts';
 import { mergeByKey } from './structured-file.ts';
 import { faultTogether } from './together.ts';
+import { takeWholeChange } from './whole-change.ts';
 import { mergeWithoutBase } from './without-base.ts';
-
-/** The tree under composition, with everything that merging a layer onto it needs. */
-export type MergeContext = {
-  readonly tree: ComposedTree;
-  readonly renames: Renames;
-  /** The name that a path of an older core has in this one. */
-  readonly mapped: (path: string, layer: SkillPackage) => string;
-  /** True if any path of the layer's core may have another name in this one. */
-  readonly isMapped: (layer: SkillPackage) => boolean;
-  readonly resolve: (conflict: Conflict) => ConflictOutcome;
-  /** The same without what is known of the release's history, which does not say where a file is. */
-  readonly resolveMove: (conflict: Conflict) => ConflictOutcome;
-  readonly merge: typeof mergeFiles;
-  /** True if layers that disagree in one file, far from each other, are asked about at once. */
-  readonly isJoint: boolean;
-  /** Tells whether a skill leaves a file to the release, which it found as `base`. */
-  readonly yields: (skill: string, path: string, base: TreeFile | null) => boolean;
-  /** Structured files of the release's own. */
-  readonly ownStructured: OwnStructured;
-  /** All skills of this composition, in canonical order. */
-  readonly skills: readonly SkillPackage[];
-  /** Skills whose work on a path was decided together with that of an earlier one, by `decidedKey`. */
-  readonly decided: Set<string>;
-};
 
 const DISAGREE: FileMerge = {
   kind: 'conflict',
@@ -60,32 +36,10 @@ export function mergeLayer(context: MergeContext, layer: SkillPackage): void {
   for (const path of layer.manifest.modifies) modifyFile(context, layer, path);
 }
 
-/** Returns a change of a layer as its author would write it now, after the moves of the releases since. */
-function followed(
-  { tree, mapped, isMapped }: MergeContext,
-  layer: SkillPackage,
-  named: string,
-  change: Omit<Versions<TreeFile | null>, 'ours'>,
-): Omit<Versions<TreeFile | null>, 'ours'> {
-  if (!isMapped(layer)) return change;
-  const { base, theirs } = change;
-  const moved = (path: string) => mapped(path, layer);
-  const own = new Set(layer.manifest.adds.map(moved));
-  const to = moved(named);
-  const has = (path: string) => own.has(path) || tree.file(path) !== null;
-  const places = { from: named, to, moved, has };
-  const before = base && followImports(base, places);
-  const after = theirs && followImports(theirs, places);
-  const known = new Set(before?.followed.map(({ from }) => from));
-  const news = after?.followed.filter(({ from }) => !known.has(from)) ?? [];
-  tree.follow(layer.manifest.skill, to, news);
-  return { base: before?.file ?? null, theirs: after?.file ?? null };
-}
-
 function deleteFile(context: MergeContext, layer: SkillPackage, named: string): void {
   const path = presentName(context, layer, named);
   const ours = context.tree.file(path);
-  if (ours === null) return;
+  if (ours === null || context.decided.has(decidedKey(path, layer.manifest.skill))) return;
   const change = { base: baseFile(layer, named), theirs: null };
   const versions = { ...followed(context, layer, named, change), ours };
   // Without an ancestor, an absent file looks like an unchanged one.
@@ -152,6 +106,7 @@ function resolveRename(
 
 function addFile(context: MergeContext, layer: SkillPackage, named: string): void {
   const path = context.mapped(named, layer);
+  if (context.decided.has(decidedKey(path, layer.manifest.skill))) return;
   const change = { base: null, theirs: addedFile(layer, named) };
   const versions = { ...followed(context, layer, named, change), ours: context.tree.file(path) };
   mergeOnto(context, layer, path, versions);
@@ -174,40 +129,10 @@ function modifyFile(context: MergeContext, layer: SkillPackage, named: string): 
     return;
   }
   const versions = { base, ours, theirs };
+  if (ours === null && takeWholeChange(context, path, changesFrom(context, layer, path))) return;
   if (ours === null && takeLostFile(context, path, changesTogether(context, layer, path))) return;
   if (ours === null && base === null) takeMerge(context, layer, path, versions, DISAGREE);
   else mergeOnto(context, layer, path, versions);
-}
-
-/** Returns a layer's change of a file that it modifies, after the moves of the releases since. */
-function changeOf(context: MergeContext, layer: SkillPackage, named: string) {
-  const base = baseFile(layer, named) ?? ownRenamedBase(layer, named);
-  return followed(context, layer, named, { base, theirs: modifiedFile(layer, named) });
-}
-
-/**
- * Returns the changes of a path as the release has it, or has it no more, by a skill and those after it; none where a
- * layer before had a part in it, or where a change has no base.
- */
-function changesTogether(
-  context: MergeContext,
-  layer: SkillPackage,
-  path: string,
-): readonly LostChange[] {
-  const { tree, skills, mapped, ownStructured } = context;
-  const isUntouched = tree.touches(path).length === 0 && !tree.isConflicted(path);
-  if (!isUntouched || structuredKind(path, ownStructured) !== null) return [];
-  const changes: LostChange[] = [];
-  for (const one of skills.slice(Math.max(0, skills.indexOf(layer)))) {
-    for (const named of one.manifest.modifies) {
-      if (mapped(named, one) !== path) continue;
-      if (one.withoutBase.has(named)) return [];
-      const { base, theirs } = changeOf(context, one, named);
-      if (base === null || theirs === null) return [];
-      changes.push({ skill: one.manifest.skill, base, theirs });
-    }
-  }
-  return changes[0]?.skill === layer.manifest.skill ? changes : [];
 }
 
 /**
@@ -228,14 +153,6 @@ function presentName(
   if (isSameFile(there, baseFile(layer, named))) return path;
   const { skill, depends } = layer.manifest;
   return renames.current(path, new Set([skill, ...depends.map(({ name }) => name)]));
-}
-
-// A package that renames and changes one file may carry the base under either name.
-function ownRenamedBase(layer: SkillPackage, path: string): TreeFile | null {
-  for (const op of layer.manifest.fileOps) {
-    if (op.type !== 'delete' && op.to === path) return baseFile(layer, op.from);
-  }
-  return null;
 }
 
 function mergeOnto(
@@ -343,6 +260,7 @@ function takeMerge(
   };
   const answered = context.resolve(conflict);
   if (answered.kind === 'open') {
+    if (takeWholeChange(context, path, changesFrom(context, layer, path))) return;
     tree.conflict(answered.conflict);
     if (context.isJoint) tree.setDraft(path, draftOf(answered.conflict, tree.touches(path)));
   } else {
