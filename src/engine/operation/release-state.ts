@@ -9,6 +9,7 @@ import type { Release } from '../state/release.ts';
 import type { State } from '../state/state-file.ts';
 import { hasPending } from '../transaction/recover.js';
 import type { Step } from '../transaction/step.ts';
+import { syncFileSystemMeanwhile, WORTH_THE_WHOLE } from '../transaction/sync-file-system.ts';
 import type { Tree } from '../tree.ts';
 
 /** Makes the entry of `state.yaml` for a release. `assumed`: no `init` of the owner's named it. */
@@ -61,7 +62,9 @@ export async function prepareBase(
     written.push(target);
   });
   // All writes first, then all syncs: the disk then orders them once instead of once per file.
-  await inTurns([...written, ...folders], signal, sync);
+  const isMany = written.length >= WORTH_THE_WHOLE;
+  const isSynced = isMany && (await syncFileSystemMeanwhile(folders, signal));
+  if (!isSynced) await inTurns([...written, ...folders], signal, sync);
   return { kind: 'swap', path: BASE, prepared };
 }
 

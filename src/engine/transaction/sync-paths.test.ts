@@ -19,17 +19,37 @@ function files(folder: string): readonly string[] {
   return [...paths, folder];
 }
 
-test('a slow disk is asked for the first files by this process, and for the rest at once', () => {
+/** Lets `sync` be found nowhere but in a folder, which is empty by default. */
+function findProgramsIn(folder: string): void {
+  const { PATH } = process.env;
+  onTestFinished(() => {
+    process.env['PATH'] = PATH;
+  });
+  process.env['PATH'] = folder;
+}
+
+test('a slow disk is asked for the first files one by one, and for the rest at once', () => {
   using folder = temporaryFolder();
   const paths = files(folder.path);
   const count = slowDiskOfTest();
   syncPaths(paths);
-  expect(count()).toBe(20);
+  expect(count()).toBe(10);
 });
 
-test('an error of the disk is thrown wherever it is met', () => {
+test('so it is where the system has no program for a whole file system', () => {
   using folder = temporaryFolder();
   const paths = files(folder.path);
+  findProgramsIn(folder.path);
+  const count = slowDiskOfTest();
+  syncPaths(paths);
+  expect(count()).toBe(10);
+});
+
+test('where that program fails, each file is asked for, so that an error of one is not lost', () => {
+  using folder = temporaryFolder();
+  const paths = files(folder.path);
+  fs.writeFileSync(join(folder.path, 'sync'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+  findProgramsIn(folder.path);
   slowDiskOfTest();
   for (const lost of [3, COUNT - 3]) {
     const named = paths.map((path, n) => (n === lost ? join(folder.path, 'gone') : path));
@@ -40,6 +60,7 @@ test('an error of the disk is thrown wherever it is met', () => {
 test('where no process can be started, all are synced by this one', () => {
   using folder = temporaryFolder();
   const paths = files(folder.path);
+  findProgramsIn(folder.path);
   const count = slowDiskOfTest();
   const { execPath } = process;
   onTestFinished(() => {

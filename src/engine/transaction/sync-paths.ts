@@ -1,28 +1,37 @@
 import { spawnSync } from 'node:child_process';
+import { dirname } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { syncPath } from './recover.js';
+import { syncFileSystem, WORTH_THE_WHOLE } from './sync-file-system.ts';
 
 /** Files between two looks at how slow the disk is. */
-const BETWEEN_LOOKS = 20;
-/** More than starting a process takes, on a slow machine as well. */
+const BETWEEN_LOOKS = 10;
+/** More than one call for the whole file system takes, with the small program that makes it. */
+const WORTH_THE_WHOLE_MS = 20;
+/** More than starting a Node takes, on a slow machine as well. */
 const WORTH_A_PROCESS_MS = 100;
 const WORTH_A_PROCESS_FILES = 100;
 
 /**
  * Makes files and folders outlive a power failure. The disk is asked for one after the other until it is seen to be
- * slow; a process of its own then asks for the rest at once, which a disk answers together. Commits stay
- * synchronous, so it cannot be done in this one.
+ * slow; the rest is then synced by one call for the file system, or where that is not to be trusted, by a process
+ * of its own that asks for all at once, which a disk answers together. Commits stay synchronous, so it cannot be
+ * done in this one.
  *
  * @throws the error of the disk, with its code
  */
 export function syncPaths(paths: readonly string[]): void {
   const started = performance.now();
-  let isAlone = false;
+  let [isWholeTried, isAlone] = [false, false];
   for (const [index, path] of paths.entries()) {
     const left = paths.length - index;
-    if (!isAlone && left >= WORTH_A_PROCESS_FILES && index > 0 && index % BETWEEN_LOOKS === 0) {
+    if (index > 0 && index % BETWEEN_LOOKS === 0) {
       const msLeft = ((performance.now() - started) / index) * left;
-      if (msLeft > WORTH_A_PROCESS_MS) {
+      if (!isWholeTried && left >= WORTH_THE_WHOLE && msLeft > WORTH_THE_WHOLE_MS) {
+        if (syncFileSystem(new Set(paths.slice(index).map((each) => dirname(each))))) return;
+        isWholeTried = true;
+      }
+      if (!isAlone && left >= WORTH_A_PROCESS_FILES && msLeft > WORTH_A_PROCESS_MS) {
         if (syncAtOnce(paths.slice(index))) return;
         isAlone = true;
       }
