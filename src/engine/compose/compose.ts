@@ -54,6 +54,10 @@ export function compose(input: ComposeInput): Composition {
     isMapped: (layer) => hasMoves(layer.manifest.coreVersion, pathMaps),
     resolve: (conflict: Conflict) => resolveConflict(conflict, answers),
     resolveMove: (conflict: Conflict) => resolveConflict(conflict, byOwner),
+    isReleasedMove: (from, to) =>
+      release(from) === null &&
+      release(to) !== null &&
+      tree.touches(from).every(({ layer }) => answers.released?.has(layer)),
     merge,
     isJoint,
     yields: (skill, path, base) =>

@@ -64,7 +64,7 @@ function renameFile(
     const reason = `${name} renames ${op.from} to ${to}, but ${tree.author(from)} has no such file.`;
     const sides = { base, ours, theirs: base };
     const conflict = conflictAt(context, layer, from, 'modify-delete', sides, reason);
-    resolveRename(context, layer, { from, to }, conflict);
+    resolveRename(context, layer, { from, to, resolve: context.resolveMove }, conflict);
     return;
   }
   if (from !== known) {
@@ -78,7 +78,8 @@ function renameFile(
     const reason = `${name} renames ${op.from} to ${to}, where ${tree.author(to)} has another file.`;
     const sides = { base: null, ours: there, theirs: ours };
     const conflict = conflictAt(context, layer, to, 'add-add', sides, reason);
-    resolveRename(context, layer, { from, to }, conflict);
+    const resolve = context.isReleasedMove(from, to) ? context.resolve : context.resolveMove;
+    resolveRename(context, layer, { from, to, resolve }, conflict);
     return;
   }
   tree.rename(from, to, name);
@@ -87,12 +88,12 @@ function renameFile(
 
 /** Resolves a rename that meets an unexpected file: the decided file goes to the new path. */
 function resolveRename(
-  { tree, renames, resolveMove }: MergeContext,
+  { tree, renames }: MergeContext,
   layer: SkillPackage,
-  { from, to }: { readonly from: string; readonly to: string },
+  { from, to, resolve }: Pick<MergeContext, 'resolve'> & Record<'from' | 'to', string>,
   conflict: Conflict,
 ): void {
-  const outcome = resolveMove(conflict);
+  const outcome = resolve(conflict);
   if (outcome.kind === 'open') {
     tree.conflict(outcome.conflict);
     return;

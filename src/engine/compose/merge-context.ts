@@ -18,6 +18,11 @@ export type MergeContext = {
   readonly resolve: (conflict: Conflict) => ConflictOutcome;
   /** The same without what is known of the release's history, which does not say where a file is. */
   readonly resolveMove: (conflict: Conflict) => ConflictOutcome;
+  /**
+   * Tells whether the release alone has the file at its new place, and what is at the old one is of layers only whose
+   * commits it has: then its history does say where that file is.
+   */
+  readonly isReleasedMove: (from: string, to: string) => boolean;
   readonly merge: typeof mergeFiles;
   /** True if layers that disagree in one file, far from each other, are asked about at once. */
   readonly isJoint: boolean;

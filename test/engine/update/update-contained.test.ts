@@ -136,6 +136,52 @@ test('where one that gives way still does something, it stays with that, on a cl
   expect(codebase.read('y.txt')).toBe(LINES);
 });
 
+/** A core with a skill that adds a file and one that renames it, of commits that the release has and goes on from. */
+async function withMovedFile(): Promise<Codebase> {
+  const codebase = temporaryCodebase(
+    { 'package.json': versioned('1.0.0'), 'claw.config.yaml': "test: 'true'\n" },
+    { git: true },
+  );
+  codebase.git('checkout', '--quiet', '-b', 'feature');
+  codebase.write({ 'new.txt': FIRST });
+  commitAll(codebase, 'adds it');
+  codebase.git('mv', 'new.txt', 'moved.txt');
+  codebase.git('commit', '--quiet', '-m', 'renames it');
+  codebase.git('checkout', '--quiet', 'main');
+  for (const [name, range] of [
+    ['c1-adds', 'v1.0.0..feature~1'],
+    ['c3-renames', 'feature~1..feature'],
+  ] as const) {
+    await codebase.claw('pack', name, '--range', range);
+    expect((await codebase.claw('apply', name)).json.error).toBe(null);
+  }
+  addRelease(codebase, 'v2.0.0', { from: 'feature', files: { 'moved.txt': 'all other words\n' } });
+  return codebase;
+}
+
+test('a file that a skill adds and another one renames is where and as the release has it', async () => {
+  await using codebase = await withMovedFile();
+  const run = await codebase.claw('update', 'v2.0.0', '--yes');
+  expect(run.json).toMatchObject({ outcome: 'done', conflicts: [] });
+  expect(codebase.read('moved.txt')).toBe('all other words\n');
+  expect(codebase.has('new.txt')).toBe(false);
+  commitAll(codebase, 'updated');
+  await using clone = openCodebase(mkdtempSync(`${codebase.root}-clone-`));
+  codebase.git('clone', '--quiet', '--depth', '1', `file://${codebase.root}`, clone.root);
+  expect((await clone.claw('verify')).code).toBe(0);
+});
+
+test('what a skill of one’s own changed in such a file is not left out with it', async () => {
+  await using codebase = await withMovedFile();
+  addSkill(codebase, 'c2-own', {
+    modify: { 'new.txt': [FIRST, line('nine', 'mine', FIRST)] },
+    manifest: { depends: ['c1-adds'] },
+  });
+  expect((await codebase.claw('apply', 'c2-own')).json).toMatchObject({ outcome: 'done' });
+  const run = await codebase.claw('update', 'v2.0.0', '--yes');
+  expect(run).toMatchObject({ code: 3, json: { conflicts: [{ path: 'moved.txt' }] } });
+});
+
 test('one of which the release has taken a commit back gives way nowhere', async () => {
   await using codebase = await withFeature();
   const folder = `${codebase.root}.back`;
