@@ -2,8 +2,12 @@ import type { Settings } from './config.ts';
 import type { HostLog } from './host/contracts/log.ts';
 import { type LazySandbox, lazySandbox } from './host/turns/agent/lazy-sandbox.ts';
 import type { Environment } from './lib/settings.ts';
-import type { EngineContribution } from './sandbox/engines/engine.ts';
+import type { BuildMemory, EngineContribution } from './sandbox/engines/engine.ts';
+import type { Engines } from './store/engines.ts';
 import type { Store } from './store/store.ts';
+
+/** What a build needs may be back by then, such as the network. */
+const RETRY_MINUTES = 15;
 
 export type AgentsSandboxOptions = {
   readonly projectDir: string;
@@ -13,13 +17,15 @@ export type AgentsSandboxOptions = {
   readonly engines: readonly EngineContribution[];
   readonly store: Store;
   readonly log: HostLog;
+  readonly now: () => number;
   /** Why no agent may run, such as a setting that is wrong; null for no reason. */
   readonly obstacle: string | null;
 };
 
 /** Creates the agents' sandbox, which is opened when it is first needed; the store notes how that went. */
 export function createAgentsSandbox(options: AgentsSandboxOptions): LazySandbox {
-  const { projectDir, settings, homeDir, environment, engines, store, log, obstacle } = options;
+  const { projectDir, settings, homeDir, environment, engines, store, log, now, obstacle } =
+    options;
   store.engines.forgetState();
   return lazySandbox(async () => {
     if (obstacle !== null) return { kind: 'unavailable', advice: obstacle };
@@ -31,6 +37,7 @@ export function createAgentsSandbox(options: AgentsSandboxOptions): LazySandbox 
       least: store.engines.least(),
       engines,
       environment,
+      builds: buildMemory(store.engines, now),
       elapsed: () => performance.now(),
       onProgress: (line) => log.info(line),
       onContainer: (group, { kind, ...data }) =>
@@ -43,4 +50,20 @@ export function createAgentsSandbox(options: AgentsSandboxOptions): LazySandbox 
     );
     return opened;
   });
+}
+
+/** Remembers the last build of the agents' image that failed, for a while or until its image would be another one. */
+function buildMemory(engines: Engines, now: () => number): BuildMemory {
+  return {
+    failureOf(image) {
+      const failed = engines.failedBuild();
+      const ageMs = failed === null ? -1 : now() - failed.at;
+      // After the clock was set back, nobody knows how long ago that was.
+      if (failed?.image !== image || ageMs < 0 || ageMs >= RETRY_MINUTES * 60_000) return null;
+      return `${failed.problem}; a start within ${RETRY_MINUTES} minutes does not try it again, \`/sandbox build\` does`;
+    },
+    note(image, problem) {
+      engines.noteFailedBuild(problem === null ? null : { image, problem, at: now() });
+    },
+  };
 }

@@ -79,6 +79,7 @@ const sandbox = createAgentsSandbox({
   engines: contributions.engines,
   store,
   log,
+  now: Date.now,
   // What an agent may spend, see and reach is what the owner has set, and nothing else.
   obstacle: wrong.length > 0 ? troubleOf(wrong, []) : null,
 });

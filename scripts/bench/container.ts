@@ -71,6 +71,7 @@ async function prepare(
   const user = agentUser({ uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 });
   const engineParts = {
     instanceId: shortHash(work),
+    name: 'docker' as const,
     projectDir: PROJECT,
     dataDir: work,
     baseImage: null,

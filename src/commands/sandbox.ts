@@ -1,12 +1,16 @@
 import { type CommandContext, defineCommand } from '../host/contracts/command.ts';
 
+/** No engine may have this name. */
+const BUILD = 'build';
+
 export const command = defineCommand({
   scope: 'owner',
   name: 'sandbox',
-  help: 'what runs the agents; `/sandbox bubblewrap` lets them run there where Docker is missing, `/sandbox docker` no longer',
+  help: 'what runs the agents; `/sandbox bubblewrap` lets them run there where Docker is missing, `/sandbox docker` no longer; `/sandbox build` tries a failed image again',
   async run(context, argument) {
     const wanted = argument.trim().toLowerCase();
     if (wanted === '') return { kind: 'answer', text: await stateOf(context) };
+    if (wanted === BUILD) return { kind: 'answer', text: buildAgain(context) };
     const engine = context.engines.find(({ name }) => name === wanted);
     if (engine === undefined) {
       const text = `“${argument.trim()}” is not a sandbox. Say ${listed(context.engines.map(({ name }) => `\`/sandbox ${name}\``))}.`;
@@ -21,6 +25,15 @@ export const command = defineCommand({
     return { kind: 'answer', text };
   },
 });
+
+/** Lets an image be tried again whose build has failed. Agents that run keep theirs until a start. */
+function buildAgain({ store: { engines } }: CommandContext): string {
+  if (engines.failedBuild() === null) return 'No build of the image for agents has failed.';
+  engines.noteFailedBuild(null);
+  return engines.state()?.kind === 'ready'
+    ? 'The image for agents is built again at the next start: say `/restart`.'
+    : 'The image for agents is built again with the next message; `/retry` asks again what has failed.';
+}
 
 /** Engines that hold a whole container to its limits. */
 function strongIn({ engines }: CommandContext): readonly string[] {

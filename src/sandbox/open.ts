@@ -71,7 +71,7 @@ export function ownUser(): AgentUser | null {
 
 type FinderOptions = Pick<
   SandboxOptions,
-  'projectDir' | 'settings' | 'homeDir' | 'environment' | 'baseImage'
+  'projectDir' | 'settings' | 'homeDir' | 'environment' | 'baseImage' | 'builds'
 > & {
   readonly onProgress?: SandboxOptions['onProgress'];
 };
@@ -96,6 +96,7 @@ export function findersOf(
           homeDir,
           nodePath: process.execPath,
           baseImage,
+          builds: options.builds,
           onProgress: options.onProgress ?? (() => {}),
         });
         if (opened.kind === 'made') return opened.value;

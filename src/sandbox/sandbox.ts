@@ -7,7 +7,7 @@ import type { FailureReason, ModelFailure } from '../model/failure.ts';
 import type { PaidCall } from '../model/metering/paying-turn.ts';
 import type { Model } from '../model/model.ts';
 import type { Admission } from '../model/tokens.ts';
-import type { EngineContribution } from './engines/engine.ts';
+import type { BuildMemory, EngineContribution } from './engines/engine.ts';
 
 /** The agent's folder of files that came with messages of its chat. */
 export const MEDIA_DIR = '/workspace/media';
@@ -205,6 +205,8 @@ export type SandboxOptions = {
   readonly least?: string | null;
   /** Base of the agent's image; by default `patchclaw-base:bookworm` if it is there, else node:24-slim. */
   readonly baseImage?: string | null;
+  /** Failed builds of that image, between starts; without it each start tries again. */
+  readonly builds?: BuildMemory;
   /** The longest silence of the model's server. A minute by default. */
   readonly modelTimeoutMs?: number;
 };

@@ -4,6 +4,7 @@ import type { Meta } from './meta.ts';
 const LAST = 'sandbox.last';
 const ACCEPTED = 'sandbox.accepted';
 const STATE = 'sandbox.state';
+const FAILED_BUILD = 'sandbox.failed-build';
 
 /** The name of an engine; the store knows no list of them. */
 const EngineName = z.string().min(1).max(64);
@@ -17,6 +18,11 @@ const State = z.discriminatedUnion('kind', [
 /** The engine that runs the agents, or the reason that none does. */
 export type EngineState = z.output<typeof State>;
 
+const FailedBuild = z.object({ image: z.string(), problem: z.string(), at: z.number() });
+
+/** The last build of the agents' image that failed, and when. The image's name tells what it was to be made of. */
+export type FailedBuild = z.output<typeof FailedBuild>;
+
 /** The present engine of the agents, the last one, and the owner's consent. */
 export interface Engines {
   /** Returns the weakest engine that agents may get without asking the owner; null where none ever ran them. */
@@ -29,6 +35,9 @@ export interface Engines {
   forgetState(): void;
   /** Returns the result of opening the sandbox; null where the assistant has not tried yet. */
   state(): EngineState | null;
+  /** Returns the last failed build of the agents' image; null where it went well since, or was forgotten. */
+  failedBuild(): FailedBuild | null;
+  noteFailedBuild(build: FailedBuild | null): void;
 }
 
 export function openEngines(meta: Meta): Engines {
@@ -43,6 +52,14 @@ export function openEngines(meta: Meta): Engines {
     state() {
       const kept = meta.get(STATE);
       return kept === null ? null : (State.safeParse(JSON.parse(kept)).data ?? null);
+    },
+    failedBuild() {
+      const kept = meta.get(FAILED_BUILD);
+      return kept === null ? null : (FailedBuild.safeParse(JSON.parse(kept)).data ?? null);
+    },
+    noteFailedBuild(build) {
+      if (build === null) meta.remove(FAILED_BUILD);
+      else meta.set(FAILED_BUILD, JSON.stringify(build));
     },
   };
 }

@@ -8,7 +8,7 @@ export const engine = defineEngine({
   install:
     'install Docker (Debian: `sudo apt install docker.io`; macOS: Docker Desktop) and start it',
   settings: z.object({ DOCKER_HOST: z.string().optional() }),
-  create({ settings, projectDir, dataDir, user, uid, homeDir, baseImage, onProgress }) {
+  create({ settings, projectDir, dataDir, user, uid, homeDir, baseImage, builds, onProgress }) {
     const finder = async (): Promise<EngineFinder> => {
       const { daemonFinder } = await import('./daemon/find.ts');
       return daemonFinder({
@@ -20,6 +20,7 @@ export const engine = defineEngine({
         uid,
         homeDir,
         baseImage,
+        builds,
         onProgress,
       });
     };

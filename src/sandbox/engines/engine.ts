@@ -70,6 +70,14 @@ export interface Engine {
   startProgram?(spec: ProgramContainerSpec): Promise<Program>;
 }
 
+/** Remembers builds of the agent's image that failed: each takes a minute, and another start changes nothing. */
+export type BuildMemory = {
+  /** Returns why an image is not to be tried again yet, and what has it tried; null where it may be tried. */
+  failureOf(image: string): string | null;
+  /** Notes how a build went; a problem of null is none. */
+  note(image: string, problem: string | null): void;
+};
+
 /** Services that an engine works with, beside its own settings. */
 export type EngineContext = {
   readonly projectDir: string;
@@ -84,6 +92,8 @@ export type EngineContext = {
   readonly nodePath: string;
   /** Base of the agent's image, for an engine with images; null for the usual one. */
   readonly baseImage: string | null;
+  /** Left out, each start tries a build. */
+  readonly builds?: BuildMemory | undefined;
   readonly onProgress: (line: string) => void;
 };
 

@@ -6,7 +6,7 @@ export const engine = defineEngine({
   limits: 'container',
   install:
     'install podman (Debian: `sudo apt install podman`) and start its service: `systemctl --user start podman.socket`, as root without `--user`',
-  create({ projectDir, dataDir, user, uid, homeDir, baseImage, onProgress }) {
+  create({ projectDir, dataDir, user, uid, homeDir, baseImage, builds, onProgress }) {
     const finder = async (): Promise<EngineFinder> => {
       const { daemonFinder } = await import('./daemon/find.ts');
       return daemonFinder({
@@ -18,6 +18,7 @@ export const engine = defineEngine({
         uid,
         homeDir,
         baseImage,
+        builds,
         onProgress,
       });
     };

@@ -4,7 +4,13 @@ import Docker, { type DockerOptions } from 'dockerode';
 import type { Program } from '../../../lib/program.ts';
 import { TIMED_OUT, withTimeout } from '../../../lib/timeout.ts';
 import type { AgentUser } from '../../mounts/ownership.ts';
-import type { Container, ContainerSpec, Engine, ProgramContainerSpec } from '../engine.ts';
+import type {
+  BuildMemory,
+  Container,
+  ContainerSpec,
+  Engine,
+  ProgramContainerSpec,
+} from '../engine.ts';
 import { EngineUnusable } from '../engine.ts';
 import { containerOptions, programOptions } from './container-options.ts';
 import { ensureImage, IMAGE_NAME } from './image.ts';
@@ -29,6 +35,7 @@ type EngineParts = {
   readonly instanceId: string;
   readonly projectDir: string;
   readonly baseImage: string | null;
+  readonly builds?: BuildMemory | undefined;
   readonly onProgress: (line: string) => void;
 };
 

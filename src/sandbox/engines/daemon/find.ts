@@ -18,13 +18,11 @@ type Parts = Omit<EngineContext, 'nodePath'> & {
 
 /** Finds the daemon that answers, at the addresses where one of that name may listen. */
 export function daemonFinder(parts: Parts): EngineFinder {
-  const { name, dataDir, projectDir, baseImage, onProgress, user } = parts;
+  const { dockerHost: _, homeDir: __, uid: ___, ...own } = parts;
+  const { dataDir, projectDir, baseImage, name } = parts;
   const instanceId = shortHash(dataDir);
   return {
-    open: () =>
-      withDaemon(parts, (docker) =>
-        openDocker({ instanceId, projectDir, dataDir, baseImage, onProgress, docker, name, user }),
-      ),
+    open: () => withDaemon(parts, (docker) => openDocker({ ...own, docker, instanceId })),
     look: () =>
       withDaemon(parts, async (docker): Promise<EngineLook> => {
         const [{ Version }, info, image, containers] = await Promise.all([

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import type Docker from 'dockerode';
 import { oneLine } from '../../../model/failure.ts';
-import { EngineUnusable, type ImageLook } from '../engine.ts';
+import { type BuildMemory, EngineUnusable, type ImageLook } from '../engine.ts';
 
 export const IMAGE_NAME = 'patchclaw-agent';
 
@@ -25,9 +25,11 @@ const ERROR_LINE = /^(?:npm (?:error|ERR!)|E:|Err:)\s?(.*)$/;
 const NO_REASON = /^\s*(?:$|errno |A complete log )/;
 
 export type ImageParts = {
+  readonly name: 'docker' | 'podman';
   readonly projectDir: string;
   readonly instanceId: string;
   readonly baseImage: string | null;
+  readonly builds?: BuildMemory | undefined;
   readonly onProgress: (line: string) => void;
 };
 
@@ -41,7 +43,7 @@ export type AgentImage = {
 
 /**
  * Finds the agent's image, or builds it. Where that fails, such as without a network, an earlier image does: it lacks
- * what was added since, but agents run.
+ * what was added since, but agents run. A build that failed is not tried again while `builds` remembers it.
  *
  * The tag is a digest of all inputs, base included: installations with the same packages share an
  * image, and a changed package list is another image by itself.
@@ -55,7 +57,7 @@ export async function ensureImage(docker: Docker, parts: ImageParts): Promise<Ag
   const image = `${IMAGE_NAME}:${inputs}`;
   if ((await imageLayers(docker, image)) !== null) return { name: image, problem: null };
   try {
-    await buildImage(docker, parts, { image, inputs, base: base.name });
+    await buildOnce(docker, parts, { image, inputs, base: base.name });
   } catch (error) {
     if (!(error instanceof EngineUnusable)) throw error;
     const earlier = await earlierImage(docker, parts.instanceId);
@@ -67,15 +69,30 @@ export async function ensureImage(docker: Docker, parts: ImageParts): Promise<Ag
   return { name: image, problem: null };
 }
 
+type Build = { readonly image: string; readonly inputs: string; readonly base: string };
+
+/** Builds an image, unless it failed lately. @throws EngineUnusable with the last words of that build */
+async function buildOnce(docker: Docker, parts: ImageParts, build: Build): Promise<void> {
+  const { builds, name } = parts;
+  // One engine may build what another cannot.
+  const what = `${name} ${build.image}`;
+  const known = builds?.failureOf(what) ?? null;
+  if (known !== null) throw new EngineUnusable(known);
+  try {
+    await buildImage(docker, parts, build);
+  } catch (error) {
+    if (!(error instanceof EngineUnusable)) throw error;
+    builds?.note(what, error.message);
+    throw new EngineUnusable(builds?.failureOf(what) ?? error.message);
+  }
+  builds?.note(what, null);
+}
+
 /** @throws EngineUnusable with the last words of the build */
 async function buildImage(
   docker: Docker,
   parts: ImageParts,
-  {
-    image,
-    inputs,
-    base,
-  }: { readonly image: string; readonly inputs: string; readonly base: string },
+  { image, inputs, base }: Build,
 ): Promise<void> {
   const context = join(parts.projectDir, 'container');
   parts.onProgress(`building the agent's image on ${base}, which happens once`);
