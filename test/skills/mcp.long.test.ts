@@ -107,6 +107,12 @@ afterAll(async () => {
 
 const run = async (...args: readonly string[]) =>
   await execa(clone.nodePath, args, { cwd: clone.root, reject: false, timeout: MINUTES });
+/** Prints how many scenarios pass, as the pages of both skills say it. */
+function tell(side: string, names: readonly string[], failed: readonly string[]): void {
+  process.stdout.write(
+    `${side}: ${names.length - failed.length} of ${names.length} scenarios pass\n`,
+  );
+}
 const program = (name: string) => join(far, 'node_modules/.bin', name);
 const CLIENT = 'skills/mcp/tests/conformance-client.ts';
 
@@ -127,6 +133,7 @@ test(
     // One of them measures how soon the client is back, and is late beside others: it runs once more, alone.
     const failed: string[] = [];
     for (const { name, ok } of ran) if (!ok && !(await passes(name))) failed.push(name);
+    tell('client', names, failed);
     expect(failed.toSorted()).toEqual(Object.keys(NOT_SPOKEN).toSorted());
   },
   MINUTES,
@@ -192,6 +199,7 @@ test(
       const { exitCode } = await run(program('conformance'), ...how);
       if (exitCode !== 0) failed.push(scenario);
     }
+    tell('server', names, failed);
     expect(failed.toSorted()).toEqual(Object.keys(NOT_SERVED).toSorted());
     expect(await assistant.end()).toBe(0);
   },

@@ -54,6 +54,8 @@ test('server and account are tried before anything is written: by password, whic
     BOT,
     'ada',
     ADA,
+    BOT,
+    ADA,
   ];
   const { env, context, problems, said, written } = owner({}, typed);
   const outcome = await setup.run(env, context);
@@ -65,9 +67,14 @@ test('server and account are tried before anything is written: by password, whic
     expect.stringContaining('does not know this user name with this password.'),
     expect.stringContaining('is the account of the assistant'),
     expect.stringContaining('Write your user id'),
+    expect.stringContaining('Write your own user id'),
   ]);
   const { MATRIX_TOKEN: token = '', ...others } = written;
-  expect(others).toEqual({ MATRIX_HOMESERVER: server.url, MATRIX_ALLOW_FROM: ADA });
+  expect(others).toEqual({
+    MATRIX_HOMESERVER: server.url,
+    MATRIX_ALLOW_FROM: ADA,
+    MATRIX_OWNER: ADA,
+  });
   expect(server.sessions.get(token)).toMatchObject({ user: BOT });
   expect(said.join('\n')).toContain(`The account is ${BOT}, device NEW`);
   expect(said.join('\n')).toContain('end-to-end encryption work');
@@ -85,9 +92,10 @@ test('an access token will do; a wrong one, and an owner who leaves, have nothin
     expect.stringContaining('does not know the token'),
   ]);
   expect(written).toEqual({});
-  const right = owner({}, [server.url, 'token', TOKEN, ADA]);
+  const right = owner({}, [server.url, 'token', TOKEN, ADA, '-']);
   await setup.run(right.env, right.context);
   expect(right.written['MATRIX_TOKEN']).toBe(TOKEN);
+  expect(right.written['MATRIX_OWNER']).toBeUndefined();
 });
 
 test('the doctor tries the token, and says what is wrong and what to do', async () => {

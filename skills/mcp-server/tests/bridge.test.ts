@@ -77,7 +77,7 @@ test('after a restart of the assistant the client goes on as if nothing was', as
   expect(await client.ask('tools/list')).toMatchObject({
     error: {
       message: expect.stringMatching(
-        /^The assistant cannot be reached .* `claw start` starts it\.$/,
+        /^The assistant cannot be reached .* `npx claw start` starts it\.$/,
       ),
     },
   });

@@ -50,5 +50,5 @@ function stateFinding({ dataDir }: Subject, bot: string): Finding {
   const since = new Date(last.time).toLocaleString('sv');
   if (last.state === 'connected') return ok(AREA, `${bot}, connected since ${since}`);
   const message = `${bot}, but the channel is ${last.state} since ${since}. ${last.detail ?? ''}`;
-  return problem(AREA, message.trim(), '`claw logs --level warn` tells more.');
+  return problem(AREA, message.trim(), '`npx claw logs --level warn` tells more.');
 }

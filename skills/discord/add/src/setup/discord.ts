@@ -1,7 +1,9 @@
 import { allowListProblem } from '../channels/discord/access.ts';
 import type { Bot } from '../channels/discord/identity.ts';
+import { isSnowflake } from '../channels/discord/jid.ts';
 import { botOf, DiscordEnvironment } from '../channels/discord/settings.ts';
 import {
+  askForOwner,
   defineSetup,
   type OwnSettings,
   type SetupContext,
@@ -31,7 +33,7 @@ export const setup = defineSetup({
 async function setUpDiscord(context: Context): Promise<SetupOutcome> {
   if (context.args.length > 0) {
     throw new SetupRefused(
-      '`npx claw setup discord` takes no options: it asks, or reads two lines.',
+      '`npx claw setup discord` takes no options: it asks, or reads three lines.',
       {
         isWrongUse: true,
       },
@@ -56,7 +58,7 @@ async function setUpDiscord(context: Context): Promise<SetupOutcome> {
       return null;
     },
   });
-  const { name, applicationId, readsMessages } = known(found);
+  const { name, applicationId, readsMessages } = botIn(found);
   context.say(`The bot is ${name}.`);
   if (!readsMessages) context.say(NO_MESSAGE_CONTENT);
   const invitation = inviteLink(applicationId);
@@ -67,14 +69,27 @@ async function setUpDiscord(context: Context): Promise<SetupOutcome> {
     check: (typed) => (allowListProblem(listIn(typed)) === null ? null : WRONG_IDS),
   });
   const allowFrom = listIn(ids);
-  context.write({ DISCORD_BOT_TOKEN: token, DISCORD_ALLOW_FROM: allowFrom.join(',') });
+  const { DISCORD_OWNER: known } = context.settings;
+  const owner = await askForOwner(context.ask, {
+    known,
+    allowFrom,
+    check: (id) =>
+      isSnowflake(id) ? null : 'Write a user id, a number such as 100000000000000001, or -.',
+  });
+  context.write({
+    DISCORD_BOT_TOKEN: token,
+    DISCORD_ALLOW_FROM: allowFrom.join(','),
+    // Emptied where it is set: who was the owner would command on.
+    ...(owner === null && known === undefined ? {} : { DISCORD_OWNER: owner ?? '' }),
+  });
+  const next = owner === null ? '' : ` ${owner} commands the assistant in a direct chat with it.`;
   return {
-    summary: `Discord knows the bot, ${name}; ${listOf(allowFrom)} may write to it. .env holds the token.`,
-    data: { name, allowFrom, invitation, readsMessages },
+    summary: `Discord knows the bot, ${name}; ${listOf(allowFrom)} may write to it. .env holds the token.${next}`,
+    data: { name, allowFrom, owner, invitation, readsMessages },
   };
 }
 
-function known({ bot }: { readonly bot: Bot | null }): Bot {
+function botIn({ bot }: { readonly bot: Bot | null }): Bot {
   if (bot === null) throw new SetupRefused('The token was not tried.');
   return bot;
 }

@@ -55,7 +55,7 @@ function failing(dataDir: string): readonly Finding[] {
   try {
     const row = database.prepare("SELECT value FROM state WHERE key = 'failing'").get();
     if (Failing.parse(row)?.value !== 1) return [];
-    return [problem(AREA, 'the last beat failed', '`claw logs --level warn` tells more.')];
+    return [problem(AREA, 'the last beat failed', '`npx claw logs --level warn` tells more.')];
   } finally {
     database.close();
   }

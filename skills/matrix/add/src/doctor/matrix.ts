@@ -51,5 +51,5 @@ function stateFinding({ dataDir }: Subject, account: string): Finding {
     return ok(AREA, `${account}, connected since ${since}`);
   }
   const message = `${account}, but the channel is ${last.state} since ${since}. ${last.detail ?? ''}`;
-  return problem(AREA, message.trim(), '`claw logs --level warn` tells more.');
+  return problem(AREA, message.trim(), '`npx claw logs --level warn` tells more.');
 }

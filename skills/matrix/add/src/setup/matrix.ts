@@ -3,6 +3,7 @@ import { findHomeserver, identify, logIn } from '../channels/matrix/identity.ts'
 import { isUserId } from '../channels/matrix/jid.ts';
 import { accountOf, MatrixEnvironment } from '../channels/matrix/settings.ts';
 import {
+  askForOwner,
   askTogether,
   defineSetup,
   type OwnSettings,
@@ -60,14 +61,26 @@ async function setUpMatrix(context: Context): Promise<SetupOutcome> {
           : WRONG_PEOPLE,
   });
   const allowFrom = listIn(people);
+  const { MATRIX_OWNER: before } = context.settings;
+  const owner = await askForOwner(context.ask, {
+    known: before,
+    allowFrom,
+    check: (id) =>
+      isUserId(id) && id !== userId
+        ? null
+        : 'Write your own user id, such as @ada:example.org, or -.',
+  });
   context.write({
     MATRIX_HOMESERVER: homeserver,
     MATRIX_TOKEN: token,
     MATRIX_ALLOW_FROM: allowFrom.join(','),
+    // Emptied where it is set: who was the owner would command on.
+    ...(owner === null && before === undefined ? {} : { MATRIX_OWNER: owner ?? '' }),
   });
+  const next = owner === null ? '' : ` ${owner} commands the assistant in a direct chat with it.`;
   return {
-    summary: `The homeserver knows the account, ${userId}; ${listOf(allowFrom)} may write to it. .env holds the token.`,
-    data: { userId, homeserver, allowFrom, isEncrypting: isOn },
+    summary: `The homeserver knows the account, ${userId}; ${listOf(allowFrom)} may write to it. .env holds the token.${next}`,
+    data: { userId, homeserver, allowFrom, owner, isEncrypting: isOn },
   };
 }
 

@@ -14,7 +14,7 @@ export const verb = defineVerb({
       if (!(await isAssistantRunning())) {
         throw new VerbError(
           'stopped',
-          'The assistant does not run. Start it with `claw start`, then connect again.',
+          'The assistant does not run. Start it with `npx claw start`, then connect again.',
         );
       }
       await bridge({

@@ -60,5 +60,5 @@ function stateFinding({ dataDir }: Subject, { url }: MqttSettings): Finding {
   const since = new Date(last.time).toLocaleString('sv');
   if (last.state === 'connected') return ok(AREA, `${broker}, connected since ${since}`);
   const message = `${broker}, but the channel is ${last.state} since ${since}. ${last.detail ?? ''}`;
-  return problem(AREA, message.trim(), '`claw logs --level warn` tells more.');
+  return problem(AREA, message.trim(), '`npx claw logs --level warn` tells more.');
 }

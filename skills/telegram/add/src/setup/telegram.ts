@@ -2,6 +2,7 @@ import { allowListProblem } from '../channels/telegram/access.ts';
 import { type Identity, identify } from '../channels/telegram/identity.ts';
 import { botOf, TelegramEnvironment } from '../channels/telegram/settings.ts';
 import {
+  askForOwner,
   defineSetup,
   type OwnSettings,
   type SetupContext,
@@ -31,7 +32,7 @@ export const setup = defineSetup({
 async function setUpTelegram(context: Context): Promise<SetupOutcome> {
   if (context.args.length > 0) {
     throw new SetupRefused(
-      '`npx claw setup telegram` takes no options: it asks, or reads two lines.',
+      '`npx claw setup telegram` takes no options: it asks, or reads three lines.',
       {
         isWrongUse: true,
       },
@@ -55,10 +56,23 @@ async function setUpTelegram(context: Context): Promise<SetupOutcome> {
     check: (typed) => (allowListProblem(listIn(typed)) === null ? null : WRONG_IDS),
   });
   const allowFrom = listIn(ids);
-  context.write({ TELEGRAM_BOT_TOKEN: token, TELEGRAM_ALLOW_FROM: allowFrom.join(',') });
+  const { TELEGRAM_OWNER: known } = context.settings;
+  const owner = await askForOwner(context.ask, {
+    known,
+    allowFrom,
+    check: (id) => (/^\d+$/.test(id) ? null : 'Write a user id, a number such as 987654321, or -.'),
+  });
+  context.write({
+    TELEGRAM_BOT_TOKEN: token,
+    TELEGRAM_ALLOW_FROM: allowFrom.join(','),
+    // Emptied where it is set: who was the owner would command on.
+    ...(owner === null && known === undefined ? {} : { TELEGRAM_OWNER: owner ?? '' }),
+  });
+  const next =
+    owner === null ? '' : ` Write to @${username}: ${owner} commands the assistant there.`;
   return {
-    summary: `Telegram knows the bot, @${username}; ${listOf(allowFrom)} may write to it. .env holds the token.`,
-    data: { username, allowFrom },
+    summary: `Telegram knows the bot, @${username}; ${listOf(allowFrom)} may write to it. .env holds the token.${next}`,
+    data: { username, allowFrom, owner },
   };
 }
 

@@ -137,7 +137,7 @@ function reasonOf(error: unknown): { readonly code: number; readonly message: st
     const message = `The assistant does not take this message (${reason}). The first one must be initialize.`;
     return { code: ErrorCode.InvalidRequest, message };
   }
-  const message = `The assistant cannot be reached (${reason}). Is it running? \`claw start\` starts it.`;
+  const message = `The assistant cannot be reached (${reason}). Is it running? \`npx claw start\` starts it.`;
   return { code: ErrorCode.InternalError, message };
 }
 
