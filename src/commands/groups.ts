@@ -38,10 +38,13 @@ function noteOn(
   { store, settings, channels, silentChannels = [] }: CommandContext,
   group: Parameters<typeof describeTrigger>[0] & { readonly jid: string; readonly isMain: boolean },
 ): string {
-  if (group.isMain) return 'your own chat';
   const channel = store.chats.byJid(group.jid)?.channel;
   const isThere = [...channels(), ...silentChannels].some(({ name }) => name === channel);
-  if (channel !== undefined && !isThere) return `its channel ${channel} is not in the code`;
+  const isGone = channel !== undefined && !isThere;
+  if (group.isMain) {
+    return isGone ? `your own chat, whose channel ${channel} is not in the code` : 'your own chat';
+  }
+  if (isGone) return `its channel ${channel} is not in the code`;
   const callers = store.senders.ofGroup(group.jid).length;
   const how = describeTrigger(group, settings.assistantName);
   return callers === 0 ? how : `${how}, from ${callers} ${callers === 1 ? 'person' : 'people'}`;

@@ -97,6 +97,12 @@ test('a chat whose channel was taken out again is listed as that, and can be lef
   expect(await ask(assistant, '/groups pager')).toContain(
     'Pager (groups/pager, its channel pager is not in the code)',
   );
+  store.chats.see({ jid: 'pager:2', channel: 'pager', name: 'Mine', isDirect: true }, 1);
+  const own = { jid: 'pager:2', folder: 'main', name: 'Mine', isMain: true };
+  store.groups.register({ ...own, needsTrigger: false, triggerWord: null }, 1);
+  expect(await ask(assistant, '/groups mine')).toContain(
+    'Mine (groups/main, your own chat, whose channel pager is not in the code)',
+  );
   expect(await ask(assistant, '/unregister pager')).toContain('Pager');
   expect(store.groups.byJid('pager:1')).toBeNull();
   await assistant.stop();
