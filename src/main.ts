@@ -156,6 +156,7 @@ const isFirstStart = store.meta.get('greeted') === null;
 const greeting = await greetingOf({
   settings,
   models: parts.models,
+  chosenModel: chosenModel(store.modelChoices, 'main'),
   sandbox: isFirstStart ? sandbox : null,
   starterSet: readStarterSet(projectDir),
   hints: parts.channels.flatMap(({ greetingHint = [] }) => greetingHint),

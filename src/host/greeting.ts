@@ -6,6 +6,8 @@ import type { LazySandbox } from './turns/agent/lazy-sandbox.ts';
 export type GreetingParts = {
   readonly settings: Settings;
   readonly models: Pick<Models, 'configuredName' | 'problem'>;
+  /** The model that the owner has chosen for the chat by `/model`; null for that of the settings. */
+  readonly chosenModel: string | null;
   /** Null leaves the sandbox out, and takes no time. */
   readonly sandbox: LazySandbox | null;
   /** The channels' parts of it: `/pair links` and the channel's name. */
@@ -26,14 +28,15 @@ const WAIT_MS = 5_000;
 export async function greetingOf({
   settings: { assistantName },
   models,
+  chosenModel,
   sandbox,
   hints,
   starterSet,
 }: GreetingParts): Promise<string> {
   const modelLine =
-    models.problem() !== null
+    chosenModel === null && models.problem() !== null
       ? 'No model yet: `npx claw setup` adds a key.'
-      : `Model: ${models.configuredName}.`;
+      : `Model: ${chosenModel ?? models.configuredName}.`;
   const { all, applied } = starterSet;
   const starter =
     all.length === 0 || applied.length > 0
