@@ -79,8 +79,9 @@ test('the README’s first minute shows the versions and the counts of the skill
   // .env.example and package.json are planned; package-lock.json is npm's, after the plan.
   const changed = modifies.length + 2;
   const added = adds.length;
-  expect(minute).toContain(`- files: ${added} new, ${changed} changed (`);
-  expect(minute).toContain(`- files: ${changed} changed, ${added} deleted (`);
+  const own = ['.env.example', 'package.json', ...modifies].sort().join(', ');
+  expect(minute).toContain(`- files: ${changed} changed (${own}), ${added} new (`);
+  expect(minute).toContain(`- files: ${changed} changed (${own}), ${added} deleted (`);
   expect(minute).toContain(`- packages: ${rangesOf(structured.npm_dependencies)}\n`);
   expect(minute.match(/\d+ files/g)).toEqual(Array(3).fill(`${added + changed + 1} files`));
   for (const { name } of structured.env_additions) expect(minute).toContain(name);
