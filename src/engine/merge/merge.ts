@@ -2,7 +2,6 @@ import type { Versions } from '../tree.ts';
 import { disputeRepeats, joinRepeats } from './checks/repeats.ts';
 import { disputeStrays } from './checks/strays.ts';
 import { disputeTwins } from './checks/twins.ts';
-import { partInsertions } from './lines/beside.ts';
 import { bomOf, withBom, withoutBom } from './lines/bom.ts';
 import type { Hunk } from './lines/hunk.ts';
 import { type Interned, internLines } from './lines/intern.ts';
@@ -24,6 +23,7 @@ import {
 import { resolveSameChange } from './lines/same-change.ts';
 import { mergeValue } from './merge-value.ts';
 import { isSound, resolveRegions } from './resolve-regions.ts';
+import { resolveRest } from './resolve-rest.ts';
 import type { Format } from './syntax/language.ts';
 
 /**
@@ -64,7 +64,7 @@ export function appliedRules(
   const lines = mapVersions(versions, withoutBom);
   const regions = mergeRegions(lines, internLines(lines), format);
   return regions.flatMap((region, index): Rule[] => {
-    if (region.kind === 'resolved') return [region.rule];
+    if (region.rule !== undefined) return [region.rule];
     const kinds = [region.kind, regions[index + 1]?.kind];
     return kinds.includes('ours') && kinds.includes('theirs') ? ['beside'] : [];
   });
@@ -86,22 +86,22 @@ export function mergeRegions(
   const aligned = isOnce ? agreed : disputed;
   const resolved = format === null ? aligned : resolveRegions(aligned, texts, lines, format);
   const regions = resolved === aligned ? aligned : disputeRepeats(resolved, texts);
-  return letInsertions(regions, texts, lines, format) ?? regions;
+  return resolveLast(regions, texts, lines, format) ?? regions;
 }
 
 /**
- * Keeps insertions beside a changed line where they are all that is left to ask, so that the whole result can
- * be checked; null where there are others, or a check has a doubt.
+ * Resolves the conflicts whose answer only the whole result can confirm; null where one is left, or a check has a
+ * doubt.
  */
-function letInsertions(
+function resolveLast(
   regions: readonly Region[],
   texts: Interned,
   lines: Versions<readonly string[]>,
   format: Format | null,
 ): readonly Region[] | null {
-  const parted = partInsertions(regions, texts, lines);
-  if (parted === null) return null;
-  const joined = disputeTwins(joinRepeats(parted, texts), { texts, lines, format });
+  const resolved = resolveRest(regions, texts, lines);
+  if (resolved === null) return null;
+  const joined = disputeTwins(joinRepeats(resolved, texts), { texts, lines, format });
   const checked = disputeStrays(joined, texts, lines);
   const isDoubtful = checked.some(({ kind }) => kind === 'conflict');
   return !isDoubtful && isSound(checked, texts, lines, format) ? checked : null;

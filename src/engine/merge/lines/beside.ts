@@ -11,41 +11,28 @@ const WORD = /[\p{L}\p{N}_]+/gu;
 const LETTER = /\p{L}/u;
 
 /**
- * Parts conflicts in which one side only inserted lines, above or below a line that the other side changed:
- * the order of both is certain, as the line on the other side of the insertion is as it was.
+ * Parts a conflict in which one side only inserted lines, above or below a line that the other side changed: the
+ * order of both is certain, as the line on the other side of the insertion is as it was.
  *
  * A line is changed, and not another one, where half of its words are as they were and it is more like the
  * line before than like any that was inserted.
  *
- * @returns null where a conflict is left, or there was none
+ * @returns the change and the insertion as regions of their own; null where neither side only inserted
  */
-export function partInsertions(
-  regions: readonly Region[],
+export function partInsertion(
+  region: Region,
   texts: Interned,
   lines: Versions<readonly string[]>,
 ): readonly Region[] | null {
-  const parted: Region[] = [];
-  let isAny = false;
-  for (const region of regions) {
-    if (region.kind !== 'conflict') {
-      parted.push(region);
-      continue;
-    }
-    const parts =
-      partInsertion(region, 'ours', texts, lines) ?? partInsertion(region, 'theirs', texts, lines);
-    if (parts === null) return null;
-    parted.push(...parts);
-    isAny = true;
-  }
-  return isAny ? parted : null;
+  return partBy('ours', region, texts, lines) ?? partBy('theirs', region, texts, lines);
 }
 
 const OTHER = { ours: 'theirs', theirs: 'ours' } as const;
 
-/** Returns the change and the insertion as regions of their own; null where `name` did more than insert. */
-function partInsertion(
-  region: Region,
+/** Parts a conflict where `name` is the side that inserted. */
+function partBy(
   name: 'ours' | 'theirs',
+  region: Region,
   texts: Interned,
   lines: Versions<readonly string[]>,
 ): readonly Region[] | null {

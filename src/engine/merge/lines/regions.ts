@@ -14,12 +14,15 @@ export type Range = { readonly start: number; readonly end: number };
  */
 export type Region = Versions<Range> &
   (
-    | { readonly kind: 'all' | 'ours' | 'theirs' | 'both' | 'conflict' }
+    | { readonly kind: 'all' | 'ours' | 'theirs' | 'both' | 'conflict'; readonly rule?: Rule }
     | { readonly kind: 'resolved'; readonly lines: readonly string[]; readonly rule: Rule }
   );
 
-/** A rule beyond lines that resolved a conflict; `beside`: lines put in beside a changed one. */
-export type Rule = 'layout' | 'members' | 'entries' | 'beside';
+/**
+ * A rule beyond lines that resolved a conflict; `beside`: lines put in beside a changed one; `contained`: one side
+ * has all words that the other one changed.
+ */
+export type Rule = 'layout' | 'members' | 'entries' | 'beside' | 'contained';
 
 /** A border between two regions. */
 export type Cut = Versions<number>;
