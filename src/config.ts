@@ -1,6 +1,12 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { anyNumber, oneOf, wholeNumber } from './lib/setting-values.ts';
+import {
+  anyNumber,
+  type NumberByChat,
+  numberByChat,
+  oneOf,
+  wholeNumber,
+} from './lib/setting-values.ts';
 import { type Environment, parseWhatFits, type WrongSetting, wrongText } from './lib/settings.ts';
 
 /** Prices of tokens, in whole millionths of a dollar for a million of them. */
@@ -52,8 +58,12 @@ export type Settings = {
   readonly sandbox: string | null;
   /** After how many hours of silence a group's next turn begins a new conversation; 0 for never. */
   readonly sessionExpiryHours: number;
+  /** The longest command of an agent's shell, in milliseconds. */
+  readonly shellTimeoutMs: number;
   /** Absolute path of a short folder for the groups' sockets; null puts them below `dataDir`. */
   readonly socketDir: string | null;
+  /** Rounds of tool calls after which a turn stops, in each chat. */
+  readonly toolRounds: NumberByChat;
   /** The longest turn of an agent, in milliseconds. */
   readonly turnTimeoutMs: number;
 };
@@ -116,8 +126,12 @@ const CoreEnvironment = z.object({
   CLAW_SANDBOX: z.string().optional(),
   // sessionExpiryHours
   SESSION_EXPIRY_HOURS: anyNumber(0, 87_600).default(24),
+  // shellTimeoutMs
+  CLAW_SHELL_TIMEOUT_MS: wholeNumber(1, MAX_MS).default(120_000),
   // socketDir
   CLAW_SOCKETS: z.string().min(1).optional(),
+  // toolRounds
+  CLAW_TOOL_ROUNDS: numberByChat(1, 200, 20),
   // turnTimeoutMs
   CLAW_TURN_TIMEOUT_MS: wholeNumber(1, MAX_MS).default(1_800_000),
 });
@@ -170,7 +184,9 @@ function settingsOf(env: z.output<typeof CoreEnvironment>, projectDir: string): 
     mountsFile: mountsFileOf(env, projectDir),
     sandbox: env.CLAW_SANDBOX ?? null,
     sessionExpiryHours: env.SESSION_EXPIRY_HOURS,
+    shellTimeoutMs: env.CLAW_SHELL_TIMEOUT_MS,
     socketDir: env.CLAW_SOCKETS === undefined ? null : resolve(projectDir, env.CLAW_SOCKETS),
+    toolRounds: env.CLAW_TOOL_ROUNDS,
     turnTimeoutMs: env.CLAW_TURN_TIMEOUT_MS,
   };
 }

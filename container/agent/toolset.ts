@@ -14,6 +14,7 @@ export type ToolParts = {
 };
 
 const GROUP_FOLDER = '/workspace/group';
+const SHELL_TIMEOUT_MS = 120_000;
 
 /** Makes the loop of one call of a tool. */
 export type LoopMaker = (call: { readonly tool: string; readonly signal: AbortSignal }) => RunLoop;
@@ -45,6 +46,7 @@ export function toolSet(
             await run(given, {
               signal,
               groupFolder: GROUP_FOLDER,
+              shellTimeoutMs: frame.shellTimeoutMs ?? SHELL_TIMEOUT_MS,
               factsOf: (section) => frame.sections?.[section] ?? {},
               ask: (question) => questions.ask(frame.id, question),
               callHost,

@@ -10,6 +10,40 @@ export function anyNumber(from: number, to: number) {
   return numberWhere(/^\d{1,15}(\.\d+)?$/, from, to, `must be a number from ${from} to ${to}`);
 }
 
+/** A number for all chats, and others for the chats of some folders. */
+export type NumberByChat = {
+  readonly all: number;
+  readonly ofFolders: Readonly<Record<string, number>>;
+};
+
+/** Creates the schema of whole numbers such as `20, family:40`: one for all chats, and others by their folders. */
+export function numberByChat(from: number, to: number, usual: number) {
+  return z
+    .string()
+    .default('')
+    .transform((text, context): NumberByChat => {
+      const ofFolders = new Map<string, number>();
+      let all = usual;
+      for (const entry of text.split(/[\s,]+/).filter((one) => one !== '')) {
+        const [, folder, digits = ''] = /^(?:([\w-]+):)?(\d{1,15})$/.exec(entry) ?? [];
+        const number = Number(digits);
+        if (digits === '' || number < from || number > to) {
+          const message = `must be whole numbers from ${from} to ${to}, such as ${usual} or ${usual}, family:${to}; not ${quoted(entry)}`;
+          context.addIssue({ code: 'custom', message });
+          return z.NEVER;
+        }
+        if (folder === undefined) all = number;
+        else ofFolders.set(folder, number);
+      }
+      return { all, ofFolders: Object.fromEntries(ofFolders) };
+    });
+}
+
+/** Returns the number that holds in the chats of a folder. */
+export function numberOf({ all, ofFolders }: NumberByChat, folder: string): number {
+  return (Object.hasOwn(ofFolders, folder) ? ofFolders[folder] : null) ?? all;
+}
+
 /** Creates the schema of one of a few words. */
 export function oneOf<const Words extends readonly [string, string, ...string[]]>(words: Words) {
   const list = `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;

@@ -1,6 +1,7 @@
 import { lstat, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Program, ProgramSpec } from '../lib/program.ts';
+import { numberOf } from '../lib/setting-values.ts';
 import { runsOf } from '../model/candidates.ts';
 import { unaskable } from '../model/failure.ts';
 import { WarmAgent } from './agent/warm-agent.ts';
@@ -21,7 +22,6 @@ import {
 } from './sandbox.ts';
 import { groupsToRetire } from './warm-limit.ts';
 
-const MAX_TOOL_ROUNDS = 20;
 const DEFAULT_MODEL_TIMEOUT_MS = 60_000;
 
 /** Plain names only: a folder's name becomes part of paths, labels and container names. */
@@ -72,7 +72,8 @@ export class GroupSandbox implements Sandbox {
         pictures: [...(request.pictures ?? [])],
         model: modelOf(request),
         tools: request.tools.map((tool) => ({ ...tool, inputSchema: { ...tool.inputSchema } })),
-        maxRounds: MAX_TOOL_ROUNDS,
+        maxRounds: numberOf(settings.toolRounds, request.folder),
+        shellTimeoutMs: settings.shellTimeoutMs,
         ...guardedOf(request),
         ...withoutOf(request),
       },

@@ -2,16 +2,15 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { z } from 'zod';
 import { defineTool } from '../agent-tool.ts';
 
-const TIME_LIMIT_MS = 120_000;
 const MAX_OUTPUT_BYTES = 65_536;
 
 export const tool = defineTool({
   name: 'shell',
   doing: 'running a command',
   description:
-    'Runs a shell command in /workspace/group and returns its output. Ends after 120 s; output is cut at 64 KB.',
+    'Runs a shell command in /workspace/group and returns its output, cut at 64 KB. It ends after 120 s, or the limit that the owner has set.',
   input: z.object({ command: z.string() }),
-  async run({ command }, { signal }) {
+  async run({ command }, { signal, shellTimeoutMs }) {
     // A process group of its own, so that whatever the command starts ends with it.
     const child = spawn('sh', ['-c', command], {
       detached: true,
@@ -20,9 +19,9 @@ export const tool = defineTool({
     const output = collectOutput(child);
     const end = () => killGroup(child);
     signal.addEventListener('abort', end);
-    const timer = setTimeout(end, TIME_LIMIT_MS);
+    const timer = setTimeout(end, shellTimeoutMs);
     try {
-      const how = await ended(child);
+      const how = await ended(child, shellTimeoutMs);
       return `${output()}\n[${how}]`.trimStart();
     } finally {
       clearTimeout(timer);
@@ -47,7 +46,7 @@ function collectOutput(child: ChildProcess): () => string {
 }
 
 /** Resolves with the command itself: something it left in the background may keep the output open. */
-function ended(child: ChildProcess): Promise<string> {
+function ended(child: ChildProcess, limitMs: number): Promise<string> {
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (exitCode, signal) => {
@@ -56,7 +55,7 @@ function ended(child: ChildProcess): Promise<string> {
       child.once('drained', () => {
         clearTimeout(drained);
         const wasKilled = signal === 'SIGKILL';
-        resolve(wasKilled ? `killed after ${TIME_LIMIT_MS / 1000} s` : `exit code ${exitCode}`);
+        resolve(wasKilled ? `killed after ${limitMs / 1_000} s` : `exit code ${exitCode}`);
       });
     });
   });

@@ -6,7 +6,8 @@
  * send frames: one JSON object a line, at most {@link MAX_FRAME_BYTES} with its newline.
  *
  *     agent  → ready {protocol, followUps}
- *     host   → turn {id, session, system, sections, prompt, model, tools, maxRounds, guarded, without}
+ *     host   → turn {id, session, system, sections, prompt, model, tools, maxRounds, shellTimeoutMs, guarded,
+ *                           without}
  *     agent  → text {turn, delta}                          any number of times
  *     agent  → tool_call {id, turn, name, input}           a tool of the host
  *     host   → tool_result {id, ok, value}
@@ -95,6 +96,8 @@ const TurnFrame = z.strictObject({
   }),
   tools: z.array(ToolDeclaration),
   maxRounds: z.number().int().positive(),
+  /** The longest command of the shell; 120 s if left out. */
+  shellTimeoutMs: z.number().int().positive().optional(),
   /** The agent's own tools of which the host is asked before each call; none if left out. */
   guarded: z.union([z.literal('all'), z.array(z.string())]).optional(),
   /** The agent's own tools that it has not in this turn; none if left out. */

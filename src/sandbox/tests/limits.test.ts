@@ -65,6 +65,28 @@ await describeWithEngine('bubblewrap', 'a turn without a sign of life', () => {
   });
 });
 
+await describeWithEngine('bubblewrap', 'limits of a turn that the owner has set', () => {
+  const settings = {
+    shellTimeoutMs: 200,
+    toolRounds: { all: 3, ofFolders: { family: 2 } },
+  };
+  const script: AnthropicScript = ({ body }) => [
+    { type: 'text', text: JSON.stringify(body.messages.at(-1)?.content) },
+    { type: 'tool_use', name: 'shell', input: { command: 'sleep 600' } },
+  ];
+
+  test('end a command, and a turn after the rounds of its chat', async () => {
+    await using project = await sandboxProject({ engine: 'bubblewrap', settings, script });
+    const [family, club] = await Promise.all([
+      project.answer('go', { folder: 'family' }),
+      project.answer('go', { folder: 'club' }),
+    ]);
+    expect(family).toContain('I stopped after 2 rounds of tool calls');
+    expect(family).toContain('killed after 0.2 s');
+    expect(club).toContain('I stopped after 3 rounds of tool calls');
+  });
+});
+
 await describeWithEngine('bubblewrap', 'containers that wait for the next message', () => {
   test('are so many at most, and the one that idles longest goes first', async () => {
     await using project = await sandboxProject({
