@@ -313,6 +313,28 @@ function agentOn(engine: TestEngine): void {
 await describeWithEngine('docker', 'the Agent SDK in Docker', () => agentOn('docker'));
 await describeWithEngine('bubblewrap', 'the Agent SDK in bubblewrap', () => agentOn('bubblewrap'));
 
+await describeWithEngine('bubblewrap', 'a command under the Agent SDK', () => {
+  test(
+    'ends at the limit that the owner has set, also where the model asks for more time',
+    async () => {
+      await using project = await sandboxProject({
+        engine: 'bubblewrap',
+        settings: { shellTimeoutMs: 2_000 },
+        files: filesOfSkill(),
+        script: (request) => {
+          const results = lastToolResults(request);
+          return results.length === 0
+            ? [call('Bash', { command: 'sleep 1000', timeout: 500_000 })]
+            : [text(results.join())];
+        },
+      });
+      share(project);
+      expect(await project.answer('sleep')).toMatch(/timed out after 2s/);
+    },
+    MINUTES,
+  );
+});
+
 await describeWithEngine('bubblewrap', 'where the Agent SDK cannot answer', () => {
   test('the loop of the core does: without the SDK, and for a model of another protocol', async () => {
     await using bare = await sandboxProject({ engine: 'bubblewrap', files: filesOfSkill() });

@@ -233,7 +233,7 @@ test('number, depth and profiles are checked, in words for the agent', async () 
   await ask({ task: 'x' });
   await vi.waitFor(() => expect(said).toContain('There is no host tool spawn.'));
   expect(await ask({ task: 'y' })).toEqual([
-    '1 sub-agents are at work, and no more may be. Try again later, or do it yourself.',
+    'As many sub-agents are at work as may be (1). Try again later, or do it yourself.',
   ]);
   await assistant.stop(0);
 });

@@ -52,7 +52,7 @@ export const service = defineService({
       }
       if (atWork() + starting >= most) {
         throw new Error(
-          `${most} sub-agents are at work, and no more may be. Try again later, or do it yourself.`,
+          `As many sub-agents are at work as may be (${most}). Try again later, or do it yourself.`,
         );
       }
       starting += 1;

@@ -71,7 +71,7 @@ export async function answerWithSdk(
         ...FIXED,
         ...resumed(apiMessages(before)),
         abortController: over,
-        env: environment(forwarder.url, model.contextTokens),
+        env: environment(forwarder.url, frame),
         model: model.model,
         systemPrompt: `${system}\n\n${NAMES}`,
         tools: builtInNames(frame, tools),
@@ -167,11 +167,20 @@ const FIXED = {
   stderr: (text: string) => console.error(text.trimEnd()),
 } as const;
 
-function environment(url: string, contextTokens: number): SdkOptions['env'] {
+/** The longest command, also where the model asks for more time. */
+function bashLimits(ms: number): SdkOptions['env'] {
+  return { BASH_DEFAULT_TIMEOUT_MS: `${ms}`, BASH_MAX_TIMEOUT_MS: `${ms}` };
+}
+
+function environment(
+  url: string,
+  { model: { contextTokens }, shellTimeoutMs }: TurnFrame,
+): SdkOptions['env'] {
   return {
     ...process.env,
     ANTHROPIC_BASE_URL: url,
     ANTHROPIC_API_KEY: 'added-by-the-host',
+    ...(shellTimeoutMs === undefined ? {} : bashLimits(shellTimeoutMs)),
     CLAUDE_AGENT_SDK_MCP_NO_PREFIX: '1',
     CLAUDE_CODE_ATTRIBUTION_HEADER: '0',
     CLAUDE_CODE_AUTO_COMPACT_WINDOW: String(contextTokens),
