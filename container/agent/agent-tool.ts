@@ -45,8 +45,8 @@ export type ToolContext = {
   readonly signal: AbortSignal;
   /** The group's folder, absolute: what is written there stays. */
   readonly groupFolder: string;
-  /** The longest that a command may take, in milliseconds. */
-  readonly shellTimeoutMs: number;
+  /** The longest that a command may take, in milliseconds; 120 s if left out. */
+  readonly shellTimeoutMs?: number | undefined;
   /** Returns the facts of this turn that a section of the host's prompt gives to its part in the container. */
   readonly factsOf: (section: string) => Readonly<Record<string, unknown>>;
   /**

@@ -14,7 +14,6 @@ export type ToolParts = {
 };
 
 const GROUP_FOLDER = '/workspace/group';
-const SHELL_TIMEOUT_MS = 120_000;
 
 /** Makes the loop of one call of a tool. */
 export type LoopMaker = (call: { readonly tool: string; readonly signal: AbortSignal }) => RunLoop;
@@ -46,7 +45,7 @@ export function toolSet(
             await run(given, {
               signal,
               groupFolder: GROUP_FOLDER,
-              shellTimeoutMs: frame.shellTimeoutMs ?? SHELL_TIMEOUT_MS,
+              shellTimeoutMs: frame.shellTimeoutMs,
               factsOf: (section) => frame.sections?.[section] ?? {},
               ask: (question) => questions.ask(frame.id, question),
               callHost,

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { z } from 'zod';
 import { defineTool } from '../agent-tool.ts';
 
+const TIME_LIMIT_MS = 120_000;
 const MAX_OUTPUT_BYTES = 65_536;
 
 export const tool = defineTool({
@@ -10,7 +11,7 @@ export const tool = defineTool({
   description:
     'Runs a shell command in /workspace/group and returns its output, cut at 64 KB. It ends after 120 s, or the limit that the owner has set.',
   input: z.object({ command: z.string() }),
-  async run({ command }, { signal, shellTimeoutMs }) {
+  async run({ command }, { signal, shellTimeoutMs = TIME_LIMIT_MS }) {
     // A process group of its own, so that whatever the command starts ends with it.
     const child = spawn('sh', ['-c', command], {
       detached: true,

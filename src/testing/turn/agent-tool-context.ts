@@ -11,7 +11,6 @@ export function agentToolContext(over: Partial<ToolContext> = {}): ToolContext {
   return {
     signal: new AbortController().signal,
     groupFolder: '/workspace/group',
-    shellTimeoutMs: 120_000,
     factsOf: () => ({}),
     ask: async () => ({ word: 'no', isAnswered: false }),
     callHost: notHere,
