@@ -5,6 +5,7 @@ import {
   readdirSync,
   readFileSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -135,4 +136,21 @@ test('no picture begins within the words of another', () => {
   );
   const beginnings = '![![](<'.repeat(140_000);
   expect(withPictureWords(beginnings)).toBe(beginnings);
+});
+
+test('files are not sent while a gigabyte of others waits, and the answer says so', async () => {
+  using project = new TestProject();
+  const said = 'The plan: ![](plan.png)';
+  const { assistant, copies, hear } = await startShowing(project, async () => answers(said));
+  const { chat } = assistant;
+  const shelf = join(project.dir, 'data/outgoing');
+  mkdirSync(shelf, { recursive: true });
+  writeFileSync(join(shelf, 'waits'), '');
+  truncateSync(join(shelf, 'waits'), 1_000_000_000);
+  expect((await hear())?.text).toBe(
+    'The plan: [plan.png is not sent: 1 GB of files wait to be sent.]',
+  );
+  expect(chat.sent.at(-1)?.attachments).toBeUndefined();
+  expect(copies()).toEqual(['waits']);
+  await assistant.stop();
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename, join, posix } from 'node:path';
 import { openBeneath } from '../../lib/open-beneath.ts';
@@ -32,6 +32,8 @@ export interface OutgoingFiles {
 export type OutgoingFilesOptions = StorePort & IdPort & FolderPlaces;
 
 const MAX_BYTES = 20_000_000;
+/** Copies wait for a channel that is not connected, up to a day: agents must not fill the disk meanwhile. */
+const MAX_WAITING_BYTES = 1_000_000_000;
 const CHUNK_BYTES = 256 * 1024;
 /** The group's folder as its agent sees it. */
 const IN_CONTAINER = '/workspace/group/';
@@ -60,6 +62,11 @@ export function openOutgoingFiles(options: OutgoingFilesOptions): OutgoingFiles 
   /** Returns the size. */
   async function copyTo(copied: string, source: FileHandle, path: string): Promise<number> {
     if (!(await source.stat()).isFile()) throw new Error(`${path} is not sent: it is not a file.`);
+    if (bytesIn(shelf) >= MAX_WAITING_BYTES) {
+      throw new Error(
+        `${path} is not sent: ${MAX_WAITING_BYTES / 1e9} GB of files wait to be sent.`,
+      );
+    }
     mkdirSync(shelf, { recursive: true, mode: 0o700 });
     const target = await open(copied, 'wx', 0o600);
     try {
@@ -159,4 +166,12 @@ function namesIn(folder: string): readonly string[] {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
   }
+}
+
+/** Returns the bytes of the files in a folder; one that is gone meanwhile counts nothing. */
+function bytesIn(folder: string): number {
+  const sizes = namesIn(folder).map(
+    (name) => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0,
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
 }
