@@ -3,7 +3,7 @@ import { reopenInvalid } from './checks/invalid-merge.ts';
 import { usesLostImport } from './checks/lost-imports.ts';
 import { checkPlaces } from './checks/misplaced.ts';
 import { sidesToCheck } from './checks/needs-syntax-check.ts';
-import { mayBeSolved } from './checks/solvable.ts';
+import { findSolvable } from './checks/solvable.ts';
 import { resolveEntries } from './entries/merge-entries.ts';
 import { entryReader } from './entries/reader.ts';
 import { yamlParts } from './entries/yaml-parts.ts';
@@ -27,6 +27,8 @@ const MAX_RESOLVED = 1 << 16;
 /** Texts with more conflicts than this have little in common. */
 const MAX_CONFLICTS = 200;
 
+/** A merge that does not parse is a conflict, whatever the reason. */
+const UNTOLD = () => null;
 const BOTH_SIDES = ['ours', 'theirs'] as const;
 
 type Lines = Versions<readonly string[]>;
@@ -47,7 +49,7 @@ export function resolveRegions(
   const whole = { regions: aligned, texts, lines, parse: memoizeParse() };
   if (format === 'yaml' && isSoundYaml(aligned, texts, lines)) return aligned;
   if (!isLanguage(format)) return resolveRead(whole, format);
-  const excerpt = excerptOf(aligned, texts, lines);
+  const excerpt = excerptOf(aligned, texts, lines, { isSolvable: findSolvable(lines) });
   if (excerpt.regions === aligned) return resolveRead(whole, format);
   // Null, too, where an answer would lose lines.
   const resolved = readStrictly(excerpt.lines, (parse) =>
@@ -71,7 +73,7 @@ export function isSound(
   const holds = (read: Omit<Read, 'parse'>) => (parse: Parse) => {
     if (!isShort(read.lines, format)) return false;
     const readInputs = () => mapVersions(read.lines, decodeLines);
-    const findDefect = createDefectFinder(format, readInputs, parse);
+    const findDefect = createDefectFinder(format, readInputs, parse, UNTOLD);
     const disputeMisplaced = checkPlaces(read.texts, read.lines, format, parse);
     const check = { lines: read.lines, findDefect };
     if (reopen(disputeMisplaced(read.regions), ['ours'], check) !== read.regions) return false;
@@ -90,7 +92,7 @@ function isShort(lines: Lines, format: Format): boolean {
 /** Tells whether a clean merge has no defect around its changes; one that is found there can be the cut's. */
 function isSoundYaml(aligned: readonly Region[], texts: Interned, lines: Lines): boolean {
   if (aligned.some(isConflict) || !isShort(lines, 'yaml')) return false;
-  const excerpt = excerptOf(aligned, texts, lines, yamlParts);
+  const excerpt = excerptOf(aligned, texts, lines, { partsOf: yamlParts });
   const isCut = excerpt.regions !== aligned;
   return isCut && resolveRead({ ...excerpt, parse: memoizeParse() }, 'yaml') === excerpt.regions;
 }
@@ -134,16 +136,17 @@ function resolveRead(
   const read = () => (language === null ? null : readSides(lines, language, parse));
   // Reads the sides with their tokens first where a conflict needs them: the checks below reuse that parse.
   const isResolved = Object.values(lines).every((side) => lengthOf(side) <= MAX_RESOLVED);
-  const isSolvable = (region: Region) =>
-    isResolved && isConflict(region) && mayBeSolved(region, lines);
+  const mayBeSolved = findSolvable(lines);
+  const isSolvable = (region: Region) => isResolved && isConflict(region) && mayBeSolved(region);
   const sides = aligned.some(isSolvable) ? read() : null;
   const disputeMisplaced = checkPlaces(texts, lines, format, parse);
   const regions = disputeMisplaced(aligned);
   const suspectSides = sidesToCheck(regions, lines, format);
-  const findDefect = createDefectFinder(format, () => mapVersions(lines, decodeLines), parse);
+  const readInputs = () => mapVersions(lines, decodeLines);
+  const findDefect = createDefectFinder(format, readInputs, parse, UNTOLD);
   const check = { lines, findDefect };
   if (language !== null && regions.some(isSolvable)) {
-    const resolved = resolveConflicts(regions, sides ?? read(), language);
+    const resolved = resolveConflicts(regions, sides ?? read(), language, isSolvable);
     const isAnyResolved = resolved.some(({ kind }) => kind === 'resolved');
     // An insertion can be right for the lines around it, and wrong for the file.
     const checkedSides = resolved.some(isConflict) ? suspectSides : (['ours'] as const);

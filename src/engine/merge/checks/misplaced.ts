@@ -8,11 +8,8 @@ import { type Format, isLanguage, type Language } from '../syntax/language.ts';
 import type { Parse } from '../syntax/parse.ts';
 import { decodeLines } from '../syntax/side.ts';
 import { joinRegions } from './invalid-merge.ts';
+import { type Declared, type Names, namesByLines } from './names-by-lines.ts';
 import { mayBeMisplaced } from './owners.ts';
-
-/** A name with all that declares it: its text, and the lines on which that is. */
-type Declared = { readonly text: string; readonly lines: readonly Range[] };
-type Names = ReadonlyMap<string, Declared>;
 
 /** Makes conflicts of what changed a declaration that its side did not change. */
 export type PlaceCheck = (regions: readonly Region[]) => readonly Region[];
@@ -37,7 +34,9 @@ export function checkPlaces(
   let known: Versions<Names | null> | null = null;
   const check: PlaceCheck = (regions) => {
     if (!mayBeMisplaced(regions, texts, lines)) return regions;
-    const merged = namesIn(regions.flatMap((region) => linesOf(region, lines)));
+    const result = regions.flatMap((region) => linesOf(region, lines));
+    if (isPlacedByLines(result, lines)) return regions;
+    const merged = namesIn(result);
     if (merged === null) return regions;
     known ??= mapVersions(lines, namesIn);
     const { base, ours, theirs } = known;
@@ -50,6 +49,14 @@ export function checkPlaces(
     return stretches.length === 0 ? regions : check(joinRegions(regions, stretches));
   };
   return check;
+}
+
+/** Tells whether each declaration is what the sides made of it, as far as lines and brackets tell. */
+function isPlacedByLines(result: readonly string[], lines: Versions<readonly string[]>): boolean {
+  const merged = namesByLines(result);
+  const { base, ours, theirs } = mapVersions(lines, namesByLines);
+  if (merged === null || base === null || ours === null || theirs === null) return false;
+  return misplacedNames({ base, ours, theirs, merged }).length === 0;
 }
 
 function readNames(text: string, parse: Parse, language: Language): Names | null {

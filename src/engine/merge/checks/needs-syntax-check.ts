@@ -2,19 +2,15 @@ import type { Versions } from '../../tree.ts';
 import { linesOf } from '../lines/region-lines.ts';
 import type { Region } from '../lines/regions.ts';
 import { type Format, isLanguage } from '../syntax/language.ts';
+import { readNesting } from '../syntax/nesting.ts';
+import { declaredWords } from './declared-words.ts';
+import { findClashes, type Placed } from './same-scope.ts';
 
-const KEYWORD =
-  'const|let|var|function|class|interface|type|enum|namespace|import|default|as|get|set|static|' +
-  'public|private|protected|readonly|async|declare|abstract|override';
-/** Matches a word in the position of a declared name: what may precede it, the word, what may follow. */
-const DECLARED = new RegExp(
-  `(?:^|[{[,;*"'#]|\\.{3}|\\b(?<word>${KEYWORD})\\s)\\s*(?<name>[\\w$\\x80-\\uffff]+)["']?` +
-    `(?=\\s*(?:$|[:=,};<?!{\\])]|\\((?!["'\`])|(?:as|from|extends|implements|of|in)\\b))`,
-  'g',
-);
-/** Matches things without a name that may occur once: the label of a case, the default export. */
-const LABEL = /\bcase\s+([^:]+):|\bexport\s+(default|=)/g;
 const BRACKETS = /[()[\]{}]/g;
+/** Pairs of places that are compared; where there are more, a parser finds out. */
+const MAX_PAIRS = 400;
+
+type Side = 'ours' | 'theirs';
 
 /**
  * Finds out whether a merge may have declared a name twice, or put brackets together that do not
@@ -27,32 +23,84 @@ export function sidesToCheck(
   regions: readonly Region[],
   lines: Versions<readonly string[]>,
   format: Format,
-): readonly ('ours' | 'theirs')[] {
-  const ours = regions.filter(({ kind }) => kind === 'ours');
-  const theirs = regions.filter(({ kind }) => kind === 'theirs');
-  const open = regions.filter(({ kind }) => kind === 'conflict');
+): readonly Side[] {
+  const of = (wanted: Region['kind']) => regions.filter(({ kind }) => kind === wanted);
+  const [ours, theirs, open] = [of('ours'), of('theirs'), of('conflict')];
   const parts = [ours, theirs, open].filter(({ length }) => length > 0);
   if (parts.length < 2) return [];
   // Other formats than languages are short, and rare.
   if (!isLanguage(format)) return open.length > 0 ? ['ours', 'theirs'] : ['ours'];
   const isUneven = (region: Region) => !isEven(region, lines);
   if (open.length === 0 && ours.some(isUneven) && theirs.some(isUneven)) return ['ours'];
-  const gained = (some: readonly Region[]) =>
-    new Set(some.flatMap((region) => namesGained(region, lines)));
-  // One side may have moved away what the other one keeps in a conflict.
-  const namesOpen = (side: 'ours' | 'theirs') => {
-    const said = open.flatMap((region) => linesOf({ ...region, kind: side }, lines));
-    return new Set(said.flatMap(namesIn).map(({ name }) => name));
-  };
-  const mine = gained(ours);
-  const other = gained(theirs);
-  const isOurs = isMet(mine, other) || isMet(other, namesOpen('ours'));
-  const isTheirs = isMet(mine, namesOpen('theirs'));
-  return [...(isOurs ? ['ours' as const] : []), ...(isTheirs ? ['theirs' as const] : [])];
+  const sides: readonly Side[] = open.length > 0 ? ['ours', 'theirs'] : ['ours'];
+  return sides.filter((side) => mayDeclareTwice(side, regions, lines));
 }
 
-function isMet(names: ReadonlySet<string>, others: ReadonlySet<string>): boolean {
-  return [...names].some((name) => others.has(name));
+/** Tells whether a name may be declared twice where one side is taken for all conflicts. */
+function mayDeclareTwice(
+  side: Side,
+  regions: readonly Region[],
+  lines: Versions<readonly string[]>,
+): boolean {
+  const placed: Record<Side | 'open', Placed[]> = { ours: [], theirs: [], open: [] };
+  let line = 0;
+  for (const region of regions) {
+    const { kind } = region;
+    const said = linesOf(kind === 'conflict' ? { ...region, kind: side } : region, lines);
+    const start = line;
+    line += said.length;
+    // One side may have moved away what the other one keeps in a conflict.
+    if (kind === 'conflict') placed.open.push(...placesIn(said, start));
+    else if (kind === 'ours' || kind === 'theirs') {
+      const before = lines.base.slice(region.base.start, region.base.end);
+      placed[kind].push(...gainedBy(said, before, start));
+    }
+  }
+  const pairs =
+    side === 'ours'
+      ? [...pairsOf(placed.ours, placed.theirs), ...pairsOf(placed.theirs, placed.open)]
+      : pairsOf(placed.ours, placed.open);
+  if (pairs.length === 0) return false;
+  if (pairs.length > MAX_PAIRS) return true;
+  const filled = regions.flatMap((region) =>
+    linesOf(region.kind === 'conflict' ? { ...region, kind: side } : region, lines),
+  );
+  const nesting = readNesting(filled);
+  if (nesting === null) return true;
+  const isClash = findClashes({ lines: filled, nesting });
+  return pairs.some(([one, other]) => isClash(one, other));
+}
+
+/** Pairs the places of each name that is among both, as long as they are not too many. */
+function pairsOf(some: readonly Placed[], others: readonly Placed[]): [Placed, Placed][] {
+  const named = Map.groupBy(others, ({ name }) => name);
+  const pairs: [Placed, Placed][] = [];
+  for (const one of some) {
+    for (const other of named.get(one.name) ?? []) pairs.push([one, other]);
+    if (pairs.length > MAX_PAIRS) break;
+  }
+  return pairs;
+}
+
+function placesIn(lines: readonly string[], start: number): readonly Placed[] {
+  return lines.flatMap((line, index) =>
+    declaredWords(line).map((word) => ({ ...word, line: start + index })),
+  );
+}
+
+/** Returns the names that a change may declare: more often than before, with another word, or further in. */
+function gainedBy(
+  lines: readonly string[],
+  before: readonly string[],
+  start: number,
+): readonly Placed[] {
+  const counts = new Map<string, number>();
+  for (const { key } of placesIn(before, 0)) counts.set(key, (counts.get(key) ?? 0) + 1);
+  return placesIn(lines, start).filter(({ key }) => {
+    const left = counts.get(key) ?? 0;
+    counts.set(key, left - 1);
+    return left <= 0;
+  });
 }
 
 /** Tells whether a change leaves as many brackets open as there were before. */
@@ -71,30 +119,4 @@ function bracketsLeftBy(lines: readonly string[]): string {
   }
   const left = (open: string, close: string) => (counts.get(open) ?? 0) - (counts.get(close) ?? 0);
   return `${left('(', ')')} ${left('[', ']')} ${left('{', '}')}`;
-}
-
-/** Returns the names that a change may declare: more often than before, with another word, or further in. */
-function namesGained(region: Region, lines: Versions<readonly string[]>): readonly string[] {
-  const before = lines.base.slice(region.base.start, region.base.end);
-  const counts = new Map<string, number>();
-  for (const { key } of before.flatMap(namesIn)) counts.set(key, (counts.get(key) ?? 0) + 1);
-  return linesOf(region, lines)
-    .flatMap(namesIn)
-    .flatMap(({ name, key }) => {
-      const left = counts.get(key) ?? 0;
-      counts.set(key, left - 1);
-      return left > 0 ? [] : [name];
-    });
-}
-
-/** Returns the words of a line that may be names; `key` includes indentation and keyword. */
-function namesIn(line: string): readonly { readonly name: string; readonly key: string }[] {
-  const trimmed = line.trim();
-  const indent = line.length - line.trimStart().length;
-  const labels = [...trimmed.matchAll(LABEL)].map(([, label, word]) => label?.trim() ?? word ?? '');
-  const declared = [...trimmed.matchAll(DECLARED)].map(({ groups }) => groups ?? {});
-  return [
-    ...labels.map((name) => ({ name, key: `${indent} ${name}` })),
-    ...declared.map(({ name = '', word = '' }) => ({ name, key: `${indent} ${word} ${name}` })),
-  ];
 }

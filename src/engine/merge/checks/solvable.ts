@@ -1,20 +1,57 @@
 import type { Versions } from '../../tree.ts';
 import { mapVersions, NAMES } from '../lines/line-ends.ts';
 import type { Range } from '../lines/regions.ts';
+import { type Nesting, readNesting } from '../syntax/nesting.ts';
 
-/** Characters that layout may change: space, quotes, separators, and the escapes of quotes. */
-const LAYOUT = /[\s'"`,;\\]+/g;
+/** Characters that layout may change: space, quotes, and the escapes of quotes; of lists the separators, too. */
+const LAYOUT = /[\s'"\\,]+/g;
+const SEPARATORS = /[,;]+/g;
+/** Words and signs that a member among statements has: of a declaration whose place is free, or of a union. */
+const FREE = /\b(?:import|function|interface|type|enum)\b|\|/;
+/** A list may be within lines that have one of these. */
+const LIST = /[{|]/;
+
+/** Tells whether layout or syntax may resolve a conflict. */
+export type Solvable = (region: Versions<Range>) => boolean;
 
 /**
- * Tells whether layout or syntax may resolve a conflict: one side only changed the layout of the base, both
- * say the same, or both only inserted. Compares letters, which spares most conflicts the parser.
+ * Makes a test of conflicts that spares most of them the parser: whether one side only changed the layout of the
+ * base, both say the same, or both only inserted into a list. Compares letters, and where the base has its brackets.
  */
-export function mayBeSolved(region: Versions<Range>, lines: Versions<readonly string[]>): boolean {
-  const { base, ours, theirs } = mapVersions(NAMES, (name) =>
-    lines[name].slice(region[name].start, region[name].end).join('').replaceAll(LAYOUT, ''),
-  );
-  if (ours === theirs || ours === base || theirs === base) return true;
-  return isWithin(base, ours) && isWithin(base, theirs);
+export function findSolvable(lines: Versions<readonly string[]>): Solvable {
+  let nesting: Nesting | null | undefined;
+  return (region) => {
+    const said = mapVersions(NAMES, (name) =>
+      lines[name].slice(region[name].start, region[name].end).join(''),
+    );
+    const { base, ours, theirs } = mapVersions(said, (text) => text.replaceAll(LAYOUT, ''));
+    if (ours === theirs || ours === base || theirs === base) return true;
+    const letters = mapVersions({ base, ours, theirs }, (text) => text.replaceAll(SEPARATORS, ''));
+    if (!isWithin(letters.base, letters.ours) || !isWithin(letters.base, letters.theirs))
+      return false;
+    if (LIST.test(said.base)) return true;
+    if (nesting === undefined) nesting = readNesting(lines.base);
+    return nesting === null || mayBeInList(region, said, lines, nesting);
+  };
+}
+
+/**
+ * Tells whether what both sides inserted may be members of a list: not between statements, in a call or an array,
+ * unless its brackets do not match, as where alignment cut through a member.
+ */
+function mayBeInList(
+  { base, ours, theirs }: Versions<Range>,
+  said: Versions<string>,
+  lines: Versions<readonly string[]>,
+  { around, brackets, isText }: Nesting,
+): boolean {
+  const isWhole = (name: keyof Versions<unknown>, { start, end }: Range) =>
+    readNesting(lines[name].slice(start, end)) !== null;
+  if (isText[base.start] === 1 || !isWhole('base', base)) return true;
+  if (!isWhole('ours', ours) || !isWhole('theirs', theirs)) return true;
+  const bracket = brackets[around[base.start] ?? -1];
+  const isList = bracket?.sign === '{' && !bracket.isBlock;
+  return isList || (FREE.test(said.ours) && FREE.test(said.theirs));
 }
 
 /** Tells whether a text is another one with something put in. */

@@ -15,7 +15,13 @@ export type Excerpt = {
   readonly restore: (regions: readonly Region[]) => readonly Region[] | null;
 };
 
-/** Agreed lines beside a conflict that stay: its stretch may grow by some. */
+/** Which conflicts may be resolved, and which parts of a stretch of lines can be left out. */
+type Cutting = {
+  readonly isSolvable?: (region: Region) => boolean;
+  readonly partsOf?: (lines: readonly string[], range: Range) => readonly Range[];
+};
+
+/** Agreed lines that stay beside a conflict that may be resolved: its stretch may grow by some. */
 const CONTEXT = 44;
 /** Agreed lines beside any other change. */
 const NEAR = 2;
@@ -33,13 +39,13 @@ export function excerptOf(
   regions: readonly Region[],
   texts: Interned,
   lines: Lines,
-  partsOf: (lines: readonly string[], range: Range) => readonly Range[] = wholeParts,
+  { isSolvable = () => true, partsOf = wholeParts }: Cutting = {},
 ): Excerpt {
   const module = lines.base.findIndex((line) => /^(?:import|export)\b/.test(line));
   const cuts = regions.flatMap(({ kind, base, ours, theirs }, index): Versions<Range>[] => {
     if (kind !== 'all') return [];
-    const start = base.start + contextBeside(regions[index - 1]);
-    const end = base.end - contextBeside(regions[index + 1]);
+    const start = base.start + contextBeside(regions[index - 1], isSolvable);
+    const end = base.end - contextBeside(regions[index + 1], isSolvable);
     if (end - start < MIN_CUT) return [];
     const shift = { base: 0, ours: ours.start - base.start, theirs: theirs.start - base.start };
     return partsOf(lines.base, { start, end })
@@ -79,9 +85,12 @@ export function excerptOf(
   };
 }
 
-function contextBeside(region: Region | undefined): number {
+function contextBeside(
+  region: Region | undefined,
+  isSolvable: (region: Region) => boolean,
+): number {
   if (region === undefined) return 0;
-  return region.kind === 'conflict' ? CONTEXT : NEAR;
+  return region.kind === 'conflict' && isSolvable(region) ? CONTEXT : NEAR;
 }
 
 /** A part may hold more than the one line that must stay: all of it does. */

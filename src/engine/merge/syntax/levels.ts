@@ -12,11 +12,16 @@ type Answer = { readonly region: Region; readonly text: string; readonly rule: R
 /** Trying insertions one by one takes a parse for each. */
 const MAX_SINGLE = 8;
 
-/** Returns the regions with those conflicts resolved that are about layout, or insertions into one list. */
+/**
+ * Returns the regions with those conflicts resolved that are about layout, or insertions into one list.
+ *
+ * @param isSolvable false for conflicts that are left as they are
+ */
 export function resolveConflicts(
   regions: readonly Region[],
   sides: Sides | null,
   language: Language,
+  isSolvable: (region: Region) => boolean,
 ): readonly Region[] {
   if (sides === null) return regions;
   const layouts: (Layout & Answer)[] = [];
@@ -24,7 +29,7 @@ export function resolveConflicts(
   const lists = listsIn(sides);
   const widened = [...regions];
   for (const [index, region] of regions.entries()) {
-    if (region.kind !== 'conflict') continue;
+    if (region.kind !== 'conflict' || !isSolvable(region)) continue;
     const layout = mergeLayout(region, sides);
     if (layout !== null) {
       layouts.push({ region, rule: 'layout', ...layout });

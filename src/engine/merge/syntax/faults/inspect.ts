@@ -2,7 +2,7 @@ import { type ParseError, parse as parseJson, printParseErrorCode } from 'jsonc-
 import type { EntryReader } from '../../entries/entry.ts';
 import { entryReader } from '../../entries/reader.ts';
 import { type Format, isLanguage, type Language } from '../language.ts';
-import { type Parse, type SyntaxFault, syntaxFault } from '../parse.ts';
+import type { Parse, SyntaxFault } from '../parse.ts';
 import { duplicatesIn, repeated } from './duplicates.ts';
 import type { Inspection } from './inspection.ts';
 import { inspectKeyedLines, inspectYaml } from './keys.ts';
@@ -10,19 +10,27 @@ import { inspectKeyedLines, inspectYaml } from './keys.ts';
 /** Reads a text that is decoded and has line feeds only. */
 export type Reader = (text: string) => Inspection;
 
+/** Finds the reason that a text cannot be read; null where it can be told by none. */
+export type FindFault = (text: string, language: Language) => SyntaxFault | null;
+
 /** Returns the ways to read a format, from the strictest on. */
-export function readersOf(format: Format, parse: Parse): readonly Reader[] {
+export function readersOf(format: Format, parse: Parse, findFault: FindFault): readonly Reader[] {
   if (format === 'yaml') return [inspectYaml];
   if (format === 'keyed-lines') return [inspectKeyedLines];
   if (!isLanguage(format)) return [(text) => inspectEntries(text, entryReader(format))];
-  const lenient: Reader = (text) => inspectProgram(text, format, parse);
+  const lenient: Reader = (text) => inspectProgram(text, format, parse, findFault);
   return format === 'json' ? [(text) => inspectStrictJson(text, lenient), lenient] : [lenient];
 }
 
-function inspectProgram(text: string, language: Language, parse: Parse): Inspection {
+function inspectProgram(
+  text: string,
+  language: Language,
+  parse: Parse,
+  findFault: FindFault,
+): Inspection {
   const syntax = parse(text, language, { tokens: false });
   if (syntax !== null) return { fault: null, duplicates: duplicatesIn(text, syntax) };
-  const fault = syntaxFault(text, language) ?? { line: 1, reason: 'it cannot be read' };
+  const fault = findFault(text, language) ?? { line: 1, reason: 'it cannot be read' };
   return { fault, duplicates: [] };
 }
 

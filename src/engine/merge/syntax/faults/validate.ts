@@ -1,8 +1,8 @@
 import type { Versions } from '../../../tree.ts';
 import type { Format } from '../language.ts';
-import { type Parse, parseSyntax, type SyntaxFault } from '../parse.ts';
+import { type Parse, parseSyntax, type SyntaxFault, syntaxFault } from '../parse.ts';
 import type { Duplicate } from './duplicates.ts';
-import { type Reader, readersOf } from './inspect.ts';
+import { type FindFault, type Reader, readersOf } from './inspect.ts';
 
 /** A defect of a merged text: it does not parse, or it has names twice that no input had twice. */
 export type Defect =
@@ -22,14 +22,16 @@ type Measure = { readonly read: Reader; readonly known: ReadonlySet<string> };
  * All texts are decoded, with line feeds only.
  *
  * @param parse may cache what it has read
+ * @param findFault reads once more a text that does not parse, for who wants the reason
  * @param readInputs called at most once, and only where a merged text raises a question
  */
 export function createDefectFinder(
   format: Format,
   readInputs: () => Inputs,
   parse: Parse = parseSyntax,
+  findFault: FindFault = syntaxFault,
 ): (merged: string) => Defect | null {
-  const readers = readersOf(format, parse);
+  const readers = readersOf(format, parse, findFault);
   let measure: Measure | null | undefined;
   return (merged) => {
     const first = readers[0]?.(merged);

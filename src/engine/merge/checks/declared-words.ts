@@ -1,0 +1,58 @@
+const KEYWORD =
+  'const|let|var|function|class|interface|type|enum|namespace|import|default|as|get|set|static|' +
+  'public|private|protected|readonly|async|declare|abstract|override';
+/** Matches a word in the position of a declared name: what may precede it, the word, what may follow. */
+const DECLARED = new RegExp(
+  `(?:^|[{[,;*"'#]|\\.{3}|\\b(?<word>${KEYWORD})\\s)\\s*(?<name>[\\w$\\x80-\\uffff]+)["']?` +
+    `(?=\\s*(?:$|[:=,};<?!{\\])]|\\((?!["'\`])|(?:as|from|extends|implements|of|in)\\b))`,
+  'g',
+);
+/** Matches things without a name that may occur once: the label of a case, the default export. */
+const LABEL = /\bcase\s+([^:]+):|\bexport\s+(default|=)/g;
+/** Words that are names only before a colon; before a bracket, too, where a statement does not begin so. */
+const RESERVED = new Set(
+  (
+    'break const continue debugger do else export extends false finally for function if import in instanceof ' +
+    'null return super switch this throw true try typeof var void while with'
+  ).split(' '),
+);
+const COLON = /^["']?\s*[?!]?:/;
+const CALL = /^\s*\(/;
+const METHODS = new Set(['finally', 'throw', 'with', 'in', 'do', 'try', 'export', 'void']);
+
+/** A word of a line that may be a declared name; `key` includes indentation and keyword. */
+export type DeclaredWord = {
+  readonly name: string;
+  readonly word: string;
+  readonly key: string;
+  readonly column: number;
+  /** True for the only parameter of a function, without brackets around it. */
+  readonly isParameter: boolean;
+};
+
+/** Returns the words of a line that may be names. */
+export function declaredWords(line: string): readonly DeclaredWord[] {
+  const trimmed = line.trim();
+  const indent = line.length - line.trimStart().length;
+  const labels = [...trimmed.matchAll(LABEL)].map(({ 1: label, 2: word, index }): DeclaredWord => {
+    const name = label?.trim() ?? word ?? '';
+    const column = indent + index;
+    return { name, word: '', key: `${indent} ${name}`, column, isParameter: false };
+  });
+  const declared = [...trimmed.matchAll(DECLARED)].flatMap((found): DeclaredWord[] => {
+    const { name = '', word = '' } = found.groups ?? {};
+    const start = found.index + found[0].lastIndexOf(name);
+    const rest = trimmed.slice(start + name.length);
+    if (!isName(name, word, rest)) return [];
+    const isParameter = word === '' && /^\s*=>/.test(rest);
+    return [{ name, word, key: `${indent} ${word} ${name}`, column: indent + start, isParameter }];
+  });
+  return [...labels, ...declared];
+}
+
+function isName(name: string, word: string, rest: string): boolean {
+  if (RESERVED.has(name)) return COLON.test(rest) || (METHODS.has(name) && CALL.test(rest));
+  // `import type { … }`, and a function that is an argument.
+  if (name === 'type') return word !== 'import' && word !== 'export';
+  return name !== 'async' || !/^\s+\(/.test(rest);
+}
