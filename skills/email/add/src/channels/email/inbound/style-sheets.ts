@@ -39,10 +39,12 @@ export function createSheetStyle(sheets: readonly string[]): SheetStyle {
 function hidingRules(sheets: readonly string[]): readonly Rule[] {
   const rules: Rule[] = [];
   let declarations = 0;
-  for (const rule of sheets.values().flatMap(rulesIn)) {
-    declarations += rule.style.size;
-    if (declarations > MOST_DECLARATIONS) break;
-    rules.push(rule);
+  for (const sheet of sheets) {
+    for (const rule of rulesIn(sheet)) {
+      declarations += rule.style.size;
+      if (declarations > MOST_DECLARATIONS) return rules;
+      rules.push(rule);
+    }
   }
   return rules;
 }
