@@ -61,6 +61,16 @@ test('marks that stand in a disordered row hold no search up', async () => {
   expect(process.cpuUsage().user - user).toBeLessThan(3_000_000);
 });
 
+test('of words that are in each paragraph of many files the best are kept, and no file with them', async () => {
+  const text = 'the fish and the boiler\n\n'.repeat(40_000);
+  for (let at = 10; at < 50; at += 1) put(`notes/2026-10-${at}.md`, text);
+  const folders = [join(dir, 'notes')];
+  const { found, more } = await searchParagraphs({ files: [], folders }, 'fish');
+  expect(found).toHaveLength(50);
+  expect(found[0]).toMatchObject({ path: join(dir, 'notes/2026-10-49.md'), line: 79_999 });
+  expect(more).toBe(40 * 40_000 - 50);
+});
+
 test('the tool names file and line, and how many more there are', async () => {
   put('CLAUDE.md', '- Bob eats no fish\n');
   put('notes/2026-11-20.md', '- fish for Bob\n- fish for Eve\n');
@@ -94,6 +104,7 @@ test('what cannot be read is named, and is not taken for empty', async () => {
     await searchParagraphs({ files: [`${dir}/none.md`, `${dir}/a\0b.md`], folders: [] }, 'x'),
   ).toEqual({
     found: [],
+    more: 0,
     unread: [`${dir}/a\0b.md`],
   });
   put('notes', 'a file where the folder should be');
@@ -109,7 +120,8 @@ test('no more than a few files are open at once', async () => {
     most.open = Math.max(most.open, readdirSync('/proc/self/fd').length);
   }, 0);
   const before = readdirSync('/proc/self/fd').length;
-  expect(await find('needle')).toHaveLength(600);
+  const { found, more } = await searchParagraphs({ files: [], folders: [dir] }, 'needle');
+  expect(found.length + more).toBe(600);
   clearInterval(watch);
   expect(most.open - before).toBeLessThan(60);
 });

@@ -7,6 +7,8 @@ const MAX_FILES = 4_000;
 /** Files that are open at once: a process may have some thousand, and other tools run beside this one. */
 const AT_ONCE = 16;
 const SHOWN = 700;
+/** The most paragraphs that are kept: hundreds of large files may hold the words in each. */
+export const MOST_FOUND = 50;
 
 /** A paragraph that was found. */
 export type Found = {
@@ -21,6 +23,8 @@ export type Found = {
 /** What a search came to. */
 export type Search = {
   readonly found: readonly Found[];
+  /** The number of those that were found beside them. */
+  readonly more: number;
   /** Files and folders that are there and could not be read. */
   readonly unread: readonly string[];
 };
@@ -34,19 +38,28 @@ export type Searched = { readonly files: readonly string[]; readonly folders: re
  */
 export async function searchParagraphs(searched: Searched, query: string): Promise<Search> {
   const words = [...new Set(plain(query).split(/[^\p{L}\p{N}]+/u))].filter((word) => word !== '');
-  if (words.length === 0) return { found: [], unread: [] };
+  if (words.length === 0) return { found: [], more: 0, unread: [] };
   const unread: string[] = [];
   const below = await Promise.all(searched.folders.map((folder) => markdownIn(folder, unread)));
   const waiting = [...searched.files, ...below.flat()].values();
-  const found: Found[] = [];
+  let found: readonly Found[] = [];
+  let count = 0;
   const readNext = async () => {
     for (const path of waiting) {
       const text = await textOf(path, unread);
-      found.push(...foundIn({ path, text }, words));
+      const here = foundIn({ path, text }, words);
+      count += here.length;
+      const best = here.sort(byWorth).slice(0, MOST_FOUND).map(apart);
+      found = [...found, ...best].sort(byWorth).slice(0, MOST_FOUND);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, readNext));
-  return { found: found.sort(byWorth), unread: unread.sort() };
+  return { found, more: count - found.length, unread: unread.sort() };
+}
+
+/** Copies the text: a part of a string keeps the whole file in memory. */
+function apart(found: Found): Found {
+  return { ...found, text: Buffer.from(found.text).toString() };
 }
 
 function byWorth(one: Found, other: Found): number {
@@ -61,7 +74,7 @@ function byWorth(one: Found, other: Found): number {
 function foundIn(
   { path, text }: { readonly path: string; readonly text: string },
   words: readonly string[],
-): readonly Found[] {
+): Found[] {
   return paragraphsOf(text).flatMap(({ line, text: paragraph }) => {
     const said = plain(paragraph);
     const score = words.filter((word) => said.includes(word)).length;

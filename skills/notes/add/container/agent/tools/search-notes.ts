@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineTool } from '../agent-tool.ts';
-import { searchParagraphs } from '../notes/paragraphs.ts';
+import { MOST_FOUND, searchParagraphs } from '../notes/paragraphs.ts';
 import { PLACES } from '../prompt-section.ts';
 
 /** Unread files that are named. */
@@ -12,21 +12,23 @@ export const tool = defineTool({
     'Finds paragraphs in what was written down for this chat: CLAUDE.md, MEMORY.md, HISTORY.md and the like, dated notes, your own. Words in any order, parts of words too; what was said word for word is found with search_history.',
   input: z.object({
     query: z.string().min(1).max(500).describe('A few words'),
-    limit: z.int().min(1).max(50).default(10),
+    limit: z.int().min(1).max(MOST_FOUND).default(10),
   }),
   async run({ query, limit }, { groupFolder }) {
     const { global, notes } = PLACES;
     const folders = [groupFolder, `${groupFolder}/notes`, notes];
-    const { found, unread } = await searchParagraphs(
-      { files: [`${global}/CLAUDE.md`], folders },
-      query,
-    );
+    const {
+      found,
+      more: others,
+      unread,
+    } = await searchParagraphs({ files: [`${global}/CLAUDE.md`], folders }, query);
     const gaps = unread.length === 0 ? [] : [unreadLine(unread)];
     if (found.length === 0) {
       return ['Nothing was found. Try other words, or search_history.', ...gaps].join('\n\n');
     }
     const shown = found.slice(0, limit).map(({ path, line, text }) => `${path}:${line}\n${text}`);
-    const more = found.length > limit ? [`(and ${found.length - limit} more; use more words)`] : [];
+    const left = found.length - shown.length + others;
+    const more = left > 0 ? [`(and ${left} more; use more words)`] : [];
     return [...shown, ...more, ...gaps].join('\n\n');
   },
 });
