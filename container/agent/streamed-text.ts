@@ -4,12 +4,19 @@ import { MAX_FRAME_BYTES } from '../../src/sandbox/protocol/protocol.ts';
 /** Far below the longest frame, however much of a delta JSON has to escape. */
 const MAX_DELTA_CHARS = 100_000;
 
-/** The answer on its way out: what the model says in all its steps, a blank line between two. */
+/**
+ * The answer on its way out: what the model says in all its steps, a blank line between two.
+ *
+ * Words that come at once go out in two frames, and none once the host has more than it keeps: a host that cannot read a
+ * flood of frames ends the agent.
+ */
 export class StreamedText {
   readonly #turn: string;
   readonly #send: (frame: AgentFrame) => boolean;
   #parts: string[] = [];
   #length = 0;
+  #waiting = '';
+  #isPausing = false;
   #isBetweenSteps = false;
 
   constructor(turn: string, send: (frame: AgentFrame) => boolean) {
@@ -21,12 +28,33 @@ export class StreamedText {
     if (text === '') return;
     const delta = this.#isBetweenSteps && this.#length > 0 ? `\n\n${text}` : text;
     this.#isBetweenSteps = false;
-    // A text longer than a frame is not collected; the host has the deltas.
-    if (this.#length <= MAX_FRAME_BYTES) this.#parts.push(delta);
+    // A text longer than a frame is not collected; the host has the deltas, up to the first that it does not keep.
+    if (this.#length <= MAX_FRAME_BYTES) {
+      this.#parts.push(delta);
+      this.#waiting += delta.slice(0, 2 * MAX_FRAME_BYTES);
+      this.#sendSoon();
+    }
     this.#length += delta.length;
-    for (let from = 0; from < delta.length; from += MAX_DELTA_CHARS) {
-      const piece = delta.slice(from, from + MAX_DELTA_CHARS);
-      this.#send({ type: 'text', turn: this.#turn, delta: piece });
+  }
+
+  /** Sends the first words at once, and those that come with them together. */
+  #sendSoon(): void {
+    if (this.#isPausing) return;
+    this.flush();
+    this.#isPausing = true;
+    setImmediate(() => {
+      this.#isPausing = false;
+      this.flush();
+    });
+  }
+
+  /** Sends what waits, so that another frame comes after it. */
+  flush(): void {
+    const text = this.#waiting;
+    this.#waiting = '';
+    for (let from = 0; from < text.length; from += MAX_DELTA_CHARS) {
+      const delta = text.slice(from, from + MAX_DELTA_CHARS);
+      this.#send({ type: 'text', turn: this.#turn, delta });
     }
   }
 

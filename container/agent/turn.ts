@@ -54,18 +54,30 @@ export async function runTurn(
 ): Promise<void> {
   const { send } = parts;
   const heartbeat = new Heartbeat(() => send({ type: 'alive', turn: frame.id }));
-  const announce: Announce = (tool) => reported(heartbeat.during(tool), { turn: frame.id, send });
   const text = new StreamedText(frame.id, send);
+  /** What was said before comes before it. */
+  const sendAfterText: typeof send = (sent) => {
+    text.flush();
+    return send(sent);
+  };
+  const announce: Announce = (tool) =>
+    reported(heartbeat.during(tool), { turn: frame.id, send: sendAfterText });
   try {
     const tools = parts.tools.map(announce);
     const session = await answer(frame, { ...parts, tools, text, announce });
     const end = leftBehind(parts);
     const done = { type: 'done', turn: frame.id, session, leftBehind: end } as const;
-    if (!send({ ...done, text: text.whole })) send({ ...done, text: null });
+    if (!sendAfterText({ ...done, text: text.whole })) send({ ...done, text: null });
   } catch (error) {
     const message = modelFault(error);
     const end = leftBehind(parts);
-    send({ type: 'failed', turn: frame.id, code: 'MODEL_FAILED', message, leftBehind: end });
+    sendAfterText({
+      type: 'failed',
+      turn: frame.id,
+      code: 'MODEL_FAILED',
+      message,
+      leftBehind: end,
+    });
   } finally {
     heartbeat.end();
   }

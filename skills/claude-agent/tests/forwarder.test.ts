@@ -107,6 +107,11 @@ test.each<[string, AnthropicReply, RegExp]>([
     Array<AnthropicBlock>(200).fill(CALL),
     /more than 128 tools/,
   ],
+  [
+    'parts that are too many',
+    Array<AnthropicBlock>(1_500).fill({ type: 'text', text: 'a' }),
+    /more than 1000 parts/,
+  ],
   ['half an answer', { kind: 'drop', blocks: [{ type: 'text', text: 'a long one' }] }, /./],
 ])('ends the turn at once at %s', async (_, reply, reason) => {
   await open([reply]);

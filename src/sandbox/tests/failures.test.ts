@@ -1,6 +1,9 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { describeWithEngine } from '../../testing/engine.ts';
 import type { AnthropicReply } from '../../testing/model/anthropic.ts';
+import { testModel } from '../../testing/model/test-model.ts';
 import { sandboxProject } from '../../testing/sandbox-project.ts';
 
 const MODEL_FAILURES: readonly (readonly [string, AnthropicReply, object])[] = [
@@ -64,7 +67,41 @@ await describeWithEngine('bubblewrap', 'a turn whose model fails', () => {
     });
   });
 
-  test('reads an answer that comes byte by byte', async () => {
+  test('is told of a text without end as that, and the agent lives on', async () => {
+    const event = (data: object) => `data: ${JSON.stringify(data)}\n\n`;
+    const delta = { type: 'text_delta', text: 'a'.repeat(2_000) };
+    const piece = event({ type: 'content_block_delta', index: 0, delta });
+    const message = { id: 'm', role: 'assistant', model: 'x', content: [], stop_reason: null };
+    const usage = { input_tokens: 1, output_tokens: 1 };
+    const begin = [
+      { type: 'message_start', message: { type: 'message', ...message, usage } },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+    ];
+    const server = createServer((request, response) => {
+      request.resume();
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(begin.map(event).join(''));
+      const goOn = () => {
+        while (!response.destroyed && response.write(piece));
+      };
+      response.on('drain', goOn);
+      goOn();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const model = testModel({ baseUrl: `http://127.0.0.1:${port}` });
+    await using project = await sandboxProject({ engine: 'bubblewrap', model });
+    for (const prompt of ['hello', 'hello again']) {
+      expect(await project.turn(prompt)).toMatchObject({
+        kind: 'failed',
+        message: expect.stringMatching(/sent more than 64 MB, and was cut off/),
+      });
+    }
+    server.closeAllConnections();
+    server.close();
+  });
+
+  test('reads an answer that comes byte by byte, and streams it', async () => {
     const text = 'Grüße — 你好 🙂';
     await using project = await sandboxProject({
       engine: 'bubblewrap',
@@ -72,10 +109,14 @@ await describeWithEngine('bubblewrap', 'a turn whose model fails', () => {
         kind: 'slow',
         blocks: [{ type: 'text', text }],
         chunkBytes: 7,
-        delayMs: 0,
+        delayMs: 5,
       }),
     });
-    expect(await project.answer('hello')).toBe(text);
+    const deltas: string[] = [];
+    const onText = (delta: string) => void deltas.push(delta);
+    expect(await project.answer('hello', { onText })).toBe(text);
+    expect(deltas.length).toBeGreaterThan(1);
+    expect(deltas.join('')).toBe(text);
     expect(project.charges).toMatchObject([{ counts: { inputTokens: 100, outputTokens: 20 } }]);
   });
 });

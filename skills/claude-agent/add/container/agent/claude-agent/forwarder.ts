@@ -27,6 +27,8 @@ const FIELDS = [
   'top_p',
 ];
 const HEADERS = ['accept', 'anthropic-beta', 'anthropic-version', 'content-type'];
+/** Far more than an answer has; the SDK's program dies of a million. */
+const MAX_PARTS = 1_000;
 const MAX_RETRIES = 2;
 const NONE_LEFT = 'None of the models of this protocol answers.';
 const FIRST_PAUSE_MS = 2_000;
@@ -190,13 +192,15 @@ async function passOnEvents(
   response: ServerResponse,
 ): Promise<void> {
   let last = '';
-  let calls = 0;
+  let [calls, parts] = [0, 0];
   for await (const event of parseJsonEventStream({ stream, schema: zodSchema(Event) })) {
     if (!event.success) throw event.error;
     const { type, error, content_block } = event.value;
     if (type === 'error') throw new Error(error?.message ?? 'an error');
     if (content_block?.type === 'tool_use') calls += 1;
     if (calls > MAX_CALLS) throw new TooManyCalls();
+    if (content_block !== undefined) parts += 1;
+    if (parts > MAX_PARTS) throw new Error(`it has more than ${MAX_PARTS} parts`);
     last = type;
     const isTaken = response.write(`event: ${type}\ndata: ${JSON.stringify(event.value)}\n\n`);
     if (!isTaken) await Promise.race([once(response, 'drain'), once(response, 'close')]);
