@@ -4,6 +4,7 @@
  * the same commits.
  *
  *     node scripts/upstream-merges.ts <git folder> <older ref> <newer ref> [<git folder> <ref> <ref> …]
+ *         [--edits 20]      instead: as many commits, each an edit of the owner's that nobody recorded
  *         [--commits 200]   of each history, from its start, at most
  *         [--seconds 600]   for each history; what is not packed by then is left out, and said
  *         [--json]
@@ -17,6 +18,8 @@ import { basename, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { type ClawCounts, packHistory } from './upstream-merges/claw.ts';
+import { contextOf } from './upstream-merges/context.ts';
+import { type EditCounts, measureEdits, type Verdicts } from './upstream-merges/edits.ts';
 import { cloneAt, commitsBetween, type GitCounts, mergeAndRebase } from './upstream-merges/git.ts';
 
 type History = { readonly folder: string; readonly from: string; readonly to: string };
@@ -31,9 +34,12 @@ type Row = ClawCounts &
     readonly seconds: number;
   };
 
+type EditRow = EditCounts & { readonly name: string };
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
+    edits: { type: 'string', default: '0' },
     commits: { type: 'string', default: '200' },
     seconds: { type: 'string', default: '600' },
     json: { type: 'boolean', default: false },
@@ -45,11 +51,14 @@ if (!isUsable || !(limits.commits > 0) || !(limits.seconds > 0)) {
   console.error('usage: upstream-merges.ts <git folder> <older ref> <newer ref> … (see its head)');
   process.exitCode = 2;
 } else {
-  const rows: Row[] = [];
+  const rows: (Row | EditRow)[] = [];
+  const edits = Number(values.edits);
   for (const history of histories(positionals)) {
-    const row = await measure(history, limits);
+    const row = edits > 0 ? await measureEditsOf(history, edits) : await measure(history, limits);
     rows.push(row);
-    if (!values.json) print(row);
+    if (values.json) continue;
+    if ('edits' in row) printEdits(row);
+    else print(row);
   }
   if (values.json) console.log(JSON.stringify(rows));
 }
@@ -81,6 +90,17 @@ async function measure({ folder, from, to }: History, limits: Limits): Promise<R
   }
 }
 
+async function measureEditsOf({ folder, from, to }: History, count: number): Promise<EditRow> {
+  const place = mkdtempSync(join(tmpdir(), 'upstream-merges-'));
+  try {
+    const root = cloneAt(folder, join(place, 'claw'), from);
+    const counts = await measureEdits({ context: contextOf(root), from, to, count });
+    return { name: nameOf(folder, from, to), ...counts };
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+}
+
 function nameOf(folder: string, from: string, to: string): string {
   const parts = folder.split('/').filter((part) => !['', 'repo', '.git'].includes(part));
   return `${basename(parts.at(-1) ?? folder)} ${from} → ${to}`;
@@ -99,6 +119,15 @@ function print(row: Row): void {
   console.log(`  git merge  ${row.merge} conflict files`);
   console.log(`  git rebase ${row.stops} stops, ${row.dropped} commits dropped`);
   if (row.unpicked > 0) console.log(`  git        ${row.unpicked} commits cannot be picked there`);
+}
+
+function printEdits({ name, edits, claw, git, apart }: EditRow): void {
+  const told = ({ right, asked, other }: Verdicts) =>
+    `${right} as committed, ${asked} asked, ${other} other`;
+  console.log(`${name}: ${edits} edits`);
+  console.log(`  claw       ${told(claw)}`);
+  console.log(`  git merge  ${told(git)}`);
+  for (const one of apart) console.log(`    ${one}`);
 }
 
 function counted({ files, hunks }: { readonly files: number; readonly hunks: number }): string {

@@ -37,3 +37,24 @@ test('commits between two releases become skills; what the newer release makes o
     unpicked: 0,
   });
 });
+
+test('commits become edits of the owner; the update of each is compared with what was committed, beside git', async () => {
+  await using origin = temporaryCodebase({ 'a.txt': LINES });
+  origin.git('init', '--quiet', '--initial-branch=main');
+  commitAll(origin, 'first');
+  origin.git('tag', 'v1.0.0');
+  origin.write({ 'a.txt': LINES.replace('two', 'TWO') });
+  commitAll(origin, 'in the release');
+  origin.git('tag', 'v2.0.0');
+  origin.write({ 'a.txt': LINES.replace('two', 'TWO').replace('eight', 'EIGHT') });
+  commitAll(origin, 'after it');
+
+  const args = [SCRIPT, origin.root, 'v1.0.0', 'v2.0.0', '--edits', '5', '--json'];
+  const [row] = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }));
+  expect(row).toMatchObject({
+    edits: 2,
+    claw: { right: 2, asked: 0, other: 0 },
+    git: { right: 2, asked: 0, other: 0 },
+    apart: [],
+  });
+});

@@ -4,13 +4,13 @@ import {
   abort,
   apply,
   ClawError,
-  type EngineContext,
   init,
   pack,
   plan,
   type VerbResult,
 } from '../../src/engine/index.ts';
 import { PLAIN_UPDATE, type UpdateOptions } from '../../src/engine/operation/update-options.ts';
+import { contextOf } from './context.ts';
 import { pathsOf } from './git.ts';
 
 /** Conflicts that an owner would be asked about. */
@@ -115,17 +115,4 @@ function byOwner<T>(
   map: (one: VerbResult) => T,
 ) {
   return { keeping: map(keeping), plain: map(plain), retiring: map(retiring) };
-}
-
-function contextOf(root: string): EngineContext {
-  return {
-    root,
-    cwd: root,
-    now: () => new Date(),
-    environment: process.env,
-    onProgress: () => {},
-    allow: [],
-    skipsInstall: true,
-    confirm: null,
-  };
 }

@@ -67,21 +67,30 @@ function unmerged(root: string): number {
   return linesOf(must(git(root, ['diff', '--name-only', '--diff-filter=U']))).length;
 }
 
-function git(cwd: string, args: readonly string[]) {
-  const environment = { ...process.env, GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' };
+type GitOptions = {
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly input?: string;
+};
+
+/** Runs git without the settings of this machine; its texts are latin1, so that every byte survives. */
+export function git(cwd: string, args: readonly string[], { environment, input }: GitOptions = {}) {
+  const quiet = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' };
   return spawnSync('git', [...IDENTITY, ...QUIET, ...args], {
     cwd,
-    encoding: 'utf8',
-    env: environment,
+    encoding: 'latin1',
+    env: { ...process.env, ...quiet, ...environment },
     maxBuffer: 1 << 28,
+    ...(input === undefined ? {} : { input: Buffer.from(input, 'latin1') }),
   });
 }
 
-function must(run: ReturnType<typeof git>): string {
+/** @throws Error where git failed */
+export function must(run: ReturnType<typeof git>): string {
   if (run.status !== 0) throw new Error(`git failed: ${run.stderr}`);
   return run.stdout;
 }
 
-function linesOf(text: string): readonly string[] {
+/** Returns the lines of what git printed. */
+export function linesOf(text: string): readonly string[] {
   return text.split('\n').filter((line) => line !== '');
 }
