@@ -35,7 +35,7 @@ const HARBOUR = `
     }),
   });`;
 
-const KEYS = 'baseImage,dataDir,homeDir,nodePath,onProgress,projectDir,settings,uid,user';
+const KEYS = 'baseImage,builds,dataDir,homeDir,nodePath,onProgress,projectDir,settings,uid,user';
 
 test('an engine is a file: CLAW_SANDBOX takes its name, and it gets its own settings', async () => {
   using folder = new ContributionFolder({ 'harbour.ts': HARBOUR });

@@ -53,7 +53,7 @@ await describeWithEngine('bubblewrap', 'a tool of the agent’s own', () => {
     };
     const sections = { tides: { port: 'Lisbon' } };
     expect(JSON.parse(await project.answer('show it', { onTool, sections }))).toEqual({
-      keys: ['ask', 'callHost', 'factsOf', 'groupFolder', 'runLoop', 'signal'],
+      keys: ['ask', 'callHost', 'factsOf', 'groupFolder', 'runLoop', 'shellTimeoutMs', 'signal'],
       facts: [{ port: 'Lisbon' }, {}],
       folder: '/workspace/group',
       time: 'high',
