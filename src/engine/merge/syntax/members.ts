@@ -64,7 +64,11 @@ export function listsOf(root: Node, text: string): readonly NamedList[] {
       taken.set(key, count + 1);
       lists.push({ ...list, path: `${path} ${count}` });
     }
-    for (const child of childrenOf(node).toReversed()) todo.push({ node: child, path });
+    const children = childrenOf(node);
+    for (let index = children.length - 1; index >= 0; index--) {
+      const child = children[index];
+      if (child !== undefined) todo.push({ node: child, path });
+    }
   }
   return lists;
 }

@@ -43,6 +43,8 @@ const OPTIONS: ParserOptions = {
   allowUndeclaredExports: true,
   attachComment: false,
   errorRecovery: true,
+  // Offsets are enough.
+  locations: false,
 };
 
 const PLUGINS: Readonly<Record<Language, ParserPlugin[]>> = {
@@ -119,11 +121,13 @@ function parse(text: string, language: Language, tokens: boolean) {
 }
 
 function tokensOf(tokens: readonly unknown[]): readonly Token[] {
-  return tokens.flatMap((token) => {
+  const found: Token[] = [];
+  for (const token of tokens) {
     const kind = kindOf(token);
-    if (kind === null || !hasRange(token) || token.start === token.end) return [];
-    return [{ kind, start: token.start, end: token.end }];
-  });
+    if (kind === null || !hasRange(token) || token.start === token.end) continue;
+    found.push({ kind, start: token.start, end: token.end });
+  }
+  return found;
 }
 
 function kindOf(token: unknown): Token['kind'] | null {

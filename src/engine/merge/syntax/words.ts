@@ -17,7 +17,12 @@ export function wordsOf(text: string, tokens: readonly Token[]): readonly Word[]
   const trailing = new Set(
     code.filter((token, index) => {
       const previous = code[index - 1];
-      if (spelling(token) !== ',' || !CLOSING.has(spelling(code[index + 1]))) return false;
+      if (
+        text[token.start] !== ',' ||
+        spelling(token) !== ',' ||
+        !CLOSING.has(spelling(code[index + 1]))
+      )
+        return false;
       // After these a comma is a hole in an array.
       return previous !== undefined && spelling(previous) !== ',' && spelling(previous) !== '[';
     }),
