@@ -29,10 +29,13 @@ async function startDaemon(socketPath: string) {
     if (path.startsWith('/images/patchclaw-base')) return says(200, { RootFS: { Layers: ['a'] } });
     if (path !== '/build') return says(404, { message: 'No such image' });
     daemon.builds += 1;
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(
-      '{"stream":"npm error code ENOTFOUND\\n"}\n{"error":"returned a non-zero code: 1"}\n',
-    );
+    // As a real one does, it has all files before it answers: they may be gone afterwards.
+    request.on('end', () => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(
+        '{"stream":"npm error code ENOTFOUND\\n"}\n{"error":"returned a non-zero code: 1"}\n',
+      );
+    });
   });
   await new Promise<void>((resolve) => server.listen(socketPath, resolve));
   daemon.close = () => {
