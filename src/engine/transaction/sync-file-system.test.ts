@@ -12,12 +12,17 @@ const OF_DISK = import.meta.dirname;
 const isExt4 = process.platform === 'linux' && statfsSync(OF_DISK).type === EXT4;
 const hasStrace = spawnSync('strace', ['--version']).status === 0;
 
-/** Runs the call under strace, in a process of its own. @returns its answer, and how often the kernel was asked */
-function traced(...faults: string[]) {
+/**
+ * Runs the call under strace, in a process of its own, whatever other programs have written just now.
+ *
+ * @param bytes what may wait for the disks
+ * @returns its answer, and how often the kernel was asked
+ */
+function traced(bytes: number, ...faults: string[]) {
   using folder = temporaryFolder();
   const log = join(folder.path, 'log');
   const code = `import { syncFileSystem } from ${JSON.stringify(MODULE)};
-    console.log(syncFileSystem([${JSON.stringify(OF_DISK)}]));`;
+    console.log(syncFileSystem([${JSON.stringify(OF_DISK)}], ${bytes}));`;
   const node = [process.execPath, '--input-type=module-typescript', '--eval', code];
   const trace = ['-f', '-e', 'trace=syncfs', ...faults, '-o', log];
   const { stdout } = spawnSync('strace', [...trace, ...node], { encoding: 'utf8' });
@@ -28,11 +33,15 @@ function traced(...faults: string[]) {
 }
 
 test.skipIf(!isExt4 || !hasStrace)('a file system is synced by one call of the kernel', () => {
-  expect(traced()).toEqual({ answer: 'true', calls: 1 });
+  expect(traced(Number.POSITIVE_INFINITY)).toEqual({ answer: 'true', calls: 1 });
+  expect(traced(-1)).toEqual({ answer: 'false', calls: 0 });
 });
 
 test.skipIf(!isExt4 || !hasStrace)('an error of that call leaves it to the files', () => {
-  expect(traced('-e', 'inject=syncfs:error=EIO')).toEqual({ answer: 'false', calls: 1 });
+  expect(traced(Number.POSITIVE_INFINITY, '-e', 'inject=syncfs:error=EIO')).toEqual({
+    answer: 'false',
+    calls: 1,
+  });
 });
 
 test('one that may promise what it does not keep is never asked, nor two at once', async () => {

@@ -15,11 +15,12 @@ const TRUSTED: readonly number[] = [0xef53, 0x58465342, 0x9123683e, 0xf2f52010];
  * Makes everything on the file system of some folders outlive a power failure, by one call for all files where
  * one for each takes a hundred times as long. Node has no such call, so `sync` of the system makes it.
  *
+ * @param mostBytes what may wait for the disks, of all programs together
  * @returns false where it cannot, or did not succeed: then each file has to be asked for. That tells of an error
  *   too, since the kernel keeps the error of a file for whoever asks for the file
  */
-export function syncFileSystem(folders: Iterable<string>): boolean {
-  const folder = trustedFolder(folders);
+export function syncFileSystem(folders: Iterable<string>, mostBytes = MOST_BYTES): boolean {
+  const folder = trustedFolder(folders, mostBytes);
   if (folder === null) return false;
   return spawnSync('sync', ['-f', folder], { stdio: 'ignore' }).status === 0;
 }
@@ -29,7 +30,7 @@ export async function syncFileSystemMeanwhile(
   folders: Iterable<string>,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  const folder = trustedFolder(folders);
+  const folder = trustedFolder(folders, MOST_BYTES);
   if (folder === null) return false;
   const child = spawn('sync', ['-f', folder], { stdio: 'ignore', ...(signal ? { signal } : {}) });
   return await new Promise((resolve) => {
@@ -39,12 +40,12 @@ export async function syncFileSystemMeanwhile(
 }
 
 /** Returns one of the folders where a call for its file system does what one for each path would. */
-function trustedFolder(folders: Iterable<string>): string | null {
+function trustedFolder(folders: Iterable<string>, mostBytes: number): string | null {
   const all = [...folders];
   const [first] = all;
   if (first === undefined || process.platform !== 'linux' || !tellsErrors(release())) return null;
   if (new Set(all.map((folder) => statSync(folder).dev)).size > 1) return null;
-  if (!TRUSTED.includes(statfsSync(first).type) || bytesToWrite() > MOST_BYTES) return null;
+  if (!TRUSTED.includes(statfsSync(first).type) || bytesToWrite() > mostBytes) return null;
   return first;
 }
 
