@@ -7,6 +7,7 @@ import {
   startAnthropicServer,
 } from '../../src/testing/model/anthropic.ts';
 import { Assistant } from './assistant.ts';
+import { endAtFirstFailure } from './chapters.ts';
 import { type Clone, cloneAgain, cloneRepository, type Snapshot } from './clone.ts';
 import { containersOf } from './containers.ts';
 import {
@@ -21,6 +22,7 @@ import {
 const LOOK_AROUND = 'shell: id -u; hostname; ls -d /workspace/group; ls /sys/class/net';
 
 await describeWithEngine('docker', 'the whole story, on Docker', () => {
+  endAtFirstFailure();
   let model: AnthropicServer;
   let telegram: TelegramServer;
   let clone: Clone;
