@@ -33,6 +33,8 @@ export class GroupContainer {
   #isClosed = false;
   /** Turns that run or wait. */
   #turns = 0;
+  /** How often it was stopped: a turn whose container is not up yet sees by it that it is meant. */
+  #stops = 0;
   #lastTurnEndedAt = 0;
 
   constructor(parts: GroupParts) {
@@ -43,8 +45,9 @@ export class GroupContainer {
 
   /** Runs a turn after those before it. Never rejects. */
   run(turn: GroupTurn): Promise<TurnOutcome> {
+    const stops = this.#turns === 0 ? this.#stops : null;
     this.#turns += 1;
-    const outcome = this.#tail.then(() => this.#run(turn));
+    const outcome = this.#tail.then(() => this.#run(turn, stops ?? this.#stops));
     this.#tail = outcome;
     return outcome;
   }
@@ -62,11 +65,16 @@ export class GroupContainer {
   /** Gives its container up, after the turns that were asked for first. */
   retire(): void {
     if (this.#idle !== null) clearTimeout(this.#idle);
-    this.#tail = this.#tail.then(() => this.stop());
+    this.#tail = this.#tail.then(() => this.#stopContainer());
   }
 
   /** Stops the container at once, in the middle of a turn too. Turns that wait will start another. */
   async stop(): Promise<void> {
+    this.#stops += 1;
+    await this.#stopContainer();
+  }
+
+  async #stopContainer(): Promise<void> {
     if (this.#idle !== null) clearTimeout(this.#idle);
     // Waits for one that is starting; the turn that started it reports a failure.
     const started = await this.#starting?.catch(() => null);
@@ -81,11 +89,17 @@ export class GroupContainer {
     if (this.#idle !== null) clearTimeout(this.#idle);
   }
 
-  async #run({ parts, frame, limits }: GroupTurn): Promise<TurnOutcome> {
+  /** @param stops how often it was stopped before this turn was the next one */
+  async #run({ parts, frame, limits }: GroupTurn, stops: number): Promise<TurnOutcome> {
     if (this.#isClosed) return SHUTTING_DOWN;
     if (this.#idle !== null) clearTimeout(this.#idle);
     try {
+      if (this.#stops !== stops) return STOPPED;
       const agent = await this.#warmAgent();
+      if (this.#stops !== stops) {
+        await agent.stop();
+        return STOPPED;
+      }
       const turn = new AgentTurn({ ...parts, callLimit: this.#callLimit, send: agent.send });
       return await agent.run(turn, frame, limits);
     } catch (error) {
@@ -116,6 +130,12 @@ export const SHUTTING_DOWN: TurnOutcome = {
   kind: 'failed',
   code: 'NO_ENGINE',
   message: 'The assistant is shutting down.',
+};
+
+const STOPPED: TurnOutcome = {
+  kind: 'failed',
+  code: 'AGENT_DIED',
+  message: 'The agent was stopped before it began.',
 };
 
 function startFailure(error: unknown): TurnOutcome {

@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import { answers, TestProject, textsOf } from '../../testing/assistant.ts';
+import { answers, TestProject, testSandbox, textsOf } from '../../testing/assistant.ts';
+import { lazySandbox } from '../turns/agent/lazy-sandbox.ts';
 
 const never = () => new Promise<never>(() => {});
 const QUICK = { leaseMs: 60_000, connectTimeoutMs: 1_000, sendTimeoutMs: 60_000, retryMs: 10 };
@@ -93,6 +94,27 @@ test('the owner ends what an agent does, and it is not asked again', async () =>
   await terminal.say('ping');
   await vi.waitFor(() => expect(textsOf(terminal).at(-1)).toBe('pong'));
   expect(prompts[1]).toBe('ping');
+  await assistant.stop();
+});
+
+test('what the owner ends while the engine is still being opened never begins', async () => {
+  using project = new TestProject();
+  const opening = Promise.withResolvers<void>();
+  const prompts: string[] = [];
+  const sandbox = testSandbox(async ({ prompt }) => {
+    prompts.push(prompt);
+    return answers('pong');
+  });
+  const open = () => opening.promise.then(() => ({ kind: 'ready' as const, sandbox }));
+  const assistant = await project.start({ over: { sandbox: lazySandbox(open) } });
+  const { terminal, store } = assistant;
+  await terminal.say('count to a million');
+  await vi.waitFor(() => expect(store.turns.counts().running).toBe(1));
+  await terminal.say('/stop');
+  await vi.waitFor(() => expect(textsOf(terminal)).toEqual(['Stopping the agent here.']));
+  opening.resolve();
+  await vi.waitFor(() => expect(textsOf(terminal).at(-1)).toBe('Stopped, as the owner asked.'));
+  expect(prompts).toEqual([]);
   await assistant.stop();
 });
 

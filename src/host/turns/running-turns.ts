@@ -27,6 +27,8 @@ export interface RunningTurns {
   cancel(folder: string): number;
   /** Ends one agent's turn. */
   cancelTurn(id: string): void;
+  /** Whether a turn was ended or is gone: one that has no agent yet has to look before it starts one. */
+  isEnded(id: string): boolean;
 }
 
 /** @param stopAgent ends the agent of a folder that works on this turn */
@@ -60,5 +62,7 @@ export function openRunningTurns(
       return meant.length;
     },
     cancelTurn: (id) => cancel(agents().filter(({ turn }) => turn.id === id)),
+    isEnded: (id) =>
+      agents().some(({ turn, isCancelled, isLost }) => turn.id === id && (isCancelled || isLost)),
   };
 }

@@ -139,6 +139,7 @@ export function openTurns(options: TurnsOptions): Turns {
     fetchAttachment: options.fetchAttachment,
     channelOf,
     atWork: () => running.agents().length,
+    isEnded: running.isEnded,
   };
   const { tools, ownTools, guards, fetchAttachment } = options;
   const toolParts = {

@@ -77,6 +77,15 @@ await describeWithEngine('docker', 'containers', () => {
     expect(await project.answer('hello')).toBe('You said: hello');
   });
 
+  test('are stopped as soon as a turn was asked for, before they are up', async () => {
+    await using project = await sandboxProject({ engine: 'docker' });
+    const turn = project.turn('hello');
+    await project.sandbox.stop('family');
+    expect(await turn).toMatchObject({ kind: 'failed', code: 'AGENT_DIED' });
+    expect(project.server.requests).toEqual([]);
+    expect(await project.answer('hello')).toBe('You said: hello');
+  });
+
   test('that a killed host left behind are removed at the next open, and no others', async () => {
     await using neighbour = await sandboxProject({ engine: 'docker' });
     await neighbour.answer('hello');

@@ -42,6 +42,8 @@ export type AgentTurnOptions = StorePort &
     readonly chatModels: Pick<ChatModels, 'look'>;
     readonly modelTroubles: ModelTroubles;
     readonly budgets: Budgets;
+    /** Whether the turn was ended while it was being prepared. */
+    readonly isEnded: (turn: string) => boolean;
   };
 
 /** The ways of one turn's agent to the host. */
@@ -116,6 +118,8 @@ export async function runAgentTurn(
   const seesPictures = models[0].abilities.vision;
   const pictures = await fetchPictures(options, group, seesPictures ? wanted : []);
   const { followUps } = callbacks;
+  // There was no agent yet that the owner's word could end.
+  if (options.isEnded(turn.id)) return failed('CANCELLED', 'It was stopped before it began.');
   const outcome = await opened.sandbox.runTurn(
     {
       id: turn.id,
