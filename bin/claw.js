@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 // The `claw` command. Plain JavaScript on Node's built-ins: it must start on an older Node, which
 // hands over to the pinned one, and while `node_modules` is half swapped, which it finishes first.
-import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import module from 'node:module';
 import { dirname, join } from 'node:path';
@@ -21,11 +20,11 @@ let edited = [];
 let isRunning = false;
 
 const isNewEnough = Number(process.versions.node.split('.')[0]) >= NEEDED;
-if (!isNewEnough && existsSync(pinned)) handOver();
+if (!isNewEnough && existsSync(pinned)) await handOver();
 // An update may have been cut short while it replaced claw itself.
 if (!existsSync(pinned) || existsSync(join(home, '.claw/tx'))) await finishInterrupted();
 if (isNewEnough) await start();
-else handOver();
+else await handOver();
 
 async function finishInterrupted() {
   const { hasPending, recover } = await import('../src/engine/transaction/recover.js');
@@ -105,13 +104,15 @@ function fail(exitCode, code, message) {
   process.exit(exitCode);
 }
 
-function handOver() {
+async function handOver() {
   if (!existsSync(pinned)) {
     process.stderr.write(
       `claw needs Node ${NEEDED}, which comes with its packages: run "npm start" in ${home} once.\n`,
     );
     process.exit(1);
   }
+  // Loaded where it is needed: on the pinned Node no command pays for it.
+  const { spawnSync } = await import('node:child_process');
   // A young heap that begins larger is collected less often; one that ends smaller takes up to 20 MB less.
   const heap = ['--min-semi-space-size=4', '--max-semi-space-size=8'];
   const args = [...heap, fileURLToPath(import.meta.url), ...process.argv.slice(2)];

@@ -7,6 +7,8 @@ import { pathToFileURL } from 'node:url';
 
 const NAMES = ['commander', 'jsonc-parser', 'semver', 'yaml', 'zod'];
 const FOLDER = 'node_modules/.cache/patchclaw/packages';
+/** Raised where a file is made in another way than before. @type {ReadonlyMap<string, number>} */
+const FORMS = new Map([['commander', 2]]);
 
 /**
  * Makes what is missing, with esbuild.
@@ -31,7 +33,10 @@ export async function makeOneFilePackages(home) {
       format: 'esm',
       // In its older form jsonc-parser looks for its parts beside itself when it runs.
       mainFields: ['module', 'main'],
-      plugins: [{ name: 'locales', setup: leaveOutLocales }],
+      plugins: [
+        { name: 'locales', setup: leaveOutLocales },
+        { name: 'programs', setup: startProgramsLater },
+      ],
       banner: {
         js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
       },
@@ -49,6 +54,21 @@ export async function makeOneFilePackages(home) {
  */
 function leaveOutLocales(build) {
   build.onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({ contents: 'export {};' }));
+}
+
+/**
+ * Lets commander have what starts programs when it starts one, which claw's never does: loading that takes as long
+ * as thirty modules.
+ *
+ * @param {import('esbuild').PluginBuild} build
+ */
+function startProgramsLater(build) {
+  const late = { path: 'child_process', namespace: 'late' };
+  build.onResolve({ filter: /^node:child_process$/ }, () => late);
+  build.onLoad({ filter: /^/, namespace: 'late' }, () => ({
+    contents:
+      "export default { get spawn() { return process.getBuiltinModule('child_process').spawn; } };",
+  }));
 }
 
 /**
@@ -82,7 +102,8 @@ export function useOneFilePackages(home) {
 function fileOf(home, name) {
   try {
     const text = readFileSync(join(home, 'node_modules', name, 'package.json'), 'utf8');
-    return join(home, FOLDER, `${name}-${JSON.parse(text).version}.js`);
+    const form = FORMS.has(name) ? `-${FORMS.get(name)}` : '';
+    return join(home, FOLDER, `${name}-${JSON.parse(text).version}${form}.js`);
   } catch {
     return null; // What needs the package says so itself.
   }

@@ -188,7 +188,7 @@ export async function resolve(
   choice: Choice,
 ): Promise<VerbResult<'resolve'>> {
   const { resolveConflict } = await import('./commands/resolve.ts');
-  return await runExclusive(context, 'resolve', async () => resolveConflict(context, path, choice));
+  return await runExclusive(context, 'resolve', () => resolveConflict(context, path, choice));
 }
 
 /** Resolves a conflict of an update that waits by the place that the release moved the file to. */
@@ -207,7 +207,7 @@ export async function resolveAll(
   choice: Choice,
 ): Promise<VerbResult<'resolve'>> {
   const verbs = await import('./commands/resolve.ts');
-  return await runExclusive(context, 'resolve', async () => verbs.resolveAll(context, choice));
+  return await runExclusive(context, 'resolve', () => verbs.resolveAll(context, choice));
 }
 
 /** Resolves conflicts of the operation that waits by a file of answers: all of them or none. */
@@ -215,7 +215,7 @@ export async function resolveByAnswers(
   context: EngineContext,
   file: string,
 ): Promise<VerbResult<'resolve'>> {
-  const { resolveAnswered } = await import('./commands/resolve-moved.ts');
+  const { resolveAnswered } = await import('./commands/resolve-answered.ts');
   const { readAnswers } = await import('./decisions/answers.ts');
   const answers = readAnswers(context.cwd, file);
   return await runExclusive(context, 'resolve', () => resolveAnswered(context, answers));

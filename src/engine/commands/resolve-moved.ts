@@ -1,15 +1,14 @@
 import type { Decision } from '../compose/resolve-conflict.ts';
 import type { Conflict } from '../conflict.ts';
 import { resultOf, type VerbResult } from '../contract/result.ts';
-import type { Answers } from '../decisions/answers.ts';
 import { isDecided } from '../decisions/decide.ts';
 import { ClawError } from '../errors.ts';
 import type { EngineContext } from '../operation/context.ts';
 import { keepWaiting } from '../operation/operation.ts';
 import { keptOptions, updateOptionsOf } from '../operation/update-options.ts';
-import { saveDecisions, type Waiting } from '../pending/waiting.ts';
+import type { Waiting } from '../pending/waiting.ts';
 import { planningOf, planPending } from './continue.ts';
-import { requireConflict, requireWaiting, resolvedMany, withDecisions } from './resolve.ts';
+import { requireConflict, requireWaiting } from './resolve.ts';
 
 /**
  * Resolves a conflict of an update by saying where the release moved the file. The update is planned again
@@ -29,32 +28,13 @@ export async function resolveMoved(
   return resultOf('resolve', 'done', { data: { path, origin: 'owner', open } });
 }
 
-/**
- * Resolves conflicts of the waiting operation, each in its own way, moves among them: all of them or none.
- *
- * @throws ClawError what `resolveConflict` and {@link resolveMoved} do, for the first one that does not fit
- */
-export async function resolveAnswered(
-  context: EngineContext,
-  { choices, moves }: Answers,
-): Promise<VerbResult<'resolve'>> {
-  const waiting = requireWaiting(context.root);
-  const decisions = withDecisions(context, waiting, choices);
-  const paths = [...choices.keys(), ...moves.keys()];
-  if (moves.size > 0) {
-    return resolvedMany(paths, await planMoved(context, waiting, { decisions, moves }), decisions);
-  }
-  if (paths.length > 0) saveDecisions(context.root, decisions);
-  return resolvedMany(paths, waiting.conflicts, decisions);
-}
-
 type Moved = {
   readonly decisions: readonly Decision[];
   readonly moves: ReadonlyMap<string, string>;
 };
 
 /** Plans the waiting update again, and lets that wait. @returns its conflicts */
-async function planMoved(
+export async function planMoved(
   context: EngineContext,
   waiting: Waiting,
   { decisions, moves }: Moved,

@@ -2,7 +2,7 @@ import type { Decision } from '../compose/resolve-conflict.ts';
 import type { Conflict } from '../conflict.ts';
 import { resultOf, type VerbResult } from '../contract/result.ts';
 import type { Choice } from '../decisions/choice.ts';
-import { canBeDecided, decide, isDecided } from '../decisions/decide.ts';
+import { canBeDecided, decide, isDecided, plainChoice } from '../decisions/decide.ts';
 import { ClawError } from '../errors.ts';
 import type { EngineContext } from '../operation/context.ts';
 import { readWaiting, refuseOtherState, saveDecisions, type Waiting } from '../pending/waiting.ts';
@@ -14,14 +14,14 @@ import { isSameSubject } from '../state/resolution.ts';
  * @param path as `conflicts` names it, `docker-compose.yml#services.redis.ports` for a key
  * @throws ClawError USAGE where nothing waits or that path is in no conflict, MARKERS_PRESENT
  */
-export function resolveConflict(
+export async function resolveConflict(
   context: EngineContext,
   path: string,
   choice: Choice,
-): VerbResult<'resolve'> {
+): Promise<VerbResult<'resolve'>> {
   const waiting = requireWaiting(context.root);
   const conflict = requireConflict(waiting, path);
-  const decision = decide(context, conflict, choice);
+  const decision = decide(context, conflict, await plainChoice(conflict, choice));
   const others = waiting.decisions.filter((one) => !isSameSubject(one.subject, decision.subject));
   const decisions = [...others, decision];
   saveDecisions(context.root, decisions);
@@ -35,21 +35,17 @@ export function resolveConflict(
  *
  * @throws ClawError what {@link resolveConflict} does, for the first one that the choice does not fit
  */
-export function resolveAll(context: EngineContext, choice: Choice): VerbResult<'resolve'> {
-  const { conflicts, decisions } = requireWaiting(context.root);
-  const open = conflicts.filter((one) => !isDecided(one, decisions) && canBeDecided(one));
-  return resolveMany(context, new Map(open.map(({ path }) => [path, choice])));
-}
-
-/** Resolves all of the conflicts or none; throws for the first choice that does not fit. */
-function resolveMany(
+export async function resolveAll(
   context: EngineContext,
-  choices: ReadonlyMap<string, Choice>,
-): VerbResult<'resolve'> {
+  choice: Choice,
+): Promise<VerbResult<'resolve'>> {
   const waiting = requireWaiting(context.root);
-  const decisions = withDecisions(context, waiting, choices);
+  const { conflicts } = waiting;
+  const open = conflicts.filter((one) => !isDecided(one, waiting.decisions) && canBeDecided(one));
+  const choices = new Map(open.map(({ path }) => [path, choice]));
+  const decisions = await withDecisions(context, waiting, choices);
   if (choices.size > 0) saveDecisions(context.root, decisions);
-  return resolvedMany([...choices.keys()], waiting.conflicts, decisions);
+  return resolvedMany([...choices.keys()], conflicts, decisions);
 }
 
 /**
@@ -58,14 +54,16 @@ function resolveMany(
  * @param choices by path, as `conflicts` names it
  * @throws ClawError what {@link resolveConflict} does, for the first one that does not fit
  */
-export function withDecisions(
+export async function withDecisions(
   context: EngineContext,
   waiting: Waiting,
   choices: ReadonlyMap<string, Choice>,
-): readonly Decision[] {
-  const made = [...choices].map(([path, choice]) =>
-    decide(context, requireConflict(waiting, path), choice),
-  );
+): Promise<readonly Decision[]> {
+  const made: Decision[] = [];
+  for (const [path, choice] of choices) {
+    const conflict = requireConflict(waiting, path);
+    made.push(decide(context, conflict, await plainChoice(conflict, choice)));
+  }
   const others = waiting.decisions.filter(
     (one) => !made.some(({ subject }) => isSameSubject(one.subject, subject)),
   );

@@ -27,8 +27,11 @@ export function answeredFile(conflict: Conflict, answer: Answer): TreeFile | nul
   return { bytes: Buffer.from(lines.join(''), 'latin1'), isExecutable };
 }
 
-/** What a conflict's inputs have twice is read once for all answers that are tried. */
-const finders = new WeakMap<Conflict['sides'], FindFault>();
+/** What a conflict's inputs have twice is read once for all answers that are tried, and each answer once. */
+const finders = new WeakMap<
+  Conflict['sides'],
+  { readonly find: FindFault; readonly known: Map<string, TextFault | null> }
+>();
 
 /**
  * Finds a defect of the file that resolves a conflict, which none of its inputs has; null where there is
@@ -36,9 +39,14 @@ const finders = new WeakMap<Conflict['sides'], FindFault>();
  */
 export function answerFault({ path, sides }: Conflict, file: TreeFile | null): TextFault | null {
   if (file === null) return null;
-  const find = finders.get(sides) ?? createFaultFinder(path, sides);
-  finders.set(sides, find);
-  return find(file);
+  const finder = finders.get(sides) ?? { find: createFaultFinder(path, sides), known: new Map() };
+  finders.set(sides, finder);
+  const text = file.bytes.toString('latin1');
+  const before = finder.known.get(text);
+  if (before !== undefined) return before;
+  const fault = finder.find(file);
+  finder.known.set(text, fault);
+  return fault;
 }
 
 /** Tells whether an answer speaks of exactly the hunks of a conflict; of a whole file it always does. */

@@ -2,13 +2,17 @@ import type { Pick } from './hunk-choices.ts';
 
 /** The way to resolve one conflict, by the owner or a model that they asked. */
 export type Choice =
-  | { readonly kind: 'ours' | 'theirs'; readonly origin?: string }
-  /** Both sides of each open hunk, this one first. */
-  | { readonly kind: 'both'; readonly first: 'ours' | 'theirs' }
+  | PlainChoice
   /** The numbered way at each place of the conflict, counted from 1. */
   | { readonly kind: 'numbers'; readonly numbers: readonly number[] }
   /** All of it by one rule. */
-  | { readonly kind: 'rule'; readonly rule: string }
+  | { readonly kind: 'rule'; readonly rule: string };
+
+/** A choice that says by itself what becomes of the conflict. */
+export type PlainChoice =
+  | { readonly kind: 'ours' | 'theirs'; readonly origin?: string }
+  /** Both sides of each open hunk, this one first. */
+  | { readonly kind: 'both'; readonly first: 'ours' | 'theirs' }
   /** A file with the finished text, or the value of a structured conflict. */
   | { readonly kind: 'with'; readonly given: string }
   /** The finished text itself. */

@@ -8,7 +8,7 @@ import type { Conflict } from '../conflict.ts';
 import { digestBytes } from '../digest.ts';
 import { mergeFiles } from '../merge/file.ts';
 import { resolutionKey } from '../state/resolution.ts';
-import type { Choice } from './choice.ts';
+import type { PlainChoice } from './choice.ts';
 import { decide } from './decide.ts';
 
 const BASE = 'head\none\ntwo\nmiddle\nthree\nfour\ntail\n';
@@ -28,7 +28,11 @@ function conflictOf(path: string, texts: readonly [base: string, ours: string, t
 }
 
 /** Returns the decision of a choice, with files beside it and below `.claw/pending/`. */
-function decided(conflict: Conflict, choice: Choice, files: Readonly<Record<string, string>> = {}) {
+function decided(
+  conflict: Conflict,
+  choice: PlainChoice,
+  files: Readonly<Record<string, string>> = {},
+) {
   const root = mkdtempSync(join(tmpdir(), 'claw-decide-'));
   try {
     for (const [path, text] of Object.entries(files)) {
@@ -105,8 +109,8 @@ test('no answer may declare twice what no input declares twice, whoever gives it
     message: expect.stringContaining('a.ts has twice `c` (lines 2 and 3). No side has.'),
     data: { line: 3 },
   });
-  const both: Choice = { kind: 'both', first: 'ours' };
-  const picks: Choice = { kind: 'picks', picks: ['ours-theirs'], origin: 'a model' };
+  const both: PlainChoice = { kind: 'both', first: 'ours' };
+  const picks: PlainChoice = { kind: 'picks', picks: ['ours-theirs'], origin: 'a model' };
   for (const choice of [both, picks, { kind: 'with', given: 'x' }] as const) {
     const text = line('b') + line('c') + line('c') + line('d');
     expect(() => decided(conflict, choice, { x: text })).toThrow(refused);
@@ -130,7 +134,7 @@ test('a value is read by the rules of its key', () => {
   const values = { base: null, ours: '^1.0.0', theirs: '^2.0.0' };
   const path = 'package.json#dependencies.x';
   const conflict: Conflict = { ...CONFLICT, path, kind: 'structured', hunks: [], values };
-  const answer = (choice: Choice) => decided(conflict, choice).decision.answer;
+  const answer = (choice: PlainChoice) => decided(conflict, choice).decision.answer;
   expect(answer({ kind: 'theirs' })).toEqual({ kind: 'value', value: '^2.0.0' });
   expect(answer({ kind: 'with', given: '~2.1.0' })).toEqual({ kind: 'value', value: '~2.1.0' });
   expect(answer({ kind: 'value', value: null, origin: 'm' })).toEqual({

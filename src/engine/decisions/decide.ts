@@ -1,9 +1,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Decision, decisionOn, resolveConflict } from '../compose/resolve-conflict.ts';
-import type { Conflict } from '../conflict.ts';
+import { type Conflict, PLAN } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
-import { PLAN } from '../operation/target/blocked-paths.ts';
 import { refuseSpoiled } from '../operation/target/spoiled.ts';
 import { checkValue, parseValue } from '../package/manifest/resolution-value.ts';
 import { leftMarkers, markedText } from '../pending/files.ts';
@@ -14,10 +13,9 @@ import { leavesMarkers } from '../state/resolution-file.ts';
 import { readResolutions } from '../state/resolutions.ts';
 import { readState } from '../state/state-file.ts';
 import { isSameFile } from '../tree.ts';
-import type { Choice } from './choice.ts';
+import type { Choice, PlainChoice } from './choice.ts';
 import { type DecidedText, decideText, markersLeft } from './decide-text.ts';
 import { answerOfPicks } from './hunk-choices.ts';
-import { numberedWay, wayByRule } from './places/chosen-way.ts';
 
 /**
  * Turns a choice into a decision that `continue` can use.
@@ -29,7 +27,7 @@ import { numberedWay, wayByRule } from './places/chosen-way.ts';
 export function decide(
   { root, cwd }: { readonly root: string; readonly cwd: string },
   conflict: Conflict,
-  choice: Choice,
+  choice: PlainChoice,
 ): Decision {
   refuseUndecidable(conflict);
   const subject = subjectOf(conflict);
@@ -54,8 +52,22 @@ function refuseElsewhere({ path, others }: Conflict, { answer, amended }: Decide
   );
 }
 
-function originOf(choice: Choice): string {
+function originOf(choice: PlainChoice): string {
   return 'origin' in choice ? (choice.origin ?? 'owner') : 'owner';
+}
+
+/**
+ * Turns a choice among the ways that a conflict is shown with into what that way does; any other choice stays.
+ *
+ * @throws ClawError USAGE for a way that the conflict does not have
+ */
+export async function plainChoice(conflict: Conflict, choice: Choice): Promise<PlainChoice> {
+  if (choice.kind !== 'numbers' && choice.kind !== 'rule') return choice;
+  refuseUndecidable(conflict);
+  // Loaded where a way is named: it takes the whole merge to find those of a conflict.
+  const { numberedWay, wayByRule } = await import('./places/chosen-way.ts');
+  if (choice.kind === 'rule') return wayByRule(conflict, choice.rule);
+  return numberedWay(conflict, choice.numbers);
 }
 
 /** Decides conflicts that the owner has finished by hand in `.claw/pending/` without saying so. */
@@ -84,6 +96,7 @@ function isPlace({ layers }: Conflict): boolean {
   return layers[1] === PLAN;
 }
 
+/** @throws ClawError USAGE for a conflict that no content can resolve */
 function refuseUndecidable(conflict: Conflict): void {
   if (canBeDecided(conflict)) return;
   const { path, reason } = conflict;
@@ -95,17 +108,13 @@ function refuseUndecidable(conflict: Conflict): void {
 
 type Place = { readonly root: string; readonly cwd: string };
 
-function decideBy(place: Place, conflict: Conflict, choice: Choice): DecidedText {
+function decideBy(place: Place, conflict: Conflict, choice: PlainChoice): DecidedText {
   switch (choice.kind) {
     case 'ours':
     case 'theirs':
       return { answer: sideOf(conflict, choice.kind), amended: null };
     case 'both':
       return { answer: bothOf(conflict, choice.first), amended: null };
-    case 'numbers':
-      return decideBy(place, conflict, numberedWay(conflict, choice.numbers));
-    case 'rule':
-      return decideBy(place, conflict, wayByRule(conflict, choice.rule));
     case 'with':
       return conflict.values === null
         ? decideText(conflict, readGiven(place, choice.given))

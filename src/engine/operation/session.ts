@@ -69,16 +69,18 @@ function leftOver(root: string): readonly string[] {
   ];
 }
 
-/** Verbs that deal with an operation that waits, or that it cannot get in the way of: but not a second time. */
-const FREE_VERBS = ['continue', 'resolve', 'abort', 'undo', 'resolutions'];
+/** Verbs that deal with an operation that waits, or that it cannot get in the way of; none of them ever waits. */
+const FREE_VERBS = ['continue', 'resolve', 'abort', 'resolutions'];
 
 /**
  * Refuses a verb while another operation waits. A waiting operation may be replaced unless it holds
  * decisions; an update is never begun on top of one.
  */
 async function refuseWaiting(root: string, verb: string): Promise<void> {
+  if (FREE_VERBS.includes(verb)) return;
   const pending = readPending(root);
-  if (pending === null || (FREE_VERBS.includes(verb) && pending.verb !== verb)) return;
+  // It takes back what is installed, whatever waits: but not a second time.
+  if (pending === null || (verb === 'undo' && pending.verb !== verb)) return;
   // Loaded where something waits: it knows how conflicts are laid out.
   const { hasDecisions } = await import('../pending/waiting.ts');
   if (verb !== 'update' && !hasDecisions(root)) return;

@@ -31,10 +31,18 @@ export type Pending = Readonly<z.output<typeof Schema>>;
 export function readPending(root: string): Pending | null {
   const path = join(root, PENDING, OPERATION);
   if (!existsSync(path)) return null;
-  const document = parseDocument(readFileSync(path, 'utf8'));
-  if (document.errors.length > 0) return null;
-  const parsed = Schema.safeParse(document.toJS());
+  const parsed = Schema.safeParse(contentOf(readFileSync(path, 'utf8')));
   return parsed.success ? parsed.data : null;
+}
+
+/** Reads the JSON that is written here, in a fraction of the time that YAML takes; older engines wrote YAML. */
+function contentOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    const document = parseDocument(text);
+    return document.errors.length > 0 ? null : document.toJS();
+  }
 }
 
 /**

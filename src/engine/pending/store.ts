@@ -12,7 +12,7 @@ import { z } from 'zod';
 import type { Decision } from '../compose/resolve-conflict.ts';
 import type { Conflict } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
-import { parseAnswered, renderAnswered } from '../state/resolution-file.ts';
+import { parseDecision, renderDecision } from '../state/resolution-file.ts';
 import type { TreeFile } from '../tree.ts';
 
 const CONFLICTS = '.claw-conflicts.json';
@@ -79,7 +79,7 @@ export function writeDecisions(folder: string, decisions: readonly Decision[]): 
   rmSync(draft, { recursive: true, force: true });
   mkdirSync(draft);
   for (const [index, { amended, ...answered }] of decisions.entries()) {
-    writeFileSync(join(draft, `${index}.yaml`), renderAnswered(answered));
+    writeFileSync(join(draft, `${index}.yaml`), renderDecision(answered));
     if (amended) writeFileSync(join(draft, `${index}.text`), amended);
   }
   // Writes all or nothing: a half-written decision would look like one that was changed by hand.
@@ -93,7 +93,7 @@ export function readDecisions(folder: string): readonly Decision[] {
   if (!existsSync(below)) return [];
   const names = readdirSync(below).filter((name) => name.endsWith('.yaml'));
   return names.map((name) => {
-    const answered = parseAnswered(
+    const answered = parseDecision(
       readFileSync(join(below, name)),
       `.claw/pending/${DECISIONS}/${name}`,
     );

@@ -8,7 +8,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { stringify } from 'yaml';
 import type { Decision, ResolvedConflict } from '../compose/resolve-conflict.ts';
 import type { Conflict } from '../conflict.ts';
 import type { Digest } from '../digest.ts';
@@ -71,7 +70,8 @@ export function writePending(
     layers: [...layers],
     reason,
   }));
-  writeFileSync(join(draft, OPERATION), stringify({ ...operation, conflicts: described }));
+  const text = JSON.stringify({ ...operation, conflicts: described }, null, 2);
+  writeFileSync(join(draft, OPERATION), `${text}\n`);
   writeConflicts(draft, conflicts);
   keepEdited(folder, draft, conflicts);
   writeDecisions(draft, decisions);

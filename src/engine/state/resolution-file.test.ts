@@ -4,7 +4,12 @@ import { stringify } from 'yaml';
 import { digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import { type Answer, resolutionKey, type Subject } from './resolution.ts';
-import { parseResolution, renderAnswered } from './resolution-file.ts';
+import {
+  parseDecision,
+  parseResolution,
+  renderAnswered,
+  renderDecision,
+} from './resolution-file.ts';
 
 const DIGEST = digestBytes('x');
 const SUBJECT: Subject = {
@@ -59,13 +64,26 @@ test('whatever resolves a hunk comes back to the byte: odd bytes, line ends, no 
   fc.assert(
     fc.property(fc.array(hunk, { minLength: 1, maxLength: 3 }), (hunks) => {
       const answer = { kind: 'hunks', hunks } as const;
-      expect(readBack(SUBJECT, answer)).toMatchObject({
-        subject: SUBJECT,
-        answer,
-        origin: 'owner',
-      });
+      const answered = { subject: SUBJECT, answer, origin: 'owner' };
+      expect(readBack(SUBJECT, answer)).toMatchObject(answered);
+      expect(parseDecision(Buffer.from(renderDecision(answered)), PLACE)).toEqual(answered);
     }),
   );
+});
+
+test('a decision that an older engine left as YAML is read, and garbage is refused', () => {
+  const hunk = { base: ['a\n'], ours: ['b\n'], theirs: ['c\n'], resolved: ['b\n', 'c\n'] };
+  const answer = { kind: 'hunks', hunks: [hunk] } as const;
+  const answered = { subject: SUBJECT, answer, origin: 'owner' };
+  expect(parseDecision(renderAnswered(answered), PLACE)).toEqual(answered);
+  for (const text of [
+    '{[',
+    'null',
+    '{}',
+    renderDecision(answered).replace('src/a.ts', '../a.ts'),
+  ]) {
+    expect(() => parseDecision(Buffer.from(text), PLACE)).toThrow(ClawError);
+  }
 });
 
 test('a file, a deletion and a value come back', () => {

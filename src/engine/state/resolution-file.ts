@@ -63,16 +63,14 @@ export type Answered = {
 };
 
 /** Returns a recording as readable text; equal ones give equal bytes. */
-export function renderAnswered({ subject, answer, origin }: Answered): Buffer {
-  const content = {
-    path: subject.path,
-    kind: subject.kind,
-    layers: [...subject.layers],
-    sides: { ...subject.sides },
-    origin,
-    ...plain(answer),
-  };
+export function renderAnswered(answered: Answered): Buffer {
+  const content = plainAnswered(answered, readable);
   return Buffer.from(stringify(content, { lineWidth: 0, aliasDuplicateObjects: false }));
+}
+
+/** Returns a decision that waits, as JSON: each answer reads and writes all of them, where YAML takes most of its time. */
+export function renderDecision(answered: Answered): string {
+  return JSON.stringify(plainAnswered(answered, asText));
 }
 
 /**
@@ -81,8 +79,26 @@ export function renderAnswered({ subject, answer, origin }: Answered): Buffer {
  * @param place the file's name, for errors
  * @throws ClawError RESOLUTION_INVALID
  */
-export function parseAnswered(bytes: Buffer, place: string): Answered {
-  const raw = readYaml(bytes, place);
+function parseAnswered(bytes: Buffer, place: string): Answered {
+  return checkAnswered(readYaml(bytes, place), place);
+}
+
+/**
+ * Reads what {@link renderDecision} wrote, or an older engine as YAML. The same is checked.
+ *
+ * @throws ClawError RESOLUTION_INVALID
+ */
+export function parseDecision(bytes: Buffer, place: string): Answered {
+  let raw: unknown;
+  try {
+    raw = JSON.parse(bytes.toString('utf8'));
+  } catch {
+    raw = readYaml(bytes, place);
+  }
+  return checkAnswered(raw, place);
+}
+
+function checkAnswered(raw: unknown, place: string): Answered {
   const parsed = Schema.safeParse(raw);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
@@ -165,33 +181,49 @@ function toAnswer(raw: z.output<typeof Schema>): Answer {
   return { kind: 'value', value: raw.value ?? null };
 }
 
-function plain(answer: Answer): object {
+/** Writes bytes as text, as long as the same bytes are read from it. */
+type WriteBytes = (bytes: Buffer) => z.output<typeof Bytes>;
+
+function plainAnswered({ subject, answer, origin }: Answered, write: WriteBytes): object {
+  return {
+    path: subject.path,
+    kind: subject.kind,
+    layers: [...subject.layers],
+    sides: { ...subject.sides },
+    origin,
+    ...plainAnswer(answer, write),
+  };
+}
+
+function plainAnswer(answer: Answer, write: WriteBytes): object {
   if (answer.kind === 'value') return { value: answer.value ?? null };
   if (answer.kind === 'file') {
     const { file } = answer;
     if (file === null) return { file: 'absent' };
-    return { file: { content: readable(file.bytes), executable: file.isExecutable } };
+    return { file: { content: write(file.bytes), executable: file.isExecutable } };
   }
+  const written = (lines: readonly string[]) => write(Buffer.from(lines.join(''), 'latin1'));
   return {
     hunks: answer.hunks.map(({ author, base, ours, theirs, resolved }) => ({
       ...(author === undefined ? {} : { author }),
-      base: readableLines(base),
-      ours: readableLines(ours),
-      theirs: readableLines(theirs),
-      resolved: readableLines(resolved),
+      base: written(base),
+      ours: written(ours),
+      theirs: written(theirs),
+      resolved: written(resolved),
     })),
   };
 }
 
-function readableLines(lines: readonly string[]): z.output<typeof Bytes> {
-  return readable(Buffer.from(lines.join(''), 'latin1'));
+function readable(bytes: Buffer): z.output<typeof Bytes> {
+  const text = asText(bytes);
+  const isFaithful =
+    typeof text === 'string' && parse(stringify({ text }, { lineWidth: 0 })).text === text;
+  return isFaithful ? text : { base64: bytes.toString('base64') };
 }
 
-function readable(bytes: Buffer): z.output<typeof Bytes> {
+function asText(bytes: Buffer): z.output<typeof Bytes> {
   const text = bytes.toString('utf8');
-  const isFaithful =
-    Buffer.from(text).equals(bytes) && parse(stringify({ text }, { lineWidth: 0 })).text === text;
-  return isFaithful ? text : { base64: bytes.toString('base64') };
+  return Buffer.from(text).equals(bytes) ? text : { base64: bytes.toString('base64') };
 }
 
 function latin1(bytes: z.output<typeof Bytes>): string {

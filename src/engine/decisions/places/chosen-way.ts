@@ -1,6 +1,6 @@
 import type { Conflict } from '../../conflict.ts';
 import { ClawError } from '../../errors.ts';
-import type { Choice } from '../choice.ts';
+import type { PlainChoice } from '../choice.ts';
 import { type PlaceWay, waysAtPlaces, waysOf } from './ways.ts';
 
 /**
@@ -8,7 +8,7 @@ import { type PlaceWay, waysAtPlaces, waysOf } from './ways.ts';
  *
  * @throws ClawError USAGE for a number that no way has, and for more or fewer numbers than places
  */
-export function numberedWay(conflict: Conflict, numbers: readonly number[]): Choice {
+export function numberedWay(conflict: Conflict, numbers: readonly number[]): PlainChoice {
   const { path, hunks } = conflict;
   const places = waysAtPlaces(conflict);
   if (hunks.length === 0) {
@@ -40,7 +40,7 @@ export function numberedWay(conflict: Conflict, numbers: readonly number[]): Cho
  *
  * @throws ClawError USAGE for a rule that does not resolve it
  */
-export function wayByRule(conflict: Conflict, rule: string): Choice {
+export function wayByRule(conflict: Conflict, rule: string): PlainChoice {
   const ways = waysOf(conflict);
   const way = ways.find((one) => one.rule === rule);
   if (way !== undefined) return way.choice;

@@ -5,7 +5,7 @@ import type { Rule as RuleSchema } from '../../contract/verbs/conflicts.ts';
 import type { Hunk } from '../../merge/lines/hunk.ts';
 import { leavesMarkers } from '../../state/resolution-file.ts';
 import type { Versions } from '../../tree.ts';
-import type { Choice } from '../choice.ts';
+import type { PlainChoice } from '../choice.ts';
 import { answerOfPicks, type Pick } from '../hunk-choices.ts';
 import { mergeWords } from './merge-words.ts';
 import { type MovedEdit, movedEdits } from './moved-ways.ts';
@@ -18,7 +18,7 @@ export type Rule = z.output<typeof RuleSchema>;
 export type PlaceWay = { readonly rule: Rule; readonly label: string; readonly pick: Pick };
 
 /** One numbered way to resolve a conflict as a whole. */
-export type Way = { readonly rule: Rule; readonly label: string; readonly choice: Choice };
+export type Way = { readonly rule: Rule; readonly label: string; readonly choice: PlainChoice };
 
 type ConflictHunk = Extract<Hunk, { kind: 'conflict' }>;
 type Layers = readonly [ours: string, theirs: string];

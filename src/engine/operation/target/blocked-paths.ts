@@ -1,12 +1,9 @@
 import { join } from 'node:path';
 import { OWNER } from '../../compose/plan.ts';
-import type { Conflict } from '../../conflict.ts';
+import { type Conflict, PLAN } from '../../conflict.ts';
 import { lstat } from '../../package/lstat.ts';
 import { listFolder } from '../../state/claw-folder.ts';
 import type { TreeFile } from '../../tree.ts';
-
-/** The other side of a conflict over a place: no layer has a say in it. */
-export const PLAN = 'plan';
 
 type FileChange = {
   readonly path: string;

@@ -28,13 +28,12 @@ export function createFaultFinder(path: string, inputs: Versions<TreeFile | null
   const format = formatOf(path);
   if (format === null) return () => null;
   const { base, ours, theirs } = inputs;
-  const findDefect = createDefectFinder(format, () => ({
-    base: base && textOf(base),
-    ours: ours && textOf(ours),
-    theirs: theirs && textOf(theirs),
-  }));
+  const sides = { ours: ours && textOf(ours), theirs: theirs && textOf(theirs) };
+  const findDefect = createDefectFinder(format, () => ({ base: base && textOf(base), ...sides }));
   return (merged) => {
     const text = textOf(merged);
+    // What is wrong with a side is nothing that the merge brought in, so a side is not read.
+    if (text === sides.ours || text === sides.theirs) return null;
     const defect = findDefect(text);
     return defect === null ? null : faultOf(defect, text);
   };
