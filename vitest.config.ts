@@ -22,6 +22,8 @@ export default defineConfig({
     globalSetup: ['./test/scratch.ts'],
     setupFiles: ['./test/patience.ts'],
     pool: 'forks',
+    // Node reads the files itself, as it does in the product: nothing is transformed.
+    experimental: { viteModuleRunner: false },
     // A worker loads a thousand modules at once: a young heap that begins larger is collected less often.
     execArgv: ['--min-semi-space-size=16'],
     // Most tests wait for processes that they started: one worker for each core would idle.

@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const NAMES = ['commander', 'jsonc-parser', 'semver', 'yaml', 'zod'];
+/** What Node adds to the names of a package that is no module. */
+const MARKS = /^(default|module\.exports|__esModule)$/;
 const FOLDER = 'node_modules/.cache/patchclaw/packages';
 /** Raised where a file is made in another way than before. @type {ReadonlyMap<string, number>} */
 const FORMS = new Map([['commander', 2]]);
@@ -21,7 +23,7 @@ export async function makeOneFilePackages(home) {
     if (file === null || existsSync(file)) continue;
     const { build } = await import('esbuild');
     const names = Object.keys(await import(name));
-    const plain = names.filter((each) => each !== 'default' && each !== 'module.exports');
+    const plain = names.filter((each) => !MARKS.test(each));
     const made = await build({
       stdin: {
         contents: `import * as all from '${name}'; export const { ${plain.join(', ')} } = all;`,
