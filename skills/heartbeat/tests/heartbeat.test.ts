@@ -93,9 +93,6 @@ test('S2-19: every 30 minutes the list is looked at; one without anything on it 
   list(project, '# Heartbeat\n\n<!-- - water\nthe plants -->\n- [ ]\n');
   const { agent, prompts } = speaker();
   const assistant = await startOn(project, agent);
-  expect(await statusOf(assistant)).toBe(
-    'every 30 minutes, all day (UTC); today none yet; next Sat 21 Nov 2026, 12:30',
-  );
   await beat(assistant, 2);
   expect(prompts).toEqual([]);
   list(project, '# Heartbeat\n- is the cellar dry?\n');
@@ -104,8 +101,8 @@ test('S2-19: every 30 minutes the list is looked at; one without anything on it 
     expect.stringMatching(/This is your heartbeat.*answer HEARTBEAT_OK and nothing/s),
   ]);
   expect(prompts[0]).toMatch(/main\/HEARTBEAT\.md says:\n# Heartbeat\n- is the cellar dry\?$/);
-  expect(await statusOf(assistant)).toContain(
-    'today 1 quiet, 2 skipped (HEARTBEAT.md lists nothing); next Sat 21 Nov 2026, 14:00',
+  expect(await statusOf(assistant)).toBe(
+    'every 30 minutes, all day (UTC); today 1 quiet, 2 skipped (HEARTBEAT.md lists nothing); next Sat 21 Nov 2026, 14:00',
   );
   await assistant.stop();
 });
@@ -191,7 +188,11 @@ test('beats that a stop has missed are made up for by one, and a beat that was u
   // Killed at once after a beat was due, the next process does not beat again before its time.
   const third = speaker('HEARTBEAT_OK');
   const again = await startOn(project, third.agent, {}, clock);
-  expect(await statusOf(again)).toContain('next Sat 21 Nov 2026, 20:41');
+  await isIdle(again);
+  expect(third.prompts).toHaveLength(0);
+  clock.pass(1_000);
+  await vi.waitFor(() => expect(third.prompts).toHaveLength(1));
+  await isIdle(again);
   await again.stop();
 });
 
@@ -207,7 +208,6 @@ test('after the clock was set back by a day, the next beat comes in its time, an
   expect(await statusOf(before)).toContain('next Fri 20 Nov 2026, 13:01');
   await before.stop();
   const after = await startOn(project, agent, {}, clock);
-  expect(await statusOf(after)).toContain('next Fri 20 Nov 2026, 13:01');
   await beat(after);
   expect(prompts).toHaveLength(2);
   await after.stop();

@@ -84,6 +84,7 @@ test('an entry that cannot be used is told of, and takes no other with it', asyn
     'Not a name': { command: 'x' },
     empty: {},
     old: { type: 'sse', url: 'https://far.example/sse' },
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder of the server list
     key: { url: 'https://far.example/mcp', headers: { Authorization: 'Bearer ${FAR_KEY}' } },
     file: { url: 'file:///etc/passwd' },
     gone: { command: 'npx', args: ['-y', '@far/server@1'] },

@@ -46,6 +46,7 @@ test('without groups it is for the owner alone, with * for all; tools of the lis
 
 test('a server gets what its entry names and no more, with settings put in their places', async () => {
   await using opened = await connected(
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: placeholders of the server list
     { env: { KEY: 'key ${FAR_KEY}', MODE: '${MODE:-plain}' } },
     'well',
     { FAR_KEY: 'k1', SECRET: 's' },
