@@ -188,6 +188,7 @@ test('beats that a stop has missed are made up for by one, and a beat that was u
   // Killed at once after a beat was due, the next process does not beat again before its time.
   const third = speaker('HEARTBEAT_OK');
   const again = await startOn(project, third.agent, {}, clock);
+  clock.pass(59_000);
   await isIdle(again);
   expect(third.prompts).toHaveLength(0);
   clock.pass(1_000);
