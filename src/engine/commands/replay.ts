@@ -14,7 +14,7 @@ import type { Operation } from '../operation/types.ts';
 import { checkRelations, orderLayers } from '../package/order.ts';
 import type { SkillPackage } from '../package/package.ts';
 import { treeReader } from '../state/disk.ts';
-import type { State } from '../state/state-file.ts';
+import { readState, type State } from '../state/state-file.ts';
 import { type StructuredKind, structuredKind } from '../structured/kind.ts';
 import { listTransactions } from '../transaction/records.ts';
 import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
@@ -26,11 +26,8 @@ import { restorePackages } from './restore.ts';
  * state was published in, what is neither is the owner's.
  */
 export async function planReplay(context: PlanningContext): Promise<Operation<'replay'>> {
-  const installation = await readInstallation(context.root, {
-    base: (root, core) => statBase(root, core, context.now),
-  });
+  const [installation, layers] = await readTogether(context);
   const state = requireState(installation);
-  const layers = await restorePackages(context, installation, state);
   checkRelations(layers);
   const found = compareWithDisk(installation, layers, state);
   const plan = planLayers({
@@ -57,6 +54,23 @@ export async function planReplay(context: PlanningContext): Promise<Operation<'r
     warnings: [],
     data: {},
   };
+}
+
+/** Reads what is installed, and the packages of its layers while git hands out a release that did not come along. */
+async function readTogether(
+  context: PlanningContext,
+): Promise<readonly [Installation, readonly SkillPackage[]]> {
+  const { root, now } = context;
+  const state = readState(root);
+  const installing = readInstallation(root, {
+    state,
+    base: (_, core) => statBase(root, core, now),
+  });
+  if (state === null) return [await installing, []];
+  const restoring = restorePackages(context, installing, state);
+  // Neither goes on after the other one failed; and of two failures it is always the core's that is told.
+  await Promise.allSettled([installing, restoring]);
+  return [await installing, await restoring];
 }
 
 type Found = {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { ManifestCache } from '../cache/manifests.ts';
 import { digestFile } from '../digest.ts';
 import { ClawError } from '../errors.ts';
@@ -21,16 +22,19 @@ import type { LayerState, State } from '../state/state-file.ts';
  * `.claw/packages/`, else from their source, if it still has the pinned digest. Ancestors that were inferred
  * for them are found in the history by their digests.
  *
+ * @param installation may still be read: only those ancestors need it
  * @throws ClawError DIGEST_MISMATCH for a package that is gone or has changed
  */
 export async function restorePackages(
   context: EngineContext,
-  installation: Installation,
+  installation: Promise<Installation>,
   state: State,
 ): Promise<readonly SkillPackage[]> {
   const packages: SkillPackage[] = [];
   const manifests = new ManifestCache(context.root);
   for (const layer of state.layers) {
+    // git, which hands out the release meanwhile, waits for no more than one package.
+    await setImmediate();
     const restoring = { context, installation, manifests };
     packages.push(await restorePackage(restoring, layer, packages));
   }
@@ -40,7 +44,7 @@ export async function restorePackages(
 
 type Restoring = {
   readonly context: EngineContext;
-  readonly installation: Installation;
+  readonly installation: Promise<Installation>;
   readonly manifests: ManifestCache;
 };
 
@@ -55,7 +59,7 @@ async function restorePackage(
   );
   return await unlessMismatched(
     () => keptBases(context.root, layer, bare),
-    () => restoreBases(installation, layer, bare, others),
+    async () => restoreBases(await installation, layer, bare, others),
   );
 }
 

@@ -62,15 +62,20 @@ type BaseReader = (root: string, core: State['core']) => TreeDigests | null;
  * Reads what is installed; where nothing is, takes the core as the first command on a codebase does.
  *
  * @param options `base` says how closely `.claw/base/` is looked at: by default the digests of an earlier
- *   command do, and each file is checked when it is read; where it is not the pinned core, that is found again
+ *   command do, and each file is checked when it is read; where it is not the pinned core, that is found again.
+ *   `state` is that of this folder, where it was just read
  */
 export async function readInstallation(
   root: string,
-  options: { readonly request?: ReleaseRequest; readonly base?: BaseReader } = {},
+  options: {
+    readonly request?: ReleaseRequest;
+    readonly base?: BaseReader;
+    readonly state?: State | null;
+  } = {},
 ): Promise<Installation> {
   const { request = NO_REQUEST, base = readBaseDigests } = options;
   const config = readConfig(root);
-  const state = readState(root);
+  const state = options.state === undefined ? readState(root) : options.state;
   if (state !== null) {
     const kept = base(root, state.core);
     const taken = kept === null ? await findRelease(root, config, state) : null;

@@ -5,6 +5,7 @@ import { clean, rcompare } from 'semver';
 import { digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import type { Tree, TreeFile } from '../tree.ts';
+import { runGitInFiles } from './git-in-files.ts';
 
 /** A commit that counts as a release, and the tag that says so. */
 export type ReleaseCommit = { readonly commit: string; readonly tag: string | null };
@@ -14,20 +15,19 @@ export function isGitFolder(root: string): boolean {
   return existsSync(join(root, '.git'));
 }
 
+/** Keeps out what the user has set for people, and programs that git would start. */
+const OWN_SETTINGS = ['-c', 'core.quotePath=false', '-c', 'core.fsmonitor=false'];
+
 /** Runs git in a folder, untouched by the user's aliases and hooks, and returns what it printed. */
 export async function runGit(
   root: string,
   args: readonly string[],
   input: string | Buffer | null = null,
 ): Promise<Buffer> {
-  const child = spawn(
-    'git',
-    ['-c', 'core.quotePath=false', '-c', 'core.fsmonitor=false', ...args],
-    {
-      cwd: root,
-      stdio: ['pipe', 'pipe', 'pipe'],
-    },
-  );
+  const child = spawn('git', [...OWN_SETTINGS, ...args], {
+    cwd: root,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
   const chunks: Buffer[] = [];
   let complaint = '';
   child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -135,7 +135,9 @@ export async function readBlobs(root: string, blobs: readonly Blob[]): Promise<r
     .join('');
   const mark = digestBytes(request);
   const args = ['cat-file', `--batch=${mark} %(objecttype)`, '--filters'];
-  const output = await runGit(root, args, request);
+  const output =
+    (await runGitInFiles(root, [...OWN_SETTINGS, ...args], request)) ??
+    (await runGit(root, args, request));
   const announcement = Buffer.from(`${mark} blob\n`);
   let at = announcement.length;
   return blobs.map(({ path }, index) => {

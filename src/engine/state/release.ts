@@ -121,8 +121,13 @@ async function readPinnedCommit(
   commit: string | null,
 ): Promise<Tree | null> {
   if (commit === null || !isGitFolder(root)) return null;
-  if ((await resolveCommit(root, commit)) === null) return null;
-  return await readCommit(root, commit, (path) => isProjectPath(path, config));
+  try {
+    return await readCommit(root, commit, (path) => isProjectPath(path, config));
+  } catch (error) {
+    // Asked only now, since the commit is nearly always there.
+    if ((await resolveCommit(root, commit)) === null) return null;
+    throw error;
+  }
 }
 
 async function readDisk(root: string, config: CodebaseConfig): Promise<Tree> {

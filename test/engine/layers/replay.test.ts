@@ -56,6 +56,29 @@ test('a clone of the composed tree has nothing to do, and keeps its edits', asyn
   expect(clone.tree()).toEqual(codebase.tree());
 });
 
+test('with only state.yaml the release comes from git and the packages from skills/; where both lack, the release is told', async () => {
+  await using codebase = installation();
+  await codebase.claw('apply', 'alpha', 'beta');
+  await using clone = cloneCore(codebase);
+  for (const name of ['base', 'packages', 'composed']) clone.remove(`.claw/${name}`);
+  clone.git('tag', '--delete', 'v1.0.0');
+  const state = clone.read('.claw/state.yaml');
+  const commit = /commit: ([0-9a-f]{40})/.exec(state)?.[1] ?? '';
+  clone.write({ '.claw/state.yaml': state.replace(commit, 'a'.repeat(40)), 'src/b.ts': 'mine\n' });
+  clone.remove('skills/alpha');
+  for (let turn = 0; turn < 2; turn += 1) {
+    const run = await clone.claw('replay');
+    expect(run.json.error).toMatchObject({ code: 'DIGEST_MISMATCH', path: '.claw/base' });
+  }
+  clone.write({ '.claw/state.yaml': state });
+  const lacking = await clone.claw('replay');
+  expect(lacking.json.error).toMatchObject({ code: 'DIGEST_MISMATCH' });
+  expect(lacking.json.error?.path).toContain('alpha');
+  clone.git('checkout', '--', 'skills', 'src');
+  expect((await clone.claw('replay')).code).toBe(0);
+  expect(clone.tree()).toEqual(codebase.tree());
+});
+
 test('in a mixed tree a file that is neither core nor composed is a conflict', async () => {
   await using codebase = installation();
   addSkill(codebase, 'gamma', { modify: { 'src/b.ts': ['b\n', 'c\n'] } });
