@@ -34,10 +34,16 @@ export async function listEdits(
     else wanted.set(path, digest);
   }
   const cache = new StatCache(root, now);
+  // Listed or not, these are looked at: git lists meanwhile.
+  const disk = new Map([...wanted.keys()].map((path) => [path, cache.digest(path)]));
+  const digestOf = (path: string) => {
+    const known = disk.get(path);
+    return known === undefined ? cache.digest(path) : known;
+  };
   const edits: Edit[] = [];
   for (const path of await listing) {
     const before = wanted.get(path);
-    const digest = cache.digest(path);
+    const digest = digestOf(path);
     // Tracked by git, and no file on disk: gone, where it was published.
     if (digest === null) continue;
     wanted.delete(path);
@@ -48,7 +54,7 @@ export async function listEdits(
   for (const [path, before] of wanted) {
     if (path === 'package-lock.json') continue;
     // The remaining paths are missing on disk, or in folders that the listing skips (skills/, private ones).
-    const digest = cache.digest(path);
+    const digest = digestOf(path);
     if (digest !== before) edits.push({ path, kind: digest === null ? 'delete' : 'modify' });
   }
   cache.save();
