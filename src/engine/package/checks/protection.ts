@@ -115,6 +115,7 @@ function shortNameStems(glob: string): readonly { glob: string; stem: string }[]
 }
 
 function hasShortName(folded: string, stem: string): boolean {
+  if (!folded.includes('~')) return false;
   return folded.split('/').some((part) => {
     const short = /^([^.~]{1,7})~\d{1,6}(\.[^.]{0,3})?$/.exec(part)?.[1];
     if (short === undefined) return false;
