@@ -90,8 +90,11 @@ export async function upgrade(
 export async function replay(context: EngineContext): Promise<VerbResult<'replay'>> {
   const { planReplay } = await import('./commands/replay.ts');
   const { carryOut } = await import('./operation/operation.ts');
-  return await runExclusive(context, 'replay', async () =>
-    carryOut(context, await planReplay(context)),
+  const { withEarlyBase } = await import('./operation/early-base.ts');
+  return await runExclusive(context, 'replay', () =>
+    withEarlyBase(context.root, context.signal, async (early) =>
+      carryOut(context, await planReplay(context, early.bring), early),
+    ),
   );
 }
 

@@ -7,6 +7,7 @@ import { mergeByKey } from '../compose/structured-file.ts';
 import type { Conflict } from '../conflict.ts';
 import { mergeFiles } from '../merge/file.ts';
 import type { PlanningContext } from '../operation/context.ts';
+import type { EarlyBase } from '../operation/early-base.ts';
 import { type Installation, readInstallation, requireState } from '../operation/installation.ts';
 import { pinning } from '../operation/layers.ts';
 import { composeKnown, planLayers, type TargetPlan } from '../operation/target/target.ts';
@@ -24,10 +25,16 @@ import { restorePackages } from './restore.ts';
  * Plans what `state.yaml` lists on the core of this clone. The disk may hold the bare core or the
  * composed tree; in a mixed tree, a file that is neither is a conflict. In the very folder that this
  * state was published in, what is neither is the owner's.
+ *
+ * @param bring called with a release that is to be written, before the work that needs no disk
  */
-export async function planReplay(context: PlanningContext): Promise<Operation<'replay'>> {
+export async function planReplay(
+  context: PlanningContext,
+  bring: EarlyBase['bring'] = async () => {},
+): Promise<Operation<'replay'>> {
   const [installation, layers] = await readTogether(context);
   const state = requireState(installation);
+  if (installation.taken !== null) await bring(installation.taken);
   checkRelations(layers);
   const found = compareWithDisk(installation, layers, state);
   const plan = planLayers({

@@ -18,6 +18,7 @@ import { commitSteps } from '../transaction/commit.ts';
 import type { Step } from '../transaction/step.ts';
 import { checkConsent } from './consent.ts';
 import type { EngineContext, PlanningContext } from './context.ts';
+import type { EarlyBase } from './early-base.ts';
 import type { Installation } from './installation.ts';
 import { intentNotes } from './intent-notes.ts';
 import { preparePackages } from './npm/npm.ts';
@@ -98,11 +99,13 @@ function secretsTaken({ root, taken }: Installation): readonly string[] {
 /**
  * Proves a planned command and commits it. The caller holds the lock and has recovered.
  *
+ * @param early a release that is being written since before the plan was made
  * @throws ClawError CONSENT_NEEDED, PLAN_CHANGED, NPM_FAILED, CHECKS_FAILED, TESTS_FAILED, TREE_CHANGED (plan again)
  */
 export async function carryOut<V extends CarriedVerb>(
   context: PlanningContext,
   operation: Operation<V>,
+  early: EarlyBase | null = null,
 ): Promise<Report<V>> {
   const { root } = context;
   const { plan } = operation;
@@ -121,7 +124,7 @@ export async function carryOut<V extends CarriedVerb>(
   await askForYes(context, operation, planned);
   const packages = await preparePackages(context, operation);
   try {
-    const [proved, base] = await proveAndPrepare(context, operation, packages);
+    const [proved, base] = await proveAndPrepare(context, operation, packages, early);
     throwIfInterrupted(context.signal);
     const { checks, tests, reused, own, note } = proved;
     const data = { ...planned.data, proof: { checks, tests, reused, own, note } };
@@ -189,13 +192,16 @@ async function proveAndPrepare(
   context: PlanningContext,
   operation: Operation,
   packages: Packages,
+  early: EarlyBase | null,
 ): Promise<readonly [Awaited<ReturnType<typeof proveTree>>, Step | null]> {
   const { root, signal, isTrial = false } = context;
   const ending = new AbortController();
   const proving = proveTree(context, operation, packages);
   const brought = isTrial ? null : releaseBrought(operation);
   const signals = [ending.signal, ...(signal ? [signal] : [])];
-  const preparing = brought && prepareBase(root, brought, AbortSignal.any(signals));
+  const preparing =
+    brought &&
+    (early?.stepOf(brought) ?? prepareBase(root, brought, { signal: AbortSignal.any(signals) }));
   proving.catch(() => ending.abort());
   // Neither is left working while what it has laid out is removed.
   await Promise.allSettled([proving, preparing]);

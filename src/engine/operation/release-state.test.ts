@@ -34,7 +34,7 @@ test('a release is written beside its place while other work of the process goes
 test('it ends where the command is interrupted', async () => {
   using project = temporaryProject({});
   const ending = new AbortController();
-  const preparing = prepareBase(project.root, release(), ending.signal);
+  const preparing = prepareBase(project.root, release(), { signal: ending.signal });
   ending.abort();
   await expect(preparing).rejects.toMatchObject({ code: 'INTERRUPTED' });
 });

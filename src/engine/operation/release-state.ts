@@ -37,6 +37,12 @@ export function skillOf(path: string): string | null {
 /** The files that are written or synced in one go, while the other work of this process waits. */
 const AT_ONCE = 16;
 
+type Preparing = {
+  readonly signal?: AbortSignal;
+  /** Called once all files are written: from then on only the disk is waited for. */
+  readonly onWritten?: () => void;
+};
+
 /**
  * Writes a release beside `.claw/base/`, ready to be swapped in by a transaction. Lets other work of this process
  * go on meanwhile: a proof waits for programs most of its time.
@@ -46,7 +52,7 @@ const AT_ONCE = 16;
 export async function prepareBase(
   root: string,
   release: Release,
-  signal?: AbortSignal,
+  { signal, onWritten = () => {} }: Preparing = {},
 ): Promise<Step> {
   const prepared = `.claw/cache/base-${process.pid}`;
   sweepPrepared(root);
@@ -63,7 +69,9 @@ export async function prepareBase(
   });
   // All writes first, then all syncs: the disk then orders them once instead of once per file.
   const isMany = written.length >= WORTH_THE_WHOLE;
-  const isSynced = isMany && (await syncFileSystemMeanwhile(folders, signal));
+  const syncing = isMany ? syncFileSystemMeanwhile(folders, signal) : Promise.resolve(false);
+  onWritten();
+  const isSynced = await syncing;
   if (!isSynced) await inTurns([...written, ...folders], signal, sync);
   return { kind: 'swap', path: BASE, prepared };
 }
