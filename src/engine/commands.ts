@@ -55,9 +55,12 @@ export async function apply(
 ): Promise<VerbResult<'apply'>> {
   const { planApply, requestPackages } = await import('./commands/apply.ts');
   const { carryOut } = await import('./operation/operation.ts');
-  const requested = await requestPackages(context, wanted, request ? { request } : {});
+  const { createTreesReader } = await import('./state/release.ts');
+  const readTrees = createTreesReader();
+  const given = request ? { request, readTrees } : { readTrees };
+  const requested = await requestPackages(context, wanted, given);
   return await runExclusive(context, 'apply', async () =>
-    carryOut(context, await planApply(context, requested, request)),
+    carryOut(context, await planApply(context, requested, request, readTrees)),
   );
 }
 

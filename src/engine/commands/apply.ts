@@ -22,10 +22,12 @@ import {
   isRequested,
   NO_REQUEST,
   type ReleaseRequest,
+  readAhead,
   readReleaseVersion,
+  type TreesReader,
   takeRelease,
 } from '../state/release.ts';
-import { readState, type State } from '../state/state-file.ts';
+import { readState, type State, stateDigest } from '../state/state-file.ts';
 import { hasPending } from '../transaction/recover.js';
 import { checkMapped } from '../update/migrate.ts';
 
@@ -39,22 +41,25 @@ export type Requested = OpenedPackage & {
 type RequestOptions = {
   readonly mode?: 'add' | 'replace';
   readonly request?: ReleaseRequest;
+  readonly readTrees?: TreesReader;
 };
 
 /**
  * Finds, reads and checks the packages of an `apply`: before any lock, before a byte is written.
  *
  * @param options `mode`: whether they join the applied ones, or replace those of the same names;
- *   `request`: the release that the first command takes
+ *   `request`: the release that the first command takes; `readTrees` is set to read it meanwhile
  * @throws ClawError SKILL_NOT_FOUND, ALREADY_INITIALISED, and every refusal of a package
  */
 export async function requestPackages(
   context: EngineContext,
   wanted: readonly string[],
-  { mode = 'add', request = NO_REQUEST }: RequestOptions = {},
+  { mode = 'add', request = NO_REQUEST, readTrees }: RequestOptions = {},
 ): Promise<readonly Requested[]> {
   const { root, cwd } = context;
   const config = readConfig(root);
+  const isFirst = request.release === null && stateDigest(root) === null;
+  if (isFirst && readTrees !== undefined) readAhead(root, config, readTrees);
   const sources = wanted.map((name) => ({ name, found: findPackage(root, cwd, name) }));
   const existingPaths = await listProjectFiles(root, config);
   const options = { protectedPaths: config.protected, existingPaths, projectDir: root };
@@ -117,13 +122,15 @@ function refuseOtherRelease(state: State | null, request: ReleaseRequest): void 
  * Plans the same layers and some more.
  *
  * @param request the release that the first command takes
+ * @param readTrees may have begun to read it
  */
 export async function planApply(
   context: PlanningContext,
   requested: readonly Requested[],
   request: ReleaseRequest = NO_REQUEST,
+  readTrees?: TreesReader,
 ): Promise<Operation<'apply'>> {
-  const installation = await readInstallation(context.root, { request });
+  const installation = await readInstallation(context.root, { request, readTrees });
   const { state } = installation;
   refuseOtherRelease(state, request);
   const installed = readInstalledPackages(installation);

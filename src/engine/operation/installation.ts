@@ -29,6 +29,7 @@ import {
   NO_REQUEST,
   type Release,
   type ReleaseRequest,
+  type TreesReader,
   takeRelease,
 } from '../state/release.ts';
 import type { Resolution } from '../state/resolution.ts';
@@ -63,7 +64,7 @@ type BaseReader = (root: string, core: State['core']) => TreeDigests | null;
  *
  * @param options `base` says how closely `.claw/base/` is looked at: by default the digests of an earlier
  *   command do, and each file is checked when it is read; where it is not the pinned core, that is found again.
- *   `state` is that of this folder, where it was just read
+ *   `state` is that of this folder, where it was just read; `readTrees` may know what a commit holds
  */
 export async function readInstallation(
   root: string,
@@ -71,6 +72,7 @@ export async function readInstallation(
     readonly request?: ReleaseRequest;
     readonly base?: BaseReader;
     readonly state?: State | null;
+    readonly readTrees?: TreesReader | undefined;
   } = {},
 ): Promise<Installation> {
   const { request = NO_REQUEST, base = readBaseDigests } = options;
@@ -96,7 +98,7 @@ export async function readInstallation(
       resolutions: readResolutions(root, state),
     };
   }
-  const taken = await takeRelease(root, config, request);
+  const taken = await takeRelease(root, config, request, options.readTrees);
   const file = (path: string) => taken.files.get(path) ?? null;
   return {
     root,

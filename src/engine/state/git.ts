@@ -98,13 +98,18 @@ export async function listLinks(root: string, commit: string): Promise<readonly 
     .flatMap((line) => /^1[26]0000 [^\t]*\t([\s\S]+)$/.exec(line)?.[1] ?? []);
 }
 
-/** Returns the regular files of a commit below the folder, as a checkout would write them. */
+/**
+ * Returns the regular files of a commit below the folder, as a checkout would write them.
+ *
+ * @param among paths that are wanted at most; all of the commit's by default
+ */
 export async function readCommit(
   root: string,
   commit: string,
   isWanted: (path: string) => boolean,
+  among: readonly string[] = [],
 ): Promise<Tree> {
-  const listing = await runGit(root, ['ls-tree', '-r', '-z', commit]);
+  const listing = await runGit(root, ['ls-tree', '-r', '-z', commit, '--', ...among]);
   const entries = listing
     .toString('utf8')
     .split('\0')

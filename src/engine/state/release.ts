@@ -45,15 +45,40 @@ export function isRequested({ release, coreVersion }: ReleaseRequest): boolean {
   return release !== null || coreVersion !== null;
 }
 
+/** Reads what of a commit belongs to a release. */
+export type TreesReader = (root: string, config: CodebaseConfig, commit: string) => Promise<Trees>;
+
+/** Returns what reads each commit once, for one command that asks twice: a commit never changes. */
+export function createTreesReader(): TreesReader {
+  const known = new Map<string, Promise<Trees>>();
+  return (root, config, commit) => {
+    const key = JSON.stringify([commit, config]);
+    const trees = known.get(key) ?? readReleaseCommit(root, config, commit);
+    known.set(key, trees);
+    return trees;
+  };
+}
+
+/** Begins to read the release that a first command takes, while that does other work. */
+export function readAhead(root: string, config: CodebaseConfig, readTrees: TreesReader): void {
+  if (!isGitFolder(root)) return;
+  const reading = findReleaseCommit(root).then(async (newest) => {
+    if (newest !== null) await readTrees(root, config, newest.commit);
+  });
+  reading.catch(() => {}); // Told where the release is taken.
+}
+
 /**
  * Finds and reads the release of a codebase.
  *
+ * @param readTrees may have begun to read its commit
  * @throws ClawError RELEASE_NOT_FOUND when the named ref or folder does not exist, VERSION_INVALID
  */
 export async function takeRelease(
   root: string,
   config: CodebaseConfig,
   request: ReleaseRequest,
+  readTrees: TreesReader = readReleaseCommit,
 ): Promise<Release> {
   if (request.coreVersion !== null && valid(request.coreVersion) === null) {
     throw new ClawError(
@@ -61,7 +86,7 @@ export async function takeRelease(
       `${request.coreVersion} is not a version. Give three numbers, such as 1.4.0.`,
     );
   }
-  const found = await findFiles(root, config, request.release);
+  const found = await findFiles({ root, config, readTrees }, request.release);
   const tagVersion = found.tag === null ? null : clean(found.tag);
   return {
     files: found.files,
@@ -85,7 +110,8 @@ export async function readReleaseVersion(
     const paths = ['package.json'].filter(isManifest);
     return packageVersion(readTree(root, paths));
   }
-  const version = packageVersion(await readCommit(root, newest.commit, isManifest));
+  const files = await readCommit(root, newest.commit, isManifest, ['package.json']);
+  const version = packageVersion(files);
   return version ?? (newest.tag === null ? null : clean(newest.tag));
 }
 
@@ -138,12 +164,15 @@ type Found = Pick<Release, 'files' | 'extras' | 'commit' | 'from' | 'warnings'> 
   readonly tag: string | null;
 };
 
-async function findFiles(
-  root: string,
-  config: CodebaseConfig,
-  requested: string | null,
-): Promise<Found> {
-  if (requested !== null) return await findRequested(root, config, requested);
+type Place = {
+  readonly root: string;
+  readonly config: CodebaseConfig;
+  readonly readTrees: TreesReader;
+};
+
+async function findFiles(place: Place, requested: string | null): Promise<Found> {
+  if (requested !== null) return await findRequested(place, requested);
+  const { root, config, readTrees } = place;
   const newest = isGitFolder(root) ? await findReleaseCommit(root) : null;
   if (newest === null) {
     const files = await readDisk(root, config);
@@ -151,7 +180,7 @@ async function findFiles(
     const extras = readExtras(root);
     return { files, extras, commit: null, tag: null, from: 'disk', warnings };
   }
-  const trees = await readReleaseCommit(root, config, newest.commit);
+  const trees = await readTrees(root, config, newest.commit);
   if (newest.tag !== null) return { ...trees, ...newest, from: 'tag', warnings: [] };
   const warnings = [
     'No commit is tagged: HEAD counts as the release. `claw init --release` names another.',
@@ -160,13 +189,12 @@ async function findFiles(
 }
 
 async function findRequested(
-  root: string,
-  config: CodebaseConfig,
+  { root, config, readTrees }: Place,
   requested: string,
 ): Promise<Found> {
   const commit = isGitFolder(root) ? await resolveCommit(root, requested) : null;
   if (commit !== null) {
-    const trees = await readReleaseCommit(root, config, commit);
+    const trees = await readTrees(root, config, commit);
     const isTag = (await resolveCommit(root, `refs/tags/${requested}`)) === commit;
     const tag = isTag ? requested : ((await findVersionTag(root, commit)) ?? requested);
     return { ...trees, commit, tag, from: isTag ? 'tag' : 'commit', warnings: [] };
