@@ -1,4 +1,4 @@
-import { renamesOf } from '../compose/renames.ts';
+import { renamesOf } from '../compose/files/renames.ts';
 import { ClawError } from '../errors.ts';
 import type { PlanningContext } from '../operation/context.ts';
 import { type Edit, listEdits } from '../operation/edits.ts';

@@ -1,9 +1,9 @@
 import { statBase } from '../cache/base-digests.ts';
 import { answeredFile } from '../compose/answer.ts';
 import type { Composition } from '../compose/composition.ts';
+import { mergeByKey } from '../compose/files/structured-file.ts';
 import { OWNER } from '../compose/plan.ts';
 import { type Decision, resolveConflict } from '../compose/resolve-conflict.ts';
-import { mergeByKey } from '../compose/structured-file.ts';
 import type { Conflict } from '../conflict.ts';
 import { mergeFiles } from '../merge/file.ts';
 import type { PlanningContext } from '../operation/context.ts';

@@ -1,12 +1,12 @@
 import { answeredFile } from '../compose/answer.ts';
 import { conflictHunks } from '../compose/conflict-hunks.ts';
+import { mergeByKey } from '../compose/files/structured-file.ts';
 import { OWNER } from '../compose/plan.ts';
 import {
   type Decision,
   type ResolvedConflict,
   resolveConflict,
 } from '../compose/resolve-conflict.ts';
-import { mergeByKey } from '../compose/structured-file.ts';
 import type { Conflict } from '../conflict.ts';
 import { resultOf, type VerbResult } from '../contract/result.ts';
 import { type Digest, digestBytes, digestFile } from '../digest.ts';

@@ -3,7 +3,7 @@ import {
   findContainedParts,
   gaveWayNotes,
   keptNotes,
-} from '../compose/contained-changes.ts';
+} from '../compose/contained/contained-changes.ts';
 import type { PlanningContext } from '../operation/context.ts';
 import {
   readInstallation,

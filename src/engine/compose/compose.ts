@@ -6,9 +6,9 @@ import { readOwnStructured } from '../state/config.ts';
 import { isSameFile, type TreeFile } from '../tree.ts';
 import { ComposedTree, type Composition } from './composition.ts';
 import { composeDeclarations } from './declarations.ts';
+import { Renames } from './files/renames.ts';
 import { mergeLayer } from './layer.ts';
 import type { MergeContext } from './merge-context.ts';
-import { Renames } from './renames.ts';
 import { type KnownAnswers, NO_ANSWERS, resolveConflict } from './resolve-conflict.ts';
 
 export type ComposeInput = {

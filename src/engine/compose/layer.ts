@@ -7,17 +7,17 @@ import { type StructuredKind, structuredKind } from '../structured/kind.ts';
 import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
 import { answeredFile } from './answer.ts';
 import { authorsOf } from './blame/attribution.ts';
-import { changesFrom, changesTogether } from './changes-of-path.ts';
 import { conflictHunks } from './conflict-hunks.ts';
-import { decidedKey, takeLostFile } from './deleted-file.ts';
+import { changesFrom, changesTogether } from './contained/changes-of-path.ts';
+import { changeOf, followed } from './contained/own-change.ts';
+import { takeWholeChange } from './contained/whole-change.ts';
+import { decidedKey, takeLostFile } from './files/deleted-file.ts';
+import { takeRewrittenFile } from './files/rewritten-file.ts';
+import { mergeByKey } from './files/structured-file.ts';
+import { mergeWithoutBase } from './files/without-base.ts';
 import { draftOf, joinLayer } from './joint.ts';
 import type { MergeContext } from './merge-context.ts';
-import { changeOf, followed } from './own-change.ts';
-import { takeRewrittenFile } from './rewritten-file.ts';
-import { mergeByKey } from './structured-file.ts';
 import { faultTogether } from './together.ts';
-import { takeWholeChange } from './whole-change.ts';
-import { mergeWithoutBase } from './without-base.ts';
 
 const DISAGREE: FileMerge = {
   kind: 'conflict',

@@ -4,7 +4,7 @@ import type { SkillPackage } from '../package/package.ts';
 import type { OwnStructured } from '../structured/kind.ts';
 import type { TreeFile } from '../tree.ts';
 import type { ComposedTree } from './composition.ts';
-import type { Renames } from './renames.ts';
+import type { Renames } from './files/renames.ts';
 import type { ConflictOutcome } from './resolve-conflict.ts';
 
 /** The tree under composition, with everything that merging a layer onto it needs. */

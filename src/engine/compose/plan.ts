@@ -7,13 +7,13 @@ import { answeredFile } from './answer.ts';
 import { authorOf } from './blame/attribution.ts';
 import type { Composition } from './composition.ts';
 import { conflictHunks } from './conflict-hunks.ts';
+import { mergeByKey } from './files/structured-file.ts';
 import {
   type KnownAnswers,
   NO_ANSWERS,
   type ResolvedConflict,
   resolveConflict,
 } from './resolve-conflict.ts';
-import { mergeByKey } from './structured-file.ts';
 import { faultTogether } from './together.ts';
 
 /** The name that the owner's side of a conflict goes by. */

@@ -7,8 +7,8 @@ import {
 } from '../compose/blame/blame.ts';
 import { type Account, blameComposed, lastOwner } from '../compose/blame/blame-composed.ts';
 import { compose } from '../compose/compose.ts';
+import { findKind } from '../compose/files/structured-file.ts';
 import { OWNER } from '../compose/plan.ts';
-import { findKind } from '../compose/structured-file.ts';
 import { conflictFile } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
 import {

@@ -1,7 +1,11 @@
 import { type Blamed, blameStep, EDIT_OWNER, isBinary } from '../compose/blame/blame.ts';
 import type { Account } from '../compose/blame/blame-composed.ts';
-import { containedNotes, findContainedParts, gaveWayNotes } from '../compose/contained-changes.ts';
-import { findKind } from '../compose/structured-file.ts';
+import {
+  containedNotes,
+  findContainedParts,
+  gaveWayNotes,
+} from '../compose/contained/contained-changes.ts';
+import { findKind } from '../compose/files/structured-file.ts';
 import { resultOf, type VerbResult } from '../contract/result.ts';
 import type { EngineContext } from '../operation/context.ts';
 import {

@@ -5,8 +5,8 @@ import { structuredKind } from '../../structured/kind.ts';
 import { isSameFile, type TreeFile } from '../../tree.ts';
 import { type ComposeInput, compose } from '../compose.ts';
 import type { Composition } from '../composition.ts';
+import { mergeByKey } from '../files/structured-file.ts';
 import type { FileChange } from '../plan.ts';
-import { mergeByKey } from '../structured-file.ts';
 import type { Touch } from '../touch.ts';
 
 /**

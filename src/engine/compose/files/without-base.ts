@@ -1,10 +1,10 @@
-import type { FileMerge } from '../merge/file.ts';
-import { diffLines } from '../merge/lines/diff.ts';
-import { at } from '../merge/lines/edits.ts';
-import type { Hunk } from '../merge/lines/hunk.ts';
-import { internLines } from '../merge/lines/intern.ts';
-import { splitLines } from '../merge/lines/lines.ts';
-import type { TreeFile, Versions } from '../tree.ts';
+import type { FileMerge } from '../../merge/file.ts';
+import { diffLines } from '../../merge/lines/diff.ts';
+import { at } from '../../merge/lines/edits.ts';
+import type { Hunk } from '../../merge/lines/hunk.ts';
+import { internLines } from '../../merge/lines/intern.ts';
+import { splitLines } from '../../merge/lines/lines.ts';
+import type { TreeFile, Versions } from '../../tree.ts';
 
 /**
  * Merges a changed file whose ancestor is unknown. Pure insertions are taken. Every line of ours that it

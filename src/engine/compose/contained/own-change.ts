@@ -1,8 +1,8 @@
-import { baseFile, modifiedFile } from '../package/accessors.ts';
-import type { SkillPackage } from '../package/package.ts';
-import type { TreeFile, Versions } from '../tree.ts';
-import { followImports } from './imports/follow.ts';
-import type { MergeContext } from './merge-context.ts';
+import { baseFile, modifiedFile } from '../../package/accessors.ts';
+import type { SkillPackage } from '../../package/package.ts';
+import type { TreeFile, Versions } from '../../tree.ts';
+import { followImports } from '../imports/follow.ts';
+import type { MergeContext } from '../merge-context.ts';
 
 /** Returns a layer's change of a file that it modifies, after the moves of the releases since. */
 export function changeOf(context: MergeContext, layer: SkillPackage, named: string) {

@@ -1,5 +1,5 @@
-import { mapPath, type PathMap } from '../package/manifest/path-map.ts';
-import type { SkillPackage } from '../package/package.ts';
+import { mapPath, type PathMap } from '../../package/manifest/path-map.ts';
+import type { SkillPackage } from '../../package/package.ts';
 
 type Move = { readonly from: string; readonly to: string; readonly by: string };
 

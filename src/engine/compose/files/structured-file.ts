@@ -1,10 +1,10 @@
-import type { Conflict } from '../conflict.ts';
-import { readOwnStructured } from '../state/config.ts';
-import { type StructuredKind, structuredKind } from '../structured/kind.ts';
-import { mergeStructured } from '../structured/merge.ts';
-import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
-import { answeredFile } from './answer.ts';
-import type { ConflictOutcome } from './resolve-conflict.ts';
+import type { Conflict } from '../../conflict.ts';
+import { readOwnStructured } from '../../state/config.ts';
+import { type StructuredKind, structuredKind } from '../../structured/kind.ts';
+import { mergeStructured } from '../../structured/merge.ts';
+import { isSameFile, type TreeFile, type Versions } from '../../tree.ts';
+import { answeredFile } from '../answer.ts';
+import type { ConflictOutcome } from '../resolve-conflict.ts';
 
 /** Returns the kind of a file of a tree that stands on a release; null where it is merged as a text. */
 export function findKind(

@@ -1,12 +1,12 @@
-import type { Conflict } from '../conflict.ts';
-import { containedChanges } from '../merge/contained.ts';
-import type { LineRange } from '../merge/lines/changed-lines.ts';
-import { baseFile, modifiedFile } from '../package/accessors.ts';
-import { mapPath, type PathMap } from '../package/manifest/path-map.ts';
-import type { SkillPackage } from '../package/package.ts';
-import type { Resolution } from '../state/resolution.ts';
-import type { TreeFile } from '../tree.ts';
-import { RELEASE, type ResolvedConflict } from './resolve-conflict.ts';
+import type { Conflict } from '../../conflict.ts';
+import { containedChanges } from '../../merge/contained.ts';
+import type { LineRange } from '../../merge/lines/changed-lines.ts';
+import { baseFile, modifiedFile } from '../../package/accessors.ts';
+import { mapPath, type PathMap } from '../../package/manifest/path-map.ts';
+import type { SkillPackage } from '../../package/package.ts';
+import type { Resolution } from '../../state/resolution.ts';
+import type { TreeFile } from '../../tree.ts';
+import { RELEASE, type ResolvedConflict } from '../resolve-conflict.ts';
 
 /** Changes of a layer to one file that a release contains, though not all that the layer does. */
 export type ContainedPart = {

@@ -1,8 +1,8 @@
-import type { FileMerge, mergeFiles } from '../merge/file.ts';
-import { changedLines, type LineRange } from '../merge/lines/changed-lines.ts';
-import { isSameFile, type TreeFile } from '../tree.ts';
-import type { ComposedTree } from './composition.ts';
-import { decidedKey } from './deleted-file.ts';
+import type { FileMerge, mergeFiles } from '../../merge/file.ts';
+import { changedLines, type LineRange } from '../../merge/lines/changed-lines.ts';
+import { isSameFile, type TreeFile } from '../../tree.ts';
+import type { ComposedTree } from '../composition.ts';
+import { decidedKey } from '../files/deleted-file.ts';
 
 type Composing = {
   readonly tree: ComposedTree;

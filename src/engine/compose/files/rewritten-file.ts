@@ -1,13 +1,13 @@
-import type { Conflict } from '../conflict.ts';
-import type { mergeFiles } from '../merge/file.ts';
-import type { Hunk } from '../merge/lines/hunk.ts';
-import type { AnsweredHunk } from '../state/resolution.ts';
-import { isSameFile, type TreeFile } from '../tree.ts';
-import { answeredFile, isSameLines } from './answer.ts';
-import type { ComposedTree } from './composition.ts';
-import { conflictHunks } from './conflict-hunks.ts';
+import type { Conflict } from '../../conflict.ts';
+import type { mergeFiles } from '../../merge/file.ts';
+import type { Hunk } from '../../merge/lines/hunk.ts';
+import type { AnsweredHunk } from '../../state/resolution.ts';
+import { isSameFile, type TreeFile } from '../../tree.ts';
+import { answeredFile, isSameLines } from '../answer.ts';
+import type { ComposedTree } from '../composition.ts';
+import { conflictHunks } from '../conflict-hunks.ts';
+import type { ConflictOutcome } from '../resolve-conflict.ts';
 import { decidedKey, type LostChange } from './deleted-file.ts';
-import type { ConflictOutcome } from './resolve-conflict.ts';
 
 type Composing = {
   readonly tree: ComposedTree;

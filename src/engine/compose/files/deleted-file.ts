@@ -1,9 +1,9 @@
-import type { Conflict } from '../conflict.ts';
-import type { mergeFiles } from '../merge/file.ts';
-import { isSameFile, type TreeFile } from '../tree.ts';
-import { answeredFile } from './answer.ts';
-import type { ComposedTree } from './composition.ts';
-import type { ConflictOutcome, ResolvedConflict } from './resolve-conflict.ts';
+import type { Conflict } from '../../conflict.ts';
+import type { mergeFiles } from '../../merge/file.ts';
+import { isSameFile, type TreeFile } from '../../tree.ts';
+import { answeredFile } from '../answer.ts';
+import type { ComposedTree } from '../composition.ts';
+import type { ConflictOutcome, ResolvedConflict } from '../resolve-conflict.ts';
 
 type Composing = {
   readonly tree: ComposedTree;

@@ -1,8 +1,8 @@
-import { addedFile, baseFile } from '../package/accessors.ts';
-import type { SkillPackage } from '../package/package.ts';
-import { structuredKind } from '../structured/kind.ts';
-import type { LostChange } from './deleted-file.ts';
-import type { MergeContext } from './merge-context.ts';
+import { addedFile, baseFile } from '../../package/accessors.ts';
+import type { SkillPackage } from '../../package/package.ts';
+import { structuredKind } from '../../structured/kind.ts';
+import type { LostChange } from '../files/deleted-file.ts';
+import type { MergeContext } from '../merge-context.ts';
 import { changeOf, followed } from './own-change.ts';
 import type { LayerChange } from './whole-change.ts';
 
