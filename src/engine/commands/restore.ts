@@ -32,9 +32,14 @@ export async function restorePackages(
 ): Promise<readonly SkillPackage[]> {
   const packages: SkillPackage[] = [];
   const manifests = new ManifestCache(context.root);
+  let isReading = true;
+  const ended = () => {
+    isReading = false;
+  };
+  installation.then(ended, ended);
   for (const layer of state.layers) {
     // git, which hands out the release meanwhile, waits for no more than one package.
-    await setImmediate();
+    if (isReading) await setImmediate();
     const restoring = { context, installation, manifests };
     packages.push(await restorePackage(restoring, layer, packages));
   }
