@@ -1,12 +1,4 @@
-import {
-  closeSync,
-  constants,
-  type Dirent,
-  fstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-} from 'node:fs';
+import { closeSync, constants, type Dirent, fstatSync, openSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ClawError } from '../errors.ts';
 import type { TreeFile } from '../tree.ts';
@@ -19,6 +11,7 @@ import {
   type PackageOptions,
   packageFromFiles,
 } from './package-from-files.ts';
+import { readBytes } from './read-bytes.ts';
 
 // A target's 32 parts and the folder in front of them; what is deeper is refused before it is walked.
 const MAX_WALK_DEPTH = 33;
@@ -43,7 +36,7 @@ export function readPackage(folder: string, options: PackageOptions): SkillPacka
       sizeBytes += bytes;
       checkSize({ files: files.size + 1, bytes: sizeBytes });
     };
-    const file = attempt(folder, path, () => readRegularFile(join(folder, path), accept));
+    const file = attempt(folder, path, () => readRegularFile(`${folder}/${path}`, accept));
     if (file === null) irregular.push({ path, kind: 'special' });
     else files.set(path, file);
   }
@@ -56,7 +49,7 @@ function* walk(folder: string): Generator<{ path: string; entry: Dirent }> {
   for (let at = folders.shift(); at !== undefined; at = folders.shift()) {
     const here = at;
     const entries = attempt(folder, here, () =>
-      readdirSync(join(folder, here), { withFileTypes: true }),
+      readdirSync(`${folder}/${here}`, { withFileTypes: true }),
     );
     for (const entry of entries) {
       const path = here === '' ? entry.name : `${here}/${entry.name}`;
@@ -87,7 +80,7 @@ function readRegularFile(path: string, accept: (bytes: number) => void): TreeFil
     const stats = fstatSync(handle);
     if (!stats.isFile()) return null;
     accept(stats.size);
-    return { bytes: readFileSync(handle), isExecutable: (stats.mode & 0o100) !== 0 };
+    return { bytes: readBytes(handle, stats.size), isExecutable: (stats.mode & 0o100) !== 0 };
   } finally {
     closeSync(handle);
   }

@@ -1,6 +1,7 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { ClawError } from '../errors.ts';
 import { lstat } from '../package/lstat.ts';
+import { readBytes } from '../package/read-bytes.ts';
 import type { Tree, TreeFile } from '../tree.ts';
 
 /**
@@ -42,19 +43,6 @@ function readRegular(root: string, path: string): TreeFile | null {
   } finally {
     closeSync(handle);
   }
-}
-
-/** Reads like `readFileSync`, but saves a stat for each of some thousand files. */
-function readBytes(handle: number, size: number): Buffer {
-  if (size === 0) return readFileSync(handle);
-  const bytes = Buffer.allocUnsafe(size);
-  let end = 0;
-  while (end < size) {
-    const count = readSync(handle, bytes, end, size - end, null);
-    if (count === 0) break;
-    end += count;
-  }
-  return bytes.subarray(0, end);
 }
 
 /** Reads those of the paths that are there. */
