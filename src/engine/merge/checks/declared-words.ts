@@ -9,7 +9,10 @@ const DECLARED = new RegExp(
 );
 /** Matches things without a name that may occur once: the label of a case, the default export. */
 const LABEL = /\bcase\s+([^:]+):|\bexport\s+(default|=)/g;
-/** Words that are names only before a colon; before a bracket, too, where a statement does not begin so. */
+/**
+ * Words that are names only before a colon; before a bracket, too, where a statement does not begin so. Before
+ * another bracket only what is around them tells: `if (a) {` can be a method.
+ */
 const RESERVED = new Set(
   (
     'break const continue debugger do else export extends false finally for function if import in instanceof ' +
@@ -28,6 +31,8 @@ export type DeclaredWord = {
   readonly column: number;
   /** True for the only parameter of a function, without brackets around it. */
   readonly isParameter: boolean;
+  /** True for one that is a name as a member of a class or an object, and a statement elsewhere. */
+  readonly isMember: boolean;
 };
 
 /** Returns the words of a line that may be names. */
@@ -37,7 +42,14 @@ export function declaredWords(line: string): readonly DeclaredWord[] {
   const labels = [...trimmed.matchAll(LABEL)].map(({ 1: label, 2: word, index }): DeclaredWord => {
     const name = label?.trim() ?? word ?? '';
     const column = indent + index;
-    return { name, word: '', key: `${indent} ${name}`, column, isParameter: false };
+    return {
+      name,
+      word: '',
+      key: `${indent} ${name}`,
+      column,
+      isParameter: false,
+      isMember: false,
+    };
   });
   const declared = [...trimmed.matchAll(DECLARED)].flatMap((found): DeclaredWord[] => {
     const { name = '', word = '' } = found.groups ?? {};
@@ -45,13 +57,15 @@ export function declaredWords(line: string): readonly DeclaredWord[] {
     const rest = trimmed.slice(start + name.length);
     if (!isName(name, word, rest)) return [];
     const isParameter = word === '' && /^\s*=>/.test(rest);
-    return [{ name, word, key: `${indent} ${word} ${name}`, column: indent + start, isParameter }];
+    const isMember = RESERVED.has(name) && !COLON.test(rest) && !METHODS.has(name);
+    const key = `${indent} ${word} ${name}`;
+    return [{ name, word, key, column: indent + start, isParameter, isMember }];
   });
   return [...labels, ...declared];
 }
 
 function isName(name: string, word: string, rest: string): boolean {
-  if (RESERVED.has(name)) return COLON.test(rest) || (METHODS.has(name) && CALL.test(rest));
+  if (RESERVED.has(name)) return COLON.test(rest) || CALL.test(rest);
   // `import type { … }`, and a function that is an argument.
   if (name === 'type') return word !== 'import' && word !== 'export';
   return name !== 'async' || !/^\s+\(/.test(rest);

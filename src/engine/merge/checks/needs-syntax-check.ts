@@ -4,7 +4,7 @@ import type { Region } from '../lines/regions.ts';
 import { type Format, isLanguage } from '../syntax/language.ts';
 import { readNesting } from '../syntax/nesting.ts';
 import { declaredWords } from './declared-words.ts';
-import { findClashes, type Placed } from './same-scope.ts';
+import { findClashes, isAmongMembers, type Placed } from './same-scope.ts';
 
 const BRACKETS = /[()[\]{}]/g;
 /** Pairs of places that are compared; where there are more, a parser finds out. */
@@ -56,19 +56,30 @@ function mayDeclareTwice(
       placed[kind].push(...gainedBy(said, before, start));
     }
   }
-  const pairs =
-    side === 'ours'
-      ? [...pairsOf(placed.ours, placed.theirs), ...pairsOf(placed.theirs, placed.open)]
-      : pairsOf(placed.ours, placed.open);
-  if (pairs.length === 0) return false;
-  if (pairs.length > MAX_PAIRS) return true;
+  const pairsAmong = (isWanted: (place: Placed) => boolean) => {
+    const mine = placed.ours.filter(isWanted);
+    const its = placed.theirs.filter(isWanted);
+    const open = placed.open.filter(isWanted);
+    if (side === 'theirs') return pairsOf(mine, open);
+    return [...pairsOf(mine, its), ...pairsOf(its, open)];
+  };
+  const named = pairsAmong(({ isMember }) => !isMember);
+  if (named.length > MAX_PAIRS) return true;
+  const mayBeMembers = pairsAmong(({ isMember }) => isMember).length > 0;
+  if (named.length === 0 && !mayBeMembers) return false;
   const filled = regions.flatMap((region) =>
     linesOf(region.kind === 'conflict' ? { ...region, kind: side } : region, lines),
   );
   const nesting = readNesting(filled);
   if (nesting === null) return true;
-  const isClash = findClashes({ lines: filled, nesting });
-  return pairs.some(([one, other]) => isClash(one, other));
+  const program = { lines: filled, nesting };
+  const isClash = findClashes(program);
+  const members = mayBeMembers
+    ? pairsAmong((place) => place.isMember && isAmongMembers(program, place))
+    : [];
+  return (
+    members.length > MAX_PAIRS || [...named, ...members].some(([one, other]) => isClash(one, other))
+  );
 }
 
 /** Pairs the places of each name that is among both, as long as they are not too many. */

@@ -11,6 +11,8 @@ export type Program = { readonly lines: readonly string[]; readonly nesting: Nes
 const LOOSE = new Set(['var', 'import', 'default', 'as', 'namespace']);
 const FUNCTION = /(?:=>|\bfunction\b[^{]*\))\s*$/;
 const MEMBERS = /(?:^|\s)(?:class|interface|enum)\s[^;]*$/;
+/** The end of what is before an object. */
+const OBJECT = /(?:[=([,:?&|]|\breturn|\bdefault)\s*$/;
 const VAR = /\bvar\b/;
 /** Lines from the end of a function's parameters to its body. */
 const MAX_HEAD = 2;
@@ -48,6 +50,14 @@ export function findClashes({ lines, nesting }: Program): (one: Placed, other: P
     if (!isHidden(one, apart) && !isHidden(other, otherApart)) return true;
     return isInHead(one, apart, otherApart) || isInHead(other, otherApart, apart);
   };
+}
+
+/** Tells whether a place is directly in a class, an interface or an object, and not among statements. */
+export function isAmongMembers({ lines, nesting }: Program, { line, column }: Placed): boolean {
+  const bracket = nesting.brackets[bracketAt(nesting, line, column)];
+  if (bracket?.sign !== '{') return false;
+  const head = (lines[bracket.line] ?? '').slice(0, bracket.column);
+  return MEMBERS.test(head) || OBJECT.test(head);
 }
 
 /** Tells whether a place is on the line of a parameter, or in brackets that begin there. */
