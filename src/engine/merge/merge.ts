@@ -99,7 +99,7 @@ function resolveLast(
   lines: Versions<readonly string[]>,
   format: Format | null,
 ): readonly Region[] | null {
-  const resolved = resolveRest(regions, texts, lines);
+  const resolved = resolveRest(regions, texts, lines, format);
   if (resolved === null) return null;
   const joined = disputeTwins(joinRepeats(resolved, texts), { texts, lines, format });
   const checked = disputeStrays(joined, texts, lines);

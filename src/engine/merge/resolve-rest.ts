@@ -1,21 +1,29 @@
 import type { Versions } from '../tree.ts';
+import { mergeAdjacent } from './lines/adjacent-lines.ts';
 import { partInsertion } from './lines/beside.ts';
 import { sideWithAllWords } from './lines/contained-words.ts';
 import type { Interned } from './lines/intern.ts';
 import { mapVersions, NAMES } from './lines/line-ends.ts';
 import { contentOf } from './lines/lines.ts';
-import type { Region } from './lines/regions.ts';
+import { isInLiteral } from './lines/literal.ts';
+import type { Region, Rule } from './lines/regions.ts';
+import { mergeSpace } from './merge-space.ts';
+import type { Format } from './syntax/language.ts';
+
+type Lines = Versions<readonly string[]>;
 
 /**
- * Resolves all conflicts that are left: those in which one side made every change of the other one, word by word,
- * and insertions beside a changed line. A text with gaps cannot be checked, so it is all or none.
+ * Resolves all conflicts that are left: those in which one side made every change of the other one, word by word, or
+ * changed nothing but space; changes of two neighbouring lines; and insertions beside a changed line. A text with
+ * gaps cannot be checked, so it is all or none.
  *
  * @returns null where a conflict is left, or there was none
  */
 export function resolveRest(
   regions: readonly Region[],
   texts: Interned,
-  lines: Versions<readonly string[]>,
+  lines: Lines,
+  format: Format | null,
 ): readonly Region[] | null {
   const resolved: Region[] = [];
   let isAny = false;
@@ -24,7 +32,8 @@ export function resolveRest(
       resolved.push(region);
       continue;
     }
-    const parts = takeContained(region, lines) ?? partInsertion(region, texts, lines);
+    const answer = answerFor(region, lines, format);
+    const parts = answer === null ? partInsertion(region, texts, lines) : [answer];
     if (parts === null) return null;
     resolved.push(...parts);
     isAny = true;
@@ -32,16 +41,31 @@ export function resolveRest(
   return isAny ? resolved : null;
 }
 
-function takeContained(
-  region: Region,
-  lines: Versions<readonly string[]>,
-): readonly Region[] | null {
-  const kind = sideWithAllWords(
-    mapVersions(NAMES, (name) =>
-      lines[name].slice(region[name].start, region[name].end).map(contentOf),
-    ),
+function answerFor(
+  { base, ours, theirs }: Region,
+  lines: Lines,
+  format: Format | null,
+): Region | null {
+  const place = { base, ours, theirs };
+  const said = mapVersions(NAMES, (name) =>
+    lines[name].slice(place[name].start, place[name].end).map(contentOf),
   );
-  if (kind === null) return null;
-  const { base, ours, theirs } = region;
-  return [{ base, ours, theirs, kind, rule: 'contained' }];
+  const kind = sideWithAllWords(said);
+  if (kind !== null) return { ...place, kind, rule: 'contained' };
+  // Blocks of text in YAML, and steps of which each is told by several lines.
+  if (format === 'yaml') return null;
+  const answers: readonly [Rule, (said: Lines) => readonly string[] | null][] = [
+    ['space', (some) => (isText(place, lines) ? null : mergeSpace(some))],
+    ['adjacent', (some) => (format === 'markdown' ? null : mergeAdjacent(some))],
+  ];
+  for (const [rule, merge] of answers) {
+    const merged = merge(said);
+    if (merged !== null) return { ...place, kind: 'resolved', rule, lines: merged };
+  }
+  return null;
+}
+
+/** Tells whether a stretch may be within a text over several lines, in which all space counts. */
+function isText(place: Versions<{ readonly start: number }>, lines: Lines): boolean {
+  return isInLiteral(lines.base, place.base.start) || isInLiteral(lines.ours, place.ours.start);
 }

@@ -20,9 +20,10 @@ export type Region = Versions<Range> &
 
 /**
  * A rule beyond lines that resolved a conflict; `beside`: lines put in beside a changed one; `contained`: one side
- * has all words that the other one changed.
+ * has all words that the other one changed; `space`: one side changed nothing but space; `adjacent`: each side changed
+ * one of two neighbouring lines.
  */
-export type Rule = 'layout' | 'members' | 'entries' | 'beside' | 'contained';
+export type Rule = 'layout' | 'members' | 'entries' | 'beside' | 'contained' | 'space' | 'adjacent';
 
 /** A border between two regions. */
 export type Cut = Versions<number>;

@@ -48,7 +48,13 @@ function sliceOf(side: Side, lines: Range): Slice | null {
   return words === null ? null : { text: side.text.slice(start, end), start, words };
 }
 
-function layOut(name: Layout['words'], words: Slice, base: Slice, layout: Slice): Layout | null {
+/** Lays out the words of one side as the other side lays out the base's; null where there are none. */
+export function layOut(
+  name: Layout['words'],
+  words: Slice,
+  base: Slice,
+  layout: Slice,
+): Layout | null {
   if (words.words.length === 0) return null;
   const plain = words.text;
   if (words.words.length + base.words.length > MAX_WORDS)

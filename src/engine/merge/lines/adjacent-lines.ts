@@ -1,0 +1,52 @@
+import type { Versions } from '../../tree.ts';
+
+const WORD = /[\w\u0080-\u00ff]+/g;
+/** Text for people: what it says goes on in the next line. */
+const COMMENT = /^\s*(?:\/\/|#(?!!?\[)|\/?\*|--|;|<!--)/;
+
+/**
+ * Merges lines of which each side changed one, one for one, and these two are neighbours.
+ *
+ * A question in comments, whose lines are one text; and where one side replaced a word that the other one brings
+ * into the line beside it, which may be due the same change.
+ *
+ * @param sides lines without their ends
+ * @returns null where the sides changed anything else
+ */
+export function mergeAdjacent(sides: Versions<readonly string[]>): readonly string[] | null {
+  const { base, ours, theirs } = sides;
+  if (ours.length !== base.length || theirs.length !== base.length) return null;
+  const [mine, mineToo] = changesOf(sides, ours);
+  const [other, otherToo] = changesOf(sides, theirs);
+  if (mine === undefined || other === undefined || mineToo !== undefined || otherToo !== undefined)
+    return null;
+  if (Math.abs(mine.index - other.index) !== 1) return null;
+  if ([mine.before, mine.after, other.before, other.after].some((line) => COMMENT.test(line)))
+    return null;
+  if (isSweep(mine, other) || isSweep(other, mine)) return null;
+  return ours.map((line, index) => (index === other.index ? other.after : line));
+}
+
+/** A line that one side changed, and the other one left or changed in another way. */
+type Change = { readonly index: number; readonly before: string; readonly after: string };
+
+function changesOf(
+  { base, ours, theirs }: Versions<readonly string[]>,
+  side: readonly string[],
+): readonly Change[] {
+  return side.flatMap((after, index) => {
+    const before = base[index] ?? '';
+    return after === before || ours[index] === theirs[index] ? [] : [{ index, before, after }];
+  });
+}
+
+/** Tells whether a change replaced a word that another one brings in. */
+function isSweep(one: Change, other: Change): boolean {
+  const [before, after] = [wordsIn(one.before), wordsIn(one.after)];
+  const [known, brought] = [wordsIn(other.before), wordsIn(other.after)];
+  return [...brought].some((word) => before.has(word) && !after.has(word) && !known.has(word));
+}
+
+function wordsIn(line: string): ReadonlySet<string> {
+  return new Set(line.match(WORD));
+}

@@ -1,0 +1,54 @@
+import type { Versions } from '../tree.ts';
+import { mapVersions } from './lines/line-ends.ts';
+import { type LineWords, readLineWords } from './lines/line-words.ts';
+import { layOut } from './syntax/layout.ts';
+import { isSameWords } from './syntax/words.ts';
+
+/** Longer stretches are compared by lines alone, so that no input is slow. */
+const MAX_LENGTH = 20_000;
+
+/**
+ * Merges lines of which one side changed nothing but space, in any language: the other side's words stand in its
+ * layout, and what the other side took out is gone. Where both sides have the same words, the shorter text stands.
+ *
+ * @param sides lines without their ends
+ * @returns null where both sides changed words, each in its own way
+ */
+export function mergeSpace(sides: Versions<readonly string[]>): readonly string[] | null {
+  const lengths = Object.values(sides).map((lines) => lines.join('\n').length);
+  if (lengths.some((length) => length > MAX_LENGTH)) return null;
+  const { base, ours, theirs } = mapVersions(sides, readLineWords);
+  if (isSameWords(ours.words, theirs.words)) {
+    return ours.words.length > 0 ? shorterOf(sides.ours, sides.theirs) : null;
+  }
+  if (base.words.length === 0) return null;
+  if (isSameWords(base.words, ours.words)) return withLayout('theirs', theirs, base, ours);
+  if (isSameWords(base.words, theirs.words)) return withLayout('ours', ours, base, theirs);
+  return null;
+}
+
+/** Returns the words of one side as the other one lays out the base's; as they were, where that would change a word. */
+function withLayout(
+  name: 'ours' | 'theirs',
+  words: LineWords,
+  base: LineWords,
+  layout: LineWords,
+): readonly string[] {
+  const [mine, before, laid] = [words, base, layout].map((some) => ({ ...some, start: 0 }));
+  if (mine === undefined || before === undefined || laid === undefined) return [];
+  const result = layOut(name, mine, before, laid);
+  if (result === null) return [];
+  const lines = linesIn(result.text);
+  return isSameWords(readLineWords(lines).words, words.words) ? lines : linesIn(result.plain);
+}
+
+function linesIn(text: string): readonly string[] {
+  return text.split('\n').slice(1);
+}
+
+/** Returns the shorter of two texts, whichever side it is of; of equal ones the first by its letters. */
+function shorterOf(one: readonly string[], other: readonly string[]): readonly string[] {
+  const [mine, its] = [one.join('\n'), other.join('\n')];
+  const isFirst = mine.length === its.length ? mine <= its : mine.length < its.length;
+  return isFirst ? one : other;
+}
