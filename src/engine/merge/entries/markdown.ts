@@ -3,6 +3,11 @@ import type { Entry } from './entry.ts';
 const DELIMITER = /^\s*(?:\|\s*)?:?-+:?\s*(?:\|\s*:?-+:?\s*)*(?:\|\s*)?$/;
 const BULLET = /^(\s*)([-*+])\s+(?=\S)(.*)$/;
 const FENCE = /^\s*(?:```|~~~)/;
+/** The address of a link, told apart from the text that it is in; of footnotes, which go on, nothing is read. */
+const LINK = /^ {0,3}\[([^\]^][^\]]*)\]:\s+\S+$/;
+/** What a changelog calls the kinds of its points. */
+const KIND =
+  /^\*\*(?:add(?:ed)?|changed?|fix(?:e[ds])?|remov(?:al|ed)|deprecated|security|breaking(?: changes?)?|improv(?:ed|ement)|feature|new|docs):?\*\*$/i;
 
 type Reading = {
   readonly lines: readonly string[];
@@ -12,7 +17,7 @@ type Reading = {
   heading: string;
 };
 
-/** Reads the rows of tables and the points of lists without numbers. */
+/** Reads the rows of tables, the points of lists without numbers, and the addresses of links. */
 export function readMarkdown(lines: readonly string[]): readonly Entry[] {
   const reading: Reading = { lines, entries: [], counts: new Map(), heading: '' };
   for (let index = 0; index < lines.length; ) index = readBlock(reading, index);
@@ -26,6 +31,12 @@ function readBlock(reading: Reading, index: number): number {
   if (FENCE.test(line)) return readFence(reading, index);
   if (isTableHead(lines, index)) return readTable(reading, index);
   if (BULLET.test(line)) return readBullet(reading, index);
+  const [, label] = LINK.exec(line) ?? [];
+  if (label !== undefined) {
+    const list = `${reading.heading}\n[]`;
+    entries.push({ start: index, end: index + 1, list, key: label });
+    return index + 1;
+  }
   const [, signs] = /^(#{1,6})\s/.exec(line) ?? [];
   if (signs !== undefined) {
     const path = withHeading(reading.heading, signs.length, line);
@@ -91,7 +102,11 @@ function readBullet({ lines, entries, heading }: Reading, index: number): number
   return end;
 }
 
-/** Returns the name of a point: what it links to or has in bold or as code at its head, else all of it. */
+/**
+ * Returns the name of a point: what it links to or has in bold or as code at its head, else all of it. That it is an
+ * addition or a fix is no name.
+ */
 function nameIn(text: string): string {
-  return /^(\[[^\]]+\]|\*\*[^*]+\*\*|`[^`]+`)/.exec(text)?.[1] ?? text;
+  const name = /^(\[[^\]]+\]|\*\*[^*]+\*\*|`[^`]+`)/.exec(text)?.[1] ?? text;
+  return KIND.test(name) ? text : name;
 }
