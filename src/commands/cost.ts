@@ -44,7 +44,8 @@ function lastTurnLine(run: TurnRun): string {
     `${((run.endedAt - run.startedAt) / 1_000).toFixed(1)} s`,
     ...(run.model === null ? [] : [run.model]),
   ];
-  const how = run.state === 'answered' ? '' : `, which failed (${run.error ?? run.state})`;
+  const failed = run.state === 'cut_off' ? 'was cut off' : 'failed';
+  const how = run.state === 'answered' ? '' : `, which ${failed} (${run.error ?? run.state})`;
   return `The last turn here${how}: ${parts.join('; ')}.`;
 }
 

@@ -51,6 +51,7 @@ export type { TurnEnd } from './turns/finish.ts';
 export type { Task, TaskSchedule } from './turns/task.ts';
 export type { RunEnd, RunOutcome, TaskRun } from './turns/task-runs.ts';
 export { runsBeside, type Turn } from './turns/turn.ts';
+export type { OpenStep } from './turns/open-steps.ts';
 export type { NewTurnRun, TurnRun, TurnStep } from './turns/turn-runs.ts';
 export { MESSAGES_SHOWN } from './turns/turns.ts';
 export type { Spending } from './usage.ts';

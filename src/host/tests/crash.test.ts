@@ -18,6 +18,50 @@ test('a question that was being worked on is answered by the next process, once'
   await assistant.stop();
 });
 
+test('the steps of a turn that was killed are kept with their cost, and the totals count them', async () => {
+  using project = new TestProject();
+  await killAt(
+    project,
+    `const spent = { inputTokens: 1000, cacheWriteTokens: 0, cacheReadTokens: 0, outputTokens: 10 };
+     const agent = async ({ folder, models: [model] }, events) => {
+       const admission = await events.onModelCall({ model, atMost: spent }, new AbortController().signal);
+       admission.charge(spent);
+       await events.onTool({ folder, name: 'list_tasks', input: {} });
+       events.onOwnToolRun({ kind: 'began', id: 'a', name: 'shell' });
+       now();
+       return await never();
+     };
+     const assistant = await startAssistant(dir, { agent });
+     await assistant.terminal.say('ping');`,
+  );
+  const assistant = await project.start();
+  await vi.waitFor(() => expect(textsOf(assistant.terminal)).toEqual(['pong']));
+  const [again, killed] = assistant.store.turnRuns.newest(5);
+  expect(killed).toMatchObject({
+    turnId: again?.turnId,
+    state: 'cut_off',
+    error: 'ASSISTANT_ENDED',
+    model: 'anthropic/claude-sonnet-4-5',
+    modelCalls: 1,
+    toolCalls: 2,
+    inputTokens: 1_000,
+    microUsd: 3_150,
+  });
+  const steps = assistant.store.turnRuns.stepsOf(killed?.seq ?? 0);
+  expect(steps.map(({ kind, name, error }) => [kind, name, error])).toEqual([
+    ['model', 'anthropic/claude-sonnet-4-5', null],
+    ['host_tool', 'list_tasks', null],
+    ['own_tool', 'shell', 'not ended'],
+  ]);
+  expect(again).toMatchObject({ state: 'answered', modelCalls: 0 });
+  const day = new Date().toISOString().slice(0, 10);
+  expect(assistant.store.usage.total(day)).toMatchObject({ microUsd: 3_150 });
+  await assistant.stop();
+  const third = await project.start();
+  expect(third.store.turnRuns.newest(5)).toHaveLength(2);
+  await third.stop();
+});
+
 test('a question that brings the process down three times is given up, and that is said', async () => {
   using project = new TestProject();
   for (let time = 0; time < 3; time++) await killAt(project, DIES_WORKING);

@@ -19,7 +19,7 @@ export type OrphanedTurns = {
 /**
  * Takes over what another process left. It is dead, so its leases are void: only one process at a
  * time runs on a database. Agents' turns run again and commands go on; either is given up after three
- * ends. Sends that were under way have an unknown outcome.
+ * ends. Sends that were under way have an unknown outcome. Steps that runs had come to are recorded as theirs.
  */
 export function adoptOrphanedTurns({
   store,
@@ -29,6 +29,7 @@ export function adoptOrphanedTurns({
 }: StorePort & InstancePort & ClockPort & TimeoutsPort): OrphanedTurns {
   const lease = { owner: instance, until: now() + timeouts.leaseMs };
   const unsent = store.outbox.recover(now()).map((it) => ({ ...it, outcome: 'unknown' as const }));
+  store.turnRuns.addCutOff();
   const left = store.turns.leftBy({ not: instance });
   const toEnd: { turn: Turn; result: TurnResult }[] = [];
   const toResume: Turn[] = [];

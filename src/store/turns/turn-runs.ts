@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
+import { type OpenStep, openOpenSteps } from './open-steps.ts';
 
 /** Tokens of a step or a whole turn, in the kinds that have prices. */
 export type StepTokens = {
@@ -62,7 +63,14 @@ export interface TurnRunReader {
 export interface TurnRuns extends TurnRunReader {
   /** Adds a run, and deletes those that are too old to be kept. */
   add(run: NewTurnRun): void;
+  /** Notes a step of a run that is under way, so that it outlives the process; `add` takes the run's place. */
+  note(step: OpenStep): void;
+  /** Records the runs that another process left under way. */
+  addCutOff(): void;
 }
+
+/** The end of a run whose process ended before it. */
+const CUT_OFF = { state: 'cut_off', error: 'ASSISTANT_ENDED' } as const;
 
 /** So many runs are kept with their steps, of all chats together; sums of days stay in `usage`. */
 const KEPT_RUNS = 10_000;
@@ -147,12 +155,19 @@ export function openTurnRuns(database: Database): TurnRuns {
     INSERT INTO turn_steps VALUES (:run, :number, :kind, :name, :startedMs, :durationMs, :error,
       :inputTokens, :cacheWriteTokens, :cacheReadTokens, :outputTokens, :microUsd)`);
   const prune = database.prepare('DELETE FROM turn_runs WHERE seq <= ?');
+  const openSteps = openOpenSteps(database);
   const add = database.transaction(({ steps, ...facts }: NewTurnRun) => {
+    openSteps.forget(facts.turnId);
     const run = addRun.run({ ...facts, ...sumOf(steps) }).lastInsertRowid;
     for (const [number, step] of steps.entries()) addStep.run({ ...step, run, number });
     prune.run(Number(run) - KEPT_RUNS);
   });
-  return { ...createTurnRunReader(database), add: (run) => void add(run) };
+  return {
+    ...createTurnRunReader(database),
+    add: (run) => void add(run),
+    note: openSteps.note,
+    addCutOff: database.transaction(() => openSteps.runs(CUT_OFF).forEach((run) => void add(run))),
+  };
 }
 
 /** Returns what reads the record. */

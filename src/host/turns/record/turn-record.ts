@@ -39,8 +39,17 @@ const NO_TOKENS = {
 
 type Draft = { -readonly [Key in keyof TurnStep]: TurnStep[Key] };
 
+/** Is told of a step each time that it changes, with its place; one that is under way is `not ended`. */
+export type OnStep = (step: TurnStep, number: number, runStartedAt: number) => void;
+
+const NOT_ENDED = 'not ended';
+
 /** Begins the record of a run. */
-export function beginRecord(turnId: string, now: () => number): TurnRecord {
+export function beginRecord(
+  turnId: string,
+  now: () => number,
+  onStep: OnStep = () => {},
+): TurnRecord {
   const startedAt = now();
   const steps: Draft[] = [];
   const open = new Map<string, Draft>();
@@ -62,23 +71,35 @@ export function beginRecord(turnId: string, now: () => number): TurnRecord {
     if (steps.length < MAX_STEPS) {
       steps.push(step);
       underWay.add(step);
+      changed({ ...step, error: NOT_ENDED }, steps.length - 1);
     } else leftOut += 1;
     return step;
   }
 
-  function end(step: Draft, error: string | null): void {
+  function end(step: Draft, error: string | null, tokens: Partial<TurnStep> = {}): void {
+    Object.assign(step, tokens);
     step.durationMs = Math.max(0, sinceStart() - step.startedMs);
     step.error = error?.slice(0, MAX_ERROR_CHARS) ?? null;
     underWay.delete(step);
+    changed(step);
+  }
+
+  function changed(step: TurnStep, number = steps.indexOf(step)): void {
+    if (number !== -1) onStep(step, number, startedAt);
   }
 
   function charged(step: Draft, model: Model, counts: TokenCounts | null): void {
     if (!underWay.has(step)) return;
-    end(step, counts === null ? 'no answer' : null);
-    if (counts === null) return;
+    if (counts === null) return end(step, 'no answer');
     const { inputTokens, cacheWriteTokens, cacheReadTokens, outputTokens } = counts;
     const microUsd = costOf(model, counts);
-    Object.assign(step, { inputTokens, cacheWriteTokens, cacheReadTokens, outputTokens, microUsd });
+    end(step, null, {
+      inputTokens,
+      cacheWriteTokens,
+      cacheReadTokens,
+      outputTokens,
+      microUsd,
+    });
   }
 
   return {
@@ -99,7 +120,9 @@ export function beginRecord(turnId: string, now: () => number): TurnRecord {
     },
     passedOver({ id }, { message }) {
       const last = steps.findLast(({ kind, name }) => kind === 'model' && name === id);
-      if (last !== undefined) last.error = message.slice(0, MAX_ERROR_CHARS);
+      if (last === undefined) return;
+      last.error = message.slice(0, MAX_ERROR_CHARS);
+      changed(last);
     },
     async called({ name }, work) {
       const step = begin('host_tool', name);
@@ -127,7 +150,7 @@ export function beginRecord(turnId: string, now: () => number): TurnRecord {
       open.delete(run.id);
     },
     ended({ state, error }) {
-      for (const step of [...underWay]) end(step, 'not ended');
+      for (const step of [...underWay]) end(step, NOT_ENDED);
       const model = steps.find((step) => step.kind === 'model' && step.error === null);
       const times = { startedAt, endedAt: startedAt + sinceStart() };
       return { turnId, model: model?.name ?? null, ...times, state, error, leftOut, steps };

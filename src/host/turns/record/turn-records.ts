@@ -1,4 +1,4 @@
-import type { Turn } from '../../../store/store.ts';
+import type { OpenStep, Turn } from '../../../store/store.ts';
 import type { ClockPort, LogPort, StorePort } from '../../contracts/ports.ts';
 import { beginRecord, type TurnRecord } from './turn-record.ts';
 
@@ -15,9 +15,21 @@ export interface TurnRecords {
 /** Opens the records. One that cannot be stored is logged and left out: the answer matters more. */
 export function openTurnRecords({ store, now, log }: StorePort & ClockPort & LogPort): TurnRecords {
   const running = new Map<string, TurnRecord>();
+
+  function note(step: OpenStep): void {
+    try {
+      store.turnRuns.note(step);
+    } catch (error) {
+      // The whole record is stored with the end of the turn, if there is one.
+      log.warn('a step of a turn was not noted', { turn: step.turnId, error: String(error) });
+    }
+  }
+
   return {
     begin(turn) {
-      const record = beginRecord(turn.id, now);
+      const record = beginRecord(turn.id, now, (step, number, runStartedAt) => {
+        if (running.get(turn.id) === record) note({ turnId: turn.id, runStartedAt, number, step });
+      });
       running.set(turn.id, record);
       return record;
     },
