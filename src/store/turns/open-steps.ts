@@ -99,7 +99,10 @@ function stepOf(text: string): TurnStep | null {
  * commit that waits has it on disk too.
  */
 function withoutSync(database: Database, write: () => void): void {
-  if (database.inTransaction) return write();
+  if (database.inTransaction) {
+    write();
+    return;
+  }
   database.pragma('synchronous = NORMAL');
   try {
     database.transaction(write)();

@@ -90,7 +90,10 @@ export function beginRecord(
 
   function charged(step: Draft, model: Model, counts: TokenCounts | null): void {
     if (!underWay.has(step)) return;
-    if (counts === null) return end(step, 'no answer');
+    if (counts === null) {
+      end(step, 'no answer');
+      return;
+    }
     const { inputTokens, cacheWriteTokens, cacheReadTokens, outputTokens } = counts;
     const microUsd = costOf(model, counts);
     end(step, null, {
