@@ -52,7 +52,8 @@ export type { OpenStep } from './turns/open-steps.ts';
 export type { Task, TaskSchedule } from './turns/task.ts';
 export type { RunEnd, RunOutcome, TaskRun } from './turns/task-runs.ts';
 export { runsBeside, type Turn } from './turns/turn.ts';
-export type { NewTurnRun, TurnRun, TurnStep } from './turns/turn-runs.ts';
+export type { TurnRun } from './turns/turn-runs.ts';
+export type { NewTurnRun, TurnStep } from './turns/turn-step.ts';
 export { MESSAGES_SHOWN } from './turns/turns.ts';
 export type { Spending } from './usage.ts';
 

@@ -1,6 +1,7 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { defineTool } from '../agent-tool.ts';
+import { readText } from '../files/plain-file.ts';
 
 export const tool = defineTool({
   name: 'edit_file',
@@ -13,7 +14,7 @@ export const tool = defineTool({
     replace_all: z.boolean().default(false),
   }),
   async run({ path, old_text, new_text, replace_all }) {
-    const pieces = (await readFile(path, 'utf8')).split(old_text);
+    const pieces = (await readText(path)).split(old_text);
     const found = pieces.length - 1;
     if (found === 0) throw new Error(`The old text is not in ${path}. Read the file again.`);
     if (found > 1 && !replace_all) {

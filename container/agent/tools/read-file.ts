@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { defineTool } from '../agent-tool.ts';
 import { isPdf, readPdf } from '../files/pdf.ts';
+import { checkPlainFile, readText } from '../files/plain-file.ts';
 
 export const tool = defineTool({
   name: 'read_file',
@@ -15,8 +15,9 @@ export const tool = defineTool({
     pages: z.string().max(20).optional().describe('Pages of a PDF: 3, or 3-7; all by default'),
   }),
   async run({ path, from_line, lines, pages }, { signal }) {
+    await checkPlainFile(path);
     if (await isPdf(path)) return await readPdf(path, pages, signal);
-    const text = await readFile(path, 'utf8');
+    const text = await readText(path);
     if (from_line === 1 && lines === undefined) return text;
     const first = from_line - 1;
     const end = lines === undefined ? undefined : first + lines;

@@ -2,6 +2,7 @@ import { appendFile, mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { defineTool } from '../agent-tool.ts';
+import { checkPlainFile } from '../files/plain-file.ts';
 
 const FILES = {
   group: '/workspace/group/CLAUDE.md',
@@ -26,6 +27,7 @@ export const tool = defineTool({
   async run({ text, where }) {
     const path = FILES[where];
     const line = `- ${text.replace(/\s*\n\s*/g, ' ')}\n`;
+    await checkPlainFile(path);
     try {
       await mkdir(dirname(path), { recursive: true });
       // Appends, and never rewrites: the owner may be editing the same file.

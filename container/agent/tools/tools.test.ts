@@ -1,4 +1,5 @@
-import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, symlink, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -40,6 +41,22 @@ test('an edit needs its old text exactly once', async () => {
   expect(await readFile(path, 'utf8')).toBe('a $1 a');
   await edit('a', { replace_all: true });
   expect(await readFile(path, 'utf8')).toBe('$1 $1 $1');
+});
+
+test('a pipe, a device and a file that would fill the memory are refused at once', async () => {
+  const pipe = join(dir, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const refusal = 'is no file but a pipe, a socket or a device';
+  for (const path of [pipe, '/dev/zero']) {
+    await expect(readFileTool.run({ path }, context)).rejects.toThrow(refusal);
+    await expect(writeFile.run({ path, content: 'a' }, context)).rejects.toThrow(refusal);
+    const edit = { path, old_text: 'a', new_text: 'b' };
+    await expect(editFile.run(edit, context)).rejects.toThrow(refusal);
+  }
+  const huge = join(dir, 'huge.txt');
+  await writeFile.run({ path: huge, content: '' }, context);
+  await truncate(huge, 1_900_000_000);
+  await expect(readFileTool.run({ path: huge }, context)).rejects.toThrow('has 1812 MB');
 });
 
 test('a command gives both its outputs and how it ended', async () => {

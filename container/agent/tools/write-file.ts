@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { defineTool } from '../agent-tool.ts';
+import { checkPlainFile } from '../files/plain-file.ts';
 
 export const tool = defineTool({
   name: 'write_file',
@@ -12,6 +13,7 @@ export const tool = defineTool({
     content: z.string(),
   }),
   async run({ path, content }) {
+    await checkPlainFile(path);
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, content);
     return `Wrote ${Buffer.byteLength(content)} bytes to ${path}.`;

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -83,6 +84,20 @@ test('the agent ends it by its tool, once', async () => {
   put('group/BOOTSTRAP.md', 'Ask about the cat.');
   expect(await tool.run({}, context)).toContain(`its text is kept in ${at('group/.done/')}`);
   expect(await tool.run({}, context)).toBe('There is no BOOTSTRAP.md: nothing is to be done.');
+});
+
+test('a pipe or a folder in its place holds nothing up, and is left alone', async () => {
+  const context = agentToolContext({ groupFolder: at('group') });
+  const path = at('group/BOOTSTRAP.md');
+  rmSync(path);
+  execFileSync('mkfifo', [path]);
+  expect(await shown()).not.toContain('What shall I call you');
+  await expect(tool.run({}, context)).rejects.toThrow('is no file');
+  rmSync(path);
+  mkdirSync(path);
+  expect(await shown()).not.toContain('What shall I call you');
+  await expect(tool.run({}, context)).rejects.toThrow('is no file');
+  expect(existsSync(path)).toBe(true);
 });
 
 test('a link in its place is no introduction, and is left alone', async () => {

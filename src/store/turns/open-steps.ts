@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
-import type { NewTurnRun, TurnStep } from './turn-runs.ts';
+import type { NewTurnRun, TurnStep } from './turn-step.ts';
 
 /** A step as far as it has come, of a run that has not ended. */
 export type OpenStep = {

@@ -1,4 +1,5 @@
-import type { TurnRun, TurnStep } from '../../store/turns/turn-runs.ts';
+import type { TurnRun } from '../../store/turns/turn-runs.ts';
+import type { TurnStep } from '../../store/turns/turn-step.ts';
 import { printable } from '../../terminal/printable.ts';
 import { wrap } from '../../terminal/wrap.ts';
 import { fittedTable } from './fitted-table.ts';

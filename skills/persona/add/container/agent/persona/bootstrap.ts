@@ -4,6 +4,8 @@ import type { Places } from '../prompt-section.ts';
 import { readPersonaFile } from './files.ts';
 
 const MAX_BYTES = 20_480;
+/** A file that is longer is no starter, and need not be read to be kept. */
+const MAX_STARTER_BYTES = 65_536;
 /** Files that the introduction fills in. */
 const FILLED = ['IDENTITY', 'USER'] as const;
 
@@ -33,12 +35,18 @@ export async function openBootstrap(
  * `.done/BOOTSTRAP-<day>.md`, since somebody has written in it.
  *
  * @returns where it is kept; null where it was deleted
- * @throws Error ENOENT where there is none
+ * @throws Error ENOENT where there is none; another one where it is no file
  */
 export async function endBootstrap(places: BootstrapPlaces, today: string): Promise<string | null> {
   const path = bootstrapPath(places);
-  const text = await readFile(path, 'utf8');
-  if (text === (await starter('BOOTSTRAP', places))) {
+  const found = await lstat(path);
+  if (!found.isFile()) {
+    throw new Error(
+      `${path} is no file but a folder, a link or a pipe. The owner has to look what it is.`,
+    );
+  }
+  const text = found.size > MAX_STARTER_BYTES ? null : await readFile(path, 'utf8');
+  if (text !== null && text === (await starter('BOOTSTRAP', places))) {
     await unlink(path);
     return null;
   }

@@ -1,0 +1,22 @@
+import { readFile, stat } from 'node:fs/promises';
+
+const MAX_TEXT_BYTES = 67_108_864;
+
+/**
+ * Refuses pipes, sockets and devices, which a read or a write would wait for without end. What is not there, and folders,
+ * are left to whoever opens them.
+ */
+export async function checkPlainFile(path: string): Promise<void> {
+  const found = await stat(path).catch(() => null);
+  if (found === null || found.isFile() || found.isDirectory()) return;
+  throw new Error(`${path} is no file but a pipe, a socket or a device.`);
+}
+
+/** Reads a text file whole; refuses what is no file, and what would fill the agent's memory. */
+export async function readText(path: string): Promise<string> {
+  await checkPlainFile(path);
+  const { size } = await stat(path);
+  if (size <= MAX_TEXT_BYTES) return await readFile(path, 'utf8');
+  const megabytes = Math.ceil(size / 1_048_576);
+  throw new Error(`${path} has ${megabytes} MB, and 64 MB is the most. Take a part by a command.`);
+}
