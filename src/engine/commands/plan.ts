@@ -7,7 +7,7 @@ import { foreseeScripts, NO_SCRIPTS } from '../operation/npm/npm-scripts.ts';
 import { asPlan, reportOperation } from '../operation/operation.ts';
 import type { Operation } from '../operation/types.ts';
 import { PLAIN_UPDATE, type UpdateOptions } from '../operation/update-options.ts';
-import { NO_REQUEST, type ReleaseRequest } from '../state/release.ts';
+import { createTreesReader, NO_REQUEST, type ReleaseRequest } from '../state/release.ts';
 import { planApply, requestPackages } from './apply.ts';
 import { planCustomize } from './customize.ts';
 import { planInit } from './init.ts';
@@ -92,12 +92,12 @@ export async function planVerb(
   switch (verb) {
     case 'init':
       return await planInit(context, release ?? NO_REQUEST);
-    case 'apply':
-      return await planApply(
-        context,
-        await requestPackages(context, args, { request: release ?? NO_REQUEST }),
-        release,
-      );
+    case 'apply': {
+      const readTrees = createTreesReader();
+      const request = release ?? NO_REQUEST;
+      const requested = await requestPackages(context, args, { request, readTrees });
+      return await planApply(context, requested, request, readTrees);
+    }
     case 'remove':
       return await planRemove(context, args);
     case 'upgrade':
