@@ -3,10 +3,12 @@ const DEEP = /^(?:[ \t]|>|[*+-](?=[ \t])|\d{1,9}[.)](?=[ \t])){200}/m;
 
 /** Longer runs of one sign are not Markdown that a person writes. */
 const LONG_RUN = 1_000;
+/** A reader looks for the end of each mark up to the end of its paragraph. */
+const LONG_PARAGRAPH = 50_000;
 
 /**
- * Calls what reads Markdown, unless lists or quotes are nested deeper than people write, or one sign
- * is repeated without end: reading that takes minutes, or all of the stack, and it may be a model or a
+ * Calls what reads Markdown, unless lists or quotes are nested deeper than people write, a paragraph
+ * is longer, or one sign is repeated without end: reading that takes minutes, or all of the stack, and it may be a model or a
  * stranger who wrote it.
  *
  * @returns what `otherwise` makes of the text then
@@ -16,7 +18,9 @@ export function unlessNested<T>(
   read: (markdown: string) => T,
   otherwise: (markdown: string) => T,
 ): T {
-  if (DEEP.test(markdown) || hasLongRun(markdown)) return otherwise(markdown);
+  if (DEEP.test(markdown) || hasLongRun(markdown) || hasLongParagraph(markdown)) {
+    return otherwise(markdown);
+  }
   try {
     return read(markdown);
   } catch (error) {
@@ -32,4 +36,9 @@ function hasLongRun(text: string): boolean {
     if (run >= LONG_RUN && text[at] !== ' ') return true;
   }
   return false;
+}
+
+function hasLongParagraph(text: string): boolean {
+  if (text.length <= LONG_PARAGRAPH) return false;
+  return text.split('\n\n').some((paragraph) => paragraph.length > LONG_PARAGRAPH);
 }

@@ -1,5 +1,6 @@
-import { lexer } from 'marked';
+import { Marked } from 'marked';
 import { unlessNested } from '../lib/markdown-guard.ts';
+import { SHORT_WORDS } from '../lib/markdown-words.ts';
 
 /** A piece of a text that grows: what comes at this place of it. */
 export type GrowingText = {
@@ -23,7 +24,7 @@ export function splitWhole(text: string): { readonly whole: string; readonly ope
   return unlessNested(
     ended,
     (markdown) => {
-      const tokens = lexer(markdown);
+      const tokens = new Marked({ tokenizer: SHORT_WORDS }).lexer(markdown);
       const last = tokens.findLastIndex(({ type }) => type !== 'space' && type !== 'def');
       const length = tokens
         .slice(0, Math.max(last, 0))

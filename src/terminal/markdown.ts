@@ -1,5 +1,6 @@
-import { lexer, type Token, type Tokens } from 'marked';
+import { Marked, type Token, type Tokens } from 'marked';
 import { unlessNested } from '../lib/markdown-guard.ts';
+import { SHORT_WORDS } from '../lib/markdown-words.ts';
 import { renderInline, styled } from './inline.ts';
 import { printable } from './printable.ts';
 import { renderTable } from './table.ts';
@@ -15,7 +16,8 @@ import { wrap } from './wrap.ts';
 export function renderMarkdown(text: string, columns: number): string {
   return unlessNested(
     printable(text),
-    (markdown) => renderBlocks(lexer(markdown), '\n\n', columns),
+    (markdown) =>
+      renderBlocks(new Marked({ tokenizer: SHORT_WORDS }).lexer(markdown), '\n\n', columns),
     (plain) => wrap(plain, columns),
   );
 }

@@ -1,5 +1,6 @@
 import { Marked, type Token, type Tokens } from 'marked';
 import { unlessNested } from '../../lib/markdown-guard.ts';
+import { SHORT_WORDS } from '../../lib/markdown-words.ts';
 
 /**
  * One messenger's way to write what Markdown can say. Arguments are in its notation already, but for `text`.
@@ -30,7 +31,8 @@ export type Notation = {
  * arrives as it is, escaped.
  */
 export function renderMarkdown(markdown: string, notation: Notation): string {
-  const read = (text: string) => new Renderer(notation).blocks(new Marked().lexer(text), TOP);
+  const marked = new Marked({ tokenizer: SHORT_WORDS });
+  const read = (text: string) => new Renderer(notation).blocks(marked.lexer(text), TOP);
   return unlessNested(markdown, read, (text) => notation.escape(text));
 }
 

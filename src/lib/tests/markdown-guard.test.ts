@@ -14,6 +14,7 @@ test.each<[string, (size: number) => string]>([
   // So many steps are as many signs, by their square.
   ['steps', (size) => `${stairs(Math.sqrt(size) * 4)} hello`],
   ['one sign', (size) => `hello ${'!'.repeat(size * 8)}`],
+  ['a word of marks', (size) => `${'_a'.repeat(size / 4)} hello`],
   ['spaces', (size) => `hello${' '.repeat(size * 5)}`],
 ])(
   'what has no end is shown as it is, and four times as much costs about four times: %s',

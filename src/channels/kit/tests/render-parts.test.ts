@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { costOfFourfold, LINEAR_AT_MOST } from '../../../testing/growth.ts';
 import { type Notation, renderMarkdown } from '../markdown.ts';
 import { renderParts } from '../render-parts.ts';
 
@@ -46,4 +47,21 @@ test('a limit may count what is shown, and text that shows nothing is sent as it
   const lengthOf = (text: string) => text.replaceAll(/<[^>]*>/g, '').length;
   const [only, ...none] = renderParts('**bold**', SHOWN, { limit: 8, lengthOf });
   expect([only, none]).toEqual([{ text: '**bold**', plain: '**bold**' }, []]);
+});
+
+test('a long word of marks is read in a time that grows with its length, and arrives whole', () => {
+  const plain: Notation = { ...SHOWN, italic: (inner) => `_${inner}_` };
+  const word = '_a'.repeat(5_000);
+  expect(renderMarkdown(word, plain)).toBe(word);
+  const read = (size: number) => () => void renderMarkdown('_a'.repeat(size), plain);
+  expect(costOfFourfold(2_000, read)).toBeLessThan(LINEAR_AT_MOST);
+});
+
+test('addresses after a long text are links all the same', () => {
+  const long = 'word '.repeat(100);
+  expect(renderMarkdown(`${long}ada@x.org and https://x.y/z`, SHOWN)).toBe(
+    `${long}<link mailto:ada@x.org ada@x.org> and <link https://x.y/z https://x.y/z>`,
+  );
+  const emoji = '🐢'.repeat(300);
+  expect(renderMarkdown(emoji, SHOWN)).toBe(emoji);
 });

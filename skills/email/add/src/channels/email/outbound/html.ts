@@ -1,11 +1,13 @@
 import { Marked, type Tokens } from 'marked';
 import { unlessNested } from '../../../lib/markdown-guard.ts';
+import { SHORT_WORDS } from '../../../lib/markdown-words.ts';
 
 /** Writes Markdown as HTML for a mail. HTML in it is shown as it is written, pictures as links; nothing is loaded. */
 export function htmlOf(markdown: string): string {
   const reader = new Marked({
     async: false,
     gfm: true,
+    tokenizer: SHORT_WORDS,
     renderer: {
       html: ({ text }: Tokens.HTML | Tokens.Tag) => escaped(text),
       image: ({ href, text }) =>
