@@ -24,6 +24,11 @@ const MAX_LENGTH = 1 << 18;
 const MAX_PARSED = 1 << 17;
 /** Nor resolved with one, which reads five texts and their tokens, where a check mostly reads one. */
 const MAX_RESOLVED = 1 << 16;
+/**
+ * Characters that the checks of one text read, the versions of it among them. Counted and not timed, so that the same
+ * texts merge alike on every machine.
+ */
+const MAX_CHECKED = 5 << 17;
 /** Texts with more conflicts than this have little in common. */
 const MAX_CONFLICTS = 200;
 
@@ -75,7 +80,7 @@ export function isSound(
     const readInputs = () => mapVersions(read.lines, decodeLines);
     const findDefect = createDefectFinder(format, readInputs, parse, UNTOLD);
     const disputeMisplaced = checkPlaces(read.texts, read.lines, format, parse);
-    const check = { lines: read.lines, findDefect };
+    const check = { lines: read.lines, findDefect, budget: { left: MAX_CHECKED } };
     if (reopen(disputeMisplaced(read.regions), ['ours'], check) !== read.regions) return false;
     return !isLanguage(format) || !usesLostImport(mergedLines(read), read.lines, format, parse);
   };
@@ -142,9 +147,15 @@ function resolveRead(
   const disputeMisplaced = checkPlaces(texts, lines, format, parse);
   const regions = disputeMisplaced(aligned);
   const suspectSides = sidesToCheck(regions, lines, format);
-  const readInputs = () => mapVersions(lines, decodeLines);
+  const budget = { left: MAX_CHECKED };
+  const readInputs = () => {
+    for (const side of Object.values(lines)) budget.left -= lengthOf(side);
+    return mapVersions(lines, decodeLines);
+  };
   const findDefect = createDefectFinder(format, readInputs, parse, UNTOLD);
-  const check = { lines, findDefect };
+  const check = { lines, findDefect, budget };
+  const holds = (some: readonly Region[], sides: readonly ('ours' | 'theirs')[]) =>
+    reopen(some, sides, check) === some && budget.left > 0;
   if (language !== null && regions.some(isSolvable)) {
     const resolved = resolveConflicts(regions, sides ?? read(), language, isSolvable);
     const isAnyResolved = resolved.some(({ kind }) => kind === 'resolved');
@@ -154,16 +165,14 @@ function resolveRead(
       resolved.some(isConflict) ||
       !usesLostImport(mergedLines({ regions: resolved, lines }), lines, language, parse);
     const isValid = () =>
-      reopen(resolved, checkedSides, check) === resolved &&
-      disputeMisplaced(resolved) === resolved &&
-      hasImports();
+      holds(resolved, checkedSides) && disputeMisplaced(resolved) === resolved && hasImports();
     if (isAnyResolved && isValid()) return resolved;
   }
   const reader = entryReader(format);
   if (reader !== null) {
     const resolved = resolveEntries(regions, lines, reader);
     const sides = resolved.some(isConflict) ? BOTH_SIDES : (['ours'] as const);
-    if (resolved !== regions && reopen(resolved, sides, check) === resolved) return resolved;
+    if (resolved !== regions && holds(resolved, sides)) return resolved;
   }
   return reopen(regions, suspectSides, check);
 }
@@ -171,24 +180,29 @@ function resolveRead(
 type DefectCheck = {
   readonly lines: Lines;
   readonly findDefect: (merged: string) => Defect | null;
+  /** The characters that may still be read. */
+  readonly budget: { left: number };
 };
 
 /**
  * Returns the regions, in dispute where a defect is brought in when conflicts are decided for one of the
- * sides.
+ * sides. Once the budget is spent nothing more is looked for; what was found stays in dispute.
  */
 function reopen(
   regions: readonly Region[],
   sides: readonly ('ours' | 'theirs')[],
   check: DefectCheck,
 ): readonly Region[] {
-  const { lines, findDefect } = check;
+  const { lines, findDefect, budget } = check;
   const isOpen = regions.some(isConflict);
   for (const side of sides) {
+    if (budget.left <= 0) return regions;
     const filled = regions.map(
       (region): Region => (isConflict(region) ? { ...region, kind: side } : region),
     );
-    const defect = findDefect(decodeLines(filled.flatMap((region) => linesOf(region, lines))));
+    const merged = decodeLines(filled.flatMap((region) => linesOf(region, lines)));
+    budget.left -= merged.length;
+    const defect = findDefect(merged);
     // A side that does not fit the lines around a conflict may fit with other words.
     if (defect === null || (defect.kind === 'syntax' && isOpen)) continue;
     const disputed = reopenInvalid(defect, { regions, filled, lines });
