@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
@@ -300,6 +301,25 @@ test('the log is the owner’s alone, and its files are followed by new ones, of
   expect(tools.length).toBeLessThan(60);
   writeFileSync(auditPath(project.dir, 'main'), '{"time": "cut off by a cra', { flag: 'a' });
   expect(lastEntries(project.dir, () => true, 1)).toMatchObject([{ tool: 'tool59' }]);
+  addEntry(project.dir, { ...entry, tool: 'after the crash' });
+  expect(lastEntries(project.dir, () => true, 1)).toMatchObject([{ tool: 'after the crash' }]);
+});
+
+test('a pipe in the place of the log holds nothing up, and lets no call through', async () => {
+  using chat = caller();
+  const path = auditPath(chat.dataDir, 'family');
+  mkdirSync(join(path, '..'), { recursive: true });
+  execFileSync('mkfifo', [path]);
+  expect(await chat.refusalOf('shell', { command: 'ls' })).toContain('could not look at this call');
+});
+
+test('a key that a command continues on the next line stays out of the log', async () => {
+  using chat = caller();
+  const command = `curl -H "Authorization: Bearer ${KEY.slice(0, 20)}\\\n${KEY.slice(20)}" https://x.example`;
+  await chat.refusalOf('shell', { command });
+  const text = readFileSync(auditPath(chat.dataDir, 'family'), 'utf8');
+  expect(text).not.toContain(KEY.slice(20));
+  expect(text).toContain('https://x.example');
 });
 
 test('results lose signs for a terminal, those of the host their keys, and files of an agent nothing', async () => {

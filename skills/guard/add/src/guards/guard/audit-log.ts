@@ -8,6 +8,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  readSync,
   renameSync,
   writeSync,
 } from 'node:fs';
@@ -50,15 +51,31 @@ export function auditPath(dataDir: string, chat: string, age = 0): string {
 export function addEntry(dataDir: string, entry: AuditEntry, largestBytes = LARGEST_BYTES): void {
   const path = auditPath(dataDir, entry.chat);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW } = constants;
-  const file = openSync(path, O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW, 0o600);
+  const { O_APPEND, O_CREAT, O_RDWR, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const file = openSync(path, O_APPEND | O_CREAT | O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0o600);
   try {
     fchmodSync(file, 0o600);
-    writeSync(file, `${JSON.stringify(entry)}\n`);
+    const found = fstatSync(file);
+    if (!found.isFile()) throw new Error(`${path} is no file.`);
+    const begin = endsInLine(file, found.size) ? '' : '\n';
+    writeWhole(file, Buffer.from(`${begin}${JSON.stringify(entry)}\n`));
     if (fstatSync(file).size > largestBytes) rotate(dataDir, entry.chat);
   } finally {
     closeSync(file);
   }
+}
+
+/** Half a line of a crash or a full disk would take the next one with it. */
+function endsInLine(file: number, size: number): boolean {
+  if (size === 0) return true;
+  const last = Buffer.alloc(1);
+  readSync(file, last, 0, 1, size - 1);
+  return last.toString() === '\n';
+}
+
+/** On a full disk a part of a line is written without an error. */
+function writeWhole(file: number, bytes: Buffer): void {
+  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
 }
 
 function rotate(dataDir: string, chat: string): void {

@@ -47,9 +47,15 @@ export function maskText(text: string): string {
     .replace(LOGIN, `$1${MASK}`);
 }
 
+/** A shell takes a line that ends so and the next one as one line: a key may go over both. */
+function withoutContinuations(text: string): string {
+  return text.replace(/\\\r?\n/g, '');
+}
+
 /** Returns data with its secrets masked and its long texts cut, small enough for a line of a log. */
 export function maskData(data: unknown, depth = 0): unknown {
-  if (typeof data === 'string') return shortened(maskText(data.slice(0, 4 * LONGEST)), data.length);
+  if (typeof data === 'string')
+    return shortened(maskText(withoutContinuations(data.slice(0, 4 * LONGEST))), data.length);
   if (typeof data !== 'object' || data === null) return data;
   if (depth >= DEEPEST) return '…';
   if (Array.isArray(data)) {
