@@ -3,6 +3,10 @@ export type Order = (one: string, other: string) => boolean;
 
 /** Fewer names are in order by chance. */
 const MIN_NAMES = 3;
+/** Numbers, as of requests and issues, are not. */
+const NUMBER = /^#?\d+$/;
+const byNumber: Order = (one, other) =>
+  Number(one.replace('#', '')) < Number(other.replace('#', ''));
 const ORDERS: readonly Order[] = [
   (one, other) => one < other,
   (one, other) => one.toLowerCase() < other.toLowerCase(),
@@ -10,7 +14,10 @@ const ORDERS: readonly Order[] = [
 
 /** Finds the order in which the names of all versions of a list are; null where there is none. */
 export function orderOfNames(versions: readonly (readonly (string | null)[])[]): Order | null {
-  if (versions.some(({ length }) => length < MIN_NAMES)) return null;
+  const isNumbers =
+    versions.some(({ length }) => length > 0) &&
+    versions.flat().every((name) => name !== null && NUMBER.test(name));
+  if (!isNumbers && versions.some(({ length }) => length < MIN_NAMES)) return null;
   const isIn = (order: Order) =>
     versions.every((names) =>
       names.every((name, index) => {
@@ -18,5 +25,5 @@ export function orderOfNames(versions: readonly (readonly (string | null)[])[]):
         return name !== null && before != null && (index === 0 || order(before, name));
       }),
     );
-  return ORDERS.find(isIn) ?? null;
+  return (isNumbers ? [byNumber] : ORDERS).find(isIn) ?? null;
 }

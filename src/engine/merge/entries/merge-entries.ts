@@ -162,7 +162,7 @@ function sortGaps(
     const isDense = [...mine, ...added].every(({ lines }) => lines[0] !== '');
     if (order === null || !isDense) return joinRuns(mine, added);
     isSorted = true;
-    return [...mine, ...added].sort((one, next) => (order(one.name, next.name) ? -1 : 1));
+    return [...mine, ...added].sort((one, next) => (order(keyIn(one), keyIn(next)) ? -1 : 1));
   });
   return isSorted ? runs : null;
 }
@@ -249,6 +249,10 @@ function joinRuns(first: readonly Told[], second: readonly Told[]): readonly Tol
 
 function nameOf({ list, key }: Entry): string {
   return key === null ? '' : `${list}\n${key}`;
+}
+
+function keyIn({ name }: Told): string {
+  return name.slice(name.lastIndexOf('\n') + 1);
 }
 
 /** Returns what an entry says, blank lines above it apart. */
