@@ -66,6 +66,42 @@ export const HOSTILE: Readonly<Record<string, (lines: number) => Versions<string
       });
     return { base: write(''), ours: write('ours'), theirs: write('theirs') };
   },
+  'every second line in conflict': (count) => {
+    const of = (word: string) =>
+      textOf(count / 2, (index) => `same${index}();\n${word}${index}();`);
+    return { base: of('b'), ours: of('o'), theirs: of('t') };
+  },
+  'edits of both sides in turn': (count) => {
+    const write = (side: number, word: string) =>
+      textOf(count / 3, (index) => {
+        const name = index % 2 === side ? word : 'b';
+        return `const ${name}${index} = 1;\ng${index}();\nh${index}();`;
+      });
+    return { base: write(2, 'b'), ours: write(0, 'o'), theirs: write(1, 't') };
+  },
+  'brackets nested deep, one to a line': (count) => {
+    const of = (word: string, end: string) =>
+      `${'[\n'.repeat(count)}${word}\n${']\n'.repeat(count)}${end}`;
+    return { base: of('1', ''), ours: of('2', ''), theirs: of('1', ';\n') };
+  },
+  'one long line': (count) => {
+    const of = (word: string) => {
+      const calls = Array.from(
+        { length: count * 2 },
+        (_, at) => `f(${at === count ? word : at},"x",{});`,
+      );
+      return `${calls.join('')}\n`;
+    };
+    return { base: of('b'), ours: of('o'), theirs: of('t') };
+  },
+  'line ends of both kinds, otherwise mixed on each side': (count) => {
+    const write = (every: number, word: string) =>
+      Array.from({ length: count }, (_, index) => {
+        const value = index % 97 === 0 ? word : 1;
+        return `const a${index} = ${value};${index % every === 0 ? '\r\n' : '\n'}`;
+      }).join('');
+    return { base: write(2, '1'), ours: write(3, '2'), theirs: write(1, '1') };
+  },
 };
 
 function textOf(count: number, line: (index: number) => string): string {
