@@ -1,11 +1,13 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { readEnvFile } from '../env-file.ts';
 import { type ChatOverview, withReadOnlyQueries } from '../store/read-only-queries.ts';
 import { defineVerb, type VerbCall, VerbError } from '../verb.ts';
 import { namedChats } from './assistant/named-chat.ts';
 import type { ExportedChat } from './export/format.ts';
 import { jsonLines, markdownLines } from './export/formats.ts';
+import { maskSecrets } from './export/mask.ts';
 
 const FORMATS = { md: markdownLines, jsonl: jsonLines } as const;
 
@@ -27,7 +29,8 @@ export const verb = defineVerb({
       return withReadOnlyQueries(join(dataDir, 'claw.db'), (queries) => {
         const chats = namedChats(queries.chats(), name);
         const said = queries.saidIn(chats.map(({ jid }) => jid));
-        const lines = FORMATS[format](said, { chats: chats.map(chatEntry), assistantName });
+        const whole = FORMATS[format](said, { chats: chats.map(chatEntry), assistantName });
+        const lines = maskSecrets(whole, readEnvFile(projectDir));
         const { out } = call.options;
         if (typeof out === 'string') return writeDown(lines, resolve(projectDir, out));
         // For programs, the lines are the data: any other shape would be a third format.

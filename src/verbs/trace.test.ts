@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { TestProject } from '../testing/assistant.ts';
@@ -138,6 +138,22 @@ test('claw export gives a chat as Markdown, in which no message passes for anoth
   expect(text).toMatch(/\n- \*\*\d\d:\d\d Ada:\*\* @Andy spend 2\n(## .*\n)?/);
   expect(text).toMatch(/- \*\*\d\d:\d\d Andy:\*\* pong$/);
   expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+});
+
+test('a key of .env that was said in a chat is not in its export', async () => {
+  const key = 'I was never here';
+  const env = join(project.dir, '.env');
+  writeFileSync(env, `OPENAI_API_KEY="${key}"\nASSISTANT_NAME=spend 2\n`);
+  try {
+    for (const format of ['md', 'jsonl']) {
+      const { text } = await claw(exported, ['Family'], { format });
+      expect(text).not.toContain(key);
+      expect(text).toContain('[OPENAI_API_KEY]');
+      expect(text).toContain('spend 2');
+    }
+  } finally {
+    rmSync(env);
+  }
 });
 
 test('… and as JSON lines, into a file that is not there yet', async () => {
