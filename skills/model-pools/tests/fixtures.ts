@@ -20,12 +20,13 @@ export async function routing(
   chosen: string | null = null,
 ) {
   const clock = { now: 0 };
+  const warnings: string[] = [];
   const all = { ...KEYS, MODEL_POOLS: POOLS, ...environment };
   const settings = { model: 'anthropic/of-the-settings', modelContext: null, modelPrice: null };
   const models = openModels(await discoverProviders(), all, { settings });
   const { chooseModels, silent } = openRouting(await discoverRouters(), all, {
     models,
-    log: { warn() {} },
+    log: { warn: (message, data) => void warnings.push(`${message} ${JSON.stringify(data)}`) },
     now: () => clock.now,
     chosenFor: () => chosen,
   });
@@ -36,5 +37,5 @@ export async function routing(
   }
   const names = async (over: Partial<RoutedTurn> = {}) =>
     (await route(over)).models.map(({ id }) => id);
-  return { route, names, silent, clock };
+  return { route, names, silent, clock, warnings };
 }

@@ -6,7 +6,7 @@ const SMART = ['anthropic/opus', 'openai/large'];
 const CHEAP = ['openai/small', 'anthropic/haiku'];
 
 test('the default pool answers, each kind of work has its own, and any other the default', async () => {
-  const { names } = await routing({
+  const { names, warnings } = await routing({
     MODEL_POOL_FOR: 'summary=cheap, heartbeat=cheap, webhook=cheap',
   });
   expect(await names()).toEqual(SMART);
@@ -14,9 +14,13 @@ test('the default pool answers, each kind of work has its own, and any other the
     expect(await names({ taskType })).toEqual(CHEAP);
   }
   expect(await names({ taskType: 'subagent' })).toEqual(SMART);
-  // A turn may ask for a pool by its name, as the profile of a sub-agent does; an unknown one is nobody's.
+  // A turn may ask for a pool by its name, as the profile of a sub-agent does; an unknown one is told of once.
   expect(await names({ taskType: 'subagent', pool: 'cheap' })).toEqual(CHEAP);
-  expect(await names({ taskType: 'subagent', pool: 'tiny' })).toEqual(SMART);
+  expect(warnings).toEqual([]);
+  for (const _again of [1, 2]) {
+    expect(await names({ taskType: 'subagent', pool: 'tiny' })).toEqual(SMART);
+  }
+  expect(warnings).toEqual([expect.stringContaining('"pool":"tiny"')]);
   const other = await routing({ MODEL_POOL_DEFAULT: 'cheap' });
   expect(await other.names()).toEqual(CHEAP);
 });

@@ -45,6 +45,9 @@ await describeWithEngine('bubblewrap', 'a chat with pools and a real agent', () 
       'Asked in turn here: `openai/large`, `anthropic/claude-test`.',
     );
 
+    // Said once, and not at each turn.
+    expect(await say('once more')).toEqual(['from the other']);
+
     refuses = false;
     expect(await say('again')).toEqual(['from the proxy']);
 

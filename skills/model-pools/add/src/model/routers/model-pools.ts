@@ -3,13 +3,16 @@ import { type PoolModel, PoolSettings, poolFor, unknownPools } from '../../lib/m
 import { type ChosenModel, defineRouter, type Routed, type RoutedTurn } from '../router.ts';
 import { watchProxy } from './model-pools/proxy-watch.ts';
 
+/** So many names are told of: they come from files that agents may write. */
+const MOST_MISSED = 100;
+
 /** Names the models of the pool for the kind of work, best first. */
 export const router = defineRouter({
   name: 'model-pools',
   order: 50,
   settings: PoolSettings,
   needs: ['MODEL_POOLS'],
-  create({ settings, chosenFor, now }) {
+  create({ settings, chosenFor, now, log }) {
     if (settings.MODEL_POOLS.length === 0) return null;
     const [unknown] = unknownPools(settings);
     if (unknown !== undefined) {
@@ -17,6 +20,17 @@ export const router = defineRouter({
     }
     const { MODEL_POOL_TYPE_HEADER: withHeader, MODEL_PROXY: proxyPrefix } = settings;
     const proxy = watchProxy(proxyPrefix ?? null, now);
+    const missed = new Set<string>();
+
+    /** A profile or a setting may name a pool that is gone: another one answers, perhaps a dearer one. */
+    function noteMissing(name: string | undefined): void {
+      if (name === undefined || missed.has(name) || missed.size >= MOST_MISSED) return;
+      if (settings.MODEL_POOLS.some((pool) => pool.name === name)) return;
+      missed.add(name);
+      log.warn('a pool is asked for that is not in MODEL_POOLS, the usual one answers', {
+        pool: name,
+      });
+    }
 
     /** A model that the owner has chosen and no pool holds is meant alone, for all work of its chat. */
     function modelsFor({
@@ -52,6 +66,7 @@ export const router = defineRouter({
       const { folder } = turn.group;
       // Nobody waits for the others, and what they say may be read by a program.
       const tells = taskType === 'chat';
+      noteMissing(turn.pool);
       const models = modelsFor(turn);
       if (models === null) return null;
       const pool = poolFor(settings, taskType, turn.pool)?.name ?? '';
