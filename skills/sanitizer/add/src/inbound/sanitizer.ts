@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineInboundFilter, type FilterResult } from '../host/contracts/inbound-filter.ts';
 import { wholeNumber } from '../lib/setting-values.ts';
 import { countMarks, MIGRATIONS } from './sanitizer/counts.ts';
-import { examineText } from './sanitizer/examine-text.ts';
+import { examineNames, examineText } from './sanitizer/examine-text.ts';
 
 const LONGEST_ID_BYTES = 256;
 const PASS: FilterResult = { kind: 'pass' };
@@ -24,11 +24,14 @@ export const filter = defineInboundFilter({
       const isTooLong = longest > 0 && !isOwner && message.text.length > longest;
       const given = isTooLong ? wholeCharacters(message.text.slice(0, longest)) : message.text;
       const { text, kinds, remarks } = examineText(given, isOwner ? 'owner' : 'member');
-      const all = isTooLong ? [...kinds, 'too long'] : kinds;
+      const files = message.attachments.flatMap(({ name }) => name ?? []);
+      const named = examineNames(isOwner ? files : [message.sender.name ?? '', ...files]);
+      const found = [...kinds, ...named.kinds];
+      const all = isTooLong ? [...found, 'too long'] : found;
       if (all.length === 0) return PASS;
       countMarks(database, all, now());
       const cut = `Cut after ${given.length} of ${message.text.length} characters.`;
-      const note = [...(isTooLong ? [cut] : []), ...remarks].join(' ');
+      const note = [...(isTooLong ? [cut] : []), ...named.remarks, ...remarks].join(' ');
       return text === message.text ? { kind: 'change', note } : { kind: 'change', text, note };
     };
   },
