@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { globSync } from 'node:fs';
+import { registerHooks } from 'node:module';
 import { join } from 'node:path';
-import { expect, vi } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
 import type { ChannelContext } from '../../src/channels/channel.ts';
 import type { ChannelSubject, FarEnd } from '../../src/testing/channel/far-end.ts';
 import { startAnthropicServer } from '../../src/testing/model/anthropic.ts';
@@ -64,16 +67,18 @@ export async function allChannelsAnswer(clone: Clone): Promise<void> {
 async function openLines(clone: Clone) {
   const subjects: ChannelSubject[] = [];
   let last: Readonly<Record<string, string>> = {};
-  vi.doMock(clone.path('src/testing/channel/conformance.ts'), () => ({
-    testChannel: (subject: ChannelSubject) => void subjects.push(subject),
-  }));
-  // What the channel would be made of is what the assistant is to read in `.env`.
-  vi.doMock(clone.path('src/testing/channel/bench.ts'), () => ({
-    channelFrom(_: unknown, settings: Readonly<Record<string, string>>) {
-      last = settings;
-      return null;
+  using _ = replaceModules({
+    [clone.path('src/testing/channel/conformance.ts')]: {
+      testChannel: (subject: ChannelSubject) => void subjects.push(subject),
     },
-  }));
+    // What the channel would be made of is what the assistant is to read in `.env`.
+    [clone.path('src/testing/channel/bench.ts')]: {
+      channelFrom(_: unknown, settings: Readonly<Record<string, string>>) {
+        last = settings;
+        return null;
+      },
+    },
+  });
   const paths = globSync('skills/*/tests/conformance.test.ts', { cwd: clone.root });
   for (const path of paths) await import(join(clone.root, path));
   expect(subjects.map(({ name }) => `skills/${name}/tests/conformance.test.ts`)).toEqual(paths);
@@ -93,6 +98,23 @@ async function openLines(clone: Clone) {
       for (const { farEnd } of lines) await farEnd[Symbol.asyncDispose]();
     },
   };
+}
+
+/** Has Node read these functions in place of modules, by their paths, until it is disposed of. */
+function replaceModules(modules: Readonly<Record<string, object>>): Disposable {
+  const id = `modules-${randomUUID()}`;
+  Object.assign(globalThis, { [id]: modules });
+  const hooks = registerHooks({
+    load(url, context, next) {
+      const path = url.startsWith('file:') ? fileURLToPath(url) : url;
+      const names = Object.keys(modules[path] ?? {});
+      if (names.length === 0) return next(url, context);
+      const from = `globalThis[${JSON.stringify(id)}][${JSON.stringify(path)}]`;
+      const source = `export const { ${names.join(', ')} } = ${from};`;
+      return { format: 'module', source, shortCircuit: true };
+    },
+  });
+  return { [Symbol.dispose]: () => hooks.deregister() };
 }
 
 async function connected(assistant: Assistant, lines: readonly Line[]): Promise<void> {
