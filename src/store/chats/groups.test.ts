@@ -98,6 +98,18 @@ test('a chat that was registered before it became the owner’s own is main from
   expect(store.groups.byJid(PHONE)).toMatchObject({ folder: 'main', needsTrigger: false });
 });
 
+test('groups that were registered in the same millisecond stand in the order in which they came', () => {
+  const inOrder = ['c@g.us', 'a@g.us', 'b@g.us'];
+  for (const jid of inOrder) see(jid);
+  for (const jid of inOrder) {
+    const folder = jid.slice(0, 1);
+    const group = { jid, folder, name: jid, needsTrigger: true, triggerWord: null, isMain: false };
+    store.groups.register(group, clock);
+  }
+  const jids = store.groups.all().map(({ jid }) => jid);
+  expect(jids).toEqual([TERMINAL, ...inOrder]);
+});
+
 test('the database itself keeps folders apart, and main for the owner', () => {
   register('a@g.us', 'family');
   see('b@g.us');

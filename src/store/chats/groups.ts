@@ -91,9 +91,10 @@ export function openGroups(database: Database): Groups {
   );
   const byJid = database.prepare(`${columns} WHERE jid = ${CURRENT_JID}`);
   const lastWritten = `is_away, (SELECT seq FROM messages
-    WHERE messages.jid = groups.jid AND is_owner = 1 ORDER BY seq DESC LIMIT 1) DESC, registered_at`;
+    WHERE messages.jid = groups.jid AND is_owner = 1 ORDER BY seq DESC LIMIT 1) DESC,
+    registered_at, groups.rowid`;
   const byFolder = database.prepare(`${columns} WHERE folder = ? ORDER BY ${lastWritten} LIMIT 1`);
-  const all = database.prepare(`${columns} ORDER BY is_main DESC, registered_at, jid`);
+  const all = database.prepare(`${columns} ORDER BY is_main DESC, registered_at, rowid`);
   const mains = database.prepare(`${columns} WHERE is_main = 1 ORDER BY ${lastWritten}`);
 
   const find = (row: unknown): Group | null => (row === undefined ? null : Row.parse(row));
