@@ -5,6 +5,7 @@
  *
  *     node scripts/bench/large.ts
  */
+import { spawnSync } from 'node:child_process';
 import type { Codebase } from '../../src/testing/claw/codebase.ts';
 import { dropCache, keepClaw, keptNames, makeBare, makeClone } from './large-clone.ts';
 import { largeCodebase, type Size, skillNames } from './large-codebase.ts';
@@ -183,6 +184,8 @@ function measure(codebase: Codebase, command: Command, runs: number): Row {
   const floor: number[] = [];
   for (let run = 0; run < runs; run += 1) {
     prepare();
+    // What the preparation and other programs left for the disk is no part of either.
+    spawnSync('sync');
     bare.push(timeBare(root));
     times.push(timeClaw(root, args));
     // What was written is on disk now, so that the same files can be copied.
