@@ -1,6 +1,6 @@
 /** Marks around words, and links. Longer ones are cut like words: reading on would cost too much in a text of marks. */
 const SPAN =
-  /(?<mark>`+|\*{1,3}|_{1,3}|~~)(?=\S)(?<inner>[^\n]{1,600}?)(?<=\S)\k<mark>|\[[^\]\n]{0,600}\]\([^)\s]{0,600}\)/g;
+  /(?<mark>`{2,}|\*{1,3}|_{1,3}|~~)(?=\S)(?<inner>[^\n]{1,600}?)(?<=\S)\k<mark>|`(?<code>[^`\n]{1,600})`|\[[^\]\n]{0,600}\]\([^)\s]{0,600}\)/g;
 
 type Span = { readonly start: number; readonly end: number };
 
@@ -11,16 +11,10 @@ type Span = { readonly start: number; readonly end: number };
  */
 export function cutLine(line: string, limit: number): readonly string[] {
   if (line.length <= limit) return [line];
-  const text = line.replace(SPAN, (span, mark?: string, inner?: string) =>
-    span.length <= limit || mark === undefined || inner === undefined || mark.length * 4 > limit
-      ? span
-      : cutLine(inner, limit - 2 * mark.length)
-          .map((piece) => `${mark}${piece}${mark}`)
-          .join(' '),
-  );
-  const spans = [...text.matchAll(SPAN)]
-    .map((match): Span => ({ start: match.index, end: match.index + match[0].length }))
-    .filter(({ start, end }) => end - start <= limit);
+  const found = spansIn(line);
+  const hasLong = found.some(({ start, end }) => end - start > limit);
+  const text = hasLong ? withShortSpans(line, limit) : line;
+  const spans = hasLong ? spansIn(text).filter(({ start, end }) => end - start <= limit) : found;
   const pieces: string[] = [];
   let from = 0;
   while (text.length - from > limit) {
@@ -29,6 +23,23 @@ export function cutLine(line: string, limit: number): readonly string[] {
     from = text.charAt(end) === ' ' ? end + 1 : end;
   }
   return [...pieces, text.slice(from)];
+}
+
+function spansIn(line: string): readonly Span[] {
+  return [...line.matchAll(SPAN)].map((match) => ({
+    start: match.index,
+    end: match.index + match[0].length,
+  }));
+}
+
+function withShortSpans(line: string, limit: number): string {
+  return line.replace(SPAN, (span, mark = '`', inner?: string, code?: string) => {
+    const words = inner ?? code;
+    if (span.length <= limit || words === undefined || mark.length * 4 > limit) return span;
+    return cutLine(words, limit - 2 * mark.length)
+      .map((piece) => `${mark}${piece}${mark}`)
+      .join(' ');
+  });
 }
 
 function placeToCut(

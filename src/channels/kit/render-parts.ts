@@ -26,8 +26,11 @@ export function renderParts(
   return splitMarkdown(markdown, room).flatMap((plain): readonly Part[] => {
     const rendered = renderMarkdown(plain, notation).trim();
     const text = rendered === '' || lengthOf(rendered) === 0 ? notation.escape(plain) : rendered;
-    if (lengthOf(text) <= limit || room < SMALLEST_ROOM) return [{ text, plain }];
-    return renderParts(plain, notation, { limit, lengthOf, room: Math.floor(room * 0.75) });
+    const length = lengthOf(text);
+    if (length <= limit || room < SMALLEST_ROOM) return [{ text, plain }];
+    // Each further try reads the text again: one that became much longer is cut to fit at once.
+    const share = Math.min(0.75, limit / length);
+    return renderParts(plain, notation, { limit, lengthOf, room: Math.floor(room * share) });
   });
 }
 

@@ -17,6 +17,8 @@ test('what is bold, code or a link is not cut', () => {
     'now',
   ]);
   expect(cutLine('run `a b c d`, then', 12)).toEqual(['run ', '`a b c d`,', 'then']);
+  // Code ends at the next sign for it, even after a space.
+  expect(cutLine('run `a b c `, then', 12)).toEqual(['run `a b c `', ', then']);
 });
 
 test('a span that is too long has its marks in each piece', () => {
@@ -27,7 +29,7 @@ test('a span that is too long has its marks in each piece', () => {
   ]);
 });
 
-test.each(['*', '**a ', '[', '`', '_a', '[]('])(
+test.each(['*', '**a ', '[', '`', '`a ', '_a', '[]('])(
   'a long line of “%s” costs no more than its length',
   (piece) => {
     const cost = costOfFourfold(20_000, (size) => {

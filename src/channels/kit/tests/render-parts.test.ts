@@ -43,6 +43,21 @@ test('parts that became too long are made of less, and nothing is lost', () => {
   expect(renderParts(' \n\n ', SHOWN, { limit: 100 })).toEqual([]);
 });
 
+test('a text that becomes much longer is written twice, and not once for each step', () => {
+  let written = 0;
+  const longer: Notation = {
+    ...SHOWN,
+    escape(text) {
+      written += text.length;
+      return text.replaceAll('<', '<'.repeat(8));
+    },
+  };
+  const text = '<'.repeat(800);
+  const parts = renderParts(text, longer, { limit: 100 });
+  expect(parts.map(({ plain }) => plain).join('')).toBe(text);
+  expect(written).toBeLessThanOrEqual(2 * text.length);
+});
+
 test('a limit may count what is shown, and text that shows nothing is sent as it was written', () => {
   const lengthOf = (text: string) => text.replaceAll(/<[^>]*>/g, '').length;
   const [only, ...none] = renderParts('**bold**', SHOWN, { limit: 8, lengthOf });
