@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { pdfOf } from '../../../src/testing/pdf.ts';
 import { agentToolContext } from '../../../src/testing/turn/agent-tool-context.ts';
 import { tool } from '../tools/read-file.ts';
+import { inOwnProcess } from './in-own-process.ts';
 
 let dir = '';
 beforeEach(async () => {
@@ -46,6 +47,16 @@ test('a long PDF is read as far as a result may be, and the rest from there', as
   );
 });
 
+test('a PDF whose pages take long is read as far as the time goes', async () => {
+  const path = join(dir, 'thick.pdf');
+  await writeFile(path, pdfOf({ pages: ['one', 'two', 'three'] }));
+  const input = { path, from: 2, to: 9_999, maxChars: 9_999, maxMs: 0 };
+  expect(await inOwnProcess({ name: 'pdf', input, timeoutMs: 60_000 })).toEqual({
+    pages: 3,
+    texts: ['two'],
+  });
+});
+
 test('a PDF that has no text, is encrypted or broken says so', async () => {
   expect(await read(pdfOf({ pages: ['', ''] }))).toBe(
     'The PDF has 2 pages. Pages 1 to 2 hold no text: they are pictures, such as a scan.',
@@ -59,6 +70,10 @@ test('a PDF that has no text, is encrypted or broken says so', async () => {
     'cannot be read: it is damaged, or no PDF.',
   );
   expect(await refused(pdfOf({ pages: ['x'] }).subarray(0, 40))).toContain('it is damaged');
+  const lying = pdfOf({ pages: ['x'] })
+    .toString('latin1')
+    .replace('/Count 1', '/Count -5');
+  expect(await refused(Buffer.from(lying, 'latin1'))).toContain('it is damaged');
 });
 
 test('a turn that ends does not wait for a PDF', async () => {

@@ -6,6 +6,8 @@ export type PdfText = { readonly pages: number; readonly texts: readonly string[
 
 const MAX_BYTES = 100_000_000;
 const TIMEOUT_MS = 30_000;
+/** Thousands of pages take longer: those that are read by then are told. */
+const MAX_MS = 15_000;
 /** Below what a tool may return, with room for the lines around. */
 const MAX_CHARS = 56_000;
 const HEAD_BYTES = 1_024;
@@ -37,7 +39,7 @@ export async function readPdf(
   if (size > MAX_BYTES) throw new Error(`${path} cannot be read: it is larger than 100 MB.`);
   const read = inOwnProcess({
     name: 'pdf',
-    input: { path, from, to, maxChars: MAX_CHARS },
+    input: { path, from, to, maxChars: MAX_CHARS, maxMs: MAX_MS },
     timeoutMs: TIMEOUT_MS,
     signal,
   });

@@ -9,8 +9,9 @@ const Input = z.object({
   path: z.string(),
   from: z.int(),
   to: z.int(),
-  /** Pages after this many characters are left for another call. */
+  /** Pages after this many characters, or after this time, are left for another call. */
   maxChars: z.int(),
+  maxMs: z.int(),
 });
 
 const ERRORS: Readonly<Record<string, string>> = {
@@ -20,16 +21,19 @@ const ERRORS: Readonly<Record<string, string>> = {
 };
 
 async function read(input: unknown): Promise<PdfText> {
-  const { path, from, to, maxChars } = Input.parse(input);
+  const { path, from, to, maxChars, maxMs } = Input.parse(input);
   const document = await getDocumentProxy(new Uint8Array(await readFile(path)), {
     // Nothing is drawn.
     disableFontFace: true,
     verbosity: 0,
   });
+  // The number is the file's own word.
+  if (document.numPages < 1) throw new RangeError('no page');
   const texts: string[] = [];
   let chars = 0;
   const last = Math.min(to, document.numPages);
-  for (let number = from; number <= last && chars < maxChars; number += 1) {
+  const isLate = () => texts.length > 0 && performance.now() > maxMs;
+  for (let number = from; number <= last && chars < maxChars && !isLate(); number += 1) {
     const page = await document.getPage(number);
     const { items } = await page.getTextContent();
     const text = items
