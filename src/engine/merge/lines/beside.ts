@@ -1,14 +1,13 @@
 import type { Versions } from '../../tree.ts';
+import { isChangedLine, wordsIn } from './alike-lines.ts';
 import { at } from './edits.ts';
 import type { Interned } from './intern.ts';
 import { type Cut, commonHead, commonTail, type Region, rangesBetween } from './regions.ts';
 
-/** Share of its words that a changed line has kept, at least: else it may be another line. */
-const MIN_ALIKE = 0.5;
 /** More lines are a rewrite, of which lines say little. */
 const MAX_LINES = 40;
-const WORD = /[\p{L}\p{N}_]+/gu;
-const LETTER = /\p{L}/u;
+/** What a word has that says more than a number, which is there by chance. */
+const TELLING = /\p{L}|\./u;
 
 /**
  * Parts a conflict in which one side only inserted lines, above or below a line that the other side changed: the
@@ -53,7 +52,7 @@ function partBy(
   const after = lines[editor][region[editor].start + beside] ?? '';
   const { start } = region[name];
   const added = lines[name].slice(start + inserted.start, start + inserted.end);
-  if (!isSameLine(before, after, added) || isSweep(before, after, added)) return null;
+  if (!isChangedLine(after, before, added) || isSweep(before, after, added)) return null;
   if (changed.includes(at(longer, isBelow ? length : inserted.end - 1))) return null;
   const from = cutAt(region, 'start');
   const to = cutAt(region, 'end');
@@ -69,12 +68,6 @@ function partBy(
 
 function cutAt(region: Region, edge: 'start' | 'end'): Cut {
   return { base: region.base[edge], ours: region.ours[edge], theirs: region.theirs[edge] };
-}
-
-/** Tells whether a line is another one changed, and not one that the insertion has as well. */
-function isSameLine(before: string, after: string, added: readonly string[]): boolean {
-  const alike = likenessOf(before, after);
-  return alike >= MIN_ALIKE && added.every((line) => likenessOf(line, after) < alike);
 }
 
 /**
@@ -94,25 +87,5 @@ function isSweep(before: string, after: string, added: readonly string[]): boole
   const about = isReplaced ? replaced : [...replaced, ...beside];
   const words = new Set(added.flatMap(wordsIn));
   // An insertion of space and signs alone is no work that must not wait.
-  return words.size === 0 || about.some((word) => LETTER.test(word) && words.has(word));
-}
-
-function wordsIn(line: string): readonly string[] {
-  return line.match(WORD) ?? [];
-}
-
-/** Returns the share of words that two lines have in common, each as often as it is there: 0 to 1. */
-function likenessOf(one: string, other: string): number {
-  const [mine, its] = [wordsIn(one), wordsIn(other)];
-  const left = new Map<string, number>();
-  for (const word of mine) left.set(word, (left.get(word) ?? 0) + 1);
-  let common = 0;
-  for (const word of its) {
-    const count = left.get(word) ?? 0;
-    if (count === 0) continue;
-    left.set(word, count - 1);
-    common++;
-  }
-  const all = mine.length + its.length;
-  return all === 0 ? 0 : (2 * common) / all;
+  return words.size === 0 || about.some((word) => TELLING.test(word) && words.has(word));
 }

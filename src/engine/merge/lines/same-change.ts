@@ -1,10 +1,20 @@
 import type { Versions } from '../../tree.ts';
+import { isChangedLine } from './alike-lines.ts';
 import type { Interned } from './intern.ts';
 import { mapVersions, NAMES } from './line-ends.ts';
 import { contentOf } from './lines.ts';
 import { commonHead, commonTail, isEqual, type Region } from './regions.ts';
 
 const WORD = /[\p{L}\p{N}]/u;
+/** More lines times lines are a rewrite, and slow to compare. */
+const MAX_COMPARED = 2_000;
+
+/** The lines of the side whose change may be a part, those of the base that it has nowhere, and the other side's. */
+type Said = {
+  readonly one: readonly string[];
+  readonly readGone: () => readonly string[];
+  readonly other: readonly string[];
+};
 
 /** `keepsBreaks` is true for Markdown, where two spaces at the end of a line break it. */
 type Texts = {
@@ -32,9 +42,13 @@ export function resolveSameChange(region: Region, { texts, lines, keepsBreaks }:
     const [one, other] = less === 'ours' ? [ours, theirs] : [theirs, ours];
     return isWord && holdsRun(other, one) ? { ...region, kind: larger } : region;
   }
+  const saidBy = (one: 'ours' | 'theirs', other: 'ours' | 'theirs'): Said => {
+    const readGone = () => said.base.filter((_, index) => !texts[one].includes(base[index] ?? -1));
+    return { readGone, one: said[one], other: said[other] };
+  };
   const [isOurs, isTheirs] = [
-    hasChange(base, theirs, ours, said.theirs),
-    hasChange(base, ours, theirs, said.ours),
+    hasChange(base, theirs, ours, saidBy('theirs', 'ours')),
+    hasChange(base, ours, theirs, saidBy('ours', 'theirs')),
   ];
   // Equal lines can make both readings right: then nothing tells which is.
   if (isOurs !== isTheirs) return { ...region, kind: isOurs ? 'ours' : 'theirs' };
@@ -52,25 +66,26 @@ export function resolveSameChange(region: Region, { texts, lines, keepsBreaks }:
 /**
  * Tells whether the change that one side makes of the base is a part of the other side's: both insert the same
  * lines at the same place, where the other one also changes the base's; or the other one has all lines of the one,
- * which brought some of them, as a run, and beside it none of the base's.
- *
- * @param said the lines of the one side
+ * which brought some of them, as a run, and beside it none of the base's, as they were or changed.
  */
-function hasChange(
-  base: Int32Array,
-  one: Int32Array,
-  other: Int32Array,
-  said: readonly string[],
-): boolean {
-  const brings = said.some((line, index) => WORD.test(line) && !base.includes(one[index] ?? -1));
+function hasChange(base: Int32Array, one: Int32Array, other: Int32Array, said: Said): boolean {
+  const brings = said.one.some(
+    (line, index) => WORD.test(line) && !base.includes(one[index] ?? -1),
+  );
   if (!brings) return false;
   const inserted = one.length - base.length;
   if (isWithin(base, one, other)) return other.length > inserted;
   const start = runOf(other, one);
   if (start < 0 || other.length === one.length) return false;
-  return other.every(
-    (line, index) => !base.includes(line) || (index >= start && index < start + one.length),
-  );
+  if (base.length * other.length > MAX_COMPARED) return false;
+  const end = start + one.length;
+  const gone = said.readGone();
+  return said.other.every((line, index) => {
+    if (index >= start && index < end) return true;
+    // A line that the one side took out and the other one changed is no part of it.
+    if (base.includes(other[index] ?? -1)) return false;
+    return !gone.some((before) => isChangedLine(before, line, said.one));
+  });
 }
 
 /**

@@ -2,14 +2,17 @@ import type { Versions } from '../../tree.ts';
 import { mapVersions, NAMES } from '../lines/line-ends.ts';
 import type { Range } from '../lines/regions.ts';
 import type { Borders } from '../lines/widen.ts';
+import { type Order, orderOfNames } from '../sorted-names.ts';
 import { type Gaps, gapsOf, type KeyedUnit } from './gaps.ts';
 import { joinImports } from './join-imports.ts';
-import { listsOf, type NamedList } from './members.ts';
+import { type ListKind, listsOf, type NamedList } from './members.ts';
 import { lineFrom, type Side, type Sides, spanOf } from './side.ts';
-import { orderOf } from './sorted.ts';
 import { spliceUnits } from './splice.ts';
 import { keyOf, type Unit, unitsOf } from './units.ts';
 import { countWords, isSameWords, wordsBetween } from './words.ts';
+
+/** Imports are ordered by more than the names they bring, classes by what their members do. */
+const UNSORTED: ReadonlySet<ListKind> = new Set(['imports', 'class']);
 
 /** All lists of the three versions, outer ones first, and the units of each, read once. */
 export type Lists = Versions<readonly NamedList[]> & {
@@ -182,4 +185,12 @@ function textIn({ side, span }: Part): string {
 function isApart(units: readonly KeyedUnit[], { members }: NamedList): boolean {
   const taken = new Set(members.flatMap(({ names }) => names ?? []));
   return units.every(({ member }) => member.names?.every((name) => !taken.has(name)));
+}
+
+/** Finds the order by name in which all versions of a list are; null where there is none. */
+function orderOf(versions: readonly NamedList[]): Order | null {
+  if (versions.some(({ kind }) => UNSORTED.has(kind))) return null;
+  return orderOfNames(
+    versions.map(({ members }) => members.map(({ names }) => names?.[0] ?? null)),
+  );
 }
