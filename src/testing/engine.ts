@@ -1,6 +1,5 @@
 import { describe, test } from 'vitest';
 import { openBubblewrap } from '../sandbox/engines/bwrap/bwrap.ts';
-import { pingDocker } from '../sandbox/engines/daemon/daemon.ts';
 import { agentUser } from '../sandbox/mounts/ownership.ts';
 
 export type TestEngine = 'docker' | 'bubblewrap';
@@ -43,6 +42,8 @@ export async function describeWithEngine(
 }
 
 async function missingDocker(): Promise<string | null> {
+  // Loading its library takes longer than most tests, which do without a daemon.
+  const { pingDocker } = await import('../sandbox/engines/daemon/daemon.ts');
   const { name, socketPath } = TEST_DAEMON;
   const docker = await pingDocker({ socketPath });
   if (docker === null) return `no daemon of ${name} answers on ${socketPath}`;

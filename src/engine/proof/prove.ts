@@ -1,10 +1,11 @@
 import { rmSync } from 'node:fs';
+import { findBubblewrap } from './bubblewrap.ts';
 import { shownCommand } from './command.ts';
 import type { Found, Proof, ProofFailure, ProofInput } from './proof.ts';
 import { proofFiles } from './proof-files.ts';
 import { failsAsBefore, failureOf } from './report.ts';
 import { proveLayers } from './tests/layer-tests.ts';
-import { proveOwn } from './tests/own-tests.ts';
+import { chooseOwn, proveOwn } from './tests/own-tests.ts';
 import { failedBefore, Trial, type Trials } from './trial.ts';
 import { sweepViews } from './view.ts';
 
@@ -26,6 +27,10 @@ export async function prove(input: ProofInput): Promise<Proof> {
   const trials = openTrials(input);
   // At the same time each has copies of its own: what a test leaves there is not to be trusted.
   const checking = input.isParallel === true ? openTrials(input) : trials;
+  // Is tried, and tests are chosen, while this process would only wait.
+  void findBubblewrap(input.environment['PATH'] ?? '');
+  const choosing = chooseOwn(input, trials.files);
+  choosing.catch(() => null); // Is thrown where the choice is needed.
   try {
     const [checked, layers] = await inTurn(input.isParallel === true, [
       () => proveChecks(input, checking),
@@ -33,7 +38,7 @@ export async function prove(input: ProofInput): Promise<Proof> {
     ]);
     const isSound = checked.failures.length + layers.failures.length === 0;
     const own = isSound
-      ? await proveOwn(input, trials)
+      ? await proveOwn(input, trials, await choosing)
       : { failures: [], warnings: [], ran: 0, note: null };
     const failures = [...checked.failures, ...layers.failures, ...own.failures];
     const warnings = [
@@ -46,6 +51,7 @@ export async function prove(input: ProofInput): Promise<Proof> {
     const ok = failures.length === 0;
     return { ok, failures, warnings, reused: layers.reused, own: ran, note };
   } finally {
+    await Promise.allSettled([choosing]);
     for (const { planned, present } of new Set([checking, trials])) {
       planned.remove();
       present.remove();
@@ -61,13 +67,17 @@ function openTrials(input: ProofInput): Trials {
   };
 }
 
-/** Runs two, at the same time or not. Where one fails, waits for the other before it throws. */
+/**
+ * Runs two, one after the other, or at the same time: then the second, which takes longer, begins first. Where one
+ * fails, waits for the other before it throws.
+ */
 async function inTurn<A, B>(
   isParallel: boolean,
   [first, second]: readonly [() => Promise<A>, () => Promise<B>],
 ): Promise<readonly [A, B]> {
   if (!isParallel) return [await first(), await second()];
-  const both = [first(), second()] as const;
+  const later = second();
+  const both = [first(), later] as const;
   await Promise.allSettled(both);
   return [await both[0], await both[1]];
 }

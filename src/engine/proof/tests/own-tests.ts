@@ -2,6 +2,7 @@ import { matchesGlob } from 'node:path';
 import { treeReader } from '../../state/disk.ts';
 import { isSameFile, type TreeFile } from '../../tree.ts';
 import type { Found, OwnTests, ProofFailure, ProofInput } from '../proof.ts';
+import type { ProofFiles } from '../proof-files.ts';
 import { failsAsBefore, failureOf } from '../report.ts';
 import { failedBefore, type TrialRun, type Trials } from '../trial.ts';
 import { failingFiles } from './failing-tests.ts';
@@ -21,32 +22,43 @@ const LONGER_ALONE = 3;
 /** Only something that hangs takes longer. */
 const ALL_MS = 60 * 60_000;
 
-/** Runs tests of the codebase itself on the planned tree. */
-export async function proveOwn(input: ProofInput, trials: Trials): Promise<OwnFound> {
+/** The tests of the codebase itself that a proof runs, or the changed files for a tool that finds them; null for none. */
+export type ChosenTests =
+  | { readonly own: OwnTests; readonly changed: readonly string[] }
+  | { readonly own: OwnTests; readonly found: readonly string[]; readonly isAll: boolean };
+
+/** Chooses the tests of the codebase itself. Can be done while programs run. */
+export async function chooseOwn(input: ProofInput, files: ProofFiles): Promise<ChosenTests | null> {
   const { own = null, scope = 'related' } = input;
   const changed = changedPaths(input);
   if (own === null || scope === 'skills' || (scope === 'related' && changed.length === 0)) {
-    return NONE;
+    return null;
   }
-  if (own.command.includes(CHANGED)) return await proveByTool(input, trials, { own, changed });
-  const { files } = trials;
+  if (own.command.includes(CHANGED)) return { own, changed };
   const isIn = (globs: readonly string[], path: string) =>
     globs.some((glob) => matchesGlob(path, glob));
   const tests = files.paths.filter(
     (path) => isIn(own.tests, path) && !isIn(own.except, path) && !path.startsWith('skills/'),
   );
-  if (scope === 'all') return await proveFiles(input, trials, { own, found: tests, isAll: true });
+  if (scope === 'all') return { own, found: tests, isAll: true };
   const isInBoth = (path: string) => isPresent(input, path) && files.has(path);
   const lone = new Set(changed.filter((path) => !isInBoth(path)));
-  const found = relatedTests({ changed, lone }, new Set(tests), files);
-  return await proveFiles(input, trials, { own, found, isAll: false });
+  const found = await relatedTests({ changed, lone }, new Set(tests), files);
+  return { own, found, isAll: false };
 }
 
-type Chosen = {
-  readonly own: OwnTests;
-  readonly found: readonly string[];
-  readonly isAll: boolean;
-};
+/** Runs tests of the codebase itself on the planned tree. */
+export async function proveOwn(
+  input: ProofInput,
+  trials: Trials,
+  chosen: ChosenTests | null,
+): Promise<OwnFound> {
+  if (chosen === null) return NONE;
+  if ('changed' in chosen) return await proveByTool(input, trials, chosen);
+  return await proveFiles(input, trials, chosen);
+}
+
+type Chosen = Extract<ChosenTests, { readonly isAll: boolean }>;
 
 /** Runs test files nearest first, in batches that grow, until all have run or the time is over. */
 async function proveFiles(

@@ -53,7 +53,8 @@ export function candidatesOf(named: string): readonly string[] {
 
 function inFolder(target: string): readonly string[] {
   const names = ['package.json', ...EXTENSIONS.map((one) => `index.${one}`)];
-  return names.map((name) => posix.join(target, name));
+  const folder = target === '.' ? '' : `${target}/`;
+  return names.map((name) => `${folder}${name}`);
 }
 
 const IMPORTED = /(?:\bfrom|\bimport|\brequire)\s*\(?\s*(['"])([^'"\n]+)\1/g;

@@ -26,8 +26,8 @@ const FILES = {
   'src/other.ts': '',
 };
 
-test('tests come nearest first: beside the file, then those that import it, then further', () => {
-  expect(related(['src/a.ts'], FILES)).toEqual([
+test('tests come nearest first: beside the file, then those that import it, then further', async () => {
+  expect(await related(['src/a.ts'], FILES)).toEqual([
     'src/a.test.ts',
     'test/direct.test.ts',
     'src/b.test.ts',
@@ -35,20 +35,20 @@ test('tests come nearest first: beside the file, then those that import it, then
   ]);
 });
 
-test('a test that changed itself comes first; what nothing concerns is not there', () => {
-  expect(related(['src/c.ts', 'src/other.test.ts'], FILES)).toEqual([
+test('a test that changed itself comes first; what nothing concerns is not there', async () => {
+  expect(await related(['src/c.ts', 'src/other.test.ts'], FILES)).toEqual([
     'src/other.test.ts',
     'test/c.test.ts',
   ]);
-  expect(related(['README.md'], FILES)).toEqual([]);
+  expect(await related(['README.md'], FILES)).toEqual([]);
 });
 
-test('a deleted file concerns those that still import it', () => {
+test('a deleted file concerns those that still import it', async () => {
   const { 'src/a.ts': _gone, ...rest } = FILES;
-  expect(related(['src/a.ts'], rest)).toContain('src/b.test.ts');
+  expect(await related(['src/a.ts'], rest)).toContain('src/b.test.ts');
 });
 
-test('tests of other languages are found beside the file, by their names', () => {
+test('tests of other languages are found beside the file, by their names', async () => {
   const files = {
     'pkg/a.go': '',
     'pkg/a_test.go': '',
@@ -58,12 +58,12 @@ test('tests of other languages are found beside the file, by their names', () =>
     'app/__tests__/view.tsx': '',
     'app/view.tsx': '',
   };
-  expect(related(['pkg/a.go'], files)).toEqual(['pkg/a_test.go']);
-  expect(related(['lib/shop.py'], files)).toEqual(['lib/tests/test_shop.py']);
-  expect(related(['app/view.tsx'], files)).toEqual(['app/__tests__/view.tsx']);
+  expect(await related(['pkg/a.go'], files)).toEqual(['pkg/a_test.go']);
+  expect(await related(['lib/shop.py'], files)).toEqual(['lib/tests/test_shop.py']);
+  expect(await related(['app/view.tsx'], files)).toEqual(['app/__tests__/view.tsx']);
 });
 
-test('a module that reads a folder imports what is there, but is not concerned by a file that comes or goes', () => {
+test('a module that reads a folder imports what is there, but is not concerned by a file that comes or goes', async () => {
   const files = {
     'src/tools/send.ts': '',
     'src/tools/parts/text.ts': '',
@@ -76,9 +76,9 @@ test('a module that reads a folder imports what is there, but is not concerned b
     'src/page.test.ts': "readFileSync(join(import.meta.dirname, '../docs/page.md'));",
     'docs/page.md': '',
   };
-  expect(related(['src/tools/send.ts'], files)).toEqual(['src/tool.test.ts']);
-  expect(related(['src/tools/parts/text.ts'], files)).toEqual([]);
-  expect(related(['src/channels/one.ts'], files)).toEqual(['test/channels.test.ts']);
-  expect(related(['docs/page.md'], files)).toEqual(['src/page.test.ts']);
-  expect(related(['src/tools/send.ts'], files, ['src/tools/send.ts'])).toEqual([]);
+  expect(await related(['src/tools/send.ts'], files)).toEqual(['src/tool.test.ts']);
+  expect(await related(['src/tools/parts/text.ts'], files)).toEqual([]);
+  expect(await related(['src/channels/one.ts'], files)).toEqual(['test/channels.test.ts']);
+  expect(await related(['docs/page.md'], files)).toEqual(['src/page.test.ts']);
+  expect(await related(['src/tools/send.ts'], files, ['src/tools/send.ts'])).toEqual([]);
 });

@@ -1,4 +1,5 @@
 import { basename, dirname } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import type { ProofFiles } from '../proof-files.ts';
 import { isCode, placesOf, referencesOf } from './references.ts';
 
@@ -8,16 +9,18 @@ import { isCode, placesOf, referencesOf } from './references.ts';
  *
  * A module that reads a folder counts as one that imports the files in it, except for new and deleted ones.
  *
+ * Reads the whole codebase, a few files at a time, so that it can be done while programs run.
+ *
  * @param change `lone` are those of the changed files that only one of the two trees has
  * @param tests the files that are tests
  */
-export function relatedTests(
+export async function relatedTests(
   change: { readonly changed: readonly string[]; readonly lone: ReadonlySet<string> },
   tests: ReadonlySet<string>,
   files: ProofFiles,
-): readonly string[] {
+): Promise<readonly string[]> {
   const { changed, lone } = change;
-  const importers = importersIn(files, change);
+  const importers = await importersIn(files, change);
   const subjects = new Set(changed.map(subjectOf));
   const beside = [...tests].filter((path) => subjects.has(subjectOf(path)));
   const found = new Set([...changed.filter((path) => tests.has(path)).sort(), ...beside.sort()]);
@@ -36,11 +39,14 @@ export function relatedTests(
 
 type Importers = ReadonlyMap<string, readonly string[]>;
 
+/** Files that are read in one go, which takes some milliseconds. */
+const AT_ONCE = 32;
+
 /** Maps each file to the files that name it, and to those that read its folder. */
-function importersIn(
+async function importersIn(
   files: ProofFiles,
   { changed }: { readonly changed: readonly string[] },
-): { readonly byName: Importers; readonly byFolder: Importers } {
+): Promise<{ readonly byName: Importers; readonly byFolder: Importers }> {
   const gone = new Set(changed.filter((path) => !files.has(path)));
   const has = (path: string) => files.has(path) || gone.has(path);
   const code = [...files.paths, ...gone].filter(isCode);
@@ -52,7 +58,8 @@ function importersIn(
     if (known === undefined) map.set(named, [path]);
     else known.push(path);
   };
-  for (const path of code) {
+  for (const [at, path] of code.entries()) {
+    if (at % AT_ONCE === 0) await setImmediate();
     const text = files.read(path)?.toString('utf8') ?? '';
     for (const named of referencesOf(path, text, has)) add(byName, named, path);
     for (const place of placesOf(path, text)) {

@@ -25,20 +25,21 @@ export async function openTestKeys(
   { files, command }: { readonly files: ProofFiles; readonly command: string },
 ): Promise<TestKeys> {
   const nodeModules = trial.nodeModules();
-  const packages = packagesDigest(root, nodeModules);
   const isPackage = createPackageTest(nodeModules);
-  const settings = packages === null ? null : settingsOf(command, files, isPackage);
+  const settings = settingsOf(command, files, isPackage);
+  // Looking at every installed file takes longer than all the rest.
+  const packages = settings === null ? null : packagesDigest(root, nodeModules);
+  if (settings === null || packages === null) return () => null;
   const isFenced = (await findBubblewrap(environment['PATH'] ?? '')) !== null;
   const { version, platform, arch } = process;
   const machine = [command, packages, isFenced, environment['LANG'], version, platform, arch];
   const contentsOf = (paths: readonly string[]) => paths.map((one) => [one, files.digest(one)]);
   // In skills/ a view has the tests of the layers and what these have beside them.
   const data = files.paths.filter((path) => !isModule(path) && !path.startsWith('skills/'));
-  const common =
-    settings === null ? null : digestBytes(JSON.stringify([contentsOf(data), machine]));
+  const common = digestBytes(JSON.stringify([contentsOf(data), machine]));
   return (path, beside = []) => {
-    const reached = settings === null ? null : closureOf(path, files, isPackage);
-    if (reached === null || settings === null) return null;
+    const reached = closureOf(path, files, isPackage);
+    if (reached === null) return null;
     const own = files.paths.filter((one) => basename(one).startsWith(basename(path)));
     const all = [...new Set([...reached, ...settings, ...own, ...beside])].sort();
     return digestBytes(JSON.stringify([path, contentsOf(all), common]));
