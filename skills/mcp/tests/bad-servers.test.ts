@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest';
+import { offeredName } from '../../../src/services/mcp/remote-tools.ts';
 import { openServers, SERVER, type TestServers } from './fixtures.ts';
 
 const open = async (how: string, state: string): Promise<TestServers> => {
@@ -74,8 +75,35 @@ test('tools without a schema that can be used are left out, and the others are t
   await using opened = await open('wrong-schema', 'connected');
   expect(opened.servers.tools.map(({ name }) => name)).toEqual(['far__echo']);
   expect(opened.servers.states()[0]?.detail).toBe(
-    '3 tools have a description or a schema that cannot be used',
+    '3 tools have a name, a description or a schema that cannot be used',
   );
+});
+
+test('tools whose names are one once they are cleaned are all there, each by its own; one too long is not', async () => {
+  await using opened = await open('names', 'connected');
+  const said = await Promise.all(
+    opened.servers.tools.map(async ({ name }) => [name, await opened.call(name)]),
+  );
+  expect(Object.fromEntries(said)).toEqual({
+    far__get_item: '"get_item"',
+    [offeredName('far', 'get.item', true)]: '"get.item"',
+    [offeredName('far', 'get item', true)]: '"get item"',
+    far__shell: '"shell"',
+    far___bell: '"\\u0007bell"',
+  });
+  expect(opened.servers.states()[0]?.detail).toBe(
+    '2 tools have a name, a description or a schema that cannot be used',
+  );
+});
+
+test('a call in which the owner takes the server out ends, and says so', async () => {
+  await using opened = await open('well', 'connected');
+  const call = opened.call('far__slow');
+  opened.write({ mcpServers: {} });
+  await Promise.all([
+    expect(call).rejects.toThrow('The tool server far was switched off or taken out.'),
+    opened.servers.reload(),
+  ]);
 });
 
 test('an entry that cannot be used is told of, and takes no other with it', async () => {

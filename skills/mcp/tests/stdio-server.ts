@@ -44,6 +44,10 @@ function tools(): readonly unknown[] {
   }
   if (how === 'wrong-schema')
     return [{ name: 'a', inputSchema: 'none' }, { name: 'b' }, ...usual.slice(0, 1), 7];
+  if (how === 'names') {
+    const all = ['get.item', 'get_item', 'get item', 'shell', '\u0007bell', 'x'.repeat(500), ''];
+    return all.map((name) => ({ name, inputSchema }));
+  }
   const odd = { name: `a tool/with.an odd name ${'x'.repeat(80)}`, inputSchema };
   return [...usual, odd, ...(hasMore ? [{ name: 'new', inputSchema }] : [])];
 }
@@ -55,6 +59,7 @@ async function call(
   token: unknown,
 ): Promise<unknown> {
   const said = String(input['text'] ?? '');
+  if (how === 'names') return text(JSON.stringify(name));
   if (!names.includes(name)) throw new Error(`Unknown tool: ${name}`);
   switch (name) {
     case 'echo':

@@ -282,6 +282,8 @@ export class ServerConnection {
 
   #offText(): string {
     const { state, detail } = this.#state;
+    if (this.#stopped.signal.aborted)
+      return `The tool server ${this.server.name} was switched off or taken out.`;
     const why = this.#opened?.end() ?? detail;
     if (state === 'login')
       return `${this.server.name} wants the owner to log in: they say /mcp login ${this.server.name}.`;

@@ -57,7 +57,9 @@ export async function listRemoteTools(
     if (cursor === undefined || tools.size >= MAX_TOOLS || now() > endsAt) break;
   }
   const notes = [
-    ...(wrong === 0 ? [] : [`${wrong} tools have a description or a schema that cannot be used`]),
+    ...(wrong === 0
+      ? []
+      : [`${wrong} tools have a name, a description or a schema that cannot be used`]),
     ...(more === 0 && (cursor === undefined || tools.size < MAX_TOOLS)
       ? []
       : [
@@ -88,10 +90,29 @@ function isShort(schema: unknown): boolean {
 
 const MAX_NAME = 63;
 
-/** Returns the name under which agents are offered a tool: `server__tool`, in letters that every model takes. */
-export function offeredName(server: string, tool: string): string {
+/** Returns tools of a server by the names under which agents are offered them, whatever their order. */
+export function offeredTools(
+  server: string,
+  tools: readonly RemoteTool[],
+): ReadonlyMap<string, RemoteTool> {
+  const cleaned = Map.groupBy(tools, ({ name }) => offeredName(server, name));
+  return new Map(
+    tools.map((tool) => {
+      const name = offeredName(server, tool.name);
+      const isOwn = name === `${server}__${tool.name}` || cleaned.get(name)?.length === 1;
+      return [isOwn ? name : offeredName(server, tool.name, true), tool];
+    }),
+  );
+}
+
+/**
+ * Returns the name under which agents are offered a tool: `server__tool`, in letters that every model takes.
+ *
+ * @param isMarked tells the tool from another whose name has other signs in the same places
+ */
+export function offeredName(server: string, tool: string, isMarked = false): string {
   const name = `${server}__${tool.replace(/[^A-Za-z0-9_-]/g, '_')}`;
-  if (name.length <= MAX_NAME) return name;
+  if (name.length <= MAX_NAME && !isMarked) return name;
   const digest = createHash('sha256').update(tool).digest('hex').slice(0, 8);
   return `${name.slice(0, MAX_NAME - 9)}_${digest}`;
 }

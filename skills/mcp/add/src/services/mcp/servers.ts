@@ -11,7 +11,7 @@ import { fetchFor, type LimitedFetch } from './limited-fetch.ts';
 import { machineLogin } from './machine-login.ts';
 import { forgetOAuth, type OAuthSession, openOAuth } from './oauth.ts';
 import { ProgramTransport } from './program-transport.ts';
-import { offeredName, type RemoteTool } from './remote-tools.ts';
+import { offeredTools, type RemoteTool } from './remote-tools.ts';
 import { agentResult } from './result.ts';
 import { NETWORK, type Network } from './server-network.ts';
 
@@ -176,7 +176,9 @@ export class McpServers {
   #changed(): void {
     const running = [...this.#running.values()];
     this.#tools = running.flatMap(({ connection }) =>
-      connection.tools.map((tool) => offered(connection, tool, this.#options.dataDir)),
+      [...offeredTools(connection.server.name, connection.tools)].map((named) =>
+        offered(connection, named, this.#options.dataDir),
+      ),
     );
     if (this.#isStopped) return;
     try {
@@ -211,10 +213,14 @@ function openHttp(server: HttpServer, oauth: OAuthSession, ask: LimitedFetch): S
 }
 
 /** Offers a server's tool to the agents of its groups. */
-function offered(connection: ServerConnection, tool: RemoteTool, dataDir: string): Tool {
-  const { name: server, groups } = connection.server;
+function offered(
+  connection: ServerConnection,
+  [name, tool]: readonly [string, RemoteTool],
+  dataDir: string,
+): Tool {
+  const { groups } = connection.server;
   return {
-    name: offeredName(server, tool.name),
+    name,
     description: tool.description,
     isMainOnly: false,
     ...(groups.includes('*') ? {} : { folders: groups }),
