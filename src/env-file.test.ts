@@ -30,4 +30,6 @@ test('lines that set nothing are named, and what dotenv takes is let through', (
     'Line 2 of .env is not a setting: write NAME=value.',
     'Line 4 of .env has a quote that is never closed.',
   ]);
+  writeFileSync(join(folder, '.env'), Buffer.from('# \xe9\nA=1\nNAME=Zo\xeb\n', 'latin1'));
+  expect(brokenEnvLines(folder)).toEqual(['Line 3 of .env is no UTF-8: save it as that.']);
 });

@@ -30,6 +30,8 @@ export function brokenEnvLines(projectDir: string): readonly string[] {
   for (let at = 0; at < lines.length; at += 1) {
     const line = (lines[at] ?? '').trim();
     if (line === '' || line.startsWith('#')) continue;
+    if (line.includes('\ufffd'))
+      problems.push(`Line ${at + 1} of .env is no UTF-8: save it as that.`);
     const value = SETTING.exec(line)?.[1];
     if (value === undefined)
       problems.push(`Line ${at + 1} of .env is not a setting: write NAME=value.`);

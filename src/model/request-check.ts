@@ -58,9 +58,22 @@ export function checkCall({ name, protocol }: Model, body: Buffer): CheckedCall 
     isStream,
     bodyFor(model) {
       const taken = model.abilities.tools ? counted : protocol.withoutTools(counted);
-      return Buffer.from(JSON.stringify(model.adapt({ ...taken, model: model.name })));
+      return Buffer.from(
+        wholeCharacters(JSON.stringify(model.adapt({ ...taken, model: model.name }))),
+      );
     },
   };
+}
+
+/**
+ * Replaces halves of characters, as a text that was cut may begin or end with one: servers refuse a call with one, and a
+ * conversation that holds it would never be answered again.
+ */
+function wholeCharacters(json: string): string {
+  if (!json.includes('\\ud')) return json;
+  return json.replace(/\\(?:ud[0-9a-f]{3}|.)/g, (sign) =>
+    sign.startsWith('\\ud') ? '\ufffd' : sign,
+  );
 }
 
 function parseJson(body: Buffer): unknown {

@@ -12,11 +12,18 @@ export async function checkPlainFile(path: string): Promise<void> {
   throw new Error(`${path} is no file but a pipe, a socket or a device.`);
 }
 
-/** Reads a text file whole; refuses what is no file, and what would fill the agent's memory. */
-export async function readText(path: string): Promise<string> {
+/**
+ * Reads a text file whole; refuses what is no file, and what would fill the agent's memory.
+ *
+ * @param encoding `latin1` gives each byte as a character, also those of no text
+ */
+export async function readText(
+  path: string,
+  encoding: 'utf8' | 'latin1' = 'utf8',
+): Promise<string> {
   await checkPlainFile(path);
   const { size } = await stat(path);
-  if (size <= MAX_TEXT_BYTES) return await readFile(path, 'utf8');
+  if (size <= MAX_TEXT_BYTES) return await readFile(path, encoding);
   const megabytes = Math.ceil(size / 1_048_576);
   throw new Error(`${path} has ${megabytes} MB, and 64 MB is the most. Take a part by a command.`);
 }

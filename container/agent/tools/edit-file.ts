@@ -14,13 +14,18 @@ export const tool = defineTool({
     replace_all: z.boolean().default(false),
   }),
   async run({ path, old_text, new_text, replace_all }) {
-    const pieces = (await readText(path)).split(old_text);
+    // Byte by byte: what is no UTF-8 elsewhere in the file stays as it is.
+    const pieces = (await readText(path, 'latin1')).split(bytesOf(old_text));
     const found = pieces.length - 1;
     if (found === 0) throw new Error(`The old text is not in ${path}. Read the file again.`);
     if (found > 1 && !replace_all) {
       throw new Error(`The old text is in ${path} ${found} times. Give more of it.`);
     }
-    await writeFile(path, pieces.join(new_text));
+    await writeFile(path, pieces.join(bytesOf(new_text)), 'latin1');
     return `Replaced ${found} in ${path}.`;
   },
 });
+
+function bytesOf(text: string): string {
+  return Buffer.from(text).toString('latin1');
+}

@@ -1,5 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, symlink, truncate } from 'node:fs/promises';
+import {
+  mkdtemp,
+  readFile,
+  rm,
+  symlink,
+  truncate,
+  writeFile as writeFileBytes,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -41,6 +48,18 @@ test('an edit needs its old text exactly once', async () => {
   expect(await readFile(path, 'utf8')).toBe('a $1 a');
   await edit('a', { replace_all: true });
   expect(await readFile(path, 'utf8')).toBe('$1 $1 $1');
+});
+
+test('an edit leaves alone what is no UTF-8 in the file', async () => {
+  const path = join(dir, 'a.txt');
+  await writeFileBytes(path, Buffer.from('\ufeffna\u00efve caf\xe9 \xff\r\n', 'latin1'));
+  await editFile.run({ path, old_text: 'caf', new_text: 'Käse' }, context);
+  const expected = Buffer.concat([
+    Buffer.from('\ufeffna\u00efve ', 'latin1'),
+    Buffer.from('Käse'),
+    Buffer.from('\xe9 \xff\r\n', 'latin1'),
+  ]);
+  expect(await readFile(path)).toEqual(expected);
 });
 
 test('a pipe, a device and a file that would fill the memory are refused at once', async () => {

@@ -5,7 +5,8 @@ import {
   openSync,
   readFileSync,
   renameSync,
-  writeSync,
+  rmSync,
+  writeFileSync,
 } from 'node:fs';
 
 /**
@@ -13,32 +14,40 @@ import {
  * file is replaced as a whole and readable by its owner alone.
  */
 export function setInDotenv(path: string, values: Readonly<Record<string, string>>): void {
-  const before = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  // Byte by byte: another line may hold what is no UTF-8.
+  const before = existsSync(path) ? readFileSync(path, 'latin1') : '';
   const lines = before === '' ? [] : before.replace(/\n$/, '').split('\n');
   for (const [name, value] of Object.entries(values)) {
-    const line = `${name}=${quote(value)}`;
-    const at = lines.findLastIndex(
-      (known) => known.match(/^\s*(?:export\s+)?(\w+)\s*=/)?.[1] === name,
-    );
+    const line = Buffer.from(`${name}=${quote(value)}`).toString('latin1');
+    const at = lines.findLastIndex((known) => known.match(SETTING)?.[1] === name);
     if (at === -1) lines.push(line);
     else lines[at] = line;
   }
-  writePrivately(path, `${lines.join('\n')}\n`);
+  writePrivately(path, Buffer.from(`${lines.join('\n')}\n`, 'latin1'));
 }
+
+/** Some editors put a byte-order mark in front of the first. */
+const SETTING = /^(?:\xef\xbb\xbf)?\s*(?:export\s+)?(\w+)\s*=/;
 
 function quote(value: string): string {
   if (/^[\w@%+=:,./-]*$/.test(value)) return value;
   return value.includes("'") ? `"${value}"` : `'${value}'`;
 }
 
-function writePrivately(path: string, text: string): void {
+function writePrivately(path: string, bytes: Buffer): void {
   const temporary = `${path}.new-${process.pid}`;
   const handle = openSync(temporary, 'wx', 0o600);
   try {
-    writeSync(handle, text);
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
+    try {
+      // All of it: `writeSync` may leave a part out on a full disk, and say nothing.
+      writeFileSync(handle, bytes);
+      fsyncSync(handle);
+    } finally {
+      closeSync(handle);
+    }
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
   }
-  renameSync(temporary, path);
 }

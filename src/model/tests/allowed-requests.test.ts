@@ -103,6 +103,16 @@ test('what a conversation is made of goes on as it is', async () => {
   expect(far.requests[0]?.body).toMatchObject(body);
 });
 
+test('half a character, which a server would refuse with all of the call, goes on as a sign for one', async () => {
+  await using far = await anthropic();
+  await using proxy = await openProxy(far.url);
+  const content = `${String.raw`a cut \ud83d \\ud83d`}\ud83d 🐢 \udca2"\\\udca2`;
+  const body = JSON.stringify({ ...ANTHROPIC, messages: [{ role: 'user', content }] });
+  await proxy.post('/v1/messages', body, { 'anthropic-version': '2023-06-01' });
+  const messages = [{ role: 'user', content: content.toWellFormed() }];
+  expect(far.requests[0]?.body).toMatchObject({ messages });
+});
+
 test('what a conversation with another model is made of goes on as it is', async () => {
   await using far = await openAi();
   await using proxy = await openProxy(`${far.url}/v1`, { provider: 'openai' });
