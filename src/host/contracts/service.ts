@@ -57,7 +57,13 @@ export type QueuedTurn = {
   /** The whole system prompt, in place of the sections; the prompt is then given as it is. */
   readonly system?: string;
   /** Tools of the host's and of the agent's own, by their names: only these, or all without these. */
-  readonly tools?: { readonly only?: readonly string[]; readonly without?: readonly string[] };
+  readonly tools?: ToolChoice;
+};
+
+/** Names of the tools that a turn has, and of those that it has not; all by default. */
+export type ToolChoice = {
+  readonly only?: readonly string[] | undefined;
+  readonly without?: readonly string[] | undefined;
 };
 
 /** A message that a service puts into a chat as it is, without an agent. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Group, Turn } from '../../store/store.ts';
 import type { ClockPort, IdPort, StorePort, TimeZonePort } from '../contracts/ports.ts';
-import type { QueuedMessage, QueuedTurn } from '../contracts/service.ts';
+import type { QueuedMessage, QueuedTurn, ToolChoice } from '../contracts/service.ts';
 import { queueRun } from '../scheduler/fire.ts';
 
 const Names = z.array(z.string()).readonly();
@@ -29,10 +29,9 @@ export function taskTypeOf(turn: Turn, { isTask }: { readonly isTask: boolean })
   return queuedByOf(turn)?.taskType ?? (isTask ? 'task' : 'chat');
 }
 
-/** Tells whether a turn may have a tool, as far as the service that queued it decides that. */
-export function hasTool(turn: Pick<Turn, 'kind' | 'payload'>, name: string): boolean {
-  const { only, without } = queuedByOf(turn)?.tools ?? {};
-  return (only === undefined || only.includes(name)) && without?.includes(name) !== true;
+/** Returns the tools that a turn may have, as far as the service that queued it decides that. */
+export function toolChoiceOf(turn: Pick<Turn, 'kind' | 'payload'>): ToolChoice {
+  return queuedByOf(turn)?.tools ?? {};
 }
 
 type QueueOptions = StorePort &

@@ -202,7 +202,9 @@ test('a turn beside those of its chat waits for none of them, and has its own pr
     if (!isSideWork(taskType)) pools.push(pool);
     return { kind: 'models', models: [testModel()] };
   };
-  const over = { services, chooseModels, ownTools: ['shell', 'read_file'] };
+  const warnings: unknown[] = [];
+  const log = { info() {}, error() {}, warn: (...line: unknown[]) => void warnings.push(line) };
+  const over = { services, chooseModels, ownTools: ['shell', 'read_file'], log };
   // One agent at a time: turns beside have a limit of their own.
   const assistant = await project.start({ agent, over, environment: { CLAW_MAX_AGENTS: '1' } });
   const { terminal } = assistant;
@@ -214,7 +216,10 @@ test('a turn beside those of its chat waits for none of them, and has its own pr
     prompt: 'look it up',
     system: 'You look things up.',
     pool: 'cheap',
-    tools: { only: ['read_file', 'search_history', 'send_message'], without: ['send_message'] },
+    tools: {
+      only: ['read_file', 'search_history', 'send_message', 'serch_history'],
+      without: ['send_message'],
+    },
     isBeside: true,
   });
   await vi.waitFor(() => expect(textsOf(terminal)).toEqual(['done: look it up']));
@@ -226,6 +231,10 @@ test('a turn beside those of its chat waits for none of them, and has its own pr
     ownToolsOff: ['shell'],
   });
   expect(requests[1]?.tools.map(({ name }) => name)).toEqual(['search_history']);
+  expect(warnings).toContainEqual([
+    'a turn is to have tools that are not there',
+    expect.objectContaining({ tools: ['serch_history'] }),
+  ]);
   expect(pools).toEqual([undefined, 'cheap']);
   long.resolve();
   await isIdle(assistant);

@@ -145,6 +145,7 @@ export function openTurns(options: TurnsOptions): Turns {
   const toolParts = {
     store,
     timeZone,
+    log,
     tools,
     ownTools,
     guards,

@@ -8,7 +8,7 @@ import type { LiveAnswer, LiveAnswers } from '../../outbound/live/live-answers.t
 import { toolLine } from '../../outbound/live/tool-line.ts';
 import type { OutgoingFiles } from '../../outbound/outgoing-files.ts';
 import { taskOfTurn } from '../../scheduler/task-turn.ts';
-import { hasTool } from '../../services/queued-turn.ts';
+import { toolChoiceOf } from '../../services/queued-turn.ts';
 import type { CommandContexts } from '../commands/command-contexts.ts';
 import type { TurnRecords } from '../record/turn-records.ts';
 import { openAgentCommands } from '../tool-calls/agent-command.ts';
@@ -50,8 +50,8 @@ export function createAgentRunner(
       const end = answer?.beginQuestion();
       return await asking.ask(question, { turn, to }).finally(() => end?.());
     };
-    const allows = (tool: string) => hasTool(turn, tool);
-    const tools = openTools({ turn, group, isTask, ask, ownerCommand: commands.call, allows });
+    const choice = toolChoiceOf(turn);
+    const tools = openTools({ turn, group, isTask, ask, ownerCommand: commands.call, choice });
     const record = options.records.begin(turn);
     const callbacks: AgentCallbacks = {
       record,

@@ -11,7 +11,8 @@ import type { AskedAbout } from '../../asking/asking.ts';
 import type { FetchAttachment } from '../../attachments/attachments.ts';
 import type { AskQuestion, AskReply } from '../../contracts/ask.ts';
 import type { OwnTools, ToolTurn } from '../../contracts/guard.ts';
-import type { StorePort, TimeZonePort } from '../../contracts/ports.ts';
+import type { LogPort, StorePort, TimeZonePort } from '../../contracts/ports.ts';
+import type { ToolChoice } from '../../contracts/service.ts';
 import type { ToolCall } from '../../contracts/tool.ts';
 import type { Registry } from '../../groups/registry.ts';
 import type { Say } from '../../outbound/outgoing.ts';
@@ -42,7 +43,8 @@ export interface TurnTools {
 
 /** Parts that tools work with, whatever the turn. */
 export type TurnToolsOptions = StorePort &
-  TimeZonePort & {
+  TimeZonePort &
+  LogPort & {
     readonly tools: Toolbox;
     /** Names of the agent's own tools. */
     readonly ownTools: readonly string[];
@@ -62,8 +64,8 @@ export type ToolsOfTurn = {
   readonly turn: Pick<Turn, 'id' | 'jid'> & { readonly isStored?: boolean };
   readonly group: Group;
   readonly isTask: boolean;
-  /** Tells whether the turn may have a tool; all by default. */
-  readonly allows?: (tool: string) => boolean;
+  /** The tools that the service which queued the turn lets it have. */
+  readonly choice?: ToolChoice;
   readonly ask: (question: AskQuestion, to: AskedAbout['to']) => Promise<AskReply>;
   readonly ownerCommand: ToolCall['ownerCommand'];
 };
@@ -74,13 +76,25 @@ export type OpenTurnTools = (work: ToolsOfTurn) => TurnTools;
 /** Opens the tools for one turn of an agent. */
 export function openTurnTools(
   options: TurnToolsOptions,
-  { turn, group, isTask, ask, ownerCommand, allows = () => true }: ToolsOfTurn,
+  { turn, group, isTask, ask, ownerCommand, choice = {} }: ToolsOfTurn,
 ): TurnTools {
   const { store, guards, registry, tasks, fetchAttachment, timeZone, channelOf } = options;
   const off = store.toolSwitches.offIn(group.folder);
-  const isOff = (name: string) => isSwitchedOff(off, name) || !allows(name);
-  const tools = options.tools
-    .list()
+  const isOff = (name: string) =>
+    isSwitchedOff(off, name) ||
+    choice.only?.includes(name) === false ||
+    choice.without?.includes(name) === true;
+  const all = options.tools.list();
+  const isKnown = (name: string) =>
+    all.some((tool) => tool.name === name) || options.ownTools.includes(name);
+  const unknown = choice.only?.filter((name) => !isKnown(name)) ?? [];
+  if (unknown.length > 0) {
+    options.log.warn('a turn is to have tools that are not there', {
+      turn: turn.id,
+      tools: unknown,
+    });
+  }
+  const tools = all
     .filter(({ name }) => !isOff(name))
     .filter(({ folders }) => folders === undefined || folders.includes(group.folder));
   let isSilent = false;
