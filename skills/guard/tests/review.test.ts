@@ -159,6 +159,7 @@ test.each<[string, (size: number) => string]>([
   ['letters of an option for mv', (size) => `mv -${'b'.repeat(size)}! x y`],
   ['commands in a row', (size) => 'a|'.repeat(size)],
   ['shells in a row', (size) => 'a|sh|'.repeat(size / 2)],
+  ['rules for make', (size) => `make -f - <<< '${'a:!'.repeat(size)}'`],
 ])('%s are reviewed in time that grows with their length', (_what, make) => {
   const cost = costOfFourfold(8_000, (size) => {
     const text = make(size);

@@ -12,6 +12,7 @@ import {
   READS,
   SHELL,
 } from './kinds.ts';
+import { commandsInRules, rulesOf } from './makefiles.ts';
 import { type Call, outputOf } from './outputs.ts';
 import { type Replacement, Replacements } from './replaced.ts';
 import type { Trace } from './traced.ts';
@@ -173,7 +174,7 @@ class ShellTrace implements Trace {
     }
     const input = this.#inputFrom(command.redirects, given);
     if (command.name === undefined) return '';
-    const fromProcess = this.#processesIn(command);
+    const fromProcess = this.#processesInWords([command.name, ...command.suffix]);
     const words = [command.name, ...command.suffix].flatMap((word) => valuesOf(word, this.#scope));
     if (DOWNLOAD.test(words[0]?.replace(/^.*\//, '') ?? '')) {
       for (const { operator, target } of command.redirects) {
@@ -270,15 +271,18 @@ class ShellTrace implements Trace {
     if (wrappers.isWrapper(program)) {
       const words = wrappers.wrapped(program, args);
       if (program === 'watch' || program === 'ssh' || (program === 'env' && args.includes('-S'))) {
-        const text = words.filter((one) => one !== '-S').map((one) => one ?? '"$unknown"');
-        return text.some((one) => one === null)
-          ? this.#unknownText()
-          : this.#runText(text.join(' '), input);
+        const text = words.filter((one) => one !== '-S').map((one) => one ?? '"$@"');
+        return this.#runText(text.join(' '), input);
       }
       if (words.length === 0) return null;
       if (program !== 'xargs' || this.calls.some(wrappers.findsByName))
         return this.#run(words, input);
       return this.#run(wrappers.withReadWords(words, args, input.text), NO_INPUT);
+    }
+    if (/^g?make$/.test(program)) {
+      const { files, texts } = rulesOf(args);
+      for (const file of files) this.#runFile(file, input, commandsInRules);
+      for (const text of texts) this.#runText(text === null ? '"$@"' : commandsInRules(text));
     }
     if (program === 'git') for (const text of wrappers.commandsOfGit(args)) this.#runText(text);
     const interpreter = INTERPRETER.exec(program)?.[1];
@@ -298,12 +302,13 @@ class ShellTrace implements Trace {
   }
 
   /** A file of the folder was written before, and can be read by the owner; a process writes what it likes. */
-  #runFile(file: Value, input: Input): Value {
+  #runFile(file: Value, input: Input, commandsIn = (text: string) => text): Value {
     if (file === null) return this.#runUnknownInput(input);
-    if (/^\/dev\/(?:stdin|fd\/0)$/.test(file))
-      return input.text === null ? this.#runUnknownInput(input) : this.#runText(input.text);
-    const text = this.#files.get(plainPath(file));
-    if (typeof text === 'string') return this.#runText(text, input);
+    const isInput = /^\/dev\/(?:stdin|fd\/0)$/.test(file);
+    const text = isInput ? input.text : this.#files.get(plainPath(file));
+    if (typeof text === 'string')
+      return this.#runText(commandsIn(text), isInput ? NO_INPUT : input);
+    if (isInput) return this.#runUnknownInput(input);
     if (this.#downloaded.has(file) || this.#downloaded.has(file.replace(/^.*\//, '')))
       this.piped.push('download');
     return null;
@@ -370,10 +375,6 @@ class ShellTrace implements Trace {
   }
 
   /** Programs whose output a word like `<(…)` is. */
-  #processesIn({ name, suffix }: Command): ReadonlySet<Origin> {
-    return this.#processesInWords([name, ...suffix]);
-  }
-
   #processesInWords(words: readonly (Command['name'] | undefined)[]): ReadonlySet<Origin> {
     const start = this.calls.length;
     for (const part of words.flatMap((word) => word?.parts ?? [])) {
