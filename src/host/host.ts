@@ -121,6 +121,7 @@ export function openHost(options: HostOptions): Host {
     onQueued: delivery.wake,
   });
   outbound.delivered.on(asking.delivered);
+  options.guards.onBroken(outgoing.tellOwner);
   const tools = options.tools.with(services.toolSources);
   const turns = openTurns({
     store,

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { type AgentScript, answers, TestProject } from '../../../testing/assistant.ts';
+import { expect, test, vi } from 'vitest';
+import { type AgentScript, answers, TestProject, textsOf } from '../../../testing/assistant.ts';
 import { ContributionFolder } from '../../../testing/contributions.ts';
 import {
   ASKS,
@@ -77,7 +77,9 @@ test('each guard is told once what became of a call, after the owner was asked',
     ...context.log,
     info: (message: string, data?: object) => void (message === 'decided' && told.push(data)),
   };
-  const { guards } = openGuards(await discoverGuards(folder.dir), {}, { ...context, log });
+  let time = 0;
+  const own = { ...context, log, now: () => time };
+  const { guards } = openGuards(await discoverGuards(folder.dir), {}, own);
   const family = await familyCalls(project, { guards }, [message('one')]);
   await question(family);
   expect(told).toEqual([]);
@@ -98,7 +100,16 @@ test('each guard is told once what became of a call, after the owner was asked',
     { isTheSame: true, text: 'three', refusal: 'Not here.' },
   ]);
   // What cannot be noted does not run.
-  expect(await refusalOf('break')).toContain('The guard notes could not look at this call');
+  const notices = () => textsOf(family.terminal).filter((text) => text.includes('guard notes'));
+  for (let count = 0; count < 3; count += 1) {
+    expect(await refusalOf('break')).toContain('The guard notes could not look at this call');
+  }
+  // The owner is told, and again after an hour.
+  await vi.waitFor(() => expect(notices()).toHaveLength(1));
+  expect(notices()[0]).toContain('(the disk is full)');
+  time = 3_600_000;
+  await refusalOf('break');
+  await vi.waitFor(() => expect(notices()).toHaveLength(2));
   await family.stop();
 });
 

@@ -1,5 +1,6 @@
 import { openContributions, type Silent } from '../../../lib/contribution.ts';
 import type { Environment } from '../../../lib/settings.ts';
+import { createSignal, type Signal } from '../../../lib/signal.ts';
 import type { HostToolResult } from '../../../sandbox/sandbox.ts';
 import type {
   Guard,
@@ -27,6 +28,8 @@ export interface Guards {
    */
   refusalOf(call: GuardedCall, ask: AskOwner, otherwise?: string | null): Promise<string | null>;
   resultOf(call: GuardedCall, result: HostToolResult): Promise<HostToolResult>;
+  /** Calls the listener with words for the owner where a guard could not look at a call, once an hour. */
+  readonly onBroken: Signal<string>['on'];
 }
 
 /** Shows a call to the owner and waits for their word. Returns why it does not run; null at a yes. */
@@ -50,7 +53,7 @@ export function openGuards(
   const ownToolsOf = ({ name }: { readonly name: string }): OwnTools =>
     inOrder.find((one) => one.name === name)?.ownTools ?? [];
   const all = [...broken, ...made].map((one) => ({ ...one, ownTools: ownToolsOf(one) }));
-  return { guards: asOne(all, log), silent };
+  return { guards: asOne(all, log, now), silent };
 }
 
 /** Says what a silent guard means for the calls that it was to look at. */
@@ -69,9 +72,28 @@ function closed({ name }: Silent): Omit<NamedGuard, 'ownTools'> {
   return { name, value: { before: () => ({ kind: 'deny', reason }) } };
 }
 
-function asOne(guards: readonly NamedGuard[], log: HostLog): Guards {
+const TELL_AGAIN_MS = 3_600_000;
+
+function asOne(guards: readonly NamedGuard[], log: HostLog, now: () => number): Guards {
+  const broken = createSignal<string>();
+  const toldAt = new Map<string, number>();
+
+  function tellOwner(name: string, error: unknown): void {
+    if (now() - (toldAt.get(name) ?? Number.NEGATIVE_INFINITY) < TELL_AGAIN_MS) return;
+    const [reason] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
+    try {
+      broken.emit(
+        `The guard ${name} could not look at a call of a tool (${reason}). Calls are refused until it can.`,
+      );
+      toldAt.set(name, now());
+    } catch (notTold) {
+      log.warn('the owner was not told of a guard', { guard: name, error: String(notTold) });
+    }
+  }
+
   function failed(name: string, error: unknown): string {
     log.error('a guard broke, the call is refused', { guard: name, error: String(error) });
+    tellOwner(name, error);
     return `The guard ${name} could not look at this call, so it is refused.`;
   }
 
@@ -113,6 +135,7 @@ function asOne(guards: readonly NamedGuard[], log: HostLog): Guards {
       : guards;
 
   return {
+    onBroken: broken.on,
     ownTools: guards.some(({ ownTools }) => ownTools === 'all')
       ? 'all'
       : guards.flatMap(({ ownTools }) => ownTools),
