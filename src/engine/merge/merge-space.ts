@@ -6,6 +6,9 @@ import { isSameWords } from './syntax/words.ts';
 
 /** Longer stretches are compared by lines alone, so that no input is slow. */
 const MAX_LENGTH = 20_000;
+/** What begins and ends a text over several lines, in which all space counts. */
+const QUOTES = /"""|'''|`/g;
+const HEREDOC = /<<[-~]?\s*(["']?)([A-Za-z_]\w*)\1/;
 
 /**
  * Merges lines of which one side changed nothing but space, in any language: the other side's words stand in its
@@ -51,4 +54,19 @@ function shorterOf(one: readonly string[], other: readonly string[]): readonly s
   const [mine, its] = [one.join('\n'), other.join('\n')];
   const isFirst = mine.length === its.length ? mine <= its : mine.length < its.length;
   return isFirst ? one : other;
+}
+
+/** Tells whether a line may be within a text over several lines: a string, a fenced block or a heredoc. */
+export function isInLiteral(lines: readonly string[], index: number): boolean {
+  let quotes = 0;
+  let heredoc: string | null = null;
+  for (const line of lines.slice(0, index)) {
+    if (heredoc !== null) {
+      if (line.trim() === heredoc) heredoc = null;
+      continue;
+    }
+    quotes += line.match(QUOTES)?.length ?? 0;
+    heredoc = HEREDOC.exec(line)?.[2] ?? null;
+  }
+  return heredoc !== null || quotes % 2 === 1;
 }

@@ -5,17 +5,17 @@ import { sideWithAllWords } from './lines/contained-words.ts';
 import type { Interned } from './lines/intern.ts';
 import { mapVersions, NAMES } from './lines/line-ends.ts';
 import { contentOf } from './lines/lines.ts';
-import { isInLiteral } from './lines/literal.ts';
 import type { Region, Rule } from './lines/regions.ts';
-import { mergeSpace } from './merge-space.ts';
+import { mergeSorted } from './lines/sorted-lines.ts';
+import { isInLiteral, mergeSpace } from './merge-space.ts';
 import type { Format } from './syntax/language.ts';
 
 type Lines = Versions<readonly string[]>;
 
 /**
  * Resolves all conflicts that are left: those in which one side made every change of the other one, word by word, or
- * changed nothing but space; changes of two neighbouring lines; and insertions beside a changed line. A text with
- * gaps cannot be checked, so it is all or none.
+ * changed nothing but space; changes of two neighbouring lines; changes of sorted ones; and insertions beside a changed
+ * line. A text with gaps cannot be checked, so it is all or none.
  *
  * @returns null where a conflict is left, or there was none
  */
@@ -57,6 +57,7 @@ function answerFor(
   const answers: readonly [Rule, (said: Lines) => readonly string[] | null][] = [
     ['space', (some) => (isText(place, lines) ? null : mergeSpace(some))],
     ['adjacent', (some) => (format === 'markdown' ? null : mergeAdjacent(some))],
+    ['sorted', () => (format === 'markdown' ? null : mergeSorted(place, lines))],
   ];
   for (const [rule, merge] of answers) {
     const merged = merge(said);

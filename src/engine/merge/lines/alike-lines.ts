@@ -2,6 +2,8 @@
 const WORD = /\d+(?:\.\d+)+|[\p{L}\p{N}_]+/gu;
 /** Share of its words that a changed line has kept, at least: else it may be another line. */
 const MIN_ALIKE = 0.5;
+/** What a word has that says more than a number, which is there by chance. */
+const TELLING = /\p{L}|\./u;
 
 /** Tells whether a line is another one changed, and not one of some other lines, which is more like it. */
 export function isChangedLine(before: string, after: string, others: readonly string[]): boolean {
@@ -12,6 +14,11 @@ export function isChangedLine(before: string, after: string, others: readonly st
 /** Returns the words of a line, signs left out. */
 export function wordsIn(line: string): readonly string[] {
   return line.match(WORD) ?? [];
+}
+
+/** Tells whether a word is more than a number. */
+export function isTelling(word: string): boolean {
+  return TELLING.test(word);
 }
 
 /** Returns the share of words that two lines have in common, each as often as it is there: 0 to 1. */

@@ -1,13 +1,11 @@
 import type { Versions } from '../../tree.ts';
-import { isChangedLine, wordsIn } from './alike-lines.ts';
+import { isChangedLine, isTelling, wordsIn } from './alike-lines.ts';
 import { at } from './edits.ts';
 import type { Interned } from './intern.ts';
 import { type Cut, commonHead, commonTail, type Region, rangesBetween } from './regions.ts';
 
 /** More lines are a rewrite, of which lines say little. */
 const MAX_LINES = 40;
-/** What a word has that says more than a number, which is there by chance. */
-const TELLING = /\p{L}|\./u;
 
 /**
  * Parts a conflict in which one side only inserted lines, above or below a line that the other side changed: the
@@ -87,5 +85,5 @@ function isSweep(before: string, after: string, added: readonly string[]): boole
   const about = isReplaced ? replaced : [...replaced, ...beside];
   const words = new Set(added.flatMap(wordsIn));
   // An insertion of space and signs alone is no work that must not wait.
-  return words.size === 0 || about.some((word) => TELLING.test(word) && words.has(word));
+  return words.size === 0 || about.some((word) => isTelling(word) && words.has(word));
 }

@@ -21,9 +21,17 @@ export type Region = Versions<Range> &
 /**
  * A rule beyond lines that resolved a conflict; `beside`: lines put in beside a changed one; `contained`: one side
  * has all words that the other one changed; `space`: one side changed nothing but space; `adjacent`: each side changed
- * one of two neighbouring lines.
+ * one of two neighbouring lines; `sorted`: both changed lines that are in order by name, each others.
  */
-export type Rule = 'layout' | 'members' | 'entries' | 'beside' | 'contained' | 'space' | 'adjacent';
+export type Rule =
+  | 'layout'
+  | 'members'
+  | 'entries'
+  | 'beside'
+  | 'contained'
+  | 'space'
+  | 'adjacent'
+  | 'sorted';
 
 /** A border between two regions. */
 export type Cut = Versions<number>;
