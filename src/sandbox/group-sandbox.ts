@@ -268,12 +268,12 @@ async function giveFolders(places: GroupPlaces, user: AgentUser): Promise<void> 
   else await mkdir(shared, { recursive: true });
 }
 
-/** Links at the top of the project are left out: where they lead is not for an agent to see. */
+/** Links at the top of the project are left out: where they lead is not for an agent to see. So are names that are no UTF-8. */
 async function plainEntries(projectDir: string): Promise<ReadonlySet<string>> {
   const present = new Set<string>();
   for (const name of await readdir(projectDir)) {
-    const found = await lstat(join(projectDir, name));
-    if (found.isFile() || found.isDirectory()) present.add(name);
+    const found = await lstat(join(projectDir, name)).catch(() => null);
+    if (found?.isFile() || found?.isDirectory()) present.add(name);
   }
   return present;
 }

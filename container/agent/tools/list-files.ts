@@ -1,3 +1,4 @@
+import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -15,19 +16,27 @@ export const tool = defineTool({
   }),
   async run({ path, depth }) {
     const found: string[] = [];
-    await collect(path, depth, found);
+    await collect(path, await readdir(path, WITH_TYPES), { depth, found });
     if (found.length === 0) return 'The folder is empty.';
     if (found.length < MAX_ENTRIES) return found.join('\n');
     return `${found.join('\n')}\n[the first ${MAX_ENTRIES}; list a subfolder for the rest]`;
   },
 });
 
-async function collect(dir: string, depth: number, found: string[]): Promise<void> {
-  const entries = await readdir(dir, { withFileTypes: true });
+const WITH_TYPES = { withFileTypes: true } as const;
+
+async function collect(
+  dir: string,
+  entries: Dirent[],
+  { depth, found }: { readonly depth: number; readonly found: string[] },
+): Promise<void> {
   for (const entry of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) {
     if (found.length >= MAX_ENTRIES) return;
     const path = join(dir, entry.name);
     found.push(entry.isDirectory() ? `${path}/` : path);
-    if (entry.isDirectory() && depth > 1) await collect(path, depth - 1, found);
+    if (!entry.isDirectory() || depth === 1) continue;
+    // One that is closed, or whose name is no UTF-8, is shown without what is in it.
+    const inside = await readdir(path, WITH_TYPES).catch(() => []);
+    await collect(path, inside, { depth: depth - 1, found });
   }
 }

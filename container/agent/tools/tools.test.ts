@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import {
+  mkdir,
   mkdtemp,
   readFile,
   rm,
@@ -34,6 +35,14 @@ test('files are written with their folders, read whole or in part, and listed', 
   await symlink('/', join(dir, 'root'));
   expect(await listFiles.run({ path: dir, depth: 3 }, context)).toBe(
     [join(dir, 'a/'), join(dir, 'a/b.txt'), join(dir, 'root')].join('\n'),
+  );
+});
+
+test('a folder whose name is no UTF-8 is listed, and hides nothing beside it', async () => {
+  await mkdir(Buffer.concat([Buffer.from(join(dir, 'a')), Buffer.from([0xe9])]));
+  await writeFile.run({ path: join(dir, 'b.txt'), content: '' }, context);
+  expect(await listFiles.run({ path: dir, depth: 2 }, context)).toBe(
+    [join(dir, 'a\ufffd/'), join(dir, 'b.txt')].join('\n'),
   );
 });
 

@@ -161,6 +161,13 @@ test('secrets inside a shared folder are covered, without following links', asyn
   ]);
 });
 
+test('a folder whose name is no UTF-8 cannot be looked through for secrets, so that it is not shared', async () => {
+  await mkdir(Buffer.concat([Buffer.from(join(dir, 'recipes/caf')), Buffer.from([0xe9])]));
+  expect(await refusal('DIR/recipes')).toContain(
+    'holds caf\ufffd, whose name is no UTF-8; rename it',
+  );
+});
+
 test('what looks like a key counts as one, in any case', () => {
   const secrets = [
     '.ssh',

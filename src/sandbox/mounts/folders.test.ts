@@ -42,6 +42,16 @@ test.runIf(isRoot)('a folder deeper than any path can name does not stop its gro
   execFileSync('rm', ['-rf', join(dir, 'group')]);
 });
 
+test.runIf(isRoot)('names that are no UTF-8 do not stop a group, and are given away', async () => {
+  await mkdir(join(dir, 'group'));
+  const path = Buffer.concat([Buffer.from(join(dir, 'group/caf')), Buffer.from([0xe9])]);
+  await mkdir(path);
+  await writeFile(Buffer.concat([path, Buffer.from('/file')]), 'of the owner');
+  await giveFolder(join(dir, 'group'), { uid: 1000, gid: 1000 });
+  expect((await lstat(path)).uid).toBe(1000);
+  expect((await lstat(Buffer.concat([path, Buffer.from('/file')]))).uid).toBe(1000);
+});
+
 test('root gives the agent a user of its own, anybody else runs it as themselves', () => {
   expect(agentUser({ uid: 0, gid: 0 })).toEqual({ uid: 1000, gid: 1000 });
   expect(agentUser({ uid: 501, gid: 20 })).toEqual({ uid: 501, gid: 20 });

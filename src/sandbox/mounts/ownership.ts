@@ -1,5 +1,4 @@
 import { lchown, lstat, mkdir, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 
 /** The agent's numeric user where the host is root and can give files away. */
 export const AGENT_UID = 1000;
@@ -25,10 +24,13 @@ export function agentUser(own: AgentUser | null): AgentUser {
  */
 export async function giveFolder(path: string, user: AgentUser): Promise<void> {
   await mkdir(path, { recursive: true });
-  if (process.getuid?.() === 0) await giveAway(path, user);
+  if (process.getuid?.() === 0) await giveAway(Buffer.from(path), user);
 }
 
-async function giveAway(path: string, user: AgentUser): Promise<void> {
+const SLASH = Buffer.from('/');
+
+/** Paths are bytes: an agent's archive may bring names that are no UTF-8. */
+async function giveAway(path: Buffer, user: AgentUser): Promise<void> {
   const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENAMETOOLONG') return null;
     throw error;
@@ -37,5 +39,7 @@ async function giveAway(path: string, user: AgentUser): Promise<void> {
   if (found === null) return;
   if (found.uid !== user.uid || found.gid !== user.gid) await lchown(path, user.uid, user.gid);
   if (!found.isDirectory()) return;
-  for (const name of await readdir(path)) await giveAway(join(path, name), user);
+  for (const name of await readdir(path, { encoding: 'buffer' })) {
+    await giveAway(Buffer.concat([path, SLASH, name]), user);
+  }
 }

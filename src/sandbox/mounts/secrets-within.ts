@@ -28,6 +28,12 @@ export async function secretsWithin(folder: string): Promise<readonly SecretWith
     if (left < 0) throw new Error(`holds more than ${MAX_ENTRIES} files; name a folder in it`);
     for (const entry of entries) {
       const path = join(below, entry.name);
+      // Nothing can be put over it, and the host cannot look into it.
+      if (entry.name.includes('\ufffd') && (entry.isDirectory() || isSecretName(entry.name))) {
+        throw new Error(
+          `holds ${path}, whose name is no UTF-8; rename it, or name a folder beside it`,
+        );
+      }
       if (isSecretName(entry.name)) {
         // Only files and folders can be covered; a link's target is covered at its own path.
         if (entry.isFile() || entry.isDirectory()) {
