@@ -10,6 +10,7 @@ import {
   unstreamedFailure,
   withoutKey,
 } from './failure.ts';
+import { createKeyFilter } from './key-filter.ts';
 import { boundLines, EndlessLine } from './line-bounds.ts';
 import type { CallMeter } from './metering/call-meter.ts';
 import type { PayingTurn } from './metering/paying-turn.ts';
@@ -123,12 +124,13 @@ async function passOn(
   const counter = countUsage(isStream, call.model.countsIn);
   call.meter?.answered(counter);
   const lines = boundLines(isStream ? call.timeoutMs : null, call.now ?? (() => performance.now()));
+  const filter = createKeyFilter(call.model.server.secrets());
   for await (const chunk of answer) {
     lines.read(chunk);
     if (!response.headersSent) begin(answer, response, call);
     counter.write(chunk);
     call.turn.silence.heard();
-    if (!response.write(chunk)) {
+    if (!response.write(filter.pass(chunk))) {
       await untilTaken(call, drained(response));
       lines.paused();
     }
@@ -136,7 +138,7 @@ async function passOn(
   if (!response.headersSent) begin(answer, response, call);
   // Before the agent has the end: its next call must find this one counted.
   call.meter?.close({ isWhole: answer.complete });
-  response.end();
+  response.end(filter.end());
 }
 
 function untilTaken({ meter }: ForwardedCall, taken: Promise<void>): Promise<void> {

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { startAnthropicServer } from '../../testing/model/anthropic.ts';
 import { KEY, openProxy } from '../../testing/model/model-proxy.ts';
@@ -62,6 +63,31 @@ test('a request of over 20 MB is refused', async () => {
   const answer = await proxy.post('/v1/messages', 'x'.repeat(21 * 1_048_576));
   expect(answer.status).toBe(413);
   expect(far.requests).toEqual([]);
+});
+
+test('an answer goes on without the key that it repeats, also where the network cuts that', async () => {
+  const chunks = (key: string) => [
+    'data: ',
+    `{"error":"${key} and ${key.slice(0, 5)}`,
+    key.slice(5),
+    ' sk-real or sk-"}\n\n',
+    'sk-re',
+  ];
+  const server = createServer(async (incoming, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const chunk of chunks(String(incoming.headers['x-api-key']))) {
+      response.write(chunk);
+      await setImmediate();
+    }
+    response.end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : 0;
+  await using proxy = await openProxy(`http://127.0.0.1:${port}`);
+  const answer = await proxy.post('/v1/messages', JSON.stringify({ ...BODY, stream: true }));
+  server.close();
+  expect(answer.text).toBe('data: {"error":"[key] and [key] sk-real or sk-"}\n\nsk-re');
 });
 
 test("an error of the model's server comes back without the key that it repeats", async () => {

@@ -11,7 +11,7 @@ import { openGroupServer } from '../../sandbox/protocol/group-server.ts';
 import { testModel } from './test-model.ts';
 
 /** The key that the proxy adds, which no agent on its socket ever sees. */
-export const KEY = 'sk-real-key';
+export const KEY = 'sk-real-key-4f2b9c81d07e';
 
 export type TestProxyParts = {
   /** No turn runs. */
