@@ -31,6 +31,7 @@ export function takeAnswer(options: AnswerOptions, message: InboundMessage): Aft
   if (open.length === 0) return null;
   const text = message.ownWords ?? message.text;
   const named = numbered(open, text);
+  if (typeof named === 'string') return said(named);
   if (named !== null) return take(options, named.ask, named.reply);
   const fitting = open.flatMap((ask) => {
     const reply = replyTo(answerable(ask.kept), text);
@@ -119,18 +120,29 @@ function openFor(
   });
 }
 
-/** Reads an answer that names its question: `2 yes`, `#2 1`. */
+/**
+ * Reads an answer that names its question: `2 yes`, `#2 1`.
+ *
+ * @returns a sentence where there is no such question or choice; null for other talk
+ */
 function numbered(
   open: readonly Open[],
   text: string,
-): { readonly ask: Open; readonly reply: Reply } | null {
-  const [, number, rest = ''] = /^#?(\d{1,3})[\s.:]+(\S[\s\S]*)$/.exec(text.trim()) ?? [];
+): { readonly ask: Open; readonly reply: Reply } | string | null {
+  const [, number, rest = ''] = /^#?(\d{1,3})[\s.:,)]+(\S[\s\S]*)$/.exec(text.trim()) ?? [];
   const ask = open.find((one) => one.number === Number(number));
-  if (ask === undefined) return null;
+  const isNumbered = open.length > 1 || open.some(({ kept }) => kept.isNumbered);
+  if (ask === undefined) {
+    const isMeant = ({ kept }: Open) => !kept.takesText && replyTo(answerable(kept), rest) !== null;
+    return isNumbered && open.some(isMeant)
+      ? `There is no question ${number}. ${which(open)}`
+      : null;
+  }
   // The answer to one that was put without its number may begin with any.
-  if (ask.kept.takesText && !ask.kept.isNumbered && open.length === 1) return null;
+  if (ask.kept.takesText && !isNumbered) return null;
   const reply = replyTo(answerable(ask.kept), rest);
-  return reply === null || !isAmong(answerable(ask.kept), reply) ? null : { ask, reply };
+  if (reply === null || isAmong(answerable(ask.kept), reply)) return reply && { ask, reply };
+  return isNumbered ? `There is no choice ${reply.word}. ${which([ask])}` : null;
 }
 
 /** Stores an answer: for the work that waits, or as the end of a question that a command goes on from. */
@@ -158,7 +170,8 @@ function which(open: readonly Open[]): string {
     const [first = ''] = kept.text.split('\n', 1);
     return `- \`${number} ${exampleOf(kept)}\` and the like: ${first}`;
   });
-  return `${open.length} questions are open here. Say the number of the one you mean:\n${lines.join('\n')}`;
+  const count = open.length === 1 ? '' : `${open.length} questions are open here. `;
+  return `${count}Say the number of the one you mean:\n${lines.join('\n')}`;
 }
 
 function exampleOf({ choices, takesText }: KeptQuestion): string {

@@ -45,15 +45,19 @@ test('two open questions in one chat are told apart by number, and a word withou
   await terminal.say('yes');
   await hears(terminal, '2 questions are open here. Say the number of the one you mean:');
   expect(textsOf(terminal).at(-1)).toContain('- `1 yes` and the like: Open the door?');
+  await terminal.say('2 7');
+  await hears(terminal, 'There is no choice 7. Say the number of the one you mean:\n- `2 1`');
+  await terminal.say('3 yes');
+  await hears(terminal, 'There is no question 3. 2 questions are open here.');
   expect(store.asks.inChat('terminal:main')).toHaveLength(2);
-  await terminal.say('2 1');
+  await terminal.say('2) 1');
   await hears(terminal, 'Noted: red, as before.');
   expect(store.asks.inChat('terminal:main')).toMatchObject([{ number: 1 }]);
   // The other question was put after this one: a word without a number may have been meant for it.
   store.asks.repeat(store.asks.inChat('terminal:main')[0]?.id ?? '', 0);
   await terminal.say('yes');
   await hears(terminal, 'To be sure, once more:\n\nOpen the door? Say yes or no.');
-  await terminal.say('#1 yes');
+  await terminal.say('#1 👍🏾');
   await isIdle(assistant);
   expect(replies).toEqual([chosen('yes'), chosen('red')]);
   await assistant.stop();

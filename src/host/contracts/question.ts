@@ -64,7 +64,10 @@ export function replyTo(question: Answerable, text: string): Reply | null {
   const said = text.trim().slice(all?.[0].length ?? 0);
   const isForAll = all !== null;
   // A run of them is looked at from its beginning alone: from each of them, a long one would take its square.
-  const plain = said.toLowerCase().replace(/(?<![.!])[.!]+$/, '');
+  const plain = said
+    .toLowerCase()
+    .replace(SHADES, '')
+    .replace(/(?<![.!])[.!]+$/, '');
   const answer = YES.includes(plain) ? 'yes' : NO.includes(plain) ? 'no' : plain;
   if (question.choices.length === 0) {
     const isReply = answer === 'yes' || answer === 'no';
@@ -94,8 +97,10 @@ export function choiceLines(choices: readonly Choice[]): string {
   return choices.map(({ label }, at) => `${at + 1}. ${label}`).join('\n');
 }
 
-const YES = ['yes', 'y', 'ja', 'ok', 'yes please'];
-const NO = ['no', 'n', 'nein', 'no thanks'];
+const YES = ['yes', 'y', 'ja', 'ok', 'yes please', '👍', '✅'];
+const NO = ['no', 'n', 'nein', 'no thanks', '👎'];
+/** A sign that asks for a colourful picture, and those for the tone of the skin. */
+const SHADES = /\ufe0f|[\u{1f3fb}-\u{1f3ff}]/gu;
 
 function withText({ choices }: Answerable, said: string, isForAll: boolean): Reply | null {
   const [, first = '', text = ''] = /^(\S+)\s+(\S[\s\S]*)$/.exec(said) ?? [];
