@@ -1,14 +1,19 @@
 import { crc32, deflateSync } from 'node:zlib';
 import photon from '@silvia-odwyer/photon-node';
 
-export type PictureParts = { readonly width: number; readonly height: number };
+export type PictureParts = {
+  readonly width: number;
+  readonly height: number;
+  /** Of each colour; 8 by default. */
+  readonly bits?: 8 | 16;
+};
 
 /** Makes a PNG with stripes. `pixels` is what it holds, where that is not what its head says. */
-export function pngOf({ width, height }: PictureParts, pixels?: Buffer): Buffer {
+export function pngOf({ width, height, bits = 8 }: PictureParts, pixels?: Buffer): Buffer {
   const head = Buffer.alloc(13);
   head.writeUInt32BE(width, 0);
   head.writeUInt32BE(height, 4);
-  head.set([8, 2, 0, 0, 0], 8);
+  head.set([bits, 2, 0, 0, 0], 8);
   return Buffer.concat([
     Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
     chunk('IHDR', head),

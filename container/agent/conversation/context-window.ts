@@ -1,6 +1,6 @@
 import { type LanguageModelMiddleware, wrapLanguageModel } from 'ai';
 import type { CallableModel } from '../model.ts';
-import { blind, isFile, refusesPictures } from '../pictures/blind.ts';
+import { fewerPictures, isFile, MOST_PICTURES, withNewest } from '../pictures/newest-pictures.ts';
 import type { Session } from './session.ts';
 import { type Prompt, type PromptMessage, summaryOf, textOf } from './summary.ts';
 import { isTooLong } from './too-long.ts';
@@ -42,8 +42,8 @@ export class ContextWindow {
   #measured: { readonly tokens: number; readonly count: number } | null;
   #isKept = true;
   #hasFailed = false;
-  /** The model's server has refused pictures, so that it is sent none any more. */
-  #isBlind = false;
+  /** Fewer where the model's server has refused that many. */
+  #mostPictures: number = MOST_PICTURES;
 
   constructor(parts: WindowParts) {
     this.#parts = parts;
@@ -70,13 +70,13 @@ export class ContextWindow {
   async #stream({ params, model }: StreamCall): Promise<Streamed> {
     const messages = params.prompt.filter(({ role }) => role !== 'system');
     const send = async (): Promise<Streamed> => {
-      const prompt = this.#promptOf(params.prompt);
-      const sent = { ...params, prompt: this.#isBlind ? blind(prompt) : prompt };
+      const prompt = withNewest(this.#promptOf(params.prompt), this.#mostPictures);
       try {
-        return this.#measuring(await model.doStream(sent), messages.length);
+        return this.#measuring(await model.doStream({ ...params, prompt }), messages.length);
       } catch (error) {
-        if (this.#isBlind || !refusesPictures(error, prompt)) throw error;
-        this.#isBlind = true;
+        const fewer = fewerPictures(error, prompt);
+        if (fewer === null) throw error;
+        this.#mostPictures = fewer;
         return await send();
       }
     };

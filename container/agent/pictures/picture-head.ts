@@ -3,6 +3,8 @@ export type PictureHead = {
   readonly mediaType: 'image/jpeg' | 'image/png' | 'image/webp' | 'image/gif';
   readonly width: number;
   readonly height: number;
+  /** Whether every model's server reads it as it is: one picture, in colours of 8 bits for screens. */
+  readonly isCommon: boolean;
 };
 
 /** Reads the head of a picture without decoding it; null for any other file, and for one that ends in its head. */
@@ -22,10 +24,12 @@ function headOf(bytes: Buffer): PictureHead | null {
       mediaType: 'image/png',
       width: bytes.readUInt32BE(16),
       height: bytes.readUInt32BE(20),
+      isCommon: bytes.readUInt8(24) <= 8,
     };
   }
   if (ascii(0, 4) === 'GIF8') {
-    return { mediaType: 'image/gif', width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) };
+    const [width, height] = [bytes.readUInt16LE(6), bytes.readUInt16LE(8)];
+    return { mediaType: 'image/gif', width, height, isCommon: false };
   }
   if (ascii(0, 4) === 'RIFF' && ascii(8, 12) === 'WEBP') return webpHead(bytes, ascii(12, 16));
   if (bytes.readUInt16BE(0) === 0xffd8) return jpegHead(bytes);
@@ -33,17 +37,17 @@ function headOf(bytes: Buffer): PictureHead | null {
 }
 
 function webpHead(bytes: Buffer, chunk: string): PictureHead | null {
-  const mediaType = 'image/webp';
+  const kind = { mediaType: 'image/webp', isCommon: false } as const;
   if (chunk === 'VP8X') {
-    return { mediaType, width: 1 + bytes.readUIntLE(24, 3), height: 1 + bytes.readUIntLE(27, 3) };
+    return { ...kind, width: 1 + bytes.readUIntLE(24, 3), height: 1 + bytes.readUIntLE(27, 3) };
   }
   if (chunk === 'VP8 ') {
     const [width, height] = [bytes.readUInt16LE(26), bytes.readUInt16LE(28)];
-    return { mediaType, width: width & 0x3fff, height: height & 0x3fff };
+    return { ...kind, width: width & 0x3fff, height: height & 0x3fff };
   }
   if (chunk !== 'VP8L') return null;
   const packed = bytes.readUInt32LE(21);
-  return { mediaType, width: 1 + (packed & 0x3fff), height: 1 + ((packed >> 14) & 0x3fff) };
+  return { ...kind, width: 1 + (packed & 0x3fff), height: 1 + ((packed >> 14) & 0x3fff) };
 }
 
 /** Goes from segment to segment, up to the one that says the size. */
@@ -61,7 +65,8 @@ function jpegHead(bytes: Buffer): PictureHead | null {
       marker >= 0xffc0 && marker <= 0xffcf && ![0xffc4, 0xffc8, 0xffcc].includes(marker);
     if (isSize) {
       const [height, width] = [bytes.readUInt16BE(at + 5), bytes.readUInt16BE(at + 7)];
-      return { mediaType: 'image/jpeg', width, height };
+      const isCommon = [1, 3].includes(bytes.readUInt8(at + 9)); // Four are of a printer.
+      return { mediaType: 'image/jpeg', width, height, isCommon };
     }
     at += 2 + bytes.readUInt16BE(at + 2);
   }

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import photon from '@silvia-odwyer/photon-node';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { jpegOf, pngOf, webpOf } from '../../../src/testing/pictures.ts';
-import { readPicture } from './picture.ts';
+import { inOwnProcess } from '../files/in-own-process.ts';
+import { type PictureForModel, readPicture } from './picture.ts';
 import { pictureHead } from './picture-head.ts';
 import { upright } from './upright.ts';
 
@@ -22,26 +23,54 @@ async function read(content: Buffer) {
   return { ...rest, data: Buffer.from(data) };
 }
 
-test('a picture that a model takes goes on as it is, by its content and not its name', async () => {
+test('a picture that every model takes goes on as it is, by its content and not its name', async () => {
   const size = { width: 60, height: 40 };
   for (const [content, mediaType] of [
     [pngOf(size), 'image/png'],
     [jpegOf(size), 'image/jpeg'],
-    [webpOf(size), 'image/webp'],
   ] as const) {
     expect(await read(content)).toEqual({ ...size, mediaType, data: content });
   }
+});
+
+test('a kind that some servers refuse, or show wrong, is drawn anew', async () => {
+  const size = { width: 60, height: 40 };
+  expect(await read(webpOf(size))).toMatchObject({ ...size, mediaType: 'image/png' });
+  const deep = pngOf({ ...size, bits: 16 }, Buffer.alloc(40 * (1 + 60 * 6)));
+  const { data } = await read(deep);
+  expect([pictureHead(deep), pictureHead(data)]).toMatchObject([
+    { isCommon: false },
+    { isCommon: true },
+  ]);
+  const gif = Buffer.from('GIF89a\x10\0\x10\0\0\0\0', 'latin1');
+  const cmyk = Buffer.from('ffd8ffc000140800100010040111000211000311000411', 'hex');
+  for (const head of [gif, cmyk]) expect(pictureHead(head)).toMatchObject({ isCommon: false });
+});
+
+test('one that is noise all over becomes small enough, and what is transparent is white then', async () => {
+  const noise = Uint8Array.from({ length: 60 * 60 * 4 }, (_, at) =>
+    at % 4 === 3 ? 0 : (at * at * 7_919) >> 5,
+  );
+  const path = join(dir, 'noise');
+  await writeFile(path, new photon.PhotonImage(noise, 60, 60).get_bytes());
+  const input = { path, maxEdge: 60, maxBytes: 1_200 };
+  const drawn = await inOwnProcess({ name: 'picture', input, timeoutMs: 60_000 });
+  const { mediaType, data } = drawn as PictureForModel;
+  expect(mediaType).toBe('image/jpeg');
+  expect(data.length).toBeLessThan(1_200);
+  const pixels = photon.PhotonImage.new_from_byteslice(data).get_raw_pixels();
+  expect(Math.min(...pixels)).toBe(255);
 });
 
 test('a larger one is scaled down, in its proportions', async () => {
   const size = { width: 3_136, height: 800 };
   const drawn = await read(pngOf(size));
   expect(drawn).toMatchObject({ mediaType: 'image/png', width: 1_568, height: 400 });
-  expect(pictureHead(drawn.data)).toEqual({ mediaType: 'image/png', width: 1_568, height: 400 });
+  expect(pictureHead(drawn.data)).toMatchObject({ width: 1_568, height: 400 });
   const photo = await read(jpegOf(size));
-  expect(pictureHead(photo.data)).toEqual({ mediaType: 'image/jpeg', width: 1_568, height: 400 });
+  expect(pictureHead(photo.data)).toMatchObject({ mediaType: 'image/jpeg', width: 1_568 });
   const web = await read(webpOf({ width: 20, height: 2_000 }));
-  expect(pictureHead(web.data)).toEqual({ mediaType: 'image/jpeg', width: 16, height: 1_568 });
+  expect(pictureHead(web.data)).toMatchObject({ mediaType: 'image/png', width: 16 });
 });
 
 /** Writes into a JPEG how its camera was held. */
@@ -97,6 +126,9 @@ test('what is no picture, damaged, a bomb or too large is refused with its reaso
   expect(await refused(Buffer.alloc(0))).toContain('it is no JPEG');
   expect(await refused(pngOf({ width: 30_000, height: 30_000 }, Buffer.alloc(1_000_000)))).toBe(
     'it has 30000 x 30000 pixels, and 40 million are the most',
+  );
+  expect(await refused(pngOf({ width: 1, height: 100_000 }))).toBe(
+    'it is too narrow for a model, with 1 x 100000 pixels',
   );
   expect(await refused(pngOf({ width: 300, height: 300 }, Buffer.alloc(10)))).toContain(
     'it is damaged',

@@ -5,17 +5,25 @@ import type { ReadPicture } from './kept-pictures.ts';
 
 /** So many of the conversation's newest pictures are shown again in each turn; older ones are paths. */
 const SHOWN_AGAIN = 4;
+/** Pictures that are made for it take a third of it each; the answer does not wait for all of them. */
+const READ_MS = 60_000;
 
 const Reference = z.object({ claw: z.object({ picture: z.string() }) });
 
-/** Returns what a person said as the model is told it: with the pictures that came along. */
+/** Returns what a person said as the model is told it: with the pictures that came along, as far as the time goes. */
 export async function messageWith(
   text: string,
   pictures: readonly TurnPicture[],
   read: ReadPicture,
+  timeoutMs = READ_MS,
 ): Promise<UserModelMessage> {
   if (pictures.length === 0) return { role: 'user', content: text };
-  const parts = await Promise.all(pictures.map((picture) => partsOf(picture, read)));
+  const limit = new AbortController();
+  const late = new Error('it takes too long, with those before it');
+  const timer = setTimeout(() => limit.abort(late), timeoutMs);
+  const inTime: ReadPicture = (path) => read(path, limit.signal);
+  const parts = await Promise.all(pictures.map((picture) => partsOf(picture, inTime)));
+  clearTimeout(timer);
   return { role: 'user', content: [{ type: 'text', text }, ...parts.flat()] };
 }
 

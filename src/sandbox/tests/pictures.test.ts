@@ -139,6 +139,10 @@ await describeWithEngine('bubblewrap', 'pictures', () => {
     expect(await project.answer('see', { pictures: [shown('m1', 'a.png')] })).toBe(
       'see|[picture of message m1: /workspace/media/a.png]|[You cannot see this picture: the server of this model has refused it.]',
     );
+    const twelve = Array.from({ length: 12 }, (_, at) => shown(`m${at}`, 'a.png'));
+    await project.answer('see', { pictures: twelve });
+    const counts = project.server.requests.map((asked) => blocksOf(asked).filter(Array.isArray));
+    expect(counts.map(({ length }) => length)).toEqual([1, 0, 10, 4, 0]);
   });
 
   test('are no reason to summarise a conversation', async () => {

@@ -31,7 +31,7 @@ export function serveTurns(
   sections: readonly AgentSection[],
 ): void {
   const prompts = createPromptWriter(sections);
-  const readPicture = keepPictures((path) => readPictureApart(path));
+  const readPicture = keepPictures(readPictureApart);
   const ownProcesses = countProcesses();
   const hostTools = new HostTools((frame) => link.send(frame));
   const guardedTools = new GuardedTools((frame) => link.send(frame), hostTools);
