@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import type { Environment } from '../../../src/lib/settings.ts';
 import { openCatalog } from '../../../src/model/catalog/catalog.ts';
+import type { ListEntry } from '../../../src/model/catalog/listed-model.ts';
 import { completeOnce } from '../../../src/model/completion.ts';
 import { costOf } from '../../../src/model/metering/price.ts';
 import { type Model, openModels } from '../../../src/model/model.ts';
 import { discoverProviders } from '../../../src/model/provider.ts';
+import { priceInEntry } from '../../../src/model/providers/compatible/listed-price.ts';
 import { startTongue } from './servers.ts';
 import { SETTINGS } from './settings.ts';
 import { TONGUES, tongueOf } from './tongues.ts';
@@ -129,6 +131,21 @@ test('the list of each server is read, with its windows and prices, and without 
       (price as Record<string, number>)[name] ?? null,
     );
   }
+});
+
+test.each([
+  [{ prompt: '0.000002', completion: 0.000004, input_cache_read: '-1' }, 2_000_000],
+  [{ prompt: '0', completion: '0' }, 0],
+  [{ prompt: '', completion: '' }, null],
+  [{ prompt: null, completion: null }, null],
+  [{ prompt: true, completion: [] }, null],
+  [{ prompt: '-1', completion: '-1' }, null],
+  [{ prompt: 'NaN', completion: 'free' }, null],
+  [{ prompt: 99, completion: 1e308 }, null],
+])('a price of %j is one, or none', (pricing, input) => {
+  const price = priceInEntry({ id: 'm', pricing } as unknown as ListEntry, 'token');
+  expect(price?.input ?? null).toBe(input);
+  expect(price?.cacheRead ?? null).toBe(input);
 });
 
 test.each([

@@ -2,7 +2,20 @@ import { z } from 'zod';
 import type { Price } from '../../../config.ts';
 import type { ListEntry } from '../../catalog/listed-model.ts';
 
-const Dollars = z.coerce.number().min(0).max(100_000).optional().catch(undefined);
+/** In dollars for a million tokens; a higher price is a mistake. */
+const MOST = 100_000;
+/** Words such as `null` and an empty one are no price, and least of all none to pay. */
+const Dollars = z
+  .union([
+    z.number(),
+    z
+      .string()
+      .regex(/^[\d.]/)
+      .transform(Number),
+  ])
+  .pipe(z.number().min(0))
+  .optional()
+  .catch(undefined);
 const Pricing = z.object({
   pricing: z.object({
     prompt: Dollars,
@@ -21,15 +34,17 @@ const Pricing = z.object({
  */
 export function priceInEntry(entry: ListEntry, per: 'token' | 'million'): Price | null {
   const pricing = Pricing.safeParse(entry).data?.pricing;
-  const input = pricing?.prompt ?? pricing?.input;
-  const output = pricing?.completion ?? pricing?.output;
+  const micro = (usd: number | undefined): number | undefined => {
+    const dollars = (usd ?? Number.NaN) * (per === 'token' ? 1_000_000 : 1);
+    return dollars <= MOST ? Math.round(dollars * 1_000_000) : undefined;
+  };
+  const input = micro(pricing?.prompt ?? pricing?.input);
+  const output = micro(pricing?.completion ?? pricing?.output);
   if (pricing === undefined || input === undefined || output === undefined) return null;
-  const micro = (usd: number): number =>
-    Math.round(usd * (per === 'token' ? 1_000_000_000_000 : 1_000_000));
   return {
-    input: micro(input),
-    output: micro(output),
-    cacheWrite: micro(pricing.input_cache_write ?? input),
-    cacheRead: micro(pricing.input_cache_read ?? pricing.cached_input ?? input),
+    input,
+    output,
+    cacheWrite: micro(pricing.input_cache_write) ?? input,
+    cacheRead: micro(pricing.input_cache_read ?? pricing.cached_input) ?? input,
   };
 }
