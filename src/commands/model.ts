@@ -8,6 +8,8 @@ import { numbersText, originText } from '../host/models/model-text.ts';
 /** Models of one provider that are shown at once, and those that fit a search. */
 const SHOWN = 15;
 const FOUND = 40;
+/** Of all models together: a message of the usual channels takes some 4,000. */
+const MOST_CHARACTERS = 3_000;
 
 export const command = defineCommand({
   scope: 'owner',
@@ -68,12 +70,13 @@ function chatLine({ models }: CommandContext, { folder, chat }: ModelRequest): s
 
 async function listText(context: CommandContext, request: ModelRequest): Promise<string> {
   const lists = await context.models.lists();
-  const sections = lists.flatMap(({ provider, names, problem }) => [
-    '',
-    `**${provider}**`,
-    ...(problem === null ? modelLines(context, names, SHOWN) : [problem]),
-    ...(names.length > SHOWN ? [`… and ${names.length - SHOWN} more: \`/model ${provider}\``] : []),
-  ]);
+  const room = { lines: SHOWN, characters: MOST_CHARACTERS / lists.length };
+  const sections = lists.flatMap(({ provider, names, problem }) => {
+    const lines = problem === null ? modelLines(context, names, room) : [problem];
+    const left = problem === null ? names.length - lines.length : 0;
+    const more = left > 0 ? [`… and ${left} more: \`/model ${provider}\``] : [];
+    return ['', `**${provider}**`, ...lines, ...more];
+  });
   return [
     chatLine(context, request),
     ...(await routedLine(context, request)),
@@ -105,20 +108,28 @@ function otherChats({ models, store, group }: CommandContext): readonly string[]
 }
 
 function severalText(context: CommandContext, typed: string, names: readonly string[]): string {
-  const more = names.length > FOUND ? [`… and ${names.length - FOUND} more`] : [];
+  const lines = modelLines(context, names, { lines: FOUND, characters: MOST_CHARACTERS });
+  const left = names.length - lines.length;
   return [
     `${names.length === 1 ? 'One model fits' : `${names.length} models fit`} “${typed}”. Say the whole name of one:`,
-    ...modelLines(context, names, FOUND),
-    ...more,
+    ...lines,
+    ...(left > 0 ? [`… and ${left} more`] : []),
   ].join('\n');
 }
 
+/** Returns a line for each model, as many as there is room for; one at least. */
 function modelLines(
   { models }: CommandContext,
   names: readonly string[],
-  most: number,
+  room: { readonly lines: number; readonly characters: number },
 ): readonly string[] {
-  return names
-    .slice(0, most)
-    .map((name) => `- \`${name}\`: ${numbersText(models.numbersOf(name))}`);
+  const lines: string[] = [];
+  let characters = 0;
+  for (const name of names.slice(0, room.lines)) {
+    const line = `- \`${name}\`: ${numbersText(models.numbersOf(name))}`;
+    characters += line.length;
+    if (lines.length > 0 && characters > room.characters) break;
+    lines.push(line);
+  }
+  return lines;
 }

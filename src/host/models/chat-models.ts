@@ -38,6 +38,8 @@ export type ChatModelsOptions = StorePort & {
   readonly chooseModels: ChooseModels;
 };
 
+/** The owner waits for it in a chat. */
+const TRY_MS = 15_000;
 const SMALL_CALL = { inputTokens: 1, outputTokens: 1, cacheWriteTokens: 0, cacheReadTokens: 0 };
 
 /** Opens the owner's choices, which are kept in the store with what was known of each model. */
@@ -80,7 +82,7 @@ export function openChatModels(options: ChatModelsOptions): ChatModels {
     async tryOut(name) {
       const model = models.find(name);
       if (model === null) return 'No provider here has it.';
-      const tried = await completeOnce(model);
+      const tried = await completeOnce(model, TRY_MS);
       return tried.ok ? null : tried.message;
     },
   };

@@ -8,14 +8,19 @@ export type FoundModel =
   | { readonly kind: 'several'; readonly names: readonly string[] }
   | { readonly kind: 'none'; readonly text: string };
 
+const LONGEST = 250;
+
 /**
  * Finds a model by what was typed: its whole name, the name without the prefix, or a part of it.
  *
  * A whole name that is in no list is asked for one word, since servers do not list every name that they take.
  */
 export async function findModel(models: ChatModels, typed: string): Promise<FoundModel> {
+  if (typed.length > LONGEST) {
+    return { kind: 'none', text: 'No model has so long a name. `/model` lists what there is.' };
+  }
   if (models.numbersOf(typed) !== null) return await checked(models, typed);
-  const names = (await models.lists()).flatMap((list) => list.names);
+  const names = (await models.lists('now')).flatMap((list) => list.names);
   const wanted = typed.toLowerCase();
   const whole = names.filter((name) => name.toLowerCase().endsWith(`/${wanted}`));
   const [only] = whole;
@@ -28,7 +33,7 @@ export async function findModel(models: ChatModels, typed: string): Promise<Foun
 }
 
 async function checked(models: ChatModels, name: string): Promise<FoundModel> {
-  const listing = await models.look(name);
+  const listing = await models.look(name, 'now');
   if (listing.kind === 'listed') return { kind: 'found', name, note: '' };
   const problem = await models.tryOut(name);
   if (problem === null) {

@@ -7,7 +7,7 @@ export async function successorHint(
   { reason, model }: Pick<ModelFailure, 'reason' | 'model'>,
 ): Promise<string> {
   if (reason !== 'unknown-model' || model === undefined) return '';
-  const found = await models.look(model);
+  const found = await models.look(model, 'now');
   return found.kind === 'missing' && found.nearest !== null
     ? ` Its nearest successor there is \`${found.nearest}\`: the owner chooses it by \`/model ${found.nearest}\`.`
     : ' The owner chooses another by `/model`.';

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type AgentScript, answers, TestProject, textsOf } from '../../testing/assistant.ts';
 import { listOf, startOpenAiServer } from '../../testing/model/openai.ts';
 import { FAMILY, isIdle } from '../../testing/turn/tasks.ts';
@@ -58,6 +58,32 @@ test('a part of a name searches; what is no model is told with the nearest', asy
   );
   expect(await here.owner('/model openai/hidden')).toContain('does not list it, and it answers');
   expect(await here.owner('/model tiny for Nobody')).toContain('is called Nobody');
+});
+
+test('a model that is gone since it was listed is not chosen', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  try {
+    await using here = await started();
+    expect(await here.owner('/model')).toContain('`openai/gpt-5-mini`');
+    here.far.list = listOf('gpt-5');
+    vi.setSystemTime(Date.now() + 31_000);
+    const gone = /not know "gpt-5-mini" \(404\).*The nearest there is `openai\/gpt-5`. Nothing/;
+    expect(await here.owner('/model openai/gpt-5-mini')).toMatch(gone);
+    expect(await here.owner('/model 2')).toContain('No model here is called 2.');
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('a list of thousands of long names is one message of a chat', async () => {
+  await using here = await started();
+  here.far.list = listOf(...Array.from({ length: 5_000 }, (_, at) => `${'long-'.repeat(30)}${at}`));
+  for (const asked of ['/model', '/model long']) {
+    const said = await here.owner(asked);
+    expect(said.length).toBeLessThan(4_000);
+    expect(said).toMatch(/… and 49\d\d more/);
+  }
+  expect(await here.owner(`/model ${'x'.repeat(9_000)}`)).toMatch(/^No model has so long a name/);
 });
 
 test('a model that its server does not know any more is told in the chat, with its successor', async () => {
@@ -121,11 +147,12 @@ test('a chosen model that cannot be asked is said so, and no other is asked in i
 
 async function started(agent?: AgentScript, log?: HostLog) {
   let lists = 0;
+  const far = { list: LISTED };
   const server = await startOpenAiServer(
     ({ body }) => (body.model === 'hidden' ? 'ok' : { status: 404, message: 'no such model' }),
     (response, headers) => {
       lists += 1;
-      LISTED(response, headers);
+      far.list(response, headers);
     },
   );
   const project = new TestProject();
@@ -153,6 +180,7 @@ async function started(agent?: AgentScript, log?: HostLog) {
     1,
   );
   return {
+    far,
     assistant: () => assistant,
     get lists() {
       return lists;

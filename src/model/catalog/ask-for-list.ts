@@ -47,9 +47,9 @@ export async function askForList(
     const text = await readText(answer, MAX_BYTES);
     if (text === null) return none(`The list of models of ${where} is longer than 8 MB.`);
     const models = (provider.modelsIn ?? provider.protocol.modelsIn)(parseJson(text));
-    return models === null
-      ? none(`${where} answered with no list of models.`)
-      : { kind: 'listed', models };
+    if (models === null) return none(`${where} answered with no list of models.`);
+    if (models.length > 0) return { kind: 'listed', models };
+    return none(`${where} lists no model that takes a conversation.`);
   } catch (error) {
     if (error instanceof Error && error.name === 'TimeoutError') {
       return none(`${where} gave no list of models within ${timeoutMs / 1000} s.`);

@@ -21,6 +21,28 @@ test('a server is asked for its models once in ten minutes, with the key, and wh
   expect(there.asked).toHaveLength(2);
 });
 
+test('a name that would not stay in its place in a line is none, and each counts once', async () => {
+  const marks = ['a\nb', 'a\u202eb', 'a\u0007', 'a b', '`a`[b](https://c.example)'];
+  await using there = await catalogOn(
+    listOf(...marks, 'x'.repeat(1_000_000), { id: ['a'] }, { name: 'a' }, 'ok', 'ok'),
+  );
+  expect(await there.catalog.lists()).toMatchObject([{ names: ['openai/ok'] }]);
+});
+
+test('what is chosen now is looked for in a list of now', async () => {
+  let listed = listOf('small-1', 'small-2');
+  await using there = await catalogOn((...given) => listed(...given));
+  const { catalog, clock } = there;
+  await catalog.lists();
+  listed = listOf('small-2');
+  const name = 'openai/small-1';
+  expect(await catalog.look(name, 'now')).toEqual({ kind: 'listed' });
+  clock.now += 31_000;
+  expect(await catalog.look(name)).toEqual({ kind: 'listed' });
+  expect(await catalog.look(name, 'now')).toEqual({ kind: 'missing', nearest: 'openai/small-2' });
+  expect(await catalog.look(name)).toMatchObject({ kind: 'missing' });
+});
+
 test('a model that is gone is told with its nearest successor; dated and plain names are one', async () => {
   await using there = await catalogOn(
     listOf('gpt-5.2', 'gpt-5-mini', 'gpt-4o-2024-08-06', 'o3', 'qwen3:latest'),
@@ -46,6 +68,7 @@ test.each<[string, ListScript, RegExp]>([
   ['hangs', () => {}, /gave no list of models within 0.3 s/],
   ['hangs in the middle', (response) => void response.write('{"data":['), /within 0.3 s/],
   ['sends a page', (response) => void response.end('<h1>Hello</h1>'), /answered with no list/],
+  ['lists none', listOf('text-embedding-3', { id: '' }), /lists no model that takes a conv/],
   ['sends another object', (response) => void response.end('{"data":{}}'), /answered with no list/],
   ['refuses the key', (response) => void response.writeHead(401).end(), /refused the API key/],
   ['has no list', (response) => void response.writeHead(404).end(), /has no list of models/],

@@ -3,7 +3,7 @@ import { findProvider } from '../provider.ts';
 import { askForList, type ModelList } from './ask-for-list.ts';
 import { isListed, nearestModel } from './nearest-model.ts';
 
-/** Time for which a list counts, and for which a server that gave none is left alone. */
+/** Time for which a list counts; and for which one that tells what there is now does, or a server that gave none. */
 const FRESH_MS = 600_000;
 const AGAIN_MS = 30_000;
 
@@ -27,12 +27,18 @@ export type Listing =
 /** The models that servers list, asked for when they are needed and kept for a while. */
 export interface Catalog {
   /** Returns the lists of all providers that are set up. Never rejects, and takes a bounded time. */
-  lists(): Promise<readonly ProviderModels[]>;
+  lists(at?: At): Promise<readonly ProviderModels[]>;
   /** Looks a model up in its provider's list, by its name with the prefix. */
-  look(name: string): Promise<Listing>;
+  look(name: string, at?: At): Promise<Listing>;
 }
 
-type Kept = { readonly list: Promise<ModelList>; readonly until: () => number };
+/** With `now`, a list that is some minutes old does not count: a model may be gone since. */
+type At = 'now';
+type Kept = {
+  readonly list: Promise<ModelList>;
+  readonly askedAt: number;
+  readonly freshMs: () => number;
+};
 
 /** Opens the catalog. What lists tell of models, `models` learns. */
 export function openCatalog({
@@ -47,9 +53,12 @@ export function openCatalog({
 }): Catalog {
   const kept = new Map<string, Kept>();
 
-  function listOf({ provider, server }: InstalledProvider): Promise<ModelList> {
+  function listOf({ provider, server }: InstalledProvider, at?: At): Promise<ModelList> {
     const known = kept.get(provider.name);
-    if (known !== undefined && now() < known.until()) return known.list;
+    if (known !== undefined) {
+      const freshMs = at === 'now' ? AGAIN_MS : known.freshMs();
+      if (now() - known.askedAt < freshMs) return known.list;
+    }
     const askedAt = now();
     let freshMs = FRESH_MS;
     const list = askForList(provider, server, timeoutMs).then((found) => {
@@ -58,26 +67,26 @@ export function openCatalog({
         models.learn(found.models.map((model) => ({ ...model, id: idOf(provider, model.name) })));
       return found;
     });
-    kept.set(provider.name, { list, until: () => askedAt + freshMs });
+    kept.set(provider.name, { list, askedAt, freshMs: () => freshMs });
     return list;
   }
 
-  async function namesOf(installed: InstalledProvider): Promise<ProviderModels> {
+  async function namesOf(installed: InstalledProvider, at?: At): Promise<ProviderModels> {
     const { provider } = installed;
-    const list = await listOf(installed);
+    const list = await listOf(installed, at);
     if (list.kind === 'none') return { provider: provider.name, names: [], problem: list.message };
     const names = list.models.map(({ name }) => idOf(provider, name));
     return { provider: provider.name, names, problem: null };
   }
 
   return {
-    lists() {
+    lists(at) {
       const asked = models.providers.filter(
         ({ server }) => server.isSetUp?.() !== false && server.problem() === null,
       );
-      return Promise.all(asked.map(namesOf));
+      return Promise.all(asked.map((installed) => namesOf(installed, at)));
     },
-    async look(name) {
+    async look(name, at) {
       const named = findProvider(
         models.providers.map(({ provider }) => provider),
         name,
@@ -86,7 +95,7 @@ export function openCatalog({
       if (named === null || installed === undefined) {
         return { kind: 'unknown', problem: 'No provider here has it.' };
       }
-      const { names, problem } = await namesOf(installed);
+      const { names, problem } = await namesOf(installed, at);
       if (problem !== null) return { kind: 'unknown', problem };
       if (isListed(name, names)) return { kind: 'listed' };
       return { kind: 'missing', nearest: nearestModel(name, names) };

@@ -24,7 +24,8 @@ const Entry = z.looseObject({
     .string()
     .min(1)
     .max(LONGEST_NAME)
-    .regex(/^[^\s\p{C}]+$/u),
+    // It is shown in a line, as code.
+    .regex(/^[^\s\p{C}`]+$/u),
   context_length: Tokens,
   context_window: Tokens,
   max_context_length: Tokens,
@@ -64,7 +65,7 @@ export function createListReader({
     for (const each of list.slice(0, MOST)) {
       const entry = Entry.safeParse(each).data;
       const name = entry === undefined ? null : nameOf(entry);
-      if (entry === undefined || name === null || OTHERS.test(name)) continue;
+      if (entry === undefined || !name || OTHERS.test(name)) continue;
       found.set(name, { name, contextTokens: windowIn(entry), price: priceOf(entry) });
     }
     return [...found.values()];
