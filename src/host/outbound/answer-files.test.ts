@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -8,6 +9,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type AgentScript, answers, TestProject, textsOf } from '../../testing/assistant.ts';
@@ -75,6 +77,9 @@ test('a picture that is none of the group’s files is not sent, and the answer 
   symlinkSync('../club/secret.png', join(folder, 'link.png'));
   symlinkSync('../club', join(folder, 'club'));
   execFileSync('mkfifo', [join(folder, 'pipe.png')]);
+  writeFileSync(join(folder, 'empty.png'), '');
+  await using socket = createServer().listen(join(folder, 'socket.png'));
+  await once(socket, 'listening');
   const show = async (path: string) => {
     said = `Look: ![it](${path})`;
     const message = await hear();
@@ -88,6 +93,8 @@ test('a picture that is none of the group’s files is not sent, and the answer 
   expect(await show('../club/secret.png')).toContain('only files of this chat');
   expect(await show('/etc/passwd')).toContain('only files of this chat');
   expect(await show('pipe.png')).toContain('it is not a file');
+  expect(await show('socket.png')).toContain('socket.png is not sent: it is not a file.');
+  expect(await show('empty.png')).toContain('empty.png is not sent: it is empty.');
   expect(await show('none.png')).toContain('there is no such file');
   expect(contents).toEqual([]);
   expect(copies()).toEqual([]);

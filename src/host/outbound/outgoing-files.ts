@@ -71,6 +71,8 @@ export function openOutgoingFiles(options: OutgoingFilesOptions): OutgoingFiles 
     const target = await open(copied, 'wx', 0o600);
     try {
       const sizeBytes = await copyUpTo(source, target);
+      // Most messengers refuse an empty one, and the text with it.
+      if (sizeBytes === 0) throw new Error(`${path} is not sent: it is empty.`);
       if (sizeBytes !== null) return sizeBytes;
       throw new Error(`${path} is not sent: it is larger than ${MAX_BYTES / 1_000_000} MB.`);
     } finally {
@@ -154,6 +156,7 @@ function reasonOf(error: unknown): string {
   if (code === 'ELOOP' || code === 'ENOTDIR') {
     return 'it is a link or below one, and links are not followed. Send the file itself.';
   }
+  if (code === 'ENXIO') return 'it is not a file.';
   if (code === 'EACCES')
     return 'the assistant may not read it. Make it readable for all (chmod a+r).';
   return error instanceof Error ? error.message : String(error);
