@@ -1,5 +1,11 @@
 import { rmSync } from 'node:fs';
-import type { Attachment, Channel, InboundMessage } from '../../channels/channel.ts';
+import type {
+  Attachment,
+  Channel,
+  FetchedAttachment,
+  InboundMessage,
+} from '../../channels/channel.ts';
+import { TIMED_OUT, withTimeout } from '../../lib/timeout.ts';
 import { MEDIA_DIR } from '../../sandbox/sandbox.ts';
 import type { Group } from '../../store/store.ts';
 import type { ClockPort, SettingsPort, StorePort } from '../contracts/ports.ts';
@@ -16,8 +22,15 @@ export type AgentFile = {
   readonly name: string | null;
 };
 
-/** Brings what came with a message to where the group's agent can read it. */
-export type FetchAttachment = (caller: Group, messageId: string) => Promise<AgentFile>;
+/** Brings what came with a message to where the group's agent can read it, unless that takes too long. */
+export type FetchAttachment = (
+  caller: Group,
+  messageId: string,
+  limitMs?: number,
+) => Promise<AgentFile>;
+
+/** The others of the group wait meanwhile. */
+const LIMIT_MS = 120_000;
 
 type AttachmentOptions = StorePort &
   SettingsPort &
@@ -31,7 +44,11 @@ export function attachmentFetcher(options: AttachmentOptions): FetchAttachment {
   // Each is held in memory as a whole while it comes.
   const inTurn = oneByOne();
 
-  async function fetch({ jid, folder }: Group, messageId: string): Promise<AgentFile> {
+  async function fetch(
+    { jid, folder }: Group,
+    messageId: string,
+    limitMs: number,
+  ): Promise<AgentFile> {
     if (store.attachments.of(jid, messageId).length === 0) {
       throw new Error(`No message of this chat with the id ${messageId} came with a file.`);
     }
@@ -39,7 +56,14 @@ export function attachmentFetcher(options: AttachmentOptions): FetchAttachment {
     if (channel?.fetchAttachment === undefined) {
       throw new Error('Files of this chat cannot be fetched.');
     }
-    const file = await channel.fetchAttachment(jid, messageId);
+    const coming = channel.fetchAttachment(jid, messageId);
+    const file = await withTimeout(coming, limitMs);
+    if (file === TIMED_OUT) {
+      // One that comes later has no place any more.
+      const drop = ({ path }: FetchedAttachment) => rmSync(path, { force: true });
+      coming.then(drop, () => {});
+      throw new Error(`The file did not come within ${limitMs / 1_000} s.`);
+    }
     if (store.groups.byJid(jid)?.folder !== folder) {
       rmSync(file.path, { force: true });
       throw new Error('This chat is not registered any more.');
@@ -50,7 +74,8 @@ export function attachmentFetcher(options: AttachmentOptions): FetchAttachment {
     return { path: `${MEDIA_DIR}/${name}`, type: mimeType, sizeBytes, name: file.name };
   }
 
-  return (caller, messageId) => inTurn(caller.folder, () => fetch(caller, messageId));
+  return (caller, messageId, limitMs = LIMIT_MS) =>
+    inTurn(caller.folder, () => fetch(caller, messageId, limitMs));
 }
 
 /** Returns a message's text, then a line in brackets for each file: its type, and the id to ask for it. */

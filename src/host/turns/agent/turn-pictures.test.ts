@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Attachment } from '../../../channels/channel.ts';
 import type { TurnPicture, TurnRequest } from '../../../sandbox/sandbox.ts';
 import {
@@ -33,6 +33,7 @@ async function startSeeing(
   assistant.chat.fetchAttachment = async (_jid, messageId) => {
     fetched.push(messageId);
     if (messageId === 'gone') throw new Error('The file is gone.');
+    if (messageId === 'hung') await new Promise(() => {});
     const path = join(dir, `${messageId}.jpg`);
     writeFileSync(path, `picture ${messageId}`);
     return { path, mimeType: 'image/jpeg', sizeBytes: 9, name: null };
@@ -115,5 +116,24 @@ test('a model that sees no pictures gets the files as it asks for them', async (
   await say('@Andy look', 'm1');
   await isIdle(assistant);
   expect([shown, fetched]).toEqual([[[]], []]);
+  await assistant.stop();
+});
+
+test('a picture that never comes is told as that, and the others are shown', async () => {
+  using project = new TestProject();
+  const { assistant, shown, fetched, say } = await startSeeing(project);
+  await say('one', 'hung');
+  await say('two', 'm2');
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    await say('@Andy what are these?', 'm3', []);
+    while (!fetched.includes('hung')) await new Promise(setImmediate);
+    await vi.advanceTimersByTimeAsync(20_000);
+  } finally {
+    vi.useRealTimers();
+  }
+  await isIdle(assistant);
+  const problem = 'it could not be fetched: The file did not come within 20 s';
+  expect(shown).toEqual([[{ message: 'hung', path: null, problem }, at('m2')]]);
   await assistant.stop();
 });

@@ -11,8 +11,9 @@ export type TurnPicturesOptions = StorePort &
 const MOST = 10;
 /** The most that channels fetch. */
 const MAX_BYTES = 20_000_000;
-/** An answer does not wait for longer. */
-const FETCH_MS = 60_000;
+/** An answer does not wait for longer, for one of them and for all. */
+const ONE_MS = 20_000;
+const ALL_MS = 60_000;
 
 type Wanted = Pick<StoredMessage, 'id'> & { readonly sizeBytes: number | null };
 
@@ -43,7 +44,7 @@ export async function fetchPictures(
       );
     }
     try {
-      const file = await withTimeout(fetchAttachment(group, message), FETCH_MS);
+      const file = await withTimeout(fetchAttachment(group, message, ONE_MS), ALL_MS);
       if (file === TIMED_OUT) return refused('it could not be fetched within a minute');
       return { message, path: file.path, problem: null };
     } catch (error) {
