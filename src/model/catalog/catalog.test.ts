@@ -29,6 +29,17 @@ test('a name that would not stay in its place in a line is none, and each counts
   expect(await there.catalog.lists()).toMatchObject([{ names: ['openai/ok'] }]);
 });
 
+test('a window that no agent has room in is taken as not known', async () => {
+  const windows = [0, 1, -8_000, 1e12, '8000', 8_000.5];
+  const entries = windows.map((context_length, at) => ({ id: `m${at}`, context_length }));
+  await using there = await catalogOn(listOf(...entries, 'unknown'));
+  const { catalog, models } = there;
+  const [list] = await catalog.lists();
+  const found = list?.names.map((name) => models.find(name)?.contextTokens) ?? [];
+  expect(found).toHaveLength(7);
+  expect(new Set(found).size).toBe(1);
+});
+
 test('what is chosen now is looked for in a list of now', async () => {
   let listed = listOf('small-1', 'small-2');
   await using there = await catalogOn((...given) => listed(...given));

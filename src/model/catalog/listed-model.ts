@@ -16,7 +16,8 @@ export type ReadModels = (body: unknown) => readonly ListedModel[] | null;
 const MOST = 5_000;
 const LONGEST_NAME = 200;
 
-const Tokens = z.number().int().positive().max(1_000_000_000).nullish().catch(null);
+/** No window is so small that an agent's prompt has no place in it: such a number is a mistake. */
+const Tokens = z.number().int().min(1_000).max(1_000_000_000).nullish().catch(null);
 
 /** Names of the window in the lists of the usual servers. */
 const Entry = z.looseObject({
