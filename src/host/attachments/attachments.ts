@@ -80,9 +80,16 @@ export function attachmentFetcher(options: AttachmentOptions): FetchAttachment {
 
 /** Returns a message's text, then a line in brackets for each file: its type, and the id to ask for it. */
 export function textWithFiles({ id, text, attachments = [] }: InboundMessage): string {
-  return [text, ...attachments.map((attachment) => `[${described(attachment)}, id ${id}]`)]
+  const shown = shownId(id);
+  const about = shown === null ? '' : `, id ${shown}`;
+  return [text, ...attachments.map((attachment) => `[${described(attachment)}${about}]`)]
     .filter((line) => line !== '')
     .join('\n');
+}
+
+/** Returns an id for a line of ours; null for one that could pass for words, as some messengers let senders choose them. */
+export function shownId(id: string): string | null {
+  return /^[\w$:@.+/=~-]{1,200}$/.test(id) ? id : null;
 }
 
 function described({ kind, name, seconds, sizeBytes }: Attachment): string {

@@ -1,7 +1,7 @@
 import { TIMED_OUT, withTimeout } from '../../../lib/timeout.ts';
 import type { TurnPicture } from '../../../sandbox/sandbox.ts';
 import type { Group, StoredMessage } from '../../../store/store.ts';
-import { type FetchAttachment, sizeInWords } from '../../attachments/attachments.ts';
+import { type FetchAttachment, shownId, sizeInWords } from '../../attachments/attachments.ts';
 import type { LogPort, StorePort } from '../../contracts/ports.ts';
 
 export type TurnPicturesOptions = StorePort &
@@ -36,7 +36,8 @@ export async function fetchPictures(
   group: Group,
   wanted: readonly Wanted[],
 ): Promise<readonly TurnPicture[]> {
-  async function fetch({ id: message, sizeBytes }: Wanted): Promise<TurnPicture> {
+  async function fetch({ id, sizeBytes }: Wanted): Promise<TurnPicture> {
+    const message = shownId(id) ?? 'of a strange id';
     const refused = (problem: string): TurnPicture => ({ message, path: null, problem });
     if (sizeBytes !== null && sizeBytes > MAX_BYTES) {
       return refused(
@@ -44,7 +45,7 @@ export async function fetchPictures(
       );
     }
     try {
-      const file = await withTimeout(fetchAttachment(group, message, ONE_MS), ALL_MS);
+      const file = await withTimeout(fetchAttachment(group, id, ONE_MS), ALL_MS);
       if (file === TIMED_OUT) return refused('it could not be fetched within a minute');
       return { message, path: file.path, problem: null };
     } catch (error) {
