@@ -87,7 +87,7 @@ function withLayout(words: Slice, base: Slice, layout: Slice): string {
     parts.push(
       kept === undefined
         ? reindent(gap, passed, pairs)
-        : mergeValue({ base: gapBefore(base, kept), ours: gapBefore(layout, kept), theirs: gap }),
+        : mergeValue({ base: gapBefore(base, kept), ours: gap, theirs: gapBefore(layout, kept) }),
     );
     if (isEnd) break;
     parts.push(
@@ -95,8 +95,8 @@ function withLayout(words: Slice, base: Slice, layout: Slice): string {
         ? requote(spelling(words, index), base, layout)
         : mergeValue({
             base: spelling(base, partner),
-            ours: spelling(layout, partner),
-            theirs: spelling(words, index),
+            ours: spelling(words, index),
+            theirs: spelling(layout, partner),
           }),
     );
     if (partner >= 0) passed = partner;
