@@ -6,8 +6,11 @@ import { type Nesting, readNesting } from '../syntax/nesting.ts';
 /** Characters that layout may change: space, quotes, and the escapes of quotes; of lists the separators, too. */
 const LAYOUT = /[\s'"\\,]+/g;
 const SEPARATORS = /[,;]+/g;
-/** Words and signs that a member among statements has: of a declaration whose place is free, or of a union. */
-const FREE = /\b(?:import|function|interface|type|enum)\b|\|/;
+/** A line that begins a member of a union. */
+const UNION = /^[ \t]*\|(?!\|)/m;
+/** A line that begins a member among statements: an import, or a declaration whose place is free. */
+const FREE =
+  /^[ \t]*(?:(?:export|default|declare|async|abstract|const)[ \t]+)*(?:import|function|interface|type|enum)\b/m;
 /** A list may be within lines that have one of these. */
 const LIST = /[{|]/;
 
@@ -50,8 +53,10 @@ function mayBeInList(
   if (isText[base.start] === 1 || !isWhole('base', base)) return true;
   if (!isWhole('ours', ours) || !isWhole('theirs', theirs)) return true;
   const bracket = brackets[around[base.start] ?? -1];
-  const isList = bracket?.sign === '{' && !bracket.isBlock;
-  return isList || (FREE.test(said.ours) && FREE.test(said.theirs));
+  if (bracket?.sign === '{' && !bracket.isBlock) return true;
+  const isMember = (text: string) =>
+    UNION.test(text) || (bracket === undefined && FREE.test(text));
+  return isMember(said.ours) && isMember(said.theirs);
 }
 
 /** Tells whether a text is another one with something put in. */
