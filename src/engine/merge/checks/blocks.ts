@@ -21,7 +21,11 @@ export type BrokenBlock = Shared & { readonly merged: readonly number[] };
 /** The merged text as far as it is known, and the region of each of its lines. */
 export type Merged = { readonly lines: Int32Array; readonly regions: Int32Array };
 
-type Search = Readonly<Record<keyof Versions<unknown> | 'merged', Places>> & {
+type Name = keyof Versions<unknown> | 'merged';
+
+type Search = Readonly<Record<Name, Int32Array>> & {
+  /** The places of the lines of a text, listed when they are first asked for. */
+  readonly placesIn: (name: Name) => Places;
   /** True if a line has a letter or digit, by its number. */
   readonly isWord: (line: number) => boolean;
   steps: number;
@@ -104,10 +108,10 @@ function* smallestBlocks(regions: readonly Region[], search: Search): Iterable<S
 
 /** Returns the shortest block from a line of ours on that was brought in, and ends no sooner than asked. */
 function smallestBlock(start: number, leastEnd: number, search: Search): Shared | null {
-  const { lines } = search.ours;
+  const lines = search.ours;
   let end = start;
   for (let words = 0; words < BLOCK || end < leastEnd; end++) {
-    if (end >= lines.length || search.theirs.countOf(at(lines, end)) === 0) return null;
+    if (end >= lines.length || search.placesIn('theirs').countOf(at(lines, end)) === 0) return null;
     if (search.isWord(at(lines, end))) words++;
   }
   let theirs = find(search, 'theirs', start, end);
@@ -118,7 +122,7 @@ function smallestBlock(start: number, leastEnd: number, search: Search): Shared 
     const line = lines[end];
     const offset = end - start;
     const goesOn = (name: keyof Versions<unknown>) => (place: number) =>
-      search[name].lines[place + offset] === line;
+      search[name][place + offset] === line;
     search.steps -= base.length + ours.length + theirs.length;
     base = base.filter(goesOn('base'));
     ours = ours.filter(goesOn('ours'));
@@ -137,25 +141,21 @@ export function largestBlock({ ours, theirs }: Shared, texts: Interned): Shared 
 }
 
 /** Finds the places of some lines of ours in a text. */
-function find(
-  search: Search,
-  name: keyof Versions<unknown> | 'merged',
-  start: number,
-  end: number,
-): readonly number[] {
-  const block = search.ours.lines.subarray(start, end);
-  const { places, compared } = findBlock(search[name], block);
+function find(search: Search, name: Name, start: number, end: number): readonly number[] {
+  const block = search.ours.subarray(start, end);
+  const { places, compared } = findBlock(search.placesIn(name), block);
   search.steps -= compared;
   return places;
 }
 
 function openSearch(merged: Merged, texts: Interned): Search {
-  return {
-    base: listPlaces(texts.base, texts.size),
-    ours: listPlaces(texts.ours, texts.size),
-    theirs: listPlaces(texts.theirs, texts.size),
-    merged: listPlaces(merged.lines, texts.size),
-    isWord: findWords(texts),
-    steps: MAX_STEPS,
+  const { base, ours, theirs, size } = texts;
+  const lines = { base, ours, theirs, merged: merged.lines };
+  const known = new Map<Name, Places>();
+  const placesIn = (name: Name) => {
+    const places = known.get(name) ?? listPlaces(lines[name], size);
+    known.set(name, places);
+    return places;
   };
+  return { ...lines, placesIn, isWord: findWords(texts), steps: MAX_STEPS };
 }

@@ -58,8 +58,11 @@ function isBlockAt(lines: Int32Array, start: number, block: Int32Array): boolean
 }
 
 /** Tells of lines, by their number, whether they have a letter or digit. */
-export function findWords(texts: Interned): (line: number) => boolean {
-  const words = new Uint8Array(texts.size);
-  for (const [content, number] of texts.numbers) words[number] = WORD.test(content) ? 1 : 0;
-  return (line) => at(words, line) === 1;
+export function findWords({ contents, size }: Interned): (line: number) => boolean {
+  const [unknown, no, yes] = [0, 1, 2];
+  const words = new Uint8Array(size);
+  return (line) => {
+    if (words[line] === unknown) words[line] = WORD.test(contents[line] ?? '') ? yes : no;
+    return words[line] === yes;
+  };
 }

@@ -1,4 +1,5 @@
 import type { Versions } from '../../tree.ts';
+import { at } from './edits.ts';
 import { contentOf } from './lines.ts';
 
 /** Three texts as numbers: equal numbers for lines of equal content, all below `size`. */
@@ -6,6 +7,8 @@ export type Interned = Versions<Int32Array> & {
   readonly size: number;
   /** The number of each content. */
   readonly numbers: ReadonlyMap<string, number>;
+  /** The content of each number. */
+  readonly contents: readonly string[];
 };
 
 /**
@@ -15,18 +18,38 @@ export type Interned = Versions<Int32Array> & {
  */
 export function internLines({ base, ours, theirs }: Versions<readonly string[]>): Interned {
   const numbers = new Map<string, number>();
+  const contents: string[] = [];
   const intern = (line: string) => {
     const content = contentOf(line);
     const known = numbers.get(content);
     if (known !== undefined) return known;
+    contents.push(content);
     numbers.set(content, numbers.size);
     return numbers.size - 1;
   };
+  const places: number[] = [];
+  const baseNumbers = Int32Array.from(base, (line, place) => {
+    const number = intern(line);
+    if (number === places.length) places.push(place);
+    return number;
+  });
+  // Most lines of a side are the base's next one, and to compare two lines takes less than to look one up.
+  const internSide = (side: readonly string[]) => {
+    let next = 0;
+    return Int32Array.from(side, (line) => {
+      if (line === base[next]) return at(baseNumbers, next++);
+      const number = intern(line);
+      const place = places[number] ?? -1;
+      if (place >= next) next = place + 1;
+      return number;
+    });
+  };
   return {
-    base: Int32Array.from(base, intern),
-    ours: Int32Array.from(ours, intern),
-    theirs: Int32Array.from(theirs, intern),
+    base: baseNumbers,
+    ours: internSide(ours),
+    theirs: internSide(theirs),
     size: numbers.size,
     numbers,
+    contents,
   };
 }

@@ -111,19 +111,30 @@ function keptLines(length: number, cuts: readonly Versions<Range>[], name: keyof
 
 /** Converts line numbers of one version. A cut belongs to what comes after the place where it was. */
 function lineShift(cuts: readonly Range[]) {
+  const ends = cuts.map(({ end }) => end);
   const places: number[] = [];
-  let gone = 0;
+  /** How many lines are gone with the first cuts, by their number. */
+  const gone = [0];
   for (const { start, end } of cuts) {
-    places.push(start - gone);
-    gone += end - start;
+    const before = gone.at(-1) ?? 0;
+    places.push(start - before);
+    gone.push(before + end - start);
   }
-  const lengths = cuts.map(({ start, end }) => end - start);
-  const sum = (is: (index: number) => boolean) =>
-    lengths.reduce((total, length, index) => total + (is(index) ? length : 0), 0);
   return {
-    toShort: (line: number) => line - sum((index) => (cuts[index]?.end ?? 0) <= line),
-    toWhole: (line: number) => line + sum((index) => (places[index] ?? 0) < line),
+    toShort: (line: number) => line - (gone[countBelow(ends, line + 1)] ?? 0),
+    toWhole: (line: number) => line + (gone[countBelow(places, line)] ?? 0),
   };
+}
+
+/** Counts the numbers below a limit, of some in order. */
+function countBelow(sorted: readonly number[], limit: number): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? 0) < limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function mapRange({ start, end }: Range, map: (line: number) => number): Range {

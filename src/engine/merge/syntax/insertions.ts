@@ -183,7 +183,7 @@ function textIn({ side, span }: Part): string {
 
 /** Tells whether a list has none of the names that the units would bring. */
 function isApart(units: readonly KeyedUnit[], { members }: NamedList): boolean {
-  const taken = new Set(members.flatMap(({ names }) => names ?? []));
+  const taken = new Set(members().flatMap(({ names }) => names ?? []));
   return units.every(({ member }) => member.names?.every((name) => !taken.has(name)));
 }
 
@@ -191,6 +191,6 @@ function isApart(units: readonly KeyedUnit[], { members }: NamedList): boolean {
 function orderOf(versions: readonly NamedList[]): Order | null {
   if (versions.some(({ kind }) => UNSORTED.has(kind))) return null;
   return orderOfNames(
-    versions.map(({ members }) => members.map(({ names }) => names?.[0] ?? null)),
+    versions.map(({ members }) => members().map(({ names }) => names?.[0] ?? null)),
   );
 }

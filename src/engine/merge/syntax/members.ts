@@ -27,7 +27,8 @@ export type NamedList = {
   readonly path: string;
   readonly open: number;
   readonly close: number;
-  readonly members: readonly Member[];
+  /** Reads the members; most lists are only passed. */
+  readonly members: () => readonly Member[];
 };
 
 /** Node type → which kind of list it is, and the property that holds its members. */
@@ -46,6 +47,8 @@ const MOVABLE: ReadonlySet<string> = new Set([
   'TSTypeAliasDeclaration',
   'TSEnumDeclaration',
 ]);
+/** Characters of a line before a member of a union, at most. */
+const MAX_BEFORE = 200;
 const OVERLOADS: ReadonlySet<string> = new Set(['TSMethodSignature', 'TSDeclareMethod']);
 
 /** Returns all lists of a text, outer ones before those inside them. */
@@ -76,7 +79,7 @@ export function listsOf(root: Node, text: string): readonly NamedList[] {
 function listAt(node: Node, path: string, text: string): NamedList | null {
   if (node.type === 'Program') {
     const statements = [...nodesIn(node['directives']), ...nodesIn(node['body'])];
-    const members = statements.map((statement) => memberOf(statement, text));
+    const members = lazily(() => statements.map((statement) => memberOf(statement, text)));
     // A first line for the shell is no part of the list.
     const open = text.startsWith('#!') ? Math.max(0, text.indexOf('\n')) : 0;
     return { kind: 'imports', path, open, close: text.length, members };
@@ -85,7 +88,7 @@ function listAt(node: Node, path: string, text: string): NamedList | null {
   if (node.type === 'ImportDeclaration') return specifiersOf(node, path, text);
   const [kind, property] = LISTS.get(node.type) ?? [];
   if (kind === undefined || property === undefined) return null;
-  const members = nodesIn(node[property]).map((member) => memberOf(member, text));
+  const members = lazily(() => nodesIn(node[property]).map((member) => memberOf(member, text)));
   return { kind, path, open: node.start + 1, close: node.end - 1, members };
 }
 
@@ -95,25 +98,45 @@ function specifiersOf(node: Node, path: string, text: string): NamedList | null 
   if (first === undefined || last === undefined) return null;
   const open = text.lastIndexOf('{', first.start) + 1;
   const close = text.indexOf('}', last.end);
-  const members = specifiers.map((specifier) => memberOf(specifier, text));
+  const members = lazily(() => specifiers.map((specifier) => memberOf(specifier, text)));
   return { kind: 'specifiers', path, open, close, members };
 }
 
 /** Returns the members of a union that has each on a line of its own, after a bar. */
 function unionOf(node: Node, path: string, text: string): NamedList | null {
-  const members = nodesIn(node['types']).map(({ start, end }) => {
-    const names = [text.slice(start, end)];
-    return { names, start, end, isOverload: false, isDeclaration: false };
-  });
-  const isOnLines = members.every(({ start }) =>
-    /\n[ \t]*\|[ \t]*$/.test(text.slice(0, start).slice(-200)),
+  const types = nodesIn(node['types']);
+  if (!types.every(({ start }) => isAfterBar(start, text))) return null;
+  const members = lazily(() =>
+    types.map(({ start, end }) => {
+      const names = [text.slice(start, end)];
+      return { names, start, end, isOverload: false, isDeclaration: false };
+    }),
   );
-  if (!isOnLines) return null;
-  const first = members[0]?.start ?? node.start;
+  const first = types[0]?.start ?? node.start;
   const open = text.lastIndexOf('\n', first);
   // A semicolon after the last member is on its line, and stays behind whatever is put in.
   const [rest = ''] = /^;?[ \t]*\n?/.exec(text.slice(node.end, node.end + 200)) ?? [];
   return { kind: 'union', path, open, close: node.end + rest.length, members };
+}
+
+/** Tells whether nothing is before a place but a bar on the same line, and not too much space. */
+function isAfterBar(place: number, text: string): boolean {
+  const isSpace = (at: number) => text[at] === ' ' || text[at] === '\t';
+  let bar = place - 1;
+  while (isSpace(bar)) bar--;
+  if (text[bar] !== '|') return false;
+  let line = bar - 1;
+  while (isSpace(line)) line--;
+  return text[line] === '\n' && line >= place - MAX_BEFORE;
+}
+
+/** Makes a reader that reads once, and only when it is asked. */
+function lazily<T>(read: () => T): () => T {
+  let known: { readonly value: T } | null = null;
+  return () => {
+    known ??= { value: read() };
+    return known.value;
+  };
 }
 
 function memberOf(node: Node, text: string): Member {
@@ -182,8 +205,8 @@ function spelling({ start, end }: Node, text: string): string {
 /** Returns a label that tells a node from its neighbours: the name it declares, or the function it calls. */
 function labelOf(node: Node, text: string): string {
   const { id, key, source, callee } = node;
-  const name = [id, key].find(isNode);
-  if (name !== undefined) return `/${keyName(name, text)}`;
+  if (isNode(id)) return `/${keyName(id, text)}`;
+  if (isNode(key)) return `/${keyName(key, text)}`;
   if (isNode(source)) return `/from ${literalOf(source)}`;
   return isNode(callee) ? `/${spelling(callee, text).slice(0, 80)}()` : '';
 }

@@ -28,7 +28,7 @@ const SEPARATORS: Readonly<Record<ListKind, RegExp | null>> = {
 /** Returns the members of a list in order, without a gap between them. */
 export function unitsOf(side: Side, list: NamedList): readonly Unit[] {
   let start = behindComments(side, list.open);
-  return list.members.map((member) => {
+  return list.members().map((member) => {
     const { bodyEnd, separator, separatorEnd } = separatorOf(side, list.kind, member);
     const unit = {
       member,

@@ -39,7 +39,7 @@ export function duplicatesIn(text: string, syntax: Syntax): readonly Duplicate[]
 function repeatedIn({ kind, path, members }: NamedList): readonly Duplicate[] {
   // A second import of one name is a redeclaration, a second import of one file is none.
   if (kind === 'imports' || kind === 'specifiers') return [];
-  const named = members.flatMap(({ names, isOverload, start }) =>
+  const named = members().flatMap(({ names, isOverload, start }) =>
     isOverload ? [] : (names ?? []).map((name) => ({ name, start })),
   );
   // The list's number may change with any list before it.
