@@ -20,6 +20,10 @@ const HEREDOC = /<<[-~]?\s*(["']?)([A-Za-z_]\w*)\1/;
 export function mergeSpace(sides: Versions<readonly string[]>): readonly string[] | null {
   const lengths = Object.values(sides).map((lines) => lines.join('\n').length);
   if (lengths.some((length) => length > MAX_LENGTH)) return null;
+  const [before, mine, other] = [sides.base, sides.ours, sides.theirs].map((lines) =>
+    lines.join('').replaceAll(/[ \t]+/g, ''),
+  );
+  if (mine !== other && mine !== before && other !== before) return null;
   const { base, ours, theirs } = mapVersions(sides, readLineWords);
   if (isSameWords(ours.words, theirs.words)) {
     return ours.words.length > 0 ? shorterOf(sides.ours, sides.theirs) : null;

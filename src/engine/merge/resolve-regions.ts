@@ -12,6 +12,7 @@ import { mapVersions } from './lines/line-ends.ts';
 import { linesOf } from './lines/region-lines.ts';
 import type { Region } from './lines/regions.ts';
 import { excerptOf } from './syntax/excerpt.ts';
+import { inspectYaml } from './syntax/faults/keys.ts';
 import { createDefectFinder, type Defect } from './syntax/faults/validate.ts';
 import { type Format, isLanguage } from './syntax/language.ts';
 import { resolveConflicts } from './syntax/levels.ts';
@@ -80,7 +81,8 @@ export function isSound(
     const readInputs = () => mapVersions(read.lines, decodeLines);
     const findDefect = createDefectFinder(format, readInputs, parse, UNTOLD);
     const disputeMisplaced = checkPlaces(read.texts, read.lines, format, parse);
-    const check = { lines: read.lines, findDefect, budget: { left: MAX_CHECKED } };
+    const isFine = (some: readonly Region[]) => format === 'yaml' && isFineYaml(some, read);
+    const check = { lines: read.lines, findDefect, isFine, budget: { left: MAX_CHECKED } };
     if (reopen(disputeMisplaced(read.regions), ['ours'], check) !== read.regions) return false;
     return !isLanguage(format) || !usesLostImport(mergedLines(read), read.lines, format, parse);
   };
@@ -100,6 +102,14 @@ function isSoundYaml(aligned: readonly Region[], texts: Interned, lines: Lines):
   const excerpt = excerptOf(aligned, texts, lines, { partsOf: yamlParts });
   const isCut = excerpt.regions !== aligned;
   return isCut && resolveRead({ ...excerpt, parse: memoizeParse() }, 'yaml') === excerpt.regions;
+}
+
+/** Tells whether a merge has no fault and no name twice around its changes; false where that is most of it. */
+function isFineYaml(regions: readonly Region[], { texts, lines }: Omit<Read, 'parse'>): boolean {
+  const excerpt = excerptOf(regions, texts, lines, { partsOf: yamlParts });
+  if (excerpt.lines.base.length * 2 > lines.base.length) return false;
+  const { fault, duplicates } = inspectYaml(decodeLines(mergedLines(excerpt)));
+  return fault === null && duplicates.length === 0;
 }
 
 /**
@@ -131,10 +141,8 @@ type Read = {
   readonly parse: Parse;
 };
 
-function resolveRead(
-  { regions: aligned, texts, lines, parse }: Read,
-  format: Format,
-): readonly Region[] {
+function resolveRead(whole: Read, format: Format): readonly Region[] {
+  const { regions: aligned, texts, lines, parse } = whole;
   if (!isShort(lines, format)) return aligned;
   if (aligned.filter(isConflict).length > MAX_CONFLICTS) return aligned;
   const language = isLanguage(format) ? format : null;
@@ -153,7 +161,8 @@ function resolveRead(
     return mapVersions(lines, decodeLines);
   };
   const findDefect = createDefectFinder(format, readInputs, parse, UNTOLD);
-  const check = { lines, findDefect, budget };
+  const isFine = (some: readonly Region[]) => format === 'yaml' && isFineYaml(some, whole);
+  const check = { lines, findDefect, isFine, budget };
   const holds = (some: readonly Region[], sides: readonly ('ours' | 'theirs')[]) =>
     reopen(some, sides, check) === some && budget.left > 0;
   if (language !== null && regions.some(isSolvable)) {
@@ -180,6 +189,8 @@ function resolveRead(
 type DefectCheck = {
   readonly lines: Lines;
   readonly findDefect: (merged: string) => Defect | null;
+  /** Tells that there is no defect, where that takes less than to look for one; else false. */
+  readonly isFine: (regions: readonly Region[]) => boolean;
   /** The characters that may still be read. */
   readonly budget: { left: number };
 };
@@ -193,13 +204,14 @@ function reopen(
   sides: readonly ('ours' | 'theirs')[],
   check: DefectCheck,
 ): readonly Region[] {
-  const { lines, findDefect, budget } = check;
+  const { lines, findDefect, isFine, budget } = check;
   const isOpen = regions.some(isConflict);
   for (const side of sides) {
     if (budget.left <= 0) return regions;
     const filled = regions.map(
       (region): Region => (isConflict(region) ? { ...region, kind: side } : region),
     );
+    if (isFine(filled)) continue;
     const merged = decodeLines(filled.flatMap((region) => linesOf(region, lines)));
     budget.left -= merged.length;
     const defect = findDefect(merged);

@@ -1,6 +1,7 @@
 import type { Versions } from '../../tree.ts';
 import { at } from '../lines/edits.ts';
 import type { Interned } from '../lines/intern.ts';
+import { mapVersions, NAMES } from '../lines/line-ends.ts';
 import { contentOf } from '../lines/lines.ts';
 import { commonHead, commonTail, type Region } from '../lines/regions.ts';
 import { findBlock, findWords, listPlaces, type Places } from './places.ts';
@@ -92,45 +93,93 @@ function* smallestBlocks(regions: readonly Region[], search: Search): Iterable<S
   for (const { kind, ours } of regions) {
     if (kind === 'all' || kind === 'theirs') continue;
     for (let place = ours.end - 1; place >= ours.start; place--) {
-      const block = smallestBlock(place, place + 1, search);
+      const block = smallestBlock(place, search);
       if (block !== null) yield block;
     }
-    for (let place = ours.start - 1; place >= from; place--) {
-      if (find(search, 'theirs', place, ours.start + 1).length === 0) break;
-      const block = smallestBlock(place, ours.start + 1, search);
-      if (block !== null) yield block;
-      if (block?.length === ours.start + 1 - place) break;
-    }
+    yield* blocksAbove(ours.start, from, search);
     from = ours.end;
     if (search.steps <= 0) return;
   }
 }
 
-/** Returns the shortest block from a line of ours on that was brought in, and ends no sooner than asked. */
-function smallestBlock(start: number, leastEnd: number, search: Search): Shared | null {
-  const lines = search.ours;
-  let end = start;
-  for (let words = 0; words < BLOCK || end < leastEnd; end++) {
-    if (end >= lines.length || search.placesIn('theirs').countOf(at(lines, end)) === 0) return null;
-    if (search.isWord(at(lines, end))) words++;
+/** Finds blocks that begin above a change of ours and reach into it, as far up as theirs has the same lines. */
+function* blocksAbove(change: number, from: number, search: Search): Iterable<Shared> {
+  let start = change - 1;
+  const end = change + 1;
+  if (start < from || end > search.ours.length) return;
+  let places = findAll(search, start, end);
+  let words = wordsIn(search, start) + wordsIn(search, change);
+  while (places.theirs.length > 0 && search.steps > 0) {
+    const block = endBlock({ start, end, words, places }, search);
+    if (block !== null) yield block;
+    if (block?.length === end - start || start === from) return;
+    start--;
+    words += wordsIn(search, start);
+    search.steps -= countAll(places);
+    places = mapVersions(NAMES, (name) =>
+      places[name].flatMap((place) =>
+        search[name][place - 1] === search.ours[start] ? [place - 1] : [],
+      ),
+    );
   }
-  let theirs = find(search, 'theirs', start, end);
-  if (theirs.length === 0) return null;
-  let base = find(search, 'base', start, end);
-  let ours = find(search, 'ours', start, end);
-  while (base.length > 0 || ours.length > 1 || theirs.length > 1) {
-    const line = lines[end];
+}
+
+/** Returns the shortest block from a line of ours on that was brought in. */
+function smallestBlock(start: number, search: Search): Shared | null {
+  let end = start;
+  for (let words = 0; words < BLOCK; end++) {
+    if (end >= search.ours.length) return null;
+    if (search.placesIn('theirs').countOf(at(search.ours, end)) === 0) return null;
+    words += wordsIn(search, end);
+  }
+  return endBlock({ start, end, words: BLOCK, places: findAll(search, start, end) }, search);
+}
+
+/** Some lines of ours, how many of them have a word, and where they are in each text. */
+type Run = {
+  readonly start: number;
+  readonly end: number;
+  readonly words: number;
+  readonly places: Versions<readonly number[]>;
+};
+
+/** Returns the shortest block that goes on with a run and was brought in; null where there is none. */
+function endBlock(run: Run, search: Search): Shared | null {
+  const { start } = run;
+  let { end, words, places } = run;
+  if (places.theirs.length === 0) return null;
+  while (
+    words < BLOCK ||
+    places.base.length > 0 ||
+    places.ours.length > 1 ||
+    places.theirs.length > 1
+  ) {
+    const line = search.ours[end];
     const offset = end - start;
-    const goesOn = (name: keyof Versions<unknown>) => (place: number) =>
-      search[name][place + offset] === line;
-    search.steps -= base.length + ours.length + theirs.length;
-    base = base.filter(goesOn('base'));
-    ours = ours.filter(goesOn('ours'));
-    theirs = theirs.filter(goesOn('theirs'));
-    if (line === undefined || theirs.length === 0 || search.steps <= 0) return null;
+    search.steps -= countAll(places);
+    places = mapVersions(NAMES, (name) =>
+      places[name].filter((place) => search[name][place + offset] === line),
+    );
+    if (line === undefined || places.theirs.length === 0 || search.steps <= 0) return null;
+    words += wordsIn(search, end);
     end++;
   }
-  return { ours: start, theirs: theirs[0] ?? 0, length: end - start };
+  return { ours: start, theirs: places.theirs[0] ?? 0, length: end - start };
+}
+
+function wordsIn({ ours, isWord }: Search, line: number): number {
+  return isWord(at(ours, line)) ? 1 : 0;
+}
+
+function countAll({ base, ours, theirs }: Versions<readonly number[]>): number {
+  return base.length + ours.length + theirs.length;
+}
+
+/** Finds the places of some lines of ours in each version; none at all where theirs has none. */
+function findAll(search: Search, start: number, end: number): Versions<readonly number[]> {
+  const theirs = find(search, 'theirs', start, end);
+  if (theirs.length === 0) return { base: [], ours: [], theirs };
+  return { base: find(search, 'base', start, end), ours: find(search, 'ours', start, end), theirs };
 }
 
 /** Returns all equal lines around a block. */

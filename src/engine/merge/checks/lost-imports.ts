@@ -1,5 +1,4 @@
 import type { Versions } from '../../tree.ts';
-import { mapVersions } from '../lines/line-ends.ts';
 import { importedNames } from '../syntax/bindings.ts';
 import type { Language } from '../syntax/language.ts';
 import { childrenOf, isNode, type Node } from '../syntax/node.ts';
@@ -35,10 +34,11 @@ export function usesLostImport(
 ): boolean {
   const rootOf = (text: readonly string[]) =>
     parse(decodeLines(text), language, { tokens: false })?.root ?? null;
-  const { base, ours, theirs } = mapVersions(lines, rootOf);
-  if (base === null || ours === null || theirs === null) return false;
-  const before = importedNames(base);
+  const base = rootOf(lines.base);
+  const before = base === null ? [] : importedNames(base);
   if (before.length === 0) return false;
+  const [ours, theirs] = [rootOf(lines.ours), rootOf(lines.theirs)];
+  if (ours === null || theirs === null) return false;
   const lost = [ours, theirs].flatMap((side) => {
     const kept = new Set(importedNames(side));
     const gone = before.filter((name) => !kept.has(name));

@@ -3,7 +3,7 @@ import { linesOf } from '../lines/region-lines.ts';
 import type { Region } from '../lines/regions.ts';
 import { type Format, isLanguage } from '../syntax/language.ts';
 import { readNesting } from '../syntax/nesting.ts';
-import { declaredWords } from './declared-words.ts';
+import { type DeclaredWord, declaredWords } from './declared-words.ts';
 import { findClashes, isAmongMembers, type Placed } from './same-scope.ts';
 
 const BRACKETS = /[()[\]{}]/g;
@@ -33,14 +33,29 @@ export function sidesToCheck(
   const isUneven = (region: Region) => !isEven(region, lines);
   if (open.length === 0 && ours.some(isUneven) && theirs.some(isUneven)) return ['ours'];
   const sides: readonly Side[] = open.length > 0 ? ['ours', 'theirs'] : ['ours'];
-  return sides.filter((side) => mayDeclareTwice(side, regions, lines));
+  const wordsIn = readOnce(declaredWords);
+  return sides.filter((side) => mayDeclareTwice(side, regions, { lines, wordsIn }));
+}
+
+type WordsIn = (line: string) => readonly DeclaredWord[];
+
+/** Makes a reader that reads each line once: most are in the base and in a side, and are asked for with either side. */
+function readOnce(read: WordsIn): WordsIn {
+  const known = new Map<string, readonly DeclaredWord[]>();
+  return (line) => {
+    const before = known.get(line);
+    if (before !== undefined) return before;
+    const words = read(line);
+    known.set(line, words);
+    return words;
+  };
 }
 
 /** Tells whether a name may be declared twice where one side is taken for all conflicts. */
 function mayDeclareTwice(
   side: Side,
   regions: readonly Region[],
-  lines: Versions<readonly string[]>,
+  { lines, wordsIn }: { readonly lines: Versions<readonly string[]>; readonly wordsIn: WordsIn },
 ): boolean {
   const placed: Record<Side | 'open', Placed[]> = { ours: [], theirs: [], open: [] };
   let line = 0;
@@ -50,10 +65,10 @@ function mayDeclareTwice(
     const start = line;
     line += said.length;
     // One side may have moved away what the other one keeps in a conflict.
-    if (kind === 'conflict') placed.open.push(...placesIn(said, start));
+    if (kind === 'conflict') placed.open.push(...placesIn(said, start, wordsIn));
     else if (kind === 'ours' || kind === 'theirs') {
       const before = lines.base.slice(region.base.start, region.base.end);
-      placed[kind].push(...gainedBy(said, before, start));
+      placed[kind].push(...gainedBy(said, before, start, wordsIn));
     }
   }
   const pairsAmong = (isWanted: (place: Placed) => boolean) => {
@@ -93,9 +108,9 @@ function pairsOf(some: readonly Placed[], others: readonly Placed[]): [Placed, P
   return pairs;
 }
 
-function placesIn(lines: readonly string[], start: number): readonly Placed[] {
+function placesIn(lines: readonly string[], start: number, wordsIn: WordsIn): readonly Placed[] {
   return lines.flatMap((line, index) =>
-    declaredWords(line).map((word) => ({ ...word, line: start + index })),
+    wordsIn(line).map((word) => ({ ...word, line: start + index })),
   );
 }
 
@@ -104,10 +119,13 @@ function gainedBy(
   lines: readonly string[],
   before: readonly string[],
   start: number,
+  wordsIn: WordsIn,
 ): readonly Placed[] {
   const counts = new Map<string, number>();
-  for (const { key } of placesIn(before, 0)) counts.set(key, (counts.get(key) ?? 0) + 1);
-  return placesIn(lines, start).filter(({ key }) => {
+  for (const line of before) {
+    for (const { key } of wordsIn(line)) counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return placesIn(lines, start, wordsIn).filter(({ key }) => {
     const left = counts.get(key) ?? 0;
     counts.set(key, left - 1);
     return left <= 0;

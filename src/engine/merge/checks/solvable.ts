@@ -23,7 +23,14 @@ export type Solvable = (region: Versions<Range>) => boolean;
  */
 export function findSolvable(lines: Versions<readonly string[]>): Solvable {
   let nesting: Nesting | null | undefined;
+  const known = new Map<Versions<Range>, boolean>();
   return (region) => {
+    const answer = known.get(region) ?? isSolvable(region);
+    known.set(region, answer);
+    return answer;
+  };
+
+  function isSolvable(region: Versions<Range>): boolean {
     const said = mapVersions(NAMES, (name) =>
       lines[name].slice(region[name].start, region[name].end).join(''),
     );
@@ -35,7 +42,7 @@ export function findSolvable(lines: Versions<readonly string[]>): Solvable {
     if (LIST.test(said.base)) return true;
     if (nesting === undefined) nesting = readNesting(lines.base);
     return nesting === null || mayBeInList(region, said, lines, nesting);
-  };
+  }
 }
 
 /**
@@ -54,8 +61,7 @@ function mayBeInList(
   if (!isWhole('ours', ours) || !isWhole('theirs', theirs)) return true;
   const bracket = brackets[around[base.start] ?? -1];
   if (bracket?.sign === '{' && !bracket.isBlock) return true;
-  const isMember = (text: string) =>
-    UNION.test(text) || (bracket === undefined && FREE.test(text));
+  const isMember = (text: string) => UNION.test(text) || (bracket === undefined && FREE.test(text));
   return isMember(said.ours) && isMember(said.theirs);
 }
 

@@ -2,6 +2,7 @@ import type { Entry } from './entry.ts';
 
 const DELIMITER = /^\s*(?:\|\s*)?:?-+:?\s*(?:\|\s*:?-+:?\s*)*(?:\|\s*)?$/;
 const BULLET = /^(\s*)([-*+])\s+(?=\S)(.*)$/;
+const HEADING = /^(#{1,6})\s/;
 const FENCE = /^\s*(?:```|~~~)/;
 /** The address of a link, told apart from the text that it is in; of footnotes, which go on, nothing is read. */
 const LINK = /^ {0,3}\[([^\]^][^\]]*)\]:\s+\S+$/;
@@ -31,13 +32,13 @@ function readBlock(reading: Reading, index: number): number {
   if (FENCE.test(line)) return readFence(reading, index);
   if (isTableHead(lines, index)) return readTable(reading, index);
   if (BULLET.test(line)) return readBullet(reading, index);
-  const [, label] = LINK.exec(line) ?? [];
+  const label = LINK.exec(line)?.[1];
   if (label !== undefined) {
     const list = `${reading.heading}\n[]`;
     entries.push({ start: index, end: index + 1, list, key: label });
     return index + 1;
   }
-  const [, signs] = /^(#{1,6})\s/.exec(line) ?? [];
+  const signs = HEADING.exec(line)?.[1];
   if (signs !== undefined) {
     const path = withHeading(reading.heading, signs.length, line);
     const count = (reading.counts.get(path) ?? 0) + 1;
@@ -63,8 +64,10 @@ function readFence({ lines, entries }: Reading, index: number): number {
 }
 
 function isTableHead(lines: readonly string[], index: number): boolean {
-  const [head = '', delimiter = ''] = lines.slice(index, index + 2);
-  return head.includes('|') && delimiter.includes('|') && DELIMITER.test(delimiter);
+  const delimiter = lines[index + 1] ?? '';
+  return (
+    lines[index]?.includes('|') === true && delimiter.includes('|') && DELIMITER.test(delimiter)
+  );
 }
 
 function readTable({ lines, entries, heading }: Reading, index: number): number {
@@ -94,8 +97,9 @@ function readBullet({ lines, entries, heading }: Reading, index: number): number
   // Lines that are indented more belong to the point, after a blank line as well.
   for (let place = end; place < lines.length; place++) {
     const line = lines[place] ?? '';
-    if (line.trim() === '') continue;
-    if (line.length - line.trimStart().length <= space.length) break;
+    const indent = line.search(/\S/);
+    if (indent < 0) continue;
+    if (indent <= space.length) break;
     end = place + 1;
   }
   entries.push({ start: index, end, list: `${heading}\n${space}${sign}`, key: nameIn(text) });

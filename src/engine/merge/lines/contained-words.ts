@@ -21,10 +21,28 @@ export function sideWithAllWords(versions: Versions<readonly string[]>): 'ours' 
   const texts = mapVersions(versions, (lines) => lines.map((line) => `\n${line}`).join(''));
   if (Object.values(texts).some(({ length }) => length > MAX_LENGTH)) return null;
   const { base, ours, theirs } = mapVersions(texts, (text) => text.match(WORD) ?? []);
+  const known = new Set(base);
+  if (bringsMore(ours, theirs, known) && bringsMore(theirs, ours, known)) return null;
   const [mine, other] = [editsBetween(base, ours), editsBetween(base, theirs)];
   const isOurs = hasAll(mine, other);
   if (isOurs === hasAll(other, mine)) return null;
   return isOurs ? 'ours' : 'theirs';
+}
+
+/** Tells whether one side has a word more often than the other one that the base has not at all. */
+function bringsMore(
+  one: readonly string[],
+  other: readonly string[],
+  known: ReadonlySet<string>,
+): boolean {
+  const left = new Map<string, number>();
+  for (const word of other) left.set(word, (left.get(word) ?? 0) + 1);
+  return one.some((word) => {
+    if (known.has(word)) return false;
+    const count = left.get(word) ?? 0;
+    left.set(word, count - 1);
+    return count <= 0;
+  });
 }
 
 function editsBetween(base: readonly string[], side: readonly string[]): readonly Edit[] {

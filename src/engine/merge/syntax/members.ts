@@ -51,14 +51,23 @@ const MOVABLE: ReadonlySet<string> = new Set([
 const MAX_BEFORE = 200;
 const OVERLOADS: ReadonlySet<string> = new Set(['TSMethodSignature', 'TSDeclareMethod']);
 
-/** Returns all lists of a text, outer ones before those inside them. */
-export function listsOf(root: Node, text: string): readonly NamedList[] {
+/**
+ * Returns all lists of a text, outer ones before those inside them.
+ *
+ * @param visit is called for each node, in no particular order
+ */
+export function listsOf(
+  root: Node,
+  text: string,
+  visit?: (node: Node) => void,
+): readonly NamedList[] {
   const lists: NamedList[] = [];
   const taken = new Map<string, number>();
   const todo = [{ node: root, path: '' }];
   // A stack of our own: an expression can nest deeper than calls may.
   for (let next = todo.pop(); next !== undefined; next = todo.pop()) {
     const { node } = next;
+    visit?.(node);
     const path = next.path + labelOf(node, text);
     const list = listAt(node, path, text);
     if (list !== null) {

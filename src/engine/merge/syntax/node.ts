@@ -29,10 +29,9 @@ export function childrenOf(node: Node): readonly Node[] {
   const children: Node[] = [];
   // Called for every node of a text: plain loops, and no look at what never holds a node.
   for (const name in node) {
-    if (name === 'type' || name === 'start' || name === 'end' || name === 'name') continue;
-    if (name === 'loc' || name === 'extra') continue;
     const value = node[name];
     if (typeof value !== 'object' || value === null) continue;
+    if (name === 'name' || name === 'loc' || name === 'extra') continue;
     if (Array.isArray(value)) {
       for (const item of value) if (isNode(item)) children.push(item);
     } else if (isNode(value)) children.push(value);

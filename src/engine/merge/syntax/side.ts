@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Versions } from '../../tree.ts';
 import { mapVersions } from '../lines/line-ends.ts';
-import { contentOf, splitLines } from '../lines/lines.ts';
+import { contentOf, splitLines, terminatorOf } from '../lines/lines.ts';
 import type { Range } from '../lines/regions.ts';
 import type { Language } from './language.ts';
 import { type Parse, parseSyntax, type Syntax } from './parse.ts';
@@ -83,7 +83,8 @@ export function linesOf(text: string, { isBytes }: Sides): readonly string[] {
 }
 
 function joinLines(lines: readonly string[]): string {
-  return lines.map((line) => `${contentOf(line)}\n`).join('');
+  const isPlain = lines.every((line) => terminatorOf(line) === '\n');
+  return isPlain ? lines.join('') : lines.map((line) => `${contentOf(line)}\n`).join('');
 }
 
 function isUtf8Bytes(text: string): boolean {

@@ -1,6 +1,6 @@
 import { repeatedBindings, repeatedExports } from '../bindings.ts';
 import { listsOf, type NamedList } from '../members.ts';
-import { childrenOf, isNode, type Node, nodesIn } from '../node.ts';
+import { isNode, type Node, nodesIn } from '../node.ts';
 import type { Syntax } from '../parse.ts';
 
 /** The head of a line up to a name that it declares. */
@@ -22,15 +22,19 @@ export type Duplicate = {
  */
 export function duplicatesIn(text: string, syntax: Syntax): readonly Duplicate[] {
   const { root, redeclared } = syntax;
+  const switches: Node[] = [];
+  const lists = listsOf(root, text, (node) => {
+    if (node.type === 'SwitchStatement') switches.push(node);
+  });
   const found = [
-    ...listsOf(root, text).flatMap(repeatedIn),
+    ...lists.flatMap(repeatedIn),
     ...repeatedBindings(root).map((one) => ({ key: `name ${one.name}`, ...one })),
     ...repeatedExports(root).map((one) => ({ key: `export ${one.name}`, ...one })),
     ...redeclared.map(({ name, start }) => {
       // The parser tells where the second one is; the first is among the other mentions.
       return { key: `name ${name}`, name, places: [start, ...mentionsOf(name, text)] };
     }),
-    ...(text.includes('switch') ? repeatedCases(root, text) : []),
+    ...switches.flatMap((one) => repeatedCases(one, text)),
   ];
   // A name that was found in two ways counts once: the first way knows the places better.
   return [...new Map(found.toReversed().map((one) => [one.key, one])).values()].toReversed();
@@ -52,22 +56,17 @@ function repeatedIn({ kind, path, members }: NamedList): readonly Duplicate[] {
 }
 
 /** Labels that a switch has twice: the second one is never reached. */
-function repeatedCases(root: Node, text: string): readonly Duplicate[] {
-  const found: Duplicate[] = [];
-  const todo = [root];
-  for (let node = todo.pop(); node !== undefined; node = todo.pop()) {
-    todo.push(...childrenOf(node));
-    const { type, discriminant, cases } = node;
-    if (type !== 'SwitchStatement' || !isNode(discriminant)) continue;
-    const labels = nodesIn(cases).flatMap(({ test, start }) =>
-      isNode(test) ? [{ name: labelOf(test, text), start }] : [],
-    );
-    const about = text.slice(discriminant.start, discriminant.end);
-    for (const { name, places } of repeated(labels)) {
-      found.push({ key: `case ${about} ${name}`, name: `case ${name}`, places });
-    }
-  }
-  return found;
+function repeatedCases({ discriminant, cases }: Node, text: string): readonly Duplicate[] {
+  if (!isNode(discriminant)) return [];
+  const labels = nodesIn(cases).flatMap(({ test, start }) =>
+    isNode(test) ? [{ name: labelOf(test, text), start }] : [],
+  );
+  const about = text.slice(discriminant.start, discriminant.end);
+  return repeated(labels).map(({ name, places }) => ({
+    key: `case ${about} ${name}`,
+    name: `case ${name}`,
+    places,
+  }));
 }
 
 function labelOf(test: Node, text: string): string {

@@ -32,11 +32,19 @@ export function createDefectFinder(
   findFault: FindFault = syntaxFault,
 ): (merged: string) => Defect | null {
   const readers = readersOf(format, parse, findFault);
+  let inputs: Inputs | null = null;
+  let mine: ReturnType<Reader> | null = null;
   let measure: Measure | null | undefined;
   return (merged) => {
     const first = readers[0]?.(merged);
     if (first === undefined || (first.fault === null && first.duplicates.length === 0)) return null;
-    if (measure === undefined) measure = measureOf(readInputs(), readers);
+    inputs ??= readInputs();
+    // What one side has twice is mostly all that the merged text has: then no other input needs to be read.
+    if (first.fault === null && inputs.ours !== null) {
+      mine ??= readers[0]?.(inputs.ours) ?? null;
+      if (mine?.fault === null && isAmong(first.duplicates, mine.duplicates)) return null;
+    }
+    if (measure === undefined) measure = measureOf(inputs, readers);
     if (measure === null) return null;
     const { read, known } = measure;
     const { fault, duplicates } = read === readers[0] ? first : read(merged);
@@ -44,6 +52,11 @@ export function createDefectFinder(
     const anew = duplicates.filter(({ key }) => !known.has(key));
     return anew.length === 0 ? null : { kind: 'duplicates', duplicates: anew };
   };
+}
+
+function isAmong(some: readonly Duplicate[], others: readonly Duplicate[]): boolean {
+  const known = new Set(others.map(({ key }) => key));
+  return some.every(({ key }) => known.has(key));
 }
 
 function measureOf({ base, ours, theirs }: Inputs, readers: readonly Reader[]): Measure | null {
