@@ -30,6 +30,8 @@ const MAX_RESOLVED = 1 << 16;
  * texts merge alike on every machine.
  */
 const MAX_CHECKED = 5 << 17;
+/** A text is read around its changes first where that is at most one part in so many. */
+const MIN_CUT = 4;
 /** Texts with more conflicts than this have little in common. */
 const MAX_CONFLICTS = 200;
 
@@ -104,10 +106,10 @@ function isSoundYaml(aligned: readonly Region[], texts: Interned, lines: Lines):
   return isCut && resolveRead({ ...excerpt, parse: memoizeParse() }, 'yaml') === excerpt.regions;
 }
 
-/** Tells whether a merge has no fault and no name twice around its changes; false where that is most of it. */
+/** Tells whether a merge has no fault and no name twice around its changes; false where that is much of it. */
 function isFineYaml(regions: readonly Region[], { texts, lines }: Omit<Read, 'parse'>): boolean {
   const excerpt = excerptOf(regions, texts, lines, { partsOf: yamlParts });
-  if (excerpt.lines.base.length * 2 > lines.base.length) return false;
+  if (excerpt.lines.base.length * MIN_CUT > lines.base.length) return false;
   const { fault, duplicates } = inspectYaml(decodeLines(mergedLines(excerpt)));
   return fault === null && duplicates.length === 0;
 }
@@ -155,16 +157,21 @@ function resolveRead(whole: Read, format: Format): readonly Region[] {
   const disputeMisplaced = checkPlaces(texts, lines, format, parse);
   const regions = disputeMisplaced(aligned);
   const suspectSides = sidesToCheck(regions, lines, format);
-  const budget = { left: MAX_CHECKED };
+  const budget = { left: MAX_CHECKED, isProposal: false };
   const readInputs = () => {
     for (const side of Object.values(lines)) budget.left -= lengthOf(side);
-    return mapVersions(lines, decodeLines);
+    // A proposal counts for nothing once the budget is spent.
+    return budget.isProposal && budget.left <= 0 ? null : mapVersions(lines, decodeLines);
   };
   const findDefect = createDefectFinder(format, readInputs, parse, UNTOLD);
   const isFine = (some: readonly Region[]) => format === 'yaml' && isFineYaml(some, whole);
   const check = { lines, findDefect, isFine, budget };
-  const holds = (some: readonly Region[], sides: readonly ('ours' | 'theirs')[]) =>
-    reopen(some, sides, check) === some && budget.left > 0;
+  const holds = (some: readonly Region[], sides: readonly ('ours' | 'theirs')[]) => {
+    budget.isProposal = true;
+    const isSame = reopen(some, sides, check) === some;
+    budget.isProposal = false;
+    return isSame && budget.left > 0;
+  };
   if (language !== null && regions.some(isSolvable)) {
     const resolved = resolveConflicts(regions, sides ?? read(), language, isSolvable);
     const isAnyResolved = resolved.some(({ kind }) => kind === 'resolved');

@@ -23,11 +23,12 @@ type Measure = { readonly read: Reader; readonly known: ReadonlySet<string> };
  *
  * @param parse may cache what it has read
  * @param findFault reads once more a text that does not parse, for who wants the reason
- * @param readInputs called at most once, and only where a merged text raises a question
+ * @param readInputs called only where a merged text raises a question, until it returns them; null where they are too
+ *   much to read, which then leaves it open
  */
 export function createDefectFinder(
   format: Format,
-  readInputs: () => Inputs,
+  readInputs: () => Inputs | null,
   parse: Parse = parseSyntax,
   findFault: FindFault = syntaxFault,
 ): (merged: string) => Defect | null {
@@ -39,6 +40,7 @@ export function createDefectFinder(
     const first = readers[0]?.(merged);
     if (first === undefined || (first.fault === null && first.duplicates.length === 0)) return null;
     inputs ??= readInputs();
+    if (inputs === null) return null;
     // What one side has twice is mostly all that the merged text has: then no other input needs to be read.
     if (first.fault === null && inputs.ours !== null) {
       mine ??= readers[0]?.(inputs.ours) ?? null;
