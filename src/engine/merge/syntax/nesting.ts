@@ -31,9 +31,9 @@ type Reading = {
   last: number;
 };
 
-/** Begins of a line that no member of a list has: a statement with its keyword, a call or an assignment by a path. */
+/** Begins of a line that no member of a list has: a statement with its keyword, a call with a text or by a path. */
 const STATEMENT =
-  /(?:(?:const|let|var|throw|await|try|do|else)[ \t]+[^\s:=?!,;(<]|return\b(?!\s*[:?!(=<])|(?:if|for|while|switch)\s*\(|case\b(?!\s*[:?!(=<,])|[\w$]+(?:\.[\w$]+)+(?:\(|\s*=(?!>)))/y;
+  /(?:(?:const|let|var|throw|await|try|do|else)[ \t]+[^\s:=?!,;(<]|return\b(?!\s*[:?!(=<])|(?:if|for|while|switch)\s*\(|case\b(?!\s*[:?!(=<,])|[\w$]+\(['"`]|[\w$]+(?:\.[\w$]+)+(?:\(|\s*=(?!>)))/y;
 /** A line after one that ends so is no statement of its own. */
 const OPEN_ENDS = new Set([...',:=+-*/%&|?(<>.!~^['].map((sign) => sign.charCodeAt(0)));
 
