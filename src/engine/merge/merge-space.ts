@@ -60,17 +60,29 @@ function shorterOf(one: readonly string[], other: readonly string[]): readonly s
   return isFirst ? one : other;
 }
 
-/** Tells whether a line may be within a text over several lines: a string, a fenced block or a heredoc. */
-export function isInLiteral(lines: readonly string[], index: number): boolean {
-  let quotes = 0;
+/**
+ * Makes a test of lines, by their place: whether one may be within a text over several lines, a string, a fenced block
+ * or a heredoc. Reads the lines once, and only when it is asked.
+ */
+export function findLiterals(lines: readonly string[]): (place: number) => boolean {
+  let known: readonly boolean[] | null = null;
+  return (place) => {
+    known ??= literalsIn(lines);
+    return known[place] === true;
+  };
+}
+
+/** Tells of each line, and of the end, whether it is in such a text. */
+function literalsIn(lines: readonly string[]): readonly boolean[] {
+  let isQuoted = false;
   let heredoc: string | null = null;
-  for (const line of lines.slice(0, index)) {
-    if (heredoc !== null) {
-      if (line.trim() === heredoc) heredoc = null;
-      continue;
-    }
-    quotes += line.match(QUOTES)?.length ?? 0;
-    heredoc = HEREDOC.exec(line)?.[2] ?? null;
+  const known = [false];
+  for (const line of lines) {
+    if (heredoc === null) {
+      if ((line.match(QUOTES)?.length ?? 0) % 2 === 1) isQuoted = !isQuoted;
+      heredoc = HEREDOC.exec(line)?.[2] ?? null;
+    } else if (line.trim() === heredoc) heredoc = null;
+    known.push(heredoc !== null || isQuoted);
   }
-  return heredoc !== null || quotes % 2 === 1;
+  return known;
 }

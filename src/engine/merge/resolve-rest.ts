@@ -7,7 +7,7 @@ import { mapVersions, NAMES } from './lines/line-ends.ts';
 import { contentOf } from './lines/lines.ts';
 import type { Region, Rule } from './lines/regions.ts';
 import { mergeSorted } from './lines/sorted-lines.ts';
-import { isInLiteral, mergeSpace } from './merge-space.ts';
+import { findLiterals, mergeSpace } from './merge-space.ts';
 import type { Format } from './syntax/language.ts';
 
 type Lines = Versions<readonly string[]>;
@@ -25,6 +25,7 @@ export function resolveRest(
   lines: Lines,
   format: Format | null,
 ): readonly Region[] | null {
+  const isText = findTexts(lines);
   const resolved: Region[] = [];
   let isAny = false;
   for (const region of regions) {
@@ -32,7 +33,7 @@ export function resolveRest(
       resolved.push(region);
       continue;
     }
-    const answer = answerFor(region, lines, format);
+    const answer = answerFor(region, lines, { format, isText });
     const parts = answer === null ? partInsertion(region, texts, lines) : [answer];
     if (parts === null) return null;
     resolved.push(...parts);
@@ -41,10 +42,13 @@ export function resolveRest(
   return isAny ? resolved : null;
 }
 
+/** Tells whether a stretch may be within a text over several lines, in which all space counts. */
+type IsText = (place: Versions<{ readonly start: number }>) => boolean;
+
 function answerFor(
   { base, ours, theirs }: Region,
   lines: Lines,
-  format: Format | null,
+  { format, isText }: { readonly format: Format | null; readonly isText: IsText },
 ): Region | null {
   const place = { base, ours, theirs };
   const said = mapVersions(NAMES, (name) =>
@@ -55,7 +59,7 @@ function answerFor(
   // Blocks of text in YAML, and steps of which each is told by several lines.
   if (format === 'yaml') return null;
   const answers: readonly [Rule, (said: Lines) => readonly string[] | null][] = [
-    ['space', (some) => (isText(place, lines) ? null : mergeSpace(some))],
+    ['space', (some) => (isText(place) ? null : mergeSpace(some))],
     ['adjacent', (some) => (format === 'markdown' ? null : mergeAdjacent(some))],
     ['sorted', () => (format === 'markdown' ? null : mergeSorted(place, lines))],
   ];
@@ -66,7 +70,7 @@ function answerFor(
   return null;
 }
 
-/** Tells whether a stretch may be within a text over several lines, in which all space counts. */
-function isText(place: Versions<{ readonly start: number }>, lines: Lines): boolean {
-  return isInLiteral(lines.base, place.base.start) || isInLiteral(lines.ours, place.ours.start);
+function findTexts({ base, ours }: Lines): IsText {
+  const [isInBase, isInOurs] = [findLiterals(base), findLiterals(ours)];
+  return (place) => isInBase(place.base.start) || isInOurs(place.ours.start);
 }
