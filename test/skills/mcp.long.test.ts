@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { execa } from 'execa';
 import pLimit from 'p-limit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -34,19 +35,32 @@ const NOT_SERVED: Readonly<Record<string, string>> = {
   'tools-call-audio': JSON_RESULTS,
   'tools-call-embedded-resource': JSON_RESULTS,
   'tools-call-mixed-content': JSON_RESULTS,
-  'tools-call-with-logging':
-    'the server logs the steps of a call; a host tool logs none of its own',
-  'tools-call-with-progress': 'a host tool tells no progress; the wait for the owner does',
   'tools-call-sampling': 'the assistant has models of its own, and asks none of the program’s',
   'tools-call-elicitation': OWNER_IS_ASKED,
   'elicitation-sep1034-defaults': OWNER_IS_ASKED,
   'elicitation-sep1330-enums': OWNER_IS_ASKED,
   'server-sse-polling': 'a tool cannot end the stream of its call in the middle',
-  'resources-read-text': NO_OWN_RESOURCES,
   'resources-read-binary': NO_OWN_RESOURCES,
-  'resources-templates-read': NO_OWN_RESOURCES,
   'prompts-get-embedded-resource': NO_OWN_RESOURCES,
   'prompts-get-with-image': 'prompts are the owner’s Markdown files, which are text',
+};
+
+const ASKED = '"name":"send_message","arguments":{"text":"hello"}';
+/**
+ * Resources and calls of the suite's, and those of the assistant's that do what they ask for: a call that the owner is
+ * asked about tells its steps and the wait.
+ */
+const AS_OWN: Readonly<Record<string, string>> = {
+  'test://static-text': 'patchclaw://groups',
+  'test://template/123/data': 'patchclaw://memory/main',
+  '"name":"test_tool_with_logging","arguments":{}': ASKED,
+  '"name":"test_tool_with_progress","arguments":{}': ASKED,
+};
+
+/** Calls that the owner allows, after so many notices of progress. */
+const ALLOWED_AFTER: Readonly<Record<string, number>> = {
+  'tools-call-with-logging': 0,
+  'tools-call-with-progress': 3,
 };
 
 /** The suite's own tools and prompts, as an owner would add them: a file of tools, and files of prompts. */
@@ -82,6 +96,7 @@ const TOOLS = [
 
 export const tool = defineTools({ name: 'suite', create: () => () => TOOLS });
 `,
+  'groups/main/CLAUDE.md': '- The suite asks for 123.\n',
   'groups/main/prompts/test_simple_prompt.md': 'This is a simple prompt for testing.\n',
   'groups/main/prompts/test_prompt_with_arguments.md':
     "Prompt with arguments: arg1='{{arg1}}', arg2='{{arg2}}'\n",
@@ -196,7 +211,16 @@ test(
     const failed: string[] = [];
     for (const scenario of names) {
       const how = ['server', '--url', proxy.url, '--scenario', scenario];
-      const { exitCode } = await run(program('conformance'), ...how);
+      const [from, told] = [assistant.stdout.length, proxy.progress()];
+      const running = run(program('conformance'), ...how);
+      const notices = ALLOWED_AFTER[scenario];
+      if (notices !== undefined) {
+        await assistant.until(() => assistant.stdout.slice(from).includes('wants to call'));
+        await assistant.untilPrompt(from);
+        await assistant.until(() => proxy.progress() - told >= notices);
+        assistant.say('yes');
+      }
+      const { exitCode } = await running;
       if (exitCode !== 0) failed.push(scenario);
     }
     tell('server', names, failed);
@@ -206,27 +230,40 @@ test(
   MINUTES,
 );
 
-/** Shows the token for the suite, which cannot be told of one; everything else goes through as it is. */
-async function withToken(from: Clone): Promise<AsyncDisposable & { readonly url: string }> {
+/** Shows the token for the suite, which cannot be told of one, and asks for the assistant's own in place of its names. */
+async function withToken(
+  from: Clone,
+): Promise<AsyncDisposable & { readonly url: string; progress(): number }> {
+  let progress = 0;
   const address = new URL(readFileSync(from.path('data/http/address'), 'utf8').trim());
   const token = readFileSync(from.path('data/http/token'), 'utf8').trim();
-  const server: Server = createServer((incoming, outgoing) => {
-    const headers = { ...incoming.headers, authorization: `Bearer ${token}` };
+  const server: Server = createServer(async (incoming, outgoing) => {
+    const asked = await text(incoming);
+    const body = Object.entries(AS_OWN).reduce(
+      (rest, [name, own]) => rest.replace(name, own),
+      asked,
+    );
+    const { 'content-length': _, ...others } = incoming.headers;
+    const headers: typeof incoming.headers = { ...others, authorization: `Bearer ${token}` };
     if (headers.host === own.host) headers.host = address.host;
     if (headers.origin === own.origin) headers.origin = address.origin;
     const { port, hostname: host } = address;
     const path = '/mcp-server/mcp';
     const passed = request({ host, port, path, method: incoming.method, headers }, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.on('data', (chunk: Buffer) => {
+        progress += chunk.toString().split('notifications/progress').length - 1;
+      });
       answer.pipe(outgoing);
     });
     passed.on('error', () => outgoing.destroy());
-    incoming.pipe(passed);
+    passed.end(body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const own = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);
   return {
     url: own.href,
+    progress: () => progress,
     [Symbol.asyncDispose]: () =>
       new Promise((resolve) => server.close(() => resolve()).closeAllConnections()),
   };
