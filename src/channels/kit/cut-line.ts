@@ -1,6 +1,6 @@
 /** Marks around words, and links. Longer ones are cut like words: reading on would cost too much in a text of marks. */
 const SPAN =
-  /(?<mark>`{2,}|\*{1,3}|_{1,3}|~~)(?=\S)(?<inner>[^\n]{1,600}?)(?<=\S)\k<mark>|`(?<code>[^`\n]{1,600})`|\[[^\]\n]{0,600}\]\([^)\s]{0,600}\)/g;
+  /(?<mark>`{2,}|\*{1,3}|_{1,3}|~~)(?=\S)(?<inner>[^\n]{1,600}?)(?<=\S)\k<mark>|`(?<code>[^`\n]{1,600})`|\[(?:[^[\]\n]|\[[^[\]\n]{0,600}\]){0,600}\]\([^)\s]{0,600}\)/g;
 
 type Span = { readonly start: number; readonly end: number };
 
@@ -16,9 +16,11 @@ export function cutLine(line: string, limit: number): readonly string[] {
   const text = hasLong ? withShortSpans(line, limit) : line;
   const spans = hasLong ? spansIn(text).filter(({ start, end }) => end - start <= limit) : found;
   const pieces: string[] = [];
-  let from = 0;
+  let [from, next] = [0, 0];
   while (text.length - from > limit) {
-    const end = placeToCut(text, { from, limit, spans });
+    while ((spans[next]?.end ?? text.length) < from) next += 1;
+    // Each is a character long at least, so that no other can be in the way.
+    const end = placeToCut(text, { from, limit, spans: spans.slice(next, next + limit + 1) });
     pieces.push(text.slice(from, end));
     from = text.charAt(end) === ' ' ? end + 1 : end;
   }

@@ -16,6 +16,11 @@ test('what is bold, code or a link is not cut', () => {
     '[the page](https://a.b/c)',
     'now',
   ]);
+  expect(cutLine('see [a [1] b](https://a.b) now', 24)).toEqual([
+    'see ',
+    '[a [1] b](https://a.b)',
+    'now',
+  ]);
   expect(cutLine('run `a b c d`, then', 12)).toEqual(['run ', '`a b c d`,', 'then']);
   // Code ends at the next sign for it, even after a space.
   expect(cutLine('run `a b c `, then', 12)).toEqual(['run `a b c `', ', then']);
@@ -29,7 +34,7 @@ test('a span that is too long has its marks in each piece', () => {
   ]);
 });
 
-test.each(['*', '**a ', '[', '`', '`a ', '_a', '[]('])(
+test.each(['*', '**a ', '[', '`', '`a ', '_a', '[a', '[[a]', '[]('])(
   'a long line of “%s” costs no more than its length',
   (piece) => {
     const cost = costOfFourfold(20_000, (size) => {
