@@ -148,6 +148,23 @@ test('a server of the internet cannot have this machine asked, by its login or b
   expect(asked).toEqual([]);
 });
 
+test('a key that a server repeats in its errors is in no state, log or answer', async () => {
+  const key = 'sk-live-4f2b9c81d07e';
+  using far = await serve(({ headers }, response) => {
+    response.writeHead(500).end(`no such key: ${headers.authorization}`);
+  });
+  const headers = { Authorization: `Bearer ${key}` };
+  const list = { far: { url: `http://localhost:${far.port}/mcp`, headers } };
+  await using opened = await openServers(list, { network: INTERNET });
+  await vi.waitFor(() => expect(opened.servers.states()[0]?.state).toBe('waiting'));
+  const connection = opened.servers.find('far');
+  const call = { tool: 'x', input: {}, signal: AbortSignal.timeout(60_000), ask: vi.fn() };
+  const said = await connection?.call(call).catch(String);
+  const all = JSON.stringify([opened.servers.states(), opened.logged, said]);
+  expect(all).toContain('no such key: [secret]');
+  expect(all).not.toContain(key);
+});
+
 test('a name that leads inside once it was checked is not followed there, that of the server itself neither', async () => {
   const asked: (string | undefined)[] = [];
   using inner = await serve(({ url }, response) => {

@@ -16,6 +16,7 @@ import { connectionProblem } from '../../lib/mcp/probe.ts';
 import { elicit } from './elicitation.ts';
 import { listRemoteTools, type RemoteTool } from './remote-tools.ts';
 import { CallResult } from './result.ts';
+import { withoutSecrets } from './without-secrets.ts';
 
 const CONNECT_MS = 30_000;
 const FIRST_PAUSE_MS = 1_000;
@@ -143,7 +144,8 @@ export class ServerConnection {
   async call({ tool, input, signal, ask }: RemoteCall): Promise<z.output<typeof CallResult>> {
     const { timeout } = this.server;
     const client = this.#client;
-    if (client === null || this.#state.state !== 'connected') throw new Error(this.#offText());
+    if (client === null || this.#state.state !== 'connected')
+      throw new Error(withoutSecrets(this.server, this.#offText()));
     const asking = { ask, formsLeft: MAX_FORMS };
     this.#asking = [...this.#asking, asking];
     try {
@@ -158,7 +160,7 @@ export class ServerConnection {
       });
     } catch (error) {
       if (signal.aborted) throw new Error('The turn was stopped, and the call with it.');
-      throw new Error(this.#failureOf(client, error));
+      throw new Error(withoutSecrets(this.server, this.#failureOf(client, error)));
     } finally {
       this.#asking = this.#asking.filter((one) => one !== asking);
     }
@@ -196,7 +198,7 @@ export class ServerConnection {
     const list = this.#list(client).catch((error: unknown) =>
       this.#options.log.warn('an MCP server does not list its tools', {
         server: this.server.name,
-        error: sentence(error),
+        error: withoutSecrets(this.server, sentence(error)),
       }),
     );
     void list.then(() => {
@@ -242,17 +244,18 @@ export class ServerConnection {
   #lost(client: Client, reason: string): void {
     if (this.#client !== client || this.#stopped.signal.aborted) return;
     const { now, setTimer, log } = this.#options;
+    const why = withoutSecrets(this.server, reason);
     const lastedMs = this.#connectedAt === 0 ? 0 : now() - this.#connectedAt;
     this.#connectedAt = 0;
     this.#failures = lastedMs >= STABLE_MS ? 1 : this.#failures + 1;
     const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (this.#failures - 1), LONGEST_PAUSE_MS);
     log.warn('an MCP server is gone and is connected again', {
       server: this.server.name,
-      reason,
+      reason: why,
       pauseMs,
     });
     void this.#leave();
-    this.#become('waiting', `${reason}; tried again in ${pauseMs / 1_000} s`);
+    this.#become('waiting', `${why}; tried again in ${pauseMs / 1_000} s`);
     this.#cancelRetry = setTimer(pauseMs, () => void this.connect());
   }
 
