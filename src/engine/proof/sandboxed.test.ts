@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -67,6 +68,36 @@ confined('a test uses the code, the packages and a loopback of its own', async (
   expect(run).toMatchObject({ isOk: true, warning: null });
   expect(fs.existsSync(join(project.root, 'scratch.txt'))).toBe(false);
 });
+
+confined(
+  'code that was compiled before is taken from the packages, and none is left there',
+  async () => {
+    using project = temporaryProject(PROJECT);
+    const place = join(project.root, 'node_modules/.cache/patchclaw/proof');
+    fs.mkdirSync(place, { recursive: true });
+    const compile = { NODE_COMPILE_CACHE: place, NODE_COMPILE_CACHE_PORTABLE: '1' };
+    execFileSync(process.execPath, ['src/a.js'], { cwd: project.root, env: compile });
+    const compiled = fs.readdirSync(place, { recursive: true }).sort();
+    expect(compiled.length).toBeGreaterThan(1);
+
+    fs.writeFileSync(join(project.root, 'src/b.js'), "import './a.js';\n");
+    const paths = ['package.json', 'src/a.js', 'src/b.js'];
+    const view = layOutView(project.root, { paths, changed: new Map(), tests: [] });
+    const run = await runSandboxed(
+      view.path,
+      { file: 'sh', args: ['-c', 'NODE_DEBUG_NATIVE=COMPILE_CACHE node src/b.js'] },
+      {
+        root: project.root,
+        nodeModules: join(project.root, 'node_modules'),
+        environment: ENVIRONMENT,
+      },
+    );
+    view.remove();
+    expect(run.isOk).toBe(true);
+    expect(run.output).toMatch(/src\/a\.js was accepted/);
+    expect(fs.readdirSync(place, { recursive: true }).sort()).toEqual(compiled);
+  },
+);
 
 confined('a test reaches no server, not even one on this machine', async () => {
   using project = temporaryProject(PROJECT);
