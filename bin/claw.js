@@ -54,7 +54,10 @@ function decisionOf(args) {
 }
 
 async function start() {
+  // By paths from there: a copy of this folder finds it as well, such as that of a proof, whose tests start claw too.
+  process.env['NODE_COMPILE_CACHE_PORTABLE'] = '1';
   module.enableCompileCache?.(join(home, 'node_modules/.cache/patchclaw'));
+  delete process.env['NODE_COMPILE_CACHE_PORTABLE'];
   const { useOneFilePackages } = await import('./one-file-packages.js').catch(explainBroken);
   useOneFilePackages(home);
   const { takeOwnImportsAsWritten } = await import('./own-imports.js').catch(explainBroken);

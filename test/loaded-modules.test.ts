@@ -64,3 +64,10 @@ test('status, apply, remove and answers load few modules, and find those of src/
     rmSync(folder, { recursive: true, force: true });
   }
 });
+
+test('compiled code is kept by paths from its folder, so that it is found in the copy that a proof runs in', () => {
+  const { NODE_COMPILE_CACHE: _given, ...environment } = process.env;
+  const env = { ...environment, NODE_DEBUG_NATIVE: 'COMPILE_CACHE' };
+  const { stderr } = spawnSync(process.execPath, [CLAW, '--version'], { env, encoding: 'utf8' });
+  expect(stderr).toContain('using relative path ../../../../src/cli/main.ts');
+});
