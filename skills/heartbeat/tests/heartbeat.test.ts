@@ -3,21 +3,19 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import type { HostLog } from '../../../src/host/contracts/log.ts';
-import { discoverServices } from '../../../src/host/contracts/service.ts';
+import {
+  discoverServices,
+  type RunningService,
+  type ServiceContext,
+} from '../../../src/host/contracts/service.ts';
 import { openServices } from '../../../src/host/services/services.ts';
 import type { ChooseModels } from '../../../src/model/routing.ts';
 import type { TurnOutcome } from '../../../src/sandbox/sandbox.ts';
 import { openReadOnly } from '../../../src/store/open-read-only.ts';
-import {
-  type AgentScript,
-  answers,
-  type TestAssistant,
-  TestProject,
-  textsOf,
-} from '../../../src/testing/assistant.ts';
+import { type AgentScript, answers, TestProject, textsOf } from '../../../src/testing/assistant.ts';
 import { TestClock } from '../../../src/testing/clock.ts';
 import { testModel } from '../../../src/testing/model/test-model.ts';
-import { commands, isIdle } from '../../../src/testing/turn/tasks.ts';
+import { isIdle } from '../../../src/testing/turn/tasks.ts';
 
 const START = '2026-11-21T12:00:00Z';
 const HALF_AN_HOUR = 30 * 60_000;
@@ -37,12 +35,23 @@ async function startOn(
   more: { readonly chooseModels?: ChooseModels; readonly log?: HostLog } = {},
 ) {
   const { services } = openServices(await discoverServices(), environment);
-  const over = { services, now: clock.now, setTimer: clock.setTimer, ...more };
+  const running = new Map<string, RunningService>();
+  const known = services.map(({ name, value: start }) => ({
+    name,
+    async value(context: ServiceContext) {
+      const service = await start(context);
+      running.set(name, service);
+      return service;
+    },
+  }));
+  const over = { services: known, now: clock.now, setTimer: clock.setTimer, ...more };
   const assistant = await project.start({ agent, over });
-  return { ...assistant, clock, project };
+  // The line that `/status` shows, which starts a program for the rest of its answer.
+  const status = () => running.get('heartbeat')?.status();
+  return { ...assistant, clock, project, status };
 }
 
-type Started = TestAssistant & { readonly clock: TestClock; readonly project: TestProject };
+type Started = Awaited<ReturnType<typeof startOn>>;
 
 /** Lets time pass to one beat after the other; each has ended before the next. */
 async function beat(assistant: Started, times = 1): Promise<void> {
@@ -68,12 +77,6 @@ function countsOf({ project }: Started): Readonly<Record<string, number>> {
 
 const sumOf = (counts: Readonly<Record<string, number>>): number =>
   Object.values(counts).reduce((sum, one) => sum + one, 0);
-
-/** Returns the line of `/status` about the heartbeat. */
-async function statusOf(assistant: Started): Promise<string> {
-  const said = await commands(assistant, '/status');
-  return /- service heartbeat: running \((.*)\)/.exec(said)?.[1] ?? said;
-}
 
 /** An agent that says what the test has put there, and keeps what it was asked. */
 function speaker(...said: (string | TurnOutcome)[]) {
@@ -101,7 +104,7 @@ test('S2-19: every 30 minutes the list is looked at; one without anything on it 
     expect.stringMatching(/This is your heartbeat.*answer HEARTBEAT_OK and nothing/s),
   ]);
   expect(prompts[0]).toMatch(/main\/HEARTBEAT\.md says:\n# Heartbeat\n- is the cellar dry\?$/);
-  expect(await statusOf(assistant)).toBe(
+  expect(assistant.status()).toBe(
     'every 30 minutes, all day (UTC); today 1 quiet, 2 skipped (HEARTBEAT.md lists nothing); next Sat 21 Nov 2026, 14:00',
   );
   await assistant.stop();
@@ -149,7 +152,7 @@ test('outside its hours, and while a chat of the owner’s is busy, a beat is le
   });
   await beat(assistant);
   expect(prompts).toEqual([]);
-  expect(await statusOf(assistant)).toMatch(
+  expect(assistant.status()).toMatch(
     /^every 30 minutes, 14:00–01:00 \(Europe\/Berlin\); today 1 outside the hours; next .*, 14:00$/,
   );
   await beat(assistant);
