@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import { findBubblewrap } from './bubblewrap.ts';
 import { shownCommand } from './command.ts';
 import type { Found, Proof, ProofFailure, ProofInput } from './proof.ts';
@@ -77,6 +78,8 @@ async function inTurn<A, B>(
 ): Promise<readonly [A, B]> {
   if (!isParallel) return [await first(), await second()];
   const later = second();
+  later.catch(() => null); // Is thrown below.
+  await setImmediate(); // Its tree is laid out by now, so that its program starts before the other tree is.
   const both = [first(), later] as const;
   await Promise.allSettled(both);
   return [await both[0], await both[1]];
