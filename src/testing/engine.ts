@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { describe, test } from 'vitest';
 import { openBubblewrap } from '../sandbox/engines/bwrap/bwrap.ts';
 import { agentUser } from '../sandbox/mounts/ownership.ts';
@@ -42,11 +43,13 @@ export async function describeWithEngine(
 }
 
 async function missingDocker(): Promise<string | null> {
+  const { name, socketPath } = TEST_DAEMON;
+  const nothing = `no daemon of ${name} answers on ${socketPath}`;
+  if (!existsSync(socketPath)) return nothing;
   // Loading its library takes longer than most tests, which do without a daemon.
   const { pingDocker } = await import('../sandbox/engines/daemon/daemon.ts');
-  const { name, socketPath } = TEST_DAEMON;
   const docker = await pingDocker({ socketPath });
-  if (docker === null) return `no daemon of ${name} answers on ${socketPath}`;
+  if (docker === null) return nothing;
   for (const base of BASES) {
     const found = await docker
       .getImage(base)
