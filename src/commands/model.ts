@@ -83,7 +83,9 @@ async function listText(context: CommandContext, request: ModelRequest): Promise
     ...otherChats(context),
     ...sections,
     '',
-    'Prices are for a million tokens. Say `/model <name>` for this chat, with `for <chat>` or `for all` for others, `/model default` to go back. A part of a name searches.',
+    lists.length === 0
+      ? 'None can be listed before there is a key or a server: `npx claw setup` in a shell adds one.'
+      : 'Prices are for a million tokens. Say `/model <name>` for this chat, with `for <chat>` or `for all` for others, `/model default` to go back. A part of a name searches.',
   ].join('\n');
 }
 

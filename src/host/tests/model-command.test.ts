@@ -39,6 +39,15 @@ test('/model lists what the servers list, with price and window, and sets one fo
   expect(await here.modelIn(FAMILY)).toEqual(['openai/gpt-5', 400_000]);
 });
 
+test('/model without any key says how to get one, not what prices mean', async () => {
+  using project = new TestProject();
+  const assistant = await project.start({ environment: { ANTHROPIC_API_KEY: '' } });
+  await assistant.terminal.say('/model');
+  await expect.poll(() => textsOf(assistant.terminal).at(-1)).toContain('`npx claw setup`');
+  expect(textsOf(assistant.terminal).at(-1)).not.toContain('Prices');
+  await assistant.stop();
+});
+
 test('the owner sets it in a group as well, and it is kept across a restart with what was told of it', async () => {
   await using here = await started();
   await here.assistant().chat.say('/model tiny', { jid: FAMILY, isDirect: false, isOwner: true });
