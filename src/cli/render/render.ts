@@ -67,9 +67,12 @@ function bodyOf(result: CliResult, screen: Screen): readonly string[] {
   if (data === null) return withoutData(result);
   switch (verb) {
     case 'status':
-      return statusLines(data);
+      // Lines with an indent are paths, which stay whole to be copied.
+      return statusLines(data).flatMap((line) =>
+        line.startsWith('  ') ? [line] : wrapped(line, screen, 8),
+      );
     case 'list':
-      return listLines(data);
+      return listLines(data).flatMap((line) => wrapped(line, screen, 4));
     case 'verify':
       return verifyLines(data);
     case 'matrix':

@@ -35,3 +35,44 @@ test('a summary and an error are broken between words on a screen, and whole in 
     'USAGE: Say which of these it shall be,\nand nothing else.\n',
   );
 });
+
+test('status and list are broken between words on a screen, but for paths', () => {
+  const layers = ['agent-skills', 'guard', 'persona'].map((name) => ({
+    kind: 'skill' as const,
+    name,
+    version: '1.0.3',
+    changesNothing: false,
+  }));
+  const edits = [{ path: 'notes of mine/and a longer name of a file.md', kind: 'add' as const }];
+  const common = {
+    outcome: 'done',
+    changes: [],
+    conflicts: [],
+    warnings: [],
+    error: null,
+  } as const;
+  const data = { initialised: true, core: null, layers, edits, pending: null } as never;
+  expect(
+    renderText({ ...common, verb: 'status', data }, NARROW)
+      .out.split('\n')
+      .slice(1, -1),
+  ).toEqual([
+    'skills  agent-skills 1.0.3, guard 1.0.3,',
+    '        persona 1.0.3',
+    'edits   1 not recorded',
+    '  + notes of mine/and a longer name of a file.md',
+  ]);
+  const listed = {
+    name: 'web',
+    version: '1.0.7',
+    applied: false,
+    description: 'Agents search the web',
+  };
+  expect(renderText({ ...common, verb: 'list', data: [listed] as never }, NARROW).out).toBe(
+    'web 1.0.7  Agents search the web\n',
+  );
+  const long = { ...listed, description: 'Agents search the web and read its pages' };
+  expect(renderText({ ...common, verb: 'list', data: [long] as never }, NARROW).out).toBe(
+    'web 1.0.7  Agents search the web and\n    read its pages\n',
+  );
+});
