@@ -1,7 +1,11 @@
+import { stat } from 'node:fs/promises';
 import { z } from 'zod';
 import { defineTool } from '../agent-tool.ts';
 import { isPdf, readPdf } from '../files/pdf.ts';
 import { checkPlainFile, readText } from '../files/plain-file.ts';
+
+/** Where git looks for a zero byte, too, which text does not have. */
+const LOOKED_AT = 8_000;
 
 export const tool = defineTool({
   name: 'read_file',
@@ -18,9 +22,15 @@ export const tool = defineTool({
     await checkPlainFile(path);
     if (await isPdf(path)) return await readPdf(path, pages, signal);
     const text = await readText(path);
+    if (text.slice(0, LOOKED_AT).includes('\0')) throw new Error(await notText(path));
     if (from_line === 1 && lines === undefined) return text;
     const first = from_line - 1;
     const end = lines === undefined ? undefined : first + lines;
     return text.split('\n').slice(first, end).join('\n');
   },
 });
+
+async function notText(path: string): Promise<string> {
+  const { size } = await stat(path);
+  return `${path} is no text but ${size} bytes of something else: look at it by a program of the shell. A picture is seen only as a part of a message.`;
+}

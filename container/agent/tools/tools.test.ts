@@ -38,6 +38,14 @@ test('files are written with their folders, read whole or in part, and listed', 
   );
 });
 
+test('what is no text is told by its size instead of being read as text', async () => {
+  const path = join(dir, 'red.png');
+  await writeFileBytes(path, Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'));
+  await expect(readFileTool.run({ path, from_line: 1 }, context)).rejects.toThrow(
+    'red.png is no text but 16 bytes of something else',
+  );
+});
+
 test('a folder whose name is no UTF-8 is listed, and hides nothing beside it', async () => {
   await mkdir(Buffer.concat([Buffer.from(join(dir, 'a')), Buffer.from([0xe9])]));
   await writeFile.run({ path: join(dir, 'b.txt'), content: '' }, context);
