@@ -98,6 +98,8 @@ test('why a step failed is said whole below the table, however narrow the termin
   const counts = { modelCalls: 0, toolCalls: 2, leftOut: 0, unpricedCalls: 0, microUsd: 0 };
   const whole = { ...run, ...none, ...counts, seq: 1, folder: 'family', model: null, error: null };
   const lines = runLines(whole, steps, 60);
+  const unpriced = runLines({ ...whole, modelCalls: 1, unpricedCalls: 1 }, [], 60);
+  expect(unpriced[1]).toMatch(/1 model call, 2 tool calls, 0 tokens, price unknown$/);
   expect(lines.find((line) => line.startsWith('2 '))).toMatch(/web_search .*failed$/);
   for (const line of lines.slice(2)) expect(line.length).toBeLessThanOrEqual(60);
   expect(lines.join(' ')).toContain(`2 failed: web_search: ${reason}`);

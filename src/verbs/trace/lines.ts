@@ -56,7 +56,7 @@ export function runLines(
     counted(run.modelCalls, 'model call'),
     counted(run.toolCalls, 'tool call'),
     `${tokensOf(run).toLocaleString('en')} tokens`,
-    costOf(run),
+    costOf(run).replace('unknown', 'price unknown'),
   ];
   return [
     `Turn ${run.turnId} in ${cut(run.chatName, 80)}, ${localTime(run.startedAt)}`,
