@@ -13,14 +13,13 @@ export const command = defineCommand({
   async run(context, argument) {
     const given = readArguments(argument);
     if (given === null) return answer('Say `/remove-` and the name of a skill.');
-    const named = given.words.join(' ');
     return await previewChange(context, {
       verb: 'remove',
       args: given.words,
       allow: given.allow,
-      title: () => `Removing ${named}:`,
+      title: () => `Removing ${given.words.join(', ')}:`,
       asks: 'never',
-      typed: `/remove-${named}`,
+      typed: `/remove-${given.words.join(' ')}`,
       question: '',
       declined: '',
     });
