@@ -51,6 +51,9 @@ function partBy(
   const { start } = region[name];
   const added = lines[name].slice(start + inserted.start, start + inserted.end);
   if (!isChangedLine(after, before, added) || isSweep(before, after, added)) return null;
+  const said = (side: 'base' | 'ours' | 'theirs') =>
+    lines[side].slice(region[side].start, region[side].end);
+  if (isShared(said('base'), said(editor), added)) return null;
   if (changed.includes(at(longer, isBelow ? length : inserted.end - 1))) return null;
   const from = cutAt(region, 'start');
   const to = cutAt(region, 'end');
@@ -62,6 +65,18 @@ function partBy(
     { kind: first, ...rangesBetween(from, middle) },
     { kind: second, ...rangesBetween(middle, to) },
   ];
+}
+
+/** Tells whether the insertion brings a word that the change brings as well: both may have done the same work. */
+function isShared(
+  before: readonly string[],
+  after: readonly string[],
+  added: readonly string[],
+): boolean {
+  const [known, words] = [new Set(before.flatMap(wordsIn)), new Set(added.flatMap(wordsIn))];
+  return after
+    .flatMap(wordsIn)
+    .some((word) => isTelling(word) && words.has(word) && !known.has(word));
 }
 
 function cutAt(region: Region, edge: 'start' | 'end'): Cut {

@@ -1,5 +1,5 @@
 import type { Versions } from '../../tree.ts';
-import { isChangedLine } from './alike-lines.ts';
+import { isChangedLine, wordsIn } from './alike-lines.ts';
 import type { Interned } from './intern.ts';
 import { mapVersions, NAMES } from './line-ends.ts';
 import { contentOf } from './lines.ts';
@@ -79,7 +79,8 @@ function hasChange(base: Int32Array, one: Int32Array, other: Int32Array, said: S
   if (start < 0 || other.length === one.length) return false;
   if (base.length * other.length > MAX_COMPARED) return false;
   const end = start + one.length;
-  const gone = said.readGone();
+  // A line of one word is like too many others.
+  const gone = said.readGone().filter((line) => wordsIn(line).length > 1);
   return said.other.every((line, index) => {
     if (index >= start && index < end) return true;
     // A line that the one side took out and the other one changed is no part of it.
