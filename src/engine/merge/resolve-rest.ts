@@ -6,7 +6,7 @@ import type { Interned } from './lines/intern.ts';
 import { mapVersions, NAMES } from './lines/line-ends.ts';
 import { contentOf } from './lines/lines.ts';
 import type { Region, Rule } from './lines/regions.ts';
-import { mergeSorted } from './lines/sorted-lines.ts';
+import { sortedMerger } from './lines/sorted-lines.ts';
 import { findLiterals, mergeSpace } from './merge-space.ts';
 import type { Format } from './syntax/language.ts';
 
@@ -25,7 +25,7 @@ export function resolveRest(
   lines: Lines,
   format: Format | null,
 ): readonly Region[] | null {
-  const isText = findTexts(lines);
+  const text = { format, isText: findTexts(lines), mergeSorted: sortedMerger(lines) };
   const resolved: Region[] = [];
   let isAny = false;
   for (const region of regions) {
@@ -33,7 +33,7 @@ export function resolveRest(
       resolved.push(region);
       continue;
     }
-    const answer = answerFor(region, lines, { format, isText });
+    const answer = answerFor(region, lines, text);
     const parts = answer === null ? partInsertion(region, texts, lines) : [answer];
     if (parts === null) return null;
     resolved.push(...parts);
@@ -45,10 +45,16 @@ export function resolveRest(
 /** Tells whether a stretch may be within a text over several lines, in which all space counts. */
 type IsText = (place: Versions<{ readonly start: number }>) => boolean;
 
+type Text = {
+  readonly format: Format | null;
+  readonly isText: IsText;
+  readonly mergeSorted: ReturnType<typeof sortedMerger>;
+};
+
 function answerFor(
   { base, ours, theirs }: Region,
   lines: Lines,
-  { format, isText }: { readonly format: Format | null; readonly isText: IsText },
+  { format, isText, mergeSorted }: Text,
 ): Region | null {
   const place = { base, ours, theirs };
   const said = mapVersions(NAMES, (name) =>
@@ -61,7 +67,7 @@ function answerFor(
   const answers: readonly [Rule, (said: Lines) => readonly string[] | null][] = [
     ['space', (some) => (isText(place) ? null : mergeSpace(some))],
     ['adjacent', (some) => (format === 'markdown' ? null : mergeAdjacent(some))],
-    ['sorted', () => (format === 'markdown' ? null : mergeSorted(place, lines))],
+    ['sorted', () => (format === 'markdown' ? null : mergeSorted(place))],
   ];
   for (const [rule, merge] of answers) {
     const merged = merge(said);

@@ -30,6 +30,20 @@ type Item = { readonly key: string; readonly said: string };
 type Items = readonly Item[];
 type Said = Versions<readonly string[]>;
 
+/** The words of a side, and those of its lines that the base has not. */
+type Words = { readonly all: ReadonlySet<string>; readonly fresh: ReadonlySet<string> };
+type ReadWords = (side: 'ours' | 'theirs') => Words;
+
+/** Makes {@link mergeSorted} for the conflicts of one text, whose words are read once and where they are needed. */
+export function sortedMerger(lines: Said): (region: Versions<Range>) => readonly string[] | null {
+  const known: { ours?: Words; theirs?: Words } = {};
+  const readWords: ReadWords = (side) => {
+    known[side] ??= wordsOf(lines[side], lines.base);
+    return known[side];
+  };
+  return (region) => mergeSorted(region, lines, readWords);
+}
+
 /**
  * Merges lines that are one item each and in order by name: imports, packages with their versions, names. What either
  * side put in, changed or took out is so in the result, in that order.
@@ -37,7 +51,11 @@ type Said = Versions<readonly string[]>;
  * @returns null where both changed one item, or an insertion may be due the other side's change; and where lines are
  *   of several kinds, or not in order in each version together with those around them
  */
-export function mergeSorted(region: Versions<Range>, lines: Said): readonly string[] | null {
+function mergeSorted(
+  region: Versions<Range>,
+  lines: Said,
+  readWords: ReadWords,
+): readonly string[] | null {
   const said = mapVersions(NAMES, (name) => contentsOf(lines[name], region[name]));
   const sample = [said.ours, said.theirs, said.base].flat()[0];
   if (sample === undefined || Object.values(said).some(({ length }) => length > MAX_LINES)) {
@@ -53,7 +71,7 @@ export function mergeSorted(region: Versions<Range>, lines: Said): readonly stri
     const known = mapVersions(items, (some) => some ?? []);
     const around = mapVersions(NAMES, (side) => itemsAround(lines[side], region[side], read));
     const order = orderOf(known, around);
-    const merged = order === null ? null : mergeItems(known, lines, NAMED.includes(kind));
+    const merged = order === null ? null : mergeItems(known, readWords, NAMED.includes(kind));
     if (order === null || merged === null) return null;
     const beside = new Set(
       Object.values(around).flatMap(({ above, below }) =>
@@ -142,7 +160,11 @@ function orderOf(items: Versions<Items>, around: Versions<Around>) {
 }
 
 /** Merges items by name; null where the sides disagree about one, or an insertion may be due a change. */
-function mergeItems(items: Versions<Items>, lines: Said, isRemovable: boolean): Items | null {
+function mergeItems(
+  items: Versions<Items>,
+  readWords: ReadWords,
+  isRemovable: boolean,
+): Items | null {
   const { base, ours, theirs } = mapVersions(items, byKey);
   if (base === null || ours === null || theirs === null) return null;
   const merged: Item[] = [];
@@ -170,7 +192,7 @@ function mergeItems(items: Versions<Items>, lines: Said, isRemovable: boolean): 
   // What both took out, one of them may have given another name.
   if (isGone && brought.ours + brought.theirs !== '') return null;
   if (isDue(replaced.ours, brought.theirs) || isDue(replaced.theirs, brought.ours)) return null;
-  if (isMissed(removed.ours, 'theirs', lines) || isMissed(removed.theirs, 'ours', lines))
+  if (isMissed(removed.ours, 'theirs', readWords) || isMissed(removed.theirs, 'ours', readWords))
     return null;
   return merged;
 }
@@ -192,12 +214,19 @@ function isDue(replaced: string, brought: string): boolean {
   return wordsIn(replaced).some((word) => words.has(word));
 }
 
+function wordsOf(side: readonly string[], base: readonly string[]): Words {
+  const known = new Set(base);
+  return {
+    all: new Set(side.flatMap(wordsIn)),
+    fresh: new Set(side.filter((line) => !known.has(line)).flatMap(wordsIn)),
+  };
+}
+
 /** Tells whether words that one side took out, and has nowhere now, are in lines that the other side brings. */
-function isMissed(removed: Items, by: 'ours' | 'theirs', lines: Said): boolean {
+function isMissed(removed: Items, by: 'ours' | 'theirs', readWords: ReadWords): boolean {
   if (removed.length === 0) return false;
-  const kept = new Set(lines[by === 'ours' ? 'theirs' : 'ours'].flatMap(wordsIn));
-  const gone = removed.flatMap(({ said }) => wordsLost(said, '')).filter((word) => !kept.has(word));
-  const known = new Set(lines.base);
-  const words = new Set(lines[by].filter((line) => !known.has(line)).flatMap(wordsIn));
-  return gone.some((word) => words.has(word));
+  const [kept, brought] = [readWords(by === 'ours' ? 'theirs' : 'ours').all, readWords(by).fresh];
+  return removed
+    .flatMap(({ said }) => wordsLost(said, ''))
+    .some((word) => !kept.has(word) && brought.has(word));
 }

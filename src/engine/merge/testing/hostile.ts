@@ -71,6 +71,15 @@ export const HOSTILE: Readonly<Record<string, (lines: number) => Versions<string
       textOf(count / 2, (index) => `same${index}();\n${word}${index}();`);
     return { base: of('b'), ours: of('o'), theirs: of('t') };
   },
+  'a sorted list that one side takes from beside what the other puts in': (count) => {
+    const write = (isOurs: boolean, isTheirs: boolean) =>
+      textOf(count, (index) => {
+        const name = `name_${String(index).padStart(6, '0')}`;
+        if (index % 6 !== 2) return name;
+        return [...(isOurs ? [] : [name]), ...(isTheirs ? [`${name}_too`] : [])].join('\n');
+      }).replaceAll('\n\n', '\n');
+    return { base: write(false, false), ours: write(true, false), theirs: write(false, true) };
+  },
   'edits of both sides in turn': (count) => {
     const write = (side: number, word: string) =>
       textOf(count / 3, (index) => {
