@@ -2,6 +2,7 @@ import type { DataOf } from '../../engine/commands.ts';
 import { broughtBy, changeLines, NO_FILE, type Shown } from './changes.ts';
 import { plannedRecordLines, recordedLines, updateLines } from './layers.ts';
 import { packLines } from './pack.ts';
+import { MARKS } from './status.ts';
 
 /** Data of a verb that changes the tree, with the verb's name. */
 export type Carried = DataOf<'continue'>;
@@ -19,7 +20,8 @@ export function carriedLines(result: Shown, data: Carried): readonly string[] {
       return [...updateLines(data), ...changeLines(result, data)];
     case 'undo': {
       if (isBlocked) return changeLines(result);
-      const [, ...files] = changeLines(result);
+      // The first line says the cause, which is the same for all files.
+      const files = result.changes.map(({ path, kind }) => `  ${MARKS[kind]} ${path}`);
       return [`Taken back: ${data.undone}.${files.length === 0 ? ` ${NO_FILE}` : ''}`, ...files];
     }
     default:

@@ -76,3 +76,11 @@ test('status and list are broken between words on a screen, but for paths', () =
     'web 1.0.7  Agents search the web and\n    read its pages\n',
   );
 });
+
+test('undo says once what is taken back, not beside each file', () => {
+  const common = { outcome: 'done', conflicts: [], warnings: [], error: null } as const;
+  const changes = [{ path: 'src/a.ts', kind: 'delete', cause: 'undo apply web notes' }] as const;
+  const data = { undone: 'apply web notes' } as never;
+  const result = { ...common, verb: 'undo', changes, data } as const;
+  expect(renderText(result).out).toBe('Taken back: apply web notes.\n  - src/a.ts\n');
+});
