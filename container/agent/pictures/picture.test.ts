@@ -118,6 +118,11 @@ test('corners go where they belong, at each way to hold a camera', () => {
   ]);
 });
 
+test('a picture that is smaller than servers take is made larger', async () => {
+  expect(await read(pngOf({ width: 1, height: 1 }))).toMatchObject({ width: 11, height: 11 });
+  expect(await read(pngOf({ width: 20, height: 10 }))).toMatchObject({ width: 22, height: 11 });
+});
+
 test('what is no picture, damaged, a bomb or too large is refused with its reason', async () => {
   const refused = async (content: Buffer) =>
     await read(content).catch((error: unknown) => (error as Error).message);

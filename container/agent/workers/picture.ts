@@ -11,7 +11,7 @@ const Input = z.object({ path: z.string(), maxEdge: z.int(), maxBytes: z.int() }
 
 /** Decoded, each pixel takes four bytes, some times over. */
 const MAX_PIXELS = 40_000_000;
-/** Servers refuse narrower ones, and the others of the request with them. */
+/** Servers refuse narrower ones, and the others of the request with them: a small one is made larger. */
 const MIN_EDGE = 11;
 /** The first at which it is small enough. */
 const JPEG_QUALITIES = [80, 60, 40, 20, 5];
@@ -25,7 +25,8 @@ async function read(input: unknown): Promise<PictureForModel> {
   if (width * height > MAX_PIXELS) {
     throw new Refused(`it has ${width} x ${height} pixels, and 40 million are the most`);
   }
-  const scale = Math.min(1, maxEdge / Math.max(width, height));
+  const least = Math.max(1, MIN_EDGE / Math.min(width, height));
+  const scale = Math.min(least, maxEdge / Math.max(width, height));
   const size = [width, height].map((edge) => Math.max(1, Math.round(edge * scale)));
   const [w = 1, h = 1] = size;
   if (Math.min(w, h) < MIN_EDGE) {
