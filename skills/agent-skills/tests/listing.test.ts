@@ -252,8 +252,8 @@ test('a folder whose name has line breaks is left out, and writes nothing of its
   });
 });
 
-test('of ten thousand files in one skill, and of two thousand skills, no more is told than the host reads', async () => {
-  for (let at = 0; at < 10_000; at += 1) put(`group/skills/many/files/${at}.md`, '');
+test('of a thousand files in one skill, and of two thousand skills, no more is told than the host reads', async () => {
+  for (let at = 0; at < 1_000; at += 1) put(`group/skills/many/files/${at}.md`, '');
   put('group/skills/many/SKILL.md', skill('many'));
   const long = 'long words that describe it '.repeat(60);
   for (let at = 0; at < 2_000; at += 1) {
@@ -271,4 +271,5 @@ test('of ten thousand files in one skill, and of two thousand skills, no more is
   const read = await readSkillReport(join(dir, 'data'), 'main');
   expect(read?.count).toBe(2_001);
   expect(read?.skills.length).toBeGreaterThan(500);
+  expect(read?.skills.length).toBeLessThan(2_001);
 });
