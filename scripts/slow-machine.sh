@@ -40,18 +40,18 @@ limitedGroup() {
 # longest, and what they wait for shorter tests wait for too; the tests of the skills are run by `npm run matrix`. A
 # file that no pattern names is in.
 leftOut=(
-  'src/engine/{cache,commands,compose,decisions,inspect,operation,package,pending,state,structured,update}/**'
+  'src/engine/{cache,commands,compose,decisions,operation,package,state,structured}/**'
   'src/engine/merge/{checks,entries,lines,syntax}/**'
-  'src/engine/merge/!(*speed).test.ts'
+  'src/engine/merge/tests/!(*speed).test.ts'
   'src/engine/transaction/{crash,join}.test.ts'
   'src/engine/proof/npm/**'
   'src/cli/merge/**'
   'src/sandbox/agent/bundle.test.ts'
-  'src/sandbox/{beside,context-window,escape,hostile-agent,limits,programs-sandbox,rights,sandbox,tool-context}.test.ts'
+  'src/sandbox/tests/{beside,context-window,escape,hostile-agent,limits,programs-sandbox,rights,sandbox,tool-context}.test.ts'
   'src/doctor/**'
   'container/agent/{files,pictures}/**'
   'src/store/**'
-  'src/host/changes/{conflicts,update}.test.ts'
+  'src/host/changes/tests/{conflicts,update}.test.ts'
   'src/**/*-law*.test.ts'
   'test/engine/laws/**'
   'test/engine/*/!(interruption|resolve-agent|resolve-terminal|sources).test.ts'
@@ -59,10 +59,28 @@ leftOut=(
   'test/{seams,story}/**'
 )
 
+# Fails where a pattern names no test any more, as after a move: what it left out would run.
+checkPatterns() (
+  shopt -s extglob globstar nullglob
+  local pattern each
+  for pattern in "${leftOut[@]}"; do
+    # Braces first, so that each of their words must name something.
+    for each in $(set -o noglob && eval "echo $pattern"); do
+      if ! compgen -G "$each" | grep -q . ; then
+        echo "scripts/slow-machine.sh: no test is left out by $each. Say where those tests are now." >&2
+        return 1
+      fi
+    done
+  done
+)
+
 tests=(--no-isolate '--exclude=skills/**' '--exclude=**/*.long.test.ts')
 skills=0
 case "${1:-}" in
-  '') for pattern in "${leftOut[@]}"; do tests+=("--exclude=$pattern"); done ;;
+  '')
+    checkPatterns
+    for pattern in "${leftOut[@]}"; do tests+=("--exclude=$pattern"); done
+    ;;
   --all) skills=1 ;;
   *) tests+=("$@") ;;
 esac

@@ -152,9 +152,9 @@ export class GroupSandbox implements Sandbox {
 
   /** @param name tells the group's containers apart */
   #container({ folder, isMain }: TurnRequest, name: string): GroupContainer {
-    const { settings, elapsed } = this.#parts.options;
+    const { elapsed } = this.#parts.options;
     const startAgent = () => this.#startAgent({ folder, isMain, name });
-    return new GroupContainer({ startAgent, idleMs: settings.idleMs, elapsed });
+    return new GroupContainer({ startAgent, elapsed });
   }
 
   /** Such a turn has the group's folders and none of its time. */

@@ -9,7 +9,6 @@ import type { TurnOutcome } from './sandbox.ts';
 export type GroupParts = {
   /** Starts the group's container; rejects when it cannot. */
   readonly startAgent: () => Promise<WarmAgent>;
-  readonly idleMs: number;
   /** A clock in milliseconds that never goes back. */
   readonly elapsed: () => number;
 };
@@ -107,7 +106,7 @@ export class GroupContainer {
     } finally {
       this.#turns -= 1;
       this.#lastTurnEndedAt = this.#parts.elapsed();
-      this.#idle = setTimeout(() => this.retire(), this.#parts.idleMs).unref();
+      this.#idle = setTimeout(() => this.retire(), limits.idleMs).unref();
     }
   }
 

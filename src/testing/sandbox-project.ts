@@ -51,6 +51,8 @@ export type SandboxProject = AsyncDisposable & {
   /** The settings of an assistant that asks the script's server. */
   readonly environment: Readonly<Record<string, string>>;
   readonly sandbox: Sandbox;
+  /** Read at the start of each turn: an agent that is up may be given less time than one that starts. */
+  readonly settings: { idleMs: number };
   /** Tokens of each call of the model, with the folder of the group whose turn it was. */
   readonly charges: readonly { readonly folder: string; readonly counts: TokenCounts | null }[];
   turn(prompt: string, over?: Partial<TurnOver>): Promise<TurnOutcome>;
@@ -94,9 +96,10 @@ export async function sandboxProject(parts: SandboxProjectParts): Promise<Sandbo
       contextTokens: parts.settings?.modelContext ?? null,
     });
   const charges: SandboxProject['charges'][number][] = [];
+  const read = settings(dataDir, parts);
   const opened = await openSandbox({
     projectDir: dir,
-    settings: settings(dataDir, parts),
+    settings: read,
     homeDir: homedir(),
     elapsed: () => performance.now(),
     onProgress: () => {},
@@ -165,6 +168,7 @@ export async function sandboxProject(parts: SandboxProjectParts): Promise<Sandbo
       MODEL: 'anthropic/claude-test',
     },
     sandbox,
+    settings: read,
     charges,
     turn,
     async answer(prompt, over) {

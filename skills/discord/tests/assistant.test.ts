@@ -50,7 +50,8 @@ test('the owner commands and is asked in their own chat: a button or a thumb ans
   if (asked === undefined) throw new Error('there is no question');
   expect(asked.content).toContain('Really?');
   discord.press(ADA, asked, 'Yes');
-  await discord.until(() => contents(discord).includes('so yes'));
+  // The button goes apart from the answer, and either may be first.
+  await discord.until(() => contents(discord).includes('so yes') && question() === undefined);
   discord.say(ADA, ADA_DIRECT, 'go');
   await discord.until(() => question() !== undefined);
   discord.push('MESSAGE_REACTION_ADD', {

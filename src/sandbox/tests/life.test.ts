@@ -59,9 +59,14 @@ await describeWithEngine('docker', 'containers', () => {
   });
 
   test('that idle are stopped, and the next turn starts another', async () => {
-    await using project = await sandboxProject({ engine: 'docker', settings: { idleMs: 5_000 } });
+    await using project = await sandboxProject({ engine: 'docker' });
     await project.answer('hello');
     const before = await containersOf(project);
+    const { idleMs } = project.settings;
+    project.settings.idleMs = 2_000;
+    await project.answer('hello');
+    expect(await containersOf(project)).toEqual(before);
+    project.settings.idleMs = idleMs;
     await vi.waitFor(async () => expect(await containersOf(project)).toEqual([]));
     expect(await project.answer('hello')).toBe('You said: hello');
     expect(await containersOf(project)).not.toEqual(before);

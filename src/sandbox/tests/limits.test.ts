@@ -3,8 +3,8 @@ import { describeWithEngine } from '../../testing/engine.ts';
 import { type AnthropicScript, lastUserText } from '../../testing/model/anthropic.ts';
 import { sandboxProject, shellScript } from '../../testing/sandbox-project.ts';
 
-// Long enough for an agent on a slow machine to load its libraries.
-const IDLE_MS = 6_000;
+// Of an agent that is up.
+const IDLE_MS = 4_000;
 
 /** An agent in the container's place that hangs, in one way or another, once it has its turn. */
 const hungAgent = (hang: string) => `
@@ -47,7 +47,6 @@ await describeWithEngine('bubblewrap', 'a turn without a sign of life', () => {
     };
     await using project = await sandboxProject({
       engine: 'bubblewrap',
-      settings: { idleMs: IDLE_MS },
       tools: [{ name: 'look', description: 'Looks.', inputSchema: { type: 'object' } }],
       script,
     });
@@ -55,8 +54,11 @@ await describeWithEngine('bubblewrap', 'a turn without a sign of life', () => {
       await later(IDLE_MS + 500);
       return { ok: true, value: 'seen' };
     };
+    const folders = ['one', 'two', 'three'];
+    await Promise.all(folders.map(async (folder) => project.answer('hello', { folder })));
+    project.settings.idleMs = IDLE_MS;
     const answers = await Promise.all([
-      project.answer('shell: sleep 6.5; echo slept', { folder: 'one' }),
+      project.answer('shell: sleep 4.5; echo slept', { folder: 'one' }),
       project.answer('slow', { folder: 'two' }),
       project.answer('host', { folder: 'three', onTool }),
     ]);

@@ -17,7 +17,10 @@ const history = { size: 10, read: () => [], add() {} };
 const screen = interactiveConsole({ input, output, history, isStyled: false });
 const answer = '# Title\\n\\nSome **words** that are longer than a row.\\n\\n- one\\n- two\\n\\nEnd';
 const grow = (from) => {
-  if (from >= answer.length) return void screen.print(answer, 'd');
+  if (from >= answer.length) {
+    screen.print(answer, 'd');
+    return void screen.print('All is said.');
+  }
   screen.grow({ id: 'd', from, text: answer.slice(from, from + 9) });
   setImmediate(grow, from + 9);
 };
@@ -141,7 +144,8 @@ test('an answer that grows is on the screen once at its end, with what was typed
   const terminal = open();
   await terminal.isReady();
   terminal.type('grow\r');
-  await terminal.sees('End\n> ');
+  // Before its end, what is typed goes above the part that still grows.
+  await terminal.sees('All is said.\n> ');
   terminal.type('more\r');
   await terminal.sees('said "more"');
   expect(screenAfter(terminal.raw())).toBe(
@@ -157,6 +161,7 @@ test('an answer that grows is on the screen once at its end, with what was typed
       '- two',
       '',
       'End',
+      'All is said.',
       '> more',
       'said "more"',
       '>',
