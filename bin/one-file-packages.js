@@ -9,8 +9,8 @@ const NAMES = ['commander', 'jsonc-parser', 'semver', 'yaml', 'zod'];
 /** What Node adds to the names of a package that is no module. */
 const MARKS = /^(default|module\.exports|__esModule)$/;
 const FOLDER = 'node_modules/.cache/patchclaw/packages';
-/** Raised where a file is made in another way than before. @type {ReadonlyMap<string, number>} */
-const FORMS = new Map([['commander', 2]]);
+/** Raised where the files are made in another way than before. */
+const FORM = 3;
 
 /**
  * Makes what is missing, with esbuild.
@@ -33,11 +33,16 @@ export async function makeOneFilePackages(home) {
       write: false,
       platform: 'node',
       format: 'esm',
+      // Without comments a third of the text is left, and none of it is beyond ASCII, which takes twice the room.
+      minifyWhitespace: true,
+      minifySyntax: true,
+      lineLimit: 120,
       // In its older form jsonc-parser looks for its parts beside itself when it runs.
       mainFields: ['module', 'main'],
       plugins: [
         { name: 'locales', setup: leaveOutLocales },
         { name: 'programs', setup: startProgramsLater },
+        { name: 'builtins', setup: takeBuiltinsAsTheyAre },
       ],
       banner: {
         js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
@@ -74,6 +79,22 @@ function startProgramsLater(build) {
 }
 
 /**
+ * Lets a package have a module of Node's as `require` gives it: an import reads every name of it, and so makes
+ * the streams of standard input, and what decodes texts in workers.
+ *
+ * @param {import('esbuild').PluginBuild} build
+ */
+function takeBuiltinsAsTheyAre(build) {
+  build.onResolve({ filter: /^node:(process|util)$/ }, ({ path }) => ({
+    path,
+    namespace: 'plain',
+  }));
+  build.onLoad({ filter: /^/, namespace: 'plain' }, ({ path }) => ({
+    contents: `module.exports = process.getBuiltinModule('${path}');`,
+  }));
+}
+
+/**
  * Lets the modules of `src/` have these packages from their one file.
  *
  * @param {string} home
@@ -104,8 +125,7 @@ export function useOneFilePackages(home) {
 function fileOf(home, name) {
   try {
     const text = readFileSync(join(home, 'node_modules', name, 'package.json'), 'utf8');
-    const form = FORMS.has(name) ? `-${FORMS.get(name)}` : '';
-    return join(home, FOLDER, `${name}-${JSON.parse(text).version}${form}.js`);
+    return join(home, FOLDER, `${name}-${JSON.parse(text).version}-${FORM}.js`);
   } catch {
     return null; // What needs the package says so itself.
   }

@@ -3,12 +3,14 @@
 import module from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { standsFor } from './later.js';
 
 const BY_PATH = /^\.\.?\/.*\.[jt]s$/;
+const LATER = new URL('./later.js', import.meta.url).href;
 
 /**
  * Lets the modules of `src/` have each other by their addresses as they are written. `src/` holds no links, and
- * its JavaScript is all of one kind, so Node would find the same.
+ * its JavaScript is all of one kind, so Node would find the same. A few they have when they are called.
  *
  * @param {string} home
  */
@@ -20,6 +22,7 @@ export function takeOwnImportsAsWritten(home) {
       if (!parent?.startsWith(own) || !BY_PATH.test(name)) return next(name, context);
       const url = new URL(name, parent).href;
       if (!url.startsWith(own)) return next(name, context);
+      if (standsFor(url)) return { url: LATER, format: 'module', shortCircuit: true };
       const format = name.endsWith('.ts') ? 'module-typescript' : 'module';
       return { url, format, shortCircuit: true };
     },

@@ -33,6 +33,9 @@ test('a package in one file exports what the package does, and counts for its ow
     const made = readdirSync(join(home, FOLDER));
     expect(made).toHaveLength(NAMES.length);
     for (const [at, name] of NAMES.entries()) {
+      const text = readFileSync(join(home, FOLDER, made[at] ?? ''), 'latin1');
+      expect(text.match(/[^\x00-\x7f].*/)?.[0]).toBeUndefined();
+      expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThan(2000);
       const one = await import(pathToFileURL(join(home, FOLDER, made[at] ?? '')).href);
       const whole = await import(name);
       const names = Object.keys(whole).filter((name) => !MARKS.test(name));

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { ClawError, conflicts, findRoot } from '../engine/commands.ts';
 import { asCommandError } from './as-command-error.ts';
+import { calledVerb } from './called-verb.ts';
 import type { CommandError } from './cli-error.ts';
 import type { Edition } from './edition.ts';
 import { exitCodeOf, outcomeOf } from './exit-code.ts';
@@ -18,7 +19,7 @@ import {
 } from './result.ts';
 import { screenOf } from './screen.ts';
 import { createUi } from './ui.ts';
-import type { GlobalOptions, Invocation, RunVerb } from './verb.ts';
+import type { GlobalOptions, Invocation, RunVerb, Verbs } from './verb.ts';
 
 /** Parses the arguments, runs one verb of an edition, prints its result. @returns the exit code */
 export async function runCommandLine(args: readonly string[], edition: Edition): Promise<number> {
@@ -87,13 +88,21 @@ async function createProgram(
     const options = program.opts<GlobalOptions>();
     way.exit(await runAndPrint(verb, { options, additions: edition.additions }, work));
   };
-  for (const define of edition.verbs) define(program, runVerb);
+  for (const define of wantedVerbs(program, args, edition.verbs)) define(program, runVerb);
   await edition.discover?.(program, runVerb, args);
   for (const command of program.commands) {
     command.showHelpAfterError(`(claw help ${command.name()} tells more)`);
   }
   groupVerbs(program);
   return program;
+}
+
+/** Returns the verb that is called, since it need not wait for the others; all of them for help, and for a word that is none. */
+function wantedVerbs(program: Command, args: readonly string[], verbs: Verbs) {
+  const called = calledVerb(program, args);
+  const isHelp = args.some((arg) => arg === '--help' || arg === '-h');
+  const define = called === null || isHelp || !Object.hasOwn(verbs, called) ? null : verbs[called];
+  return define ? [define] : Object.values(verbs);
 }
 
 async function runAndPrint(

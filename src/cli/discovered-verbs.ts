@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import type { Command } from 'commander';
 import { ClawError } from '../engine/commands.ts';
 import type { VerbCall, VerbContribution, VerbEnd } from '../verb.ts';
+import { calledVerb } from './called-verb.ts';
 import { CliError } from './cli-error.ts';
 import { ended } from './result.ts';
 import { screenOf } from './screen.ts';
@@ -46,21 +47,6 @@ export async function defineDiscovered(
       else defineBroken(command, loaded.reason, run);
     }),
   );
-}
-
-/** Returns the first word that is neither an option nor the value of one. */
-function calledVerb(program: Command, args: readonly string[]): string | null {
-  for (let at = 0; at < args.length; at += 1) {
-    const word = args[at] ?? '';
-    if (!word.startsWith('-')) return word;
-    if (
-      program.options.some(
-        (option) => option.required && [option.short, option.long].includes(word),
-      )
-    )
-      at += 1;
-  }
-  return null;
 }
 
 function listNames(folder: string): readonly string[] {

@@ -1,13 +1,24 @@
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
+import { assistantVerbs } from './assistant/assistant-verbs.ts';
 import { engineVerbs } from './engine/engine-verbs.ts';
 import { groupVerbs } from './help.ts';
+import { mergeVerbs } from './merge/merge-verbs.ts';
 
 test('help puts every verb of the engine into a group that says what it is for', () => {
   const program = new Command();
-  for (const define of engineVerbs) define(program, async () => {});
+  for (const define of Object.values(engineVerbs)) define(program, async () => {});
   groupVerbs(program);
   const others = program.commands.filter((command) => command.helpGroup() === 'The assistant:');
   expect(program.commands.length).toBeGreaterThan(20);
   expect(others.map((command) => command.name())).toEqual([]);
+});
+
+test('a verb is called as it is listed, since it alone is defined then', () => {
+  const verbs = { ...engineVerbs, ...mergeVerbs, ...assistantVerbs };
+  for (const [name, define] of Object.entries(verbs)) {
+    const program = new Command();
+    define(program, async () => {});
+    expect(program.commands.map((command) => command.name())).toEqual([name]);
+  }
 });

@@ -26,7 +26,7 @@ const ADDITIONS: Additions = {
 
 const EDITION: Omit<Edition, 'version'> = {
   description: 'Skills that change the code, safely; and the assistant they change.',
-  verbs: [...engineVerbs, ...mergeVerbs, ...assistantVerbs],
+  verbs: { ...engineVerbs, ...mergeVerbs, ...assistantVerbs },
   discover: (program, run, args) => defineDiscovered(program, run, { args }),
   additions: ADDITIONS,
 };

@@ -35,4 +35,7 @@ export type RunVerb = (
 ) => Promise<void>;
 
 /** Defines a verb on the command line. */
-export type DefineVerb = (program: Command, run: RunVerb) => void;
+type DefineVerb = (program: Command, run: RunVerb) => void;
+
+/** Verbs by their names. */
+export type Verbs = Readonly<Record<string, DefineVerb>>;

@@ -4,13 +4,13 @@ import { ClawError } from '../../engine/commands.ts';
 import { defineLogs } from '../logs/logs.ts';
 import { defineService } from '../service/service.ts';
 import type { SetupOptions } from '../setup/setup.ts';
-import type { DefineVerb } from '../verb.ts';
+import type { Verbs } from '../verb.ts';
 
 type SetupVerbOptions = SetupOptions & { readonly restart: boolean };
 
 /** The assistant's verbs. */
-export const assistantVerbs: readonly DefineVerb[] = [
-  (program) =>
+export const assistantVerbs: Verbs = {
+  start: (program) =>
     program
       .command('start')
       .description('start the assistant, as npm start does')
@@ -20,7 +20,7 @@ export const assistantVerbs: readonly DefineVerb[] = [
         const root = join(import.meta.dirname, '../../..');
         process.exitCode = await startHere(root, service ? ['--service'] : []);
       }),
-  (program, run) =>
+  setup: (program, run) =>
     withStepsInHelp(program, program.command('setup'))
       .description('walk through everything, or set up one thing')
       .argument('[name]', 'what to set up')
@@ -51,7 +51,7 @@ export const assistantVerbs: readonly DefineVerb[] = [
           return await setUpModelAlone(invocation, options, restart);
         }),
       ),
-  (program, run) =>
+  chat: (program, run) =>
     program
       .command('chat')
       .description('talk to the assistant: a session, or one message and its answers')
@@ -65,9 +65,9 @@ export const assistantVerbs: readonly DefineVerb[] = [
           return await chat(invocation, words);
         }),
       ),
-  defineLogs,
-  defineService,
-];
+  logs: defineLogs,
+  service: defineService,
+};
 
 /** Lists in the help of `claw setup` what can be set up, which is discovered only when it is asked for. */
 function withStepsInHelp(program: Command, setup: Command): Command {

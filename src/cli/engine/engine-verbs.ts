@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import * as engine from '../../engine/commands.ts';
 import type { ResolveOptions } from '../resolve/resolve.ts';
-import type { DefineVerb } from '../verb.ts';
+import type { Verbs } from '../verb.ts';
 import { type DevArguments, devCommand, devVerb } from './dev.ts';
 import { createContext, readCodeOf, runChanging } from './invocation.ts';
 import { drawMatrix, type MatrixOptions, matrixCommand, matrixRequest } from './matrix-options.ts';
@@ -18,8 +18,8 @@ import {
 } from './update-options.ts';
 
 /** The engine's verbs: parse, call, print. */
-export const engineVerbs: readonly DefineVerb[] = [
-  (program, run) =>
+export const engineVerbs: Verbs = {
+  init: (program, run) =>
     program
       .command('init')
       .description('take the core of this codebase; the first apply does it by itself')
@@ -28,7 +28,7 @@ export const engineVerbs: readonly DefineVerb[] = [
       .action((options: ReleaseOptions) =>
         run('init', (invocation) => engine.init(createContext(invocation), releaseOf(options))),
       ),
-  (program, run) =>
+  apply: (program, run) =>
     program
       .command('apply')
       .description(
@@ -43,7 +43,7 @@ export const engineVerbs: readonly DefineVerb[] = [
           engine.apply(createContext(invocation), skills, releaseOf(options)),
         ),
       ),
-  (program, run) =>
+  remove: (program, run) =>
     program
       .command('remove')
       .description('take skills out again')
@@ -53,7 +53,7 @@ export const engineVerbs: readonly DefineVerb[] = [
           engine.remove(createContext(invocation), skills),
         ),
       ),
-  (program, run) =>
+  upgrade: (program, run) =>
     program
       .command('upgrade')
       .description('replace applied skills by what their sources hold now')
@@ -63,14 +63,14 @@ export const engineVerbs: readonly DefineVerb[] = [
           engine.upgrade(createContext(invocation), skills),
         ),
       ),
-  (program, run) =>
+  replay: (program, run) =>
     program
       .command('replay')
       .description('compose what .claw/state.yaml lists on the core of this clone')
       .action(() =>
         runChanging(run, 'replay', (invocation) => engine.replay(createContext(invocation))),
       ),
-  (program, run) =>
+  update: (program, run) =>
     program
       .command('update')
       .description('bring another release of the core under the same skills and edits')
@@ -84,7 +84,7 @@ export const engineVerbs: readonly DefineVerb[] = [
           engine.update(createContext(invocation), wanted, updateOf(options)),
         ),
       ),
-  (program, run) =>
+  customize: (program, run) =>
     program
       .command('customize')
       .description('record your edits as a layer of their own')
@@ -92,19 +92,19 @@ export const engineVerbs: readonly DefineVerb[] = [
       .action((description: string) =>
         run('customize', (invocation) => engine.customize(createContext(invocation), description)),
       ),
-  (program, run) =>
+  rebase: (program, run) =>
     program
       .command('rebase')
       .description('make one customisation of all skills and edits')
       .action(() => run('rebase', (invocation) => engine.rebase(createContext(invocation)))),
-  (program, run) =>
+  pack: (program, run) =>
     packCommand(program).action((name: string, paths: string[], options: PackArguments) =>
       run('pack', async (invocation) => {
         const readCode = await readCodeOf(invocation);
         return await packVerb(createContext(invocation), name, paths, { ...options, readCode });
       }),
     ),
-  (program, run) =>
+  dev: (program, run) =>
     devCommand(program).action((name: string, paths: string[], options: DevArguments) =>
       run('dev', async (invocation) => {
         const isJson = invocation.options.json === true;
@@ -116,7 +116,7 @@ export const engineVerbs: readonly DefineVerb[] = [
         });
       }),
     ),
-  (program, run) =>
+  plan: (program, run) =>
     program
       .command('plan')
       .description('print what a verb would do, and touch nothing')
@@ -142,7 +142,7 @@ export const engineVerbs: readonly DefineVerb[] = [
           }),
         ),
       ),
-  (program, run) =>
+  status: (program, run) =>
     program
       .command('status')
       .description('what is installed, what waits, what you have changed')
@@ -152,7 +152,7 @@ export const engineVerbs: readonly DefineVerb[] = [
           return (await invocation.additions?.status(status, invocation.root)) ?? status;
         }),
       ),
-  (program, run) =>
+  list: (program, run) =>
     program
       .command('list')
       .description('the applied skills')
@@ -162,12 +162,12 @@ export const engineVerbs: readonly DefineVerb[] = [
           engine.list(createContext(invocation), { available: options.available === true }),
         ),
       ),
-  (program, run) =>
+  verify: (program, run) =>
     program
       .command('verify')
       .description('compare disk, state and composition')
       .action(() => run('verify', (invocation) => engine.verify(createContext(invocation)))),
-  (program, run) =>
+  matrix: (program, run) =>
     matrixCommand(program).action((skills: string[], options: MatrixOptions) =>
       run('matrix', async (invocation) => {
         const result = await engine.matrix(
@@ -177,7 +177,7 @@ export const engineVerbs: readonly DefineVerb[] = [
         return await drawMatrix(result, invocation.cwd, options.svg);
       }),
     ),
-  (program, run) =>
+  why: (program, run) =>
     program
       .command('why')
       .description('whose the lines of a file are: file, file:line or file:from-to')
@@ -185,7 +185,7 @@ export const engineVerbs: readonly DefineVerb[] = [
       .action((place: string) =>
         run('why', (invocation) => engine.why(createContext(invocation), place)),
       ),
-  (program, run) =>
+  diff: (program, run) =>
     program
       .command('diff')
       .description('what a skill changes here, as a patch; without a name, what you changed')
@@ -193,7 +193,7 @@ export const engineVerbs: readonly DefineVerb[] = [
       .action((name?: string) =>
         run('diff', (invocation) => engine.diff(createContext(invocation), name ?? null)),
       ),
-  (program, run) =>
+  doctor: (program, run) =>
     program
       .command('doctor')
       .description('look at everything that claw relies on, and say what can be done')
@@ -206,7 +206,7 @@ export const engineVerbs: readonly DefineVerb[] = [
           return await engine.doctor(context);
         }),
       ),
-  (program, run) =>
+  conflicts: (program, run) =>
     program
       .command('conflicts')
       .description('what the operation that waits needs to know from you')
@@ -214,14 +214,14 @@ export const engineVerbs: readonly DefineVerb[] = [
       .action((options: { answers?: boolean }) =>
         run('conflicts', (invocation) => engine.conflicts(createContext(invocation), options)),
       ),
-  (program, run) =>
+  resolve: (program, run) =>
     resolveCommand(program).action((path: string | undefined, options: ResolveOptions) =>
       run('resolve', async (invocation) => {
         const { resolveVerb } = await import('../resolve/resolve.ts');
         return await resolveVerb(invocation, createContext(invocation), path ?? null, options);
       }),
     ),
-  (program, run) =>
+  continue: (program, run) =>
     program
       .command('continue')
       .description('go on with the operation that waits, as you decided')
@@ -231,7 +231,7 @@ export const engineVerbs: readonly DefineVerb[] = [
           engine.continueOperation(createContext(invocation), { isTrial: options.prove === true }),
         ),
       ),
-  (program, run) =>
+  resolutions: (program, run) =>
     program
       .command('resolutions')
       .description('the recorded resolutions; `resolutions forget <key>` forgets one')
@@ -250,19 +250,19 @@ export const engineVerbs: readonly DefineVerb[] = [
           );
         }),
       ),
-  (program, run) =>
+  undo: (program, run) =>
     program
       .command('undo')
       .description('take back the last transaction')
       .action(() =>
         runChanging(run, 'undo', (invocation) => engine.undo(createContext(invocation))),
       ),
-  (program, run) =>
+  abort: (program, run) =>
     program
       .command('abort')
       .description('forget the operation that waits for decisions')
       .action(() => run('abort', (invocation) => engine.abort(createContext(invocation)))),
-  (program, run) =>
+  recover: (program, run) =>
     program
       .command('recover')
       .description('finish what a killed command left')
@@ -283,7 +283,7 @@ export const engineVerbs: readonly DefineVerb[] = [
           engine.recover(createContext(invocation), decisionOf(options)),
         ),
       ),
-];
+};
 
 function decisionOf(options: Readonly<Record<string, boolean>>) {
   if (options['keepMine']) return 'keep-mine';

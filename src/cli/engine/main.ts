@@ -6,7 +6,7 @@ import { engineVerbs } from './engine-verbs.ts';
 
 const EDITION: Omit<Edition, 'version'> = {
   description: 'Skills that change the code, safely.',
-  verbs: [...engineVerbs, ...mergeVerbs],
+  verbs: { ...engineVerbs, ...mergeVerbs },
   discover: null,
   additions: null,
 };

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { ended } from '../result.ts';
-import type { DefineVerb } from '../verb.ts';
+import type { Verbs } from '../verb.ts';
 import type { DriverOptions, DriverStatus } from './driver.ts';
 
 type DriverArguments = {
@@ -10,8 +10,8 @@ type DriverArguments = {
 };
 
 /** The verbs that merge files of any repository: for help, and where options of claw's stand before them. */
-export const mergeVerbs: readonly DefineVerb[] = [
-  (program) =>
+export const mergeVerbs: Verbs = {
+  'merge-file': (program) =>
     program
       .command('merge-file')
       .description('merge three files, with the arguments and exit codes of git merge-file')
@@ -22,7 +22,7 @@ export const mergeVerbs: readonly DefineVerb[] = [
         const { mergeFileCommand } = await import('./merge-file.ts');
         process.exitCode = mergeFileCommand(args);
       }),
-  (program, run) =>
+  'merge-driver': (program, run) =>
     driverOptions(program.command('merge-driver'))
       .description('let git merge files of a repository by claw')
       .argument('<what>', 'install, uninstall or status')
@@ -37,7 +37,7 @@ export const mergeVerbs: readonly DefineVerb[] = [
           return await carryOut(what, options);
         }),
       ),
-];
+};
 
 function driverOptions(command: Command): Command {
   return command
