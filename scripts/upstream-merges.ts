@@ -5,6 +5,8 @@
  *
  *     node scripts/upstream-merges.ts <git folder> <older ref> <newer ref> [<git folder> <ref> <ref> …]
  *         [--edits 20]      instead: as many commits, each an edit of the owner's that nobody recorded
+ *         [--moves 100]     instead: files that the newer release moved, with an edit each of a real commit, as the
+ *                           owner's and as two skills; and as many that it took out, or that the owner took out
  *         [--commits 200]   of each history, from its start, at most
  *         [--seconds 600]   for each history; what is not packed by then is left out, and said
  *         [--json]
@@ -21,6 +23,7 @@ import { type ClawCounts, packHistory } from './upstream-merges/claw.ts';
 import { contextOf } from './upstream-merges/context.ts';
 import { type EditCounts, measureEdits, type Verdicts } from './upstream-merges/edits.ts';
 import { cloneAt, commitsBetween, type GitCounts, mergeAndRebase } from './upstream-merges/git.ts';
+import { type Beside, type MoveCounts, measureMoves } from './upstream-merges/moves.ts';
 
 type History = { readonly folder: string; readonly from: string; readonly to: string };
 
@@ -36,10 +39,13 @@ type Row = ClawCounts &
 
 type EditRow = EditCounts & { readonly name: string };
 
+type MoveRow = MoveCounts & { readonly name: string };
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     edits: { type: 'string', default: '0' },
+    moves: { type: 'string', default: '0' },
     commits: { type: 'string', default: '200' },
     seconds: { type: 'string', default: '600' },
     json: { type: 'boolean', default: false },
@@ -51,13 +57,18 @@ if (!isUsable || !(limits.commits > 0) || !(limits.seconds > 0)) {
   console.error('usage: upstream-merges.ts <git folder> <older ref> <newer ref> … (see its head)');
   process.exitCode = 2;
 } else {
-  const rows: (Row | EditRow)[] = [];
-  const edits = Number(values.edits);
+  const rows: (Row | EditRow | MoveRow)[] = [];
+  const [edits, moves] = [Number(values.edits), Number(values.moves)];
   for (const history of histories(positionals)) {
-    const row = edits > 0 ? await measureEditsOf(history, edits) : await measure(history, limits);
+    const measured = () => {
+      if (moves > 0) return measureOnClone(history, moves, measureMoves);
+      return edits > 0 ? measureOnClone(history, edits, measureEdits) : measure(history, limits);
+    };
+    const row = await measured();
     rows.push(row);
     if (values.json) continue;
     if ('edits' in row) printEdits(row);
+    else if ('moved' in row) printMoves(row);
     else print(row);
   }
   if (values.json) console.log(JSON.stringify(rows));
@@ -90,11 +101,17 @@ async function measure({ folder, from, to }: History, limits: Limits): Promise<R
   }
 }
 
-async function measureEditsOf({ folder, from, to }: History, count: number): Promise<EditRow> {
+type OnClone<T> = (work: Parameters<typeof measureEdits>[0]) => Promise<T>;
+
+async function measureOnClone<T>(
+  { folder, from, to }: History,
+  count: number,
+  measured: OnClone<T>,
+): Promise<T & { readonly name: string }> {
   const place = mkdtempSync(join(tmpdir(), 'upstream-merges-'));
   try {
     const root = cloneAt(folder, join(place, 'claw'), from);
-    const counts = await measureEdits({ context: contextOf(root), from, to, count });
+    const counts = await measured({ context: contextOf(root), from, to, count });
     return { name: nameOf(folder, from, to), ...counts };
   } finally {
     rmSync(place, { recursive: true, force: true });
@@ -128,6 +145,23 @@ function printEdits({ name, edits, claw, git, apart }: EditRow): void {
   console.log(`  claw       ${told(claw)}`);
   console.log(`  git merge  ${told(git)}`);
   for (const one of apart) console.log(`    ${one}`);
+}
+
+function printMoves({ name, moved, gone, deleted, skills, apart }: MoveRow): void {
+  console.log(name);
+  const rows = { 'moved, edited': moved, 'gone, edited': gone, 'moved, taken out': deleted };
+  for (const [what, beside] of Object.entries(rows)) printBeside(what, beside);
+  console.log(`  two skills  ${skills.files} files followed, ${skills.wrong} wrong`);
+  for (const one of apart) console.log(`    ${one}`);
+}
+
+function printBeside(what: string, { claw, git }: Beside): void {
+  for (const [who, counts] of Object.entries({ claw, git })) {
+    const told = Object.entries(counts).flatMap(([verdict, count]) =>
+      count === 0 ? [] : [`${count} ${verdict}`],
+    );
+    console.log(`  ${what.padEnd(17)} ${who.padEnd(5)} ${told.join(', ') || 'none'}`);
+  }
 }
 
 function counted({ files, hunks }: { readonly files: number; readonly hunks: number }): string {

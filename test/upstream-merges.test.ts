@@ -58,3 +58,29 @@ test('commits become edits of the owner; the update of each is compared with wha
     apart: [],
   });
 });
+
+test('commits become edits of files that the release moved; where the update puts them is counted beside git', async () => {
+  const other = (text: string) => text.replaceAll('e', 'E');
+  await using origin = temporaryCodebase({ 'a.txt': LINES, 'gone.txt': other(LINES) });
+  origin.git('init', '--quiet', '--initial-branch=main');
+  commitAll(origin, 'first');
+  origin.git('tag', 'v1.0.0');
+  origin.write({ 'a.txt': LINES.replace('two', 'TWO'), 'gone.txt': `${other(LINES)}last\n` });
+  commitAll(origin, 'changes both');
+  origin.write({ 'moved/b.txt': origin.read('a.txt') });
+  for (const path of ['a.txt', 'gone.txt']) origin.remove(path);
+  commitAll(origin, 'moves one, takes the other out');
+  origin.git('tag', 'v2.0.0');
+  origin.write({ 'moved/b.txt': LINES.replace('two', 'TWO').replace('eight', 'EIGHT') });
+  commitAll(origin, 'after it');
+
+  const args = [SCRIPT, origin.root, 'v1.0.0', 'v2.0.0', '--moves', '5', '--json'];
+  const [row] = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }));
+  expect(row).toMatchObject({
+    moved: { claw: { right: 2, lost: 0 }, git: { right: 2, lost: 0 } },
+    gone: { claw: { asked: 1, astray: 0 }, git: { asked: 1, astray: 0 } },
+    deleted: { claw: { there: 1, lost: 0 }, git: { there: 1, lost: 0 } },
+    skills: { files: 1, wrong: 0 },
+    apart: [],
+  });
+});

@@ -9,7 +9,6 @@ import {
 } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import { BASE, keptPath, listKept, readFolder } from '../state/claw-folder.ts';
-import { readTreeFile } from '../state/disk.ts';
 import type { State } from '../state/state-file.ts';
 import type { TreeFile } from '../tree.ts';
 import { CHECKSUM, readCache, writeCache } from './cache-file.ts';
@@ -49,17 +48,22 @@ export function statBase(root: string, core: State['core'], now: () => Date): Tr
 
 /** Keeps the digests for the next command. Losing them only costs time. */
 export function saveBaseDigests(root: string, digests: TreeDigests): void {
-  writeCache(root, CACHE, Object.fromEntries(digests.files), CHECKSUM);
+  writeCache(root, CACHE, [...digests.files], CHECKSUM);
 }
 
 /**
  * Returns a file of the core as released, from `.claw/base/`.
  *
+ * @param read reads a file of the project
  * @throws ClawError DIGEST_MISMATCH when the kept bytes are not those of the pinned core
  */
-export function readBase(root: string, digests: TreeDigests, path: string): TreeFile | null {
+export function readBase(
+  read: (path: string) => TreeFile | null,
+  digests: TreeDigests,
+  path: string,
+): TreeFile | null {
   const place = keptPath(BASE, path);
-  const file = readTreeFile(root, place);
+  const file = read(place);
   if ((file ? digestFile(file) : undefined) === digests.files.get(path)) return file;
   throw new ClawError(
     'DIGEST_MISMATCH',
@@ -70,5 +74,5 @@ export function readBase(root: string, digests: TreeDigests, path: string): Tree
 
 function readKept(root: string): TreeDigests | null {
   const kept = readCache(root, CACHE, CHECKSUM);
-  return kept === null ? null : digestFiles(Object.entries(kept as Record<string, FileDigest>));
+  return Array.isArray(kept) ? digestFiles(kept as (readonly [string, FileDigest])[]) : null;
 }

@@ -1,5 +1,6 @@
-import { type BigIntStats, lstatSync } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { digestFile, type FileDigest } from '../digest.ts';
+import { lstat } from '../package/lstat.ts';
 import { treeReader } from '../state/disk.ts';
 import { CHECKSUM, readCache, writeCache } from './cache-file.ts';
 
@@ -9,8 +10,15 @@ export type StatSubject = 'stat' | 'core-stat';
 /** Two writes closer than this may carry one time stamp, on the coarsest file systems in use. */
 const CLOCK_GRAIN_MS = 50;
 
-/** Size, mtime, ctime, inode and mode as one word, then the digest that the file had at that time. */
-type Entry = readonly [stamp: string, digest: FileDigest];
+/** The digest of a file, and its stat at that time. */
+type Entry = readonly [
+  digest: FileDigest,
+  size: number,
+  mtimeMs: number,
+  ctimeMs: number,
+  ino: number,
+  mode: number,
+];
 
 /**
  * Digests of files on disk, read again only when their stat changed, as git's index does it.
@@ -30,46 +38,44 @@ export class StatCache {
     this.#subject = subject;
     this.#now = now;
     this.#read = treeReader(root);
-    const known = readCache(root, subject, CHECKSUM) ?? {};
-    this.#entries = new Map(Object.entries(known as Readonly<Record<string, Entry>>));
+    const known = readCache(root, subject, CHECKSUM);
+    this.#entries = new Map(Array.isArray(known) ? (known as (readonly [string, Entry])[]) : []);
   }
 
   /** Returns the digest of a regular file, null where nothing is. */
   digest(path: string): FileDigest | null {
-    const stat = this.#stat(path);
+    const stat = lstat(`${this.#root}/${path}`);
     if (!stat?.isFile()) return null;
-    const stamp = `${stat.size} ${stat.mtimeNs} ${stat.ctimeNs} ${stat.ino} ${stat.mode}`;
     const known = this.#entries.get(path);
-    if (known && known[0] === stamp) {
+    if (known && isUnchanged(known, stat)) {
       this.#fresh.set(path, known);
-      return known[1];
+      return known[0];
     }
     const file = this.#read(path);
     if (!file) return null;
     const digest = digestFile(file);
-    const youngest = Math.max(Number(stat.mtimeMs), Number(stat.ctimeMs));
-    const isQuiescent = this.#now().getTime() - youngest > CLOCK_GRAIN_MS;
+    const { size, mtimeMs, ctimeMs, ino, mode } = stat;
+    const isQuiescent = this.#now().getTime() - Math.max(mtimeMs, ctimeMs) > CLOCK_GRAIN_MS;
     if (isQuiescent) {
-      this.#fresh.set(path, [stamp, digest]);
+      this.#fresh.set(path, [digest, size, mtimeMs, ctimeMs, ino, mode]);
       this.#isChanged = true;
     }
     return digest;
   }
 
-  #stat(path: string): BigIntStats | null {
-    try {
-      return lstatSync(`${this.#root}/${path}`, { bigint: true });
-    } catch (error) {
-      // Nothing there, as below a regular file.
-      const code = error instanceof Error && 'code' in error ? error.code : null;
-      if (code === 'ENOENT' || code === 'ENOTDIR') return null;
-      throw error;
-    }
-  }
-
   /** Keeps what was learnt for the next command. Losing it only costs time. */
   save(): void {
     if (!this.#isChanged && this.#fresh.size === this.#entries.size) return;
-    writeCache(this.#root, this.#subject, Object.fromEntries(this.#fresh), CHECKSUM);
+    writeCache(this.#root, this.#subject, [...this.#fresh], CHECKSUM);
   }
+}
+
+function isUnchanged([, size, mtimeMs, ctimeMs, ino, mode]: Entry, stat: Stats): boolean {
+  return (
+    stat.size === size &&
+    stat.mtimeMs === mtimeMs &&
+    stat.ctimeMs === ctimeMs &&
+    stat.ino === ino &&
+    stat.mode === mode
+  );
 }

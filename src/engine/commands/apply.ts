@@ -42,26 +42,28 @@ type RequestOptions = {
   readonly mode?: 'add' | 'replace';
   readonly request?: ReleaseRequest;
   readonly readTrees?: TreesReader;
+  readonly listing?: Promise<readonly string[]>;
 };
 
 /**
  * Finds, reads and checks the packages of an `apply`: before any lock, before a byte is written.
  *
  * @param options `mode`: whether they join the applied ones, or replace those of the same names;
- *   `request`: the release that the first command takes; `readTrees` is set to read it meanwhile
+ *   `request`: the release that the first command takes; `readTrees` is set to read it meanwhile;
+ *   `listing`: the project's files, where listing them was begun already
  * @throws ClawError SKILL_NOT_FOUND, ALREADY_INITIALISED, and every refusal of a package
  */
 export async function requestPackages(
   context: EngineContext,
   wanted: readonly string[],
-  { mode = 'add', request = NO_REQUEST, readTrees }: RequestOptions = {},
+  { mode = 'add', request = NO_REQUEST, readTrees, listing }: RequestOptions = {},
 ): Promise<readonly Requested[]> {
   const { root, cwd } = context;
   const config = readConfig(root);
   const isFirst = request.release === null && stateDigest(root) === null;
   if (isFirst && readTrees !== undefined) readAhead(root, config, readTrees);
   const sources = wanted.map((name) => ({ name, found: findPackage(root, cwd, name) }));
-  const existingPaths = await listProjectFiles(root, config);
+  const existingPaths = await (listing ?? listProjectFiles(root, config));
   const options = { protectedPaths: config.protected, existingPaths, projectDir: root };
   const requested: Requested[] = [];
   for (const { name, found } of sources) {

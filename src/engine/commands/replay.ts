@@ -1,4 +1,5 @@
 import { statBase } from '../cache/base-digests.ts';
+import { memoizeReads } from '../cache/memoize-reads.ts';
 import { answeredFile } from '../compose/answer.ts';
 import type { Composition } from '../compose/composition.ts';
 import { mergeByKey } from '../compose/files/structured-file.ts';
@@ -36,7 +37,8 @@ export async function planReplay(
   const state = requireState(installation);
   if (installation.taken !== null) await bring(installation.taken);
   checkRelations(layers);
-  const found = compareWithDisk(installation, layers, state);
+  const disk = memoizeReads(treeReader(context.root));
+  const found = compareWithDisk({ installation, layers, state, disk });
   const plan = planLayers({
     installation,
     installed: found.installed,
@@ -44,6 +46,7 @@ export async function planReplay(
     published: found.published,
     decisions: context.decisions,
     composed: context.decisions?.length ? null : found.composition,
+    disk,
   });
   const mixed = resolveMixed(found.mixed, context.decisions ?? []);
   return {
@@ -90,11 +93,14 @@ type Found = {
   readonly mixed: readonly Conflict[];
 };
 
-function compareWithDisk(
-  installation: Installation,
-  layers: readonly SkillPackage[],
-  state: State,
-): Found {
+type Compared = {
+  readonly installation: Installation;
+  readonly layers: readonly SkillPackage[];
+  readonly state: State;
+  readonly disk: (path: string) => TreeFile | null;
+};
+
+function compareWithDisk({ installation, layers, state, disk: read }: Compared): Found {
   const { root, releaseFile } = installation;
   const composition = composeKnown(root, {
     release: releaseFile,
@@ -103,7 +109,6 @@ function compareWithDisk(
     pathMaps: installation.pathMaps,
   });
   const { files, ownStructured } = composition;
-  const read = treeReader(root);
   const bare = new Set<string>();
   const neither = new Map<string, Versions<TreeFile | null>>();
   let isComposed = false;

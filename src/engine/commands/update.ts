@@ -19,14 +19,16 @@ import { checkCoreVersion } from '../package/manifest/core-version.ts';
 import { mapPath, withDeclared } from '../package/manifest/path-map.ts';
 import { checkRelations } from '../package/order.ts';
 import type { SkillPackage } from '../package/package.ts';
+import { treeReader } from '../state/disk.ts';
 import { MIGRATIONS_PATH, pathMapsOf, readMigrations } from '../state/migrations.ts';
 import { isProjectPath } from '../state/project-files.ts';
 import type { Release } from '../state/release.ts';
 import type { State } from '../state/state-file.ts';
 import type { TreeFile } from '../tree.ts';
 import { declaredMoves, movesThatHold } from '../update/declared-moves.ts';
+import { type FoundMove, findMoves } from '../update/found-moves.ts';
 import { checkMapped, dueMigrations, lostMigrations, migrateLayers } from '../update/migrate.ts';
-import { type FoundMove, findMoves, nameCandidates } from '../update/move-candidates.ts';
+import { type Alike, nameCandidates } from '../update/move-candidates.ts';
 import { isOlder, newCore } from '../update/new-core.ts';
 import { findNewRelease } from '../update/new-release.ts';
 import { findOldCore } from '../update/old-core.ts';
@@ -127,13 +129,19 @@ export async function planUpdate(
     after: release.files,
     taken: new Set(core.moves.values()),
   };
-  const found = findMoves(plan.conflicts, cores, old.published).filter(
-    ({ from }) => !options.moved.some((one) => one.startsWith(`${from}=`)),
-  );
-  if (found.length > 0) {
-    const moved = [...options.moved, ...found.map(({ from, to }) => `${from}=${to}`)];
+  const found = findMoves({
+    ...cores,
+    conflicts: plan.conflicts,
+    oldFile: old.file,
+    disk: treeReader(context.root),
+    isKnown: (path) =>
+      core.moves.has(path) || options.moved.some((one) => one.startsWith(`${path}=`)),
+  });
+  const certain = found.flatMap(({ from, to }) => (to === null ? [] : [`${from}=${to.path}`]));
+  if (certain.length > 0) {
+    const moved = [...options.moved, ...certain];
     const followed = await planUpdate(context, wanted, { ...options, moved }, ask);
-    return { ...followed, warnings: [...followed.warnings, ...found.map(followedNote)] };
+    return { ...followed, warnings: [...followed.warnings, ...found.flatMap(followedNotes)] };
   }
   const conflicts = nameCandidates(plan.conflicts, cores);
   const sources = new Map(migrated.applied.map((name) => [name, { source: name, commit: null }]));
@@ -154,6 +162,7 @@ export async function planUpdate(
       ...containedNotes(parts),
       ...gaveWayNotes(plan.resolvedConflicts),
       ...keptNotes(conflicts, kept),
+      ...found.flatMap(deletedNotes),
       ...extras.notes,
     ],
     core: { release, state: { ...knownCore(state, release), moves } },
@@ -180,9 +189,28 @@ export async function planUpdate(
   };
 }
 
-function followedNote({ from, to, share }: FoundMove): string {
-  const percent = Math.round(share * 100);
-  return `The release seems to have moved ${from} to ${to} (${percent} % alike, and no other file is): what changes it follows. --moved ${from}= says that it did not.`;
+function followedNotes({ from, to, isDeleted }: FoundMove): readonly string[] {
+  if (to === null) return [];
+  const follows = isDeleted ? 'it is deleted here, and so it is there' : 'what changes it follows';
+  return [
+    `The release seems to have moved ${from} to ${named(to)}, and no other file fits): ${follows}. --moved ${from}= says that it did not.`,
+  ];
+}
+
+/** Tells the owner about a deletion that follows nowhere: nothing else would ask about it. */
+function deletedNotes({ from, alike, isDeleted }: FoundMove): readonly string[] {
+  if (!isDeleted) return [];
+  const places = alike
+    .slice(0, 3)
+    .map((one) => `${named(one)})`)
+    .join(' or ');
+  return [
+    `${from} is deleted here, and the release may have moved it to ${places}. --moved ${from}=new/path deletes it there.`,
+  ];
+}
+
+function named({ path, share }: Alike): string {
+  return `${path} (${Math.round(share * 100)} % alike`;
 }
 
 /** Keeps the known origin of a core that is the very same in every respect. */

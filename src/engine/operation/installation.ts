@@ -23,6 +23,7 @@ import {
   readPackageFiles,
 } from '../state/claw-folder.ts';
 import { type CodebaseConfig, readConfig } from '../state/config.ts';
+import { treeReader } from '../state/disk.ts';
 import { MIGRATIONS_PATH, pathMapsOf, readMigrations } from '../state/migrations.ts';
 import {
   findRelease,
@@ -81,8 +82,9 @@ export async function readInstallation(
   if (state !== null) {
     const kept = base(root, state.core);
     const taken = kept === null ? await findRelease(root, config, state) : null;
+    const read = treeReader(root);
     const releaseFile = memoizeReads((path) =>
-      kept === null ? (taken?.files.get(path) ?? null) : readBase(root, kept, path),
+      kept === null ? (taken?.files.get(path) ?? null) : readBase(read, kept, path),
     );
     return {
       root,
@@ -92,7 +94,7 @@ export async function readInstallation(
       coreVersion: state.core.version,
       releaseFile,
       publishedFile: (path) =>
-        state.files.has(path) ? readComposed(root, state, path) : releaseFile(path),
+        state.files.has(path) ? readComposed(read, state, path) : releaseFile(path),
       releaseDigests: kept ?? taken?.digests ?? { files: new Map(), digest: state.core.digest },
       pathMaps: withDeclared(movesOf(releaseFile), state.core.moves),
       resolutions: readResolutions(root, state),

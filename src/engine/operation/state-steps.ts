@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Composition } from '../compose/composition.ts';
-import { hasEffect } from '../compose/effect.ts';
+import { layersWithEffect } from '../compose/effect.ts';
 import { digestBytes, digestFile, type FileDigest } from '../digest.ts';
 import { lstat } from '../package/lstat.ts';
 import { hasChanges } from '../package/origin.ts';
@@ -60,9 +60,10 @@ export function stateSteps(
   readonly state: Omit<State, 'digest'>;
 } {
   const composed = composedFiles(next);
+  const effective = layersWithEffect(next.target, next.releaseFile);
   const state = {
     core: next.core,
-    layers: next.layers.map((layer) => withEffect(layer, next)),
+    layers: next.layers.map((layer) => withEffect(layer, effective)),
     resolutions: next.resolutions.known,
     files: new Map([...composed].map(([path, file]) => [path, pinOf(file)])),
     structured: structuredState(next),
@@ -86,9 +87,12 @@ export function stateSteps(
   };
 }
 
-function withEffect({ package: layer, state }: KeptLayer, next: NewState): LayerState {
+function withEffect(
+  { package: { manifest }, state }: KeptLayer,
+  effective: ReadonlySet<string>,
+): LayerState {
   const { changesNothing: _, ...rest } = state;
-  const isIdle = hasChanges(layer.manifest) && !hasEffect(layer, next.target, next.releaseFile);
+  const isIdle = hasChanges(manifest) && !effective.has(manifest.skill);
   return isIdle ? { ...rest, changesNothing: true } : rest;
 }
 

@@ -15,8 +15,8 @@ export function digestPackage(files: Tree): Digest {
   for (const path of paths) {
     const file = files.get(path);
     if (file === undefined) continue;
-    hash.update(`${Buffer.byteLength(path)} ${path} ${file.isExecutable ? 'x' : '-'} `);
-    hash.update(`${file.bytes.length} `);
+    const mode = file.isExecutable ? 'x' : '-';
+    hash.update(`${Buffer.byteLength(path)} ${path} ${mode} ${file.bytes.length} `);
     hash.update(file.bytes);
   }
   return `sha256:${hash.digest('hex')}`;

@@ -46,13 +46,18 @@ type Pinned = { readonly files: ReadonlyMap<string, FileDigest | 'deleted'> };
 /**
  * Returns a file that layers touch, as the last command published it.
  *
+ * @param read reads a file of the project
  * @throws ClawError DIGEST_MISMATCH when the kept bytes are not those that `state.yaml` pins
  */
-export function readComposed(root: string, { files }: Pinned, path: string): TreeFile | null {
+export function readComposed(
+  read: (path: string) => TreeFile | null,
+  { files }: Pinned,
+  path: string,
+): TreeFile | null {
   const pinned = files.get(path);
   if (pinned === undefined || pinned === 'deleted') return null;
   const place = keptPath(COMPOSED, path);
-  const file = readTreeFile(root, place);
+  const file = read(place);
   if (file && digestFile(file) === pinned) return file;
   throw new ClawError(
     'DIGEST_MISMATCH',

@@ -17,6 +17,13 @@ export async function listProjectFiles(
   return (await listProjectPaths(root, config)).filter((path) => isRegular(root, path));
 }
 
+/** Begins to list the same, so that git works while its caller does. A failure is for whoever awaits the list. */
+export function listAhead(root: string, config: CodebaseConfig): Promise<readonly string[]> {
+  const listing = listProjectFiles(root, config);
+  listing.catch(() => {});
+  return listing;
+}
+
 /**
  * Returns the same, including paths that are no regular file on disk now: for callers that read each of them
  * anyway.

@@ -1,7 +1,7 @@
 import type { MergeCache } from '../cache/merges.ts';
 import { compose } from '../compose/compose.ts';
 import type { Composition } from '../compose/composition.ts';
-import { hasEffect } from '../compose/effect.ts';
+import { layersWithEffect } from '../compose/effect.ts';
 import { addedFile, baseFile, modifiedFile } from '../package/accessors.ts';
 import { mapPath, type PathMap } from '../package/manifest/path-map.ts';
 import { dependencesOf, orderLayers } from '../package/order.ts';
@@ -60,7 +60,7 @@ export async function findContained(
     const name = manifest.skill;
     const isChange =
       hasChanges(manifest) &&
-      hasEffect(layer, composedWith(layer, input, givingWay), input.releaseFile);
+      layersWithEffect(composedWith(layer, input, givingWay), input.releaseFile).has(name);
     const commits = commitsOf.get(name) ?? 0;
     if (!hasChanges(manifest) || (isChange && commits === 0)) return [];
     const before = state.layers.find((one) => one.name === name);

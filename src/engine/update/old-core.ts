@@ -33,6 +33,7 @@ export type OldCore = {
   readonly skills: State['core']['skills'];
   /** False for what was on a disk without history: some of it may be the owner's from the first. */
   readonly isReleased: boolean;
+  readonly file: (path: string) => TreeFile | null;
   /** The files published on it, against which the owner's edits are seen. */
   readonly published: (path: string) => TreeFile | null;
   readonly warnings: readonly string[];
@@ -110,6 +111,7 @@ function installedCore(installation: Installation): OldCore {
     isReleased: state?.core.from !== 'disk',
     paths: [...releaseDigests.files.keys()],
     digestOf: (path) => releaseDigests.files.get(path),
+    file: releaseFile,
     published: publishedFile,
     warnings: [],
   };
@@ -147,6 +149,7 @@ function otherCore(
     isReleased: true,
     paths: [...old.files.keys()],
     digestOf: (path) => old.digests.files.get(path),
+    file,
     published,
     warnings: ['What was taken for the core held work of yours: it counts as your edits now.'],
   };

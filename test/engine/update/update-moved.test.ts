@@ -39,7 +39,8 @@ async function installation(versions: readonly [string, string]): Promise<Codeba
       'package.json': versioned(after),
       'lib/core.ts': line(9, 'the release'),
       'new/b.ts': `b\n${line(9, 'the release')}`,
-      'lib/other.ts': OTHER,
+      // Like both, so that the release could have moved either there.
+      'lib/other.ts': lastChanged(4),
     },
     gone: ['src', 'old'],
   });
@@ -65,8 +66,16 @@ test('a file that is gone is looked for among those that came, and the likeliest
     candidates: 'candidates' in rest ? rest.candidates : null,
   }));
   expect(named).toEqual([
-    { path: 'src/a.ts', kind: 'modify-delete', candidates: ['lib/core.ts', 'new/b.ts'] },
-    { path: 'old/b.ts', kind: 'modify-delete', candidates: ['new/b.ts', 'lib/core.ts'] },
+    {
+      path: 'src/a.ts',
+      kind: 'modify-delete',
+      candidates: ['lib/core.ts', 'new/b.ts', 'lib/other.ts'],
+    },
+    {
+      path: 'old/b.ts',
+      kind: 'modify-delete',
+      candidates: ['new/b.ts', 'lib/core.ts', 'lib/other.ts'],
+    },
   ]);
 });
 
@@ -108,7 +117,10 @@ test('an update that waits is told of a move, file by file, and keeps what else 
   expect(blocked.code).toBe(3);
   const conflicts = await codebase.claw('conflicts');
   expect(conflicts.json.data).toMatchObject({
-    details: [{ path: 'src/a.ts', candidates: ['lib/core.ts', 'new/b.ts'] }, { path: 'old/b.ts' }],
+    details: [
+      { path: 'src/a.ts', candidates: ['lib/core.ts', 'new/b.ts', 'lib/other.ts'] },
+      { path: 'old/b.ts' },
+    ],
   });
   expect((await codebase.claw('resolve', 'old/b.ts', '--ours')).code).toBe(0);
   const wrong = await codebase.claw('resolve', 'src/a.ts', '--moved', 'nowhere.ts');
@@ -221,7 +233,7 @@ test('a file that only one file of the release is like is followed, and the plan
   expect(planned.json).toMatchObject({ outcome: 'done', conflicts: [] });
   expect(planned.json.warnings).toContainEqual(
     expect.stringMatching(
-      /^The release seems to have moved src\/a\.ts to lib\/core\.ts \(\d\d % alike, and no other file is\)/,
+      /^The release seems to have moved src\/a\.ts to lib\/core\.ts \(\d\d % alike, and no other file fits\)/,
     ),
   );
   expect((await codebase.claw('update', 'v2')).json).toMatchObject({ outcome: 'done' });

@@ -1,5 +1,10 @@
 import type { Hunk } from '../../merge/lines/hunk.ts';
-import { findEditedBlock, trimmed, withEdit } from '../../merge/moved/edited-block.ts';
+import {
+  type EditedBlock,
+  findEditedBlock,
+  trimmed,
+  withEdit,
+} from '../../merge/moved/edited-block.ts';
 import { type WholeSides, withSharedEnds } from '../../merge/moved/shared-ends.ts';
 
 type Side = 'ours' | 'theirs';
@@ -52,7 +57,8 @@ function editWithin(sides: WholeSides, editor: Side, mover: Side): readonly stri
 }
 
 function editIn(sides: WholeSides, editor: Side, moved: readonly string[]) {
-  const found = findEditedBlock(sides.base, sides[editor], trimmed(moved));
+  const isWhole = (block: EditedBlock, at: number) => withEdit(moved, block, at) !== null;
+  const found = findEditedBlock(sides.base, sides[editor], trimmed(moved), isWhole);
   const lines = found === null ? null : withEdit(moved, found.block, found.at);
   return found === null || lines === null ? null : { ...found, lines };
 }

@@ -16,6 +16,7 @@ import {
   readFolder,
   readPackageFiles,
 } from '../../state/claw-folder.ts';
+import { treeReader } from '../../state/disk.ts';
 import { isGitFolder, runGit } from '../../state/git.ts';
 import { readResolutions } from '../../state/resolutions.ts';
 import type { LayerState, State } from '../../state/state-file.ts';
@@ -54,7 +55,7 @@ async function checkComposed({ root, state }: Installed): Promise<CheckResult> {
 
 function isComposedWhole(root: string, state: State, path: string): boolean {
   try {
-    readComposed(root, state, path);
+    readComposed(treeReader(root), state, path);
     return true;
   } catch (error) {
     if (error instanceof ClawError) return false;

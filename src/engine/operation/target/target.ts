@@ -68,6 +68,8 @@ export type TargetRequest = {
   readonly coreName?: string;
   /** The composition of just that, where it is known already. */
   readonly composed?: Composition | null;
+  /** The files on disk, where some of them were read already. */
+  readonly disk?: Lookup;
 };
 
 /**
@@ -99,7 +101,7 @@ export function planLayers(request: TargetRequest): TargetPlan {
     isHeld: (path) => state?.files.has(path) ?? false,
   });
   const layers = refreshCustomisationBases(ordered, target, pathMaps);
-  const disk = memoizeReads(treeReader(root));
+  const disk = request.disk ?? memoizeReads(treeReader(root));
   const published = memoizeReads(request.published ?? installation.publishedFile);
   const plan = planTree({
     old: {

@@ -79,7 +79,12 @@ function indexOf(existing: readonly string[]): Index {
 function register(path: string, files: Map<string, string>, folders: Map<string, string>): void {
   const key = fold(path);
   files.set(key, path);
-  for (const parent of parentsOf(key)) if (!folders.has(parent)) folders.set(parent, path);
+  // Those above a known folder are known as well.
+  for (let end = key.lastIndexOf('/'); end > 0; end = key.lastIndexOf('/', end - 1)) {
+    const folder = key.slice(0, end);
+    if (folders.has(folder)) return;
+    folders.set(folder, path);
+  }
 }
 
 /** Returns `a` and `a/b` for `a/b/c`. */

@@ -24,7 +24,10 @@ export function bundledSkills(root: string): readonly string[] {
 function isBundled(root: string, name: string): boolean {
   const folder = join(root, 'skills');
   if (!existsSync(join(folder, name, 'manifest.yaml'))) return false;
-  return readdirSync(folder).includes(name);
+  // A disk that does not care has it in capitals as well; one that cares need not list all skills for each.
+  const other = name === name.toUpperCase() ? name.toLowerCase() : name.toUpperCase();
+  const isExact = /^[\w-]+$/.test(name) && (other === name || !existsSync(join(folder, other)));
+  return isExact || readdirSync(folder).includes(name);
 }
 
 /**
