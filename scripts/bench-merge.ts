@@ -8,9 +8,10 @@
  *         [--json]          one row a file that is not the same for both
  *
  * Git's verdict is `git merge-tree` (ort, histogram) of the whole commit; its time is `git merge-file
- * --zdiff3` of the file, process start included. Newly clean files are parsed once more, and in TypeScript and
- * JavaScript names are counted that are declared twice or not at all, though not so in a side. The folders are only
- * read.
+ * --zdiff3` of the file, process start included, from a small process. Newly clean files are parsed once more, and in TypeScript and
+ * JavaScript names are counted that are declared twice or not at all, though not so in a side. Moved blocks are those
+ * that one side moved and the other edited, where the edit at the new place is one of the choices. The folders are
+ * only read.
  */
 import { parseArgs } from 'node:util';
 import { unifiedPatch } from '../src/engine/merge/unified.ts';
@@ -38,7 +39,7 @@ if (positionals.length === 0 || !(limit > 0) || !(wanted >= 0)) {
   const loadMs = timeParserLoad();
   if (!values.json) console.log(`the parser loads in ${loadMs.toFixed(0)} ms, once a process`);
   for (const folder of positionals) {
-    const found = [...measureAll(realMerges(folder, limit))];
+    const found = measureAll(realMerges(folder, limit));
     if (!values.json) printTable(found[0]?.merge.repository ?? folder, found);
     all.push(...found);
   }
@@ -81,6 +82,9 @@ function printTable(name: string, all: readonly Measured[]): void {
     `  different        ${count((one) => one.own === 'different')}, git ${count((one) => one.git === 'different')}` +
       `; where git is equal ${count((one) => one.own === 'different' && one.git === 'equal')}`,
   );
+  const offers = all.map(({ moved }) => moved);
+  const sum = (of: 'offered' | 'committed') => offers.reduce((total, one) => total + one[of], 0);
+  console.log(`  moved blocks     ${sum('offered')} offered, ${sum('committed')} as committed`);
   console.log(`  time             ${times((one) => one.ownMs)}`);
   console.log(`  git merge-file   ${times((one) => one.gitMs)}`);
 }

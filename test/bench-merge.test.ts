@@ -31,6 +31,24 @@ test('real merges are merged once more, beside git and what was committed', asyn
   expect(table).toContain('newly clean      1, 1 of them equal to what was committed');
 });
 
+test('an edit of a block that the other side moved is counted, and whether it was committed', async () => {
+  const [block, edited] = ['check();\nprepare();\nstore();\n', 'check();\nprepare(2);\nstore();\n'];
+  const rest = 'one();\ntwo();\nthree();\nfour();\n';
+  await using codebase = temporaryCodebase({ 'a.js': `begin();\n${block}${rest}end();\n` });
+  codebase.git('init', '--quiet', '--initial-branch=main');
+  commitAll(codebase, 'first');
+  codebase.git('branch', 'other');
+  codebase.write({ 'a.js': `begin();\n${rest}${block}end();\n` });
+  commitAll(codebase, 'moves it');
+  codebase.git('checkout', '--quiet', 'other');
+  codebase.write({ 'a.js': `begin();\n${edited}${rest}end();\n` });
+  commitAll(codebase, 'edits it');
+  codebase.git('merge', '--quiet', '--no-commit', '--strategy=ours', 'main');
+  codebase.write({ 'a.js': `begin();\n${rest}${edited}end();\n` });
+  commitAll(codebase, 'merged');
+  expect(measure(codebase.root)).toContain('moved blocks     1 offered, 1 as committed');
+});
+
 test('a merge that GitHub made of a pull request by itself is not counted', async () => {
   const base = 'one\ntwo\nthree\nfour\nfive\n';
   await using codebase = temporaryCodebase({ 'a.txt': base });

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -12,6 +12,7 @@ import { formatOf } from '../../src/engine/merge/syntax/language.ts';
 import { parseSyntax } from '../../src/engine/merge/syntax/parse.ts';
 import type { TreeFile, Versions } from '../../src/engine/tree.ts';
 import type { RealMerge } from './merges.ts';
+import { countMovedOffers, type MovedOffers } from './moved-blocks.ts';
 import { freshNameErrors } from './name-errors.ts';
 
 /** A result beside what was committed; `equal` leaves white space apart. */
@@ -26,6 +27,7 @@ export type Measured = {
   readonly ownMs: number;
   readonly gitMs: number;
   readonly rules: readonly string[];
+  readonly moved: MovedOffers;
   /** A newly clean file that does not parse although both sides do. */
   readonly isBroken: boolean;
   /** Errors about names that a newly clean program has and neither side. */
@@ -39,17 +41,20 @@ export function timeParserLoad(): number {
   return performance.now() - start;
 }
 
-/** Merges files one after the other, timed beside `git merge-file`, whose start is counted as well. */
-export function* measureAll(merges: Iterable<RealMerge>): Iterable<Measured> {
+/** Merges files one after the other, then times `git merge-file` of each, whose start is counted as well. */
+export function measureAll(merges: Iterable<RealMerge>): readonly Measured[] {
   const folder = mkdtempSync(join(tmpdir(), 'bench-merge-file-'));
   try {
-    for (const merge of merges) yield measure(merge, folder);
+    const found = [...merges].map((merge, at) => measure(merge, join(folder, `${at}`)));
+    const times = timeGit(folder);
+    return found.map((one, at) => ({ ...one, gitMs: times[at] ?? Number.NaN }));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function measure(merge: RealMerge, folder: string): Measured {
+function measure(merge: RealMerge, folder: string): Omit<Measured, 'gitMs'> {
+  mkdirSync(folder);
   const { base, ours, theirs, path, committed } = merge;
   const versions = { base, ours, theirs };
   const start = performance.now();
@@ -57,12 +62,13 @@ function measure(merge: RealMerge, folder: string): Measured {
   const ownMs = performance.now() - start;
   const own = verdictOf(conflicts === 0 ? text : null, committed);
   const git = verdictOf(merge.git, committed);
-  const gitMs = timeGit(versions, folder);
+  for (const [name, text] of Object.entries(versions)) writeFileSync(join(folder, name), text);
   const rules = rulesOf(versions, path, own, git);
   const isNew = git === 'conflict' && own !== 'conflict';
   const isBroken = isNew && isFaulty(path, text, versions);
   const nameErrors = isNew ? freshNameErrors(path, { ...versions, merged: text }, folder) : [];
-  return { merge, text, own, git, ownMs, gitMs, rules, isBroken, nameErrors };
+  const moved = countMovedOffers(merge);
+  return { merge, text, own, git, ownMs, rules, moved, isBroken, nameErrors };
 }
 
 function verdictOf(text: string | null, committed: string): Verdict {
@@ -99,9 +105,10 @@ function isFaulty(path: string, text: string, versions: Versions<string>): boole
   return mergeFault(path, fileOf(text), sides) !== null;
 }
 
-function timeGit(versions: Versions<string>, folder: string): number {
-  for (const [name, text] of Object.entries(versions)) writeFileSync(join(folder, name), text);
-  const start = performance.now();
-  spawnSync('git', ['merge-file', '-p', '--zdiff3', 'ours', 'base', 'theirs'], { cwd: folder });
-  return performance.now() - start;
+/** Times git in a process of its own: to start a program takes longer in one that has grown large. */
+function timeGit(folder: string): readonly number[] {
+  const script = join(import.meta.dirname, 'time-git.ts');
+  const { stdout, status } = spawnSync(process.execPath, [script, folder], { encoding: 'utf8' });
+  if (status !== 0) throw new Error('git merge-file could not be timed');
+  return stdout.trim().split('\n').map(Number);
 }

@@ -1,27 +1,26 @@
-import type { SkillPackage } from '../package/package.ts';
 import { structuredKind } from '../structured/kind.ts';
 import { isSameFile, type TreeFile } from '../tree.ts';
 import type { Composition } from './composition.ts';
 
-/** Tells whether a layer leaves a trace in a composition: a file that is other with it, or a conflict. */
-export function hasEffect(
-  { manifest }: SkillPackage,
+/**
+ * Returns the names of the layers that leave a trace in a composition: a file that is other with them, or a
+ * conflict.
+ */
+export function layersWithEffect(
   { files, conflicts, ownStructured }: Composition,
   release: (path: string) => TreeFile | null,
-): boolean {
-  const name = manifest.skill;
-  if (
-    conflicts.some(({ layers, authors = [], others = [] }) =>
-      [...layers, ...authors, ...others].includes(name),
-    )
-  ) {
-    return true;
+): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const { layers, authors = [], others = [] } of conflicts) {
+    for (const name of [...layers, ...authors, ...others]) found.add(name);
   }
-  return [...files].some(([path, { file, touches }]) => {
-    const own = touches.filter(({ layer }) => layer === name);
-    if (own.length === 0) return false;
+  for (const [path, { file, touches }] of files) {
     // All declarations become such a file at once, in the name of the first that declares something.
-    if (structuredKind(path, ownStructured) !== null) return !isSameFile(file, release(path));
-    return own.some(({ before, after }) => !isSameFile(before, after));
-  });
+    const isStructured = structuredKind(path, ownStructured) !== null;
+    const isOther = isStructured && !isSameFile(file, release(path));
+    for (const { layer, before, after } of touches) {
+      if (isStructured ? isOther : !isSameFile(before, after)) found.add(layer);
+    }
+  }
+  return found;
 }

@@ -1,8 +1,7 @@
 /** The character that each kind of marker line repeats. */
 const CHARACTERS = { ours: '<', base: '|', theirs: '=', end: '>' } as const;
 
-/** Any run of one marker character at the head of a line. */
-const RUN = /^(?:<+|\|+|=+|>+)/;
+const SIGNS = Object.values(CHARACTERS).join('');
 
 /** Says on a marker line that the side it names has no newline after its last line. */
 const NOTE = '(no newline at end)';
@@ -29,7 +28,11 @@ export function markerOf(line: string, size: number): Marker | null {
 
 /** Counts the equal marker characters that a line begins with. */
 export function markerRun(line: string): number {
-  return RUN.exec(line)?.[0].length ?? 0;
+  const sign = line[0] ?? ' ';
+  if (!SIGNS.includes(sign)) return 0;
+  let length = 1;
+  while (line[length] === sign) length++;
+  return length;
 }
 
 /** Tells whether a marker line, without its end, carries the note. */

@@ -20,7 +20,7 @@ import {
   type Rule,
   refineConflict,
 } from './lines/regions.ts';
-import { resolveSameChange } from './lines/same-change.ts';
+import { resolveSameChanges } from './lines/same-change.ts';
 import { mergeValue } from './merge-value.ts';
 import { isSound, resolveRegions } from './resolve-regions.ts';
 import { resolveRest } from './resolve-rest.ts';
@@ -79,10 +79,10 @@ export function mergeRegions(
   const whole = { texts, lines, format };
   const joined = disputeTwins(joinRepeats(alignRegions(texts), texts), whole);
   const disputed = disputeStrays(joined, texts, lines);
-  const keepsBreaks = format === 'markdown';
-  const agreed = disputed.map((region) => resolveSameChange(region, { texts, lines, keepsBreaks }));
+  const agreed = resolveSameChanges(disputed, { texts, lines, keepsBreaks: format === 'markdown' });
   // More of the same can be what the other side has a few lines further on.
-  const isOnce = disputeTwins(disputeRepeats(agreed, texts), whole) === agreed;
+  const isOnce =
+    agreed === disputed || disputeTwins(disputeRepeats(agreed, texts), whole) === agreed;
   const aligned = isOnce ? agreed : disputed;
   const resolved = format === null ? aligned : resolveRegions(aligned, texts, lines, format);
   const regions = resolved === aligned ? aligned : disputeRepeats(resolved, texts);
@@ -139,18 +139,15 @@ function toHunks(
   return hunks;
 }
 
-/** Merges lines with the same words in all three texts, which may still differ in their ends. */
+/** Merges lines with the same words in all three texts, which may still differ in their ends: then in length, too. */
 function mergeAligned(
   { base, ours, theirs }: Versions<Range>,
   lines: Versions<readonly string[]>,
 ): readonly string[] {
-  return lines.ours.slice(ours.start, ours.end).map((mine, offset) =>
-    mergeValue({
-      base: lines.base[base.start + offset] ?? mine,
-      ours: mine,
-      theirs: lines.theirs[theirs.start + offset] ?? mine,
-    }),
-  );
+  return lines.ours.slice(ours.start, ours.end).map((mine, offset) => {
+    const isChanged = mine.length !== lines.base[base.start + offset]?.length;
+    return isChanged ? mine : (lines.theirs[theirs.start + offset] ?? mine);
+  });
 }
 
 /** Puts the byte order mark first, whichever side of a conflict at the head is chosen later. */

@@ -1,23 +1,23 @@
 import type { Versions } from '../tree.ts';
-import { reopenInvalid } from './checks/invalid-merge.ts';
-import { usesLostImport } from './checks/lost-imports.ts';
+import { usesLostName } from './checks/lost-names.ts';
 import { checkPlaces } from './checks/misplaced.ts';
-import { sidesToCheck } from './checks/needs-syntax-check.ts';
+import { type Suspicion, suspicionOf } from './checks/needs-syntax-check.ts';
+import { createCheck, type DefectCheck, reopen } from './checks/reopen.ts';
 import { findSolvable } from './checks/solvable.ts';
 import { resolveEntries } from './entries/merge-entries.ts';
-import { entryReader } from './entries/reader.ts';
+import { type EntrySides, keepsNamesApart, openEntries } from './entries/reader.ts';
 import { yamlParts } from './entries/yaml-parts.ts';
 import type { Interned } from './lines/intern.ts';
-import { mapVersions } from './lines/line-ends.ts';
+import { mapVersions, NAMES } from './lines/line-ends.ts';
 import { linesOf } from './lines/region-lines.ts';
-import type { Region } from './lines/regions.ts';
+import type { Range, Region } from './lines/regions.ts';
 import { excerptOf } from './syntax/excerpt.ts';
 import { inspectYaml } from './syntax/faults/keys.ts';
-import { createDefectFinder, type Defect } from './syntax/faults/validate.ts';
-import { type Format, isLanguage } from './syntax/language.ts';
+import { type Format, isLanguage, type Language } from './syntax/language.ts';
 import { resolveConflicts } from './syntax/levels.ts';
+import { outlineOf } from './syntax/outline.ts';
 import { memoizeParse, type Parse } from './syntax/parse.ts';
-import { decodeLines, readSides } from './syntax/side.ts';
+import { decodeLines, readSides, type Sides } from './syntax/side.ts';
 
 /** Longer texts are merged by lines alone: no input is slow. */
 const MAX_LENGTH = 1 << 18;
@@ -25,19 +25,15 @@ const MAX_LENGTH = 1 << 18;
 const MAX_PARSED = 1 << 17;
 /** Nor resolved with one, which reads five texts and their tokens, where a check mostly reads one. */
 const MAX_RESOLVED = 1 << 16;
-/**
- * Characters that the checks of one text read, the versions of it among them. Counted and not timed, so that the same
- * texts merge alike on every machine.
- */
-const MAX_CHECKED = 5 << 17;
-/** A text is read around its changes first where that is at most one part in so many. */
-const MIN_CUT = 4;
+/** A text is read around its changes first where that is at most this part of it. */
+const MAX_KEPT = 0.8;
+/** Lines around a conflict that its answer may take in. */
+const CONTEXT = 44;
 /** Texts with more conflicts than this have little in common. */
 const MAX_CONFLICTS = 200;
 
-/** A merge that does not parse is a conflict, whatever the reason. */
-const UNTOLD = () => null;
-const BOTH_SIDES = ['ours', 'theirs'] as const;
+const OURS: Suspicion = { sides: ['ours'], names: null };
+const BOTH: Suspicion = { sides: ['ours', 'theirs'], names: null };
 
 type Lines = Versions<readonly string[]>;
 
@@ -80,13 +76,11 @@ export function isSound(
   const whole = { regions, texts, lines };
   const holds = (read: Omit<Read, 'parse'>) => (parse: Parse) => {
     if (!isShort(read.lines, format)) return false;
-    const readInputs = () => mapVersions(read.lines, decodeLines);
-    const findDefect = createDefectFinder(format, readInputs, parse, UNTOLD);
     const disputeMisplaced = checkPlaces(read.texts, read.lines, format, parse);
-    const isFine = (some: readonly Region[]) => format === 'yaml' && isFineYaml(some, read);
-    const check = { lines: read.lines, findDefect, isFine, budget: { left: MAX_CHECKED } };
-    if (reopen(disputeMisplaced(read.regions), ['ours'], check) !== read.regions) return false;
-    return !isLanguage(format) || !usesLostImport(mergedLines(read), read.lines, format, parse);
+    const isFine = findFine(read, openEntries(read.texts, format), format);
+    const check = createCheck({ lines: read.lines, format, parse }, isFine);
+    if (reopen(disputeMisplaced(read.regions), OURS, check) !== read.regions) return false;
+    return !isLanguage(format) || !usesLostName(read.regions, read.lines, format, parse);
   };
   if (!isLanguage(format)) return holds(whole)(memoizeParse());
   const excerpt = excerptOf(regions, texts, lines);
@@ -101,15 +95,27 @@ function isShort(lines: Lines, format: Format): boolean {
 /** Tells whether a clean merge has no defect around its changes; one that is found there can be the cut's. */
 function isSoundYaml(aligned: readonly Region[], texts: Interned, lines: Lines): boolean {
   if (aligned.some(isConflict) || !isShort(lines, 'yaml')) return false;
-  const excerpt = excerptOf(aligned, texts, lines, { partsOf: yamlParts });
+  const excerpt = excerptOf(aligned, texts, lines, { partsIn: yamlParts });
   const isCut = excerpt.regions !== aligned;
   return isCut && resolveRead({ ...excerpt, parse: memoizeParse() }, 'yaml') === excerpt.regions;
 }
 
-/** Tells whether a merge has no fault and no name twice around its changes; false where that is much of it. */
+/** Makes a test for {@link DefectCheck}. */
+function findFine(
+  read: Omit<Read, 'parse'>,
+  entries: EntrySides | null,
+  format: Format,
+): DefectCheck['isFine'] {
+  if (format === 'yaml') return (regions) => isFineYaml(regions, read);
+  // Of keys with their values more is a key than can be put in.
+  if (entries === null || format === 'keyed-lines') return () => false;
+  return (regions) => keepsNamesApart(regions, entries);
+}
+
+/** Tells whether a merge has no fault and no name twice around its changes; false where that is most of it. */
 function isFineYaml(regions: readonly Region[], { texts, lines }: Omit<Read, 'parse'>): boolean {
-  const excerpt = excerptOf(regions, texts, lines, { partsOf: yamlParts });
-  if (excerpt.lines.base.length * MIN_CUT > lines.base.length) return false;
+  const excerpt = excerptOf(regions, texts, lines, { partsIn: yamlParts });
+  if (excerpt.lines.base.length > MAX_KEPT * lines.base.length) return false;
   const { fault, duplicates } = inspectYaml(decodeLines(mergedLines(excerpt)));
   return fault === null && duplicates.length === 0;
 }
@@ -143,92 +149,80 @@ type Read = {
   readonly parse: Parse;
 };
 
+type Solving = { readonly lines: Lines; readonly language: Language; readonly parse: Parse };
+
 function resolveRead(whole: Read, format: Format): readonly Region[] {
   const { regions: aligned, texts, lines, parse } = whole;
   if (!isShort(lines, format)) return aligned;
   if (aligned.filter(isConflict).length > MAX_CONFLICTS) return aligned;
   const language = isLanguage(format) ? format : null;
-  const read = () => (language === null ? null : readSides(lines, language, parse));
-  // Reads the sides with their tokens first where a conflict needs them: the checks below reuse that parse.
-  const isResolved = Object.values(lines).every((side) => lengthOf(side) <= MAX_RESOLVED);
+  const isResolved =
+    language !== null && Object.values(lines).every((side) => lengthOf(side) <= MAX_RESOLVED);
   const mayBeSolved = findSolvable(lines);
   const isSolvable = (region: Region) => isResolved && isConflict(region) && mayBeSolved(region);
-  const sides = aligned.some(isSolvable) ? read() : null;
   const disputeMisplaced = checkPlaces(texts, lines, format, parse);
   const regions = disputeMisplaced(aligned);
-  const suspectSides = sidesToCheck(regions, lines, format);
-  const budget = { left: MAX_CHECKED, isProposal: false };
-  const readInputs = () => {
-    for (const side of Object.values(lines)) budget.left -= lengthOf(side);
-    // A proposal counts for nothing once the budget is spent.
-    return budget.isProposal && budget.left <= 0 ? null : mapVersions(lines, decodeLines);
-  };
-  const findDefect = createDefectFinder(format, readInputs, parse, UNTOLD);
-  const isFine = (some: readonly Region[]) => format === 'yaml' && isFineYaml(some, whole);
-  const check = { lines, findDefect, isFine, budget };
-  const holds = (some: readonly Region[], sides: readonly ('ours' | 'theirs')[]) => {
+  const suspicion = suspicionOf(regions, lines, format);
+  const entries = openEntries(texts, format);
+  const check = createCheck({ lines, format, parse }, findFine(whole, entries, format));
+  const { budget } = check;
+  const holds = (some: readonly Region[], suspicion: Suspicion) => {
     budget.isProposal = true;
-    const isSame = reopen(some, sides, check) === some;
+    const isSame = reopen(some, suspicion, check) === some;
     budget.isProposal = false;
     return isSame && budget.left > 0;
   };
   if (language !== null && regions.some(isSolvable)) {
-    const resolved = resolveConflicts(regions, sides ?? read(), language, isSolvable);
+    const resolved = resolveSolvable(regions, isSolvable, { lines, language, parse });
     const isAnyResolved = resolved.some(({ kind }) => kind === 'resolved');
     // An insertion can be right for the lines around it, and wrong for the file.
-    const checkedSides = resolved.some(isConflict) ? suspectSides : (['ours'] as const);
-    const hasImports = () =>
-      resolved.some(isConflict) ||
-      !usesLostImport(mergedLines({ regions: resolved, lines }), lines, language, parse);
+    const suspected = resolved.some(isConflict)
+      ? suspicion
+      : { sides: OURS.sides, names: suspicionOf(resolved, lines, format).names };
+    const hasNames = () =>
+      resolved.some(isConflict) || !usesLostName(resolved, lines, language, parse);
     const isValid = () =>
-      holds(resolved, checkedSides) && disputeMisplaced(resolved) === resolved && hasImports();
+      holds(resolved, suspected) && disputeMisplaced(resolved) === resolved && hasNames();
     if (isAnyResolved && isValid()) return resolved;
   }
-  const reader = entryReader(format);
-  if (reader !== null) {
-    const resolved = resolveEntries(regions, lines, reader);
-    const sides = resolved.some(isConflict) ? BOTH_SIDES : (['ours'] as const);
-    if (resolved !== regions && holds(resolved, sides)) return resolved;
+  if (entries !== null) {
+    const resolved = resolveEntries(regions, texts, entries);
+    const suspected = resolved.some(isConflict) ? BOTH : OURS;
+    if (resolved !== regions && holds(resolved, suspected)) return resolved;
   }
-  return reopen(regions, suspectSides, check);
+  return reopen(regions, suspicion, check);
 }
 
-type DefectCheck = {
-  readonly lines: Lines;
-  readonly findDefect: (merged: string) => Defect | null;
-  /** Tells that there is no defect, where that takes less than to look for one; else false. */
-  readonly isFine: (regions: readonly Region[]) => boolean;
-  /** The characters that may still be read. */
-  readonly budget: { left: number };
-};
-
-/**
- * Returns the regions, in dispute where a defect is brought in when conflicts are decided for one of the
- * sides. Once the budget is spent nothing more is looked for; what was found stays in dispute.
- */
-function reopen(
+/** Resolves with a parser that reads no more than what is around each conflict, and the heads of what that is in. */
+function resolveSolvable(
   regions: readonly Region[],
-  sides: readonly ('ours' | 'theirs')[],
-  check: DefectCheck,
+  isSolvable: (region: Region) => boolean,
+  { lines, language, parse }: Solving,
 ): readonly Region[] {
-  const { lines, findDefect, isFine, budget } = check;
-  const isOpen = regions.some(isConflict);
-  for (const side of sides) {
-    if (budget.left <= 0) return regions;
-    const filled = regions.map(
-      (region): Region => (isConflict(region) ? { ...region, kind: side } : region),
-    );
-    if (isFine(filled)) continue;
-    const merged = decodeLines(filled.flatMap((region) => linesOf(region, lines)));
-    budget.left -= merged.length;
-    const defect = findDefect(merged);
-    // A side that does not fit the lines around a conflict may fit with other words.
-    if (defect === null || (defect.kind === 'syntax' && isOpen)) continue;
-    const disputed = reopenInvalid(defect, { regions, filled, lines });
-    // Each round joins regions, so there is a last one.
-    return disputed.length < regions.length ? reopen(disputed, BOTH_SIDES, check) : disputed;
-  }
-  return regions;
+  const wanted = regions.filter(isSolvable);
+  const outlines = mapVersions(NAMES, (name) =>
+    outlineOf(
+      lines[name],
+      wanted.map(({ [name]: { start, end } }) => ({ start: start - CONTEXT, end: end + CONTEXT })),
+    ),
+  );
+  const solve = (read: Sides | null) => resolveConflicts(regions, read, language, isSolvable);
+  const sides = readSides(outlines, language, parse);
+  const resolved = sides === null ? null : solve(sides);
+  // An answer for more lines than a conflict has would be without those that were not read.
+  const isRead = (region: Region) =>
+    region.kind !== 'resolved' ||
+    Object.values(NAMES).every((name) => isSame(outlines[name], lines[name], region[name]));
+  return resolved?.every(isRead) ? resolved : solve(readSides(lines, language, parse));
+}
+
+function isSame(
+  some: readonly string[],
+  others: readonly string[],
+  { start, end }: Range,
+): boolean {
+  for (let line = start; line < end; line++) if (some[line] !== others[line]) return false;
+  return true;
 }
 
 function mergedLines({ regions, lines }: Pick<Read, 'regions' | 'lines'>): readonly string[] {

@@ -5,8 +5,9 @@ import { sideWithAllWords } from './lines/contained-words.ts';
 import type { Interned } from './lines/intern.ts';
 import { mapVersions, NAMES } from './lines/line-ends.ts';
 import { contentOf } from './lines/lines.ts';
+import { findMissed, type IsMissed } from './lines/missed-words.ts';
 import type { Region, Rule } from './lines/regions.ts';
-import { sortedMerger } from './lines/sorted-lines.ts';
+import { mergeSorted } from './lines/sorted-lines.ts';
 import { findLiterals, mergeSpace } from './merge-space.ts';
 import type { Format } from './syntax/language.ts';
 
@@ -25,16 +26,20 @@ export function resolveRest(
   lines: Lines,
   format: Format | null,
 ): readonly Region[] | null {
-  const text = { format, isText: findTexts(lines), mergeSorted: sortedMerger(lines) };
+  const isKnown = (line: string) => texts.base.includes(texts.numbers.get(line) ?? -1);
+  const text = { format, isText: findTexts(lines), isKnown, isMissed: findMissed(lines) };
   const resolved: Region[] = [];
   let isAny = false;
+  // In a text for people what is put in goes on from the line beside it.
+  const partsOf = (region: Region) =>
+    format === 'markdown' ? null : partInsertion(region, texts, lines, text.isMissed);
   for (const region of regions) {
     if (region.kind !== 'conflict') {
       resolved.push(region);
       continue;
     }
     const answer = answerFor(region, lines, text);
-    const parts = answer === null ? partInsertion(region, texts, lines) : [answer];
+    const parts = answer === null ? partsOf(region) : [answer];
     if (parts === null) return null;
     resolved.push(...parts);
     isAny = true;
@@ -48,13 +53,15 @@ type IsText = (place: Versions<{ readonly start: number }>) => boolean;
 type Text = {
   readonly format: Format | null;
   readonly isText: IsText;
-  readonly mergeSorted: ReturnType<typeof sortedMerger>;
+  /** Tells whether the base has a line. */
+  readonly isKnown: (line: string) => boolean;
+  readonly isMissed: IsMissed;
 };
 
 function answerFor(
   { base, ours, theirs }: Region,
   lines: Lines,
-  { format, isText, mergeSorted }: Text,
+  { format, isText, isKnown, isMissed }: Text,
 ): Region | null {
   const place = { base, ours, theirs };
   const said = mapVersions(NAMES, (name) =>
@@ -65,13 +72,15 @@ function answerFor(
   // Blocks of text in YAML, and steps of which each is told by several lines.
   if (format === 'yaml') return null;
   const answers: readonly [Rule, (said: Lines) => readonly string[] | null][] = [
-    ['space', (some) => (isText(place) ? null : mergeSpace(some))],
-    ['adjacent', (some) => (format === 'markdown' ? null : mergeAdjacent(some))],
-    ['sorted', () => (format === 'markdown' ? null : mergeSorted(place))],
+    ['space', mergeSpace],
+    ['adjacent', (some) => (format === 'markdown' ? null : mergeAdjacent(some, isKnown, isMissed))],
+    ['sorted', () => (format === 'markdown' ? null : mergeSorted(place, lines, isMissed))],
   ];
   for (const [rule, merge] of answers) {
     const merged = merge(said);
-    if (merged !== null) return { ...place, kind: 'resolved', rule, lines: merged };
+    // To know where texts are takes the whole file, so it is asked last.
+    if (merged !== null && (rule !== 'space' || !isText(place)))
+      return { ...place, kind: 'resolved', rule, lines: merged };
   }
   return null;
 }

@@ -64,6 +64,22 @@ test('the edit at the new place is chosen at both places, or at none', async () 
   expect(codebase.read('src/app.js')).toBe(`begin();\n${REST}${EDITED}end();\n`);
 });
 
+test('an edit at the end of what is further in than the lines below it is offered as well', async () => {
+  const block =
+    'function run(x) {\n  if (x) {\n    open(x);\n    check(x);\n    prepare(x);\n    store(x);\n  }\n  close(x);\n}\n';
+  const rest = Array.from({ length: 12 }, (_, at) => `step(${at});\n`).join('');
+  const edited = block.replace('store(x)', 'store(x, 2)');
+  const base = `begin();\n${block}${rest}end();\n`;
+  await using codebase = temporaryCodebase({ 'src/a.js': base }, { git: true });
+  const change = (text: string) => ({ modify: { 'src/a.js': [base, text] as const } });
+  addSkill(codebase, 'mover', change(`begin();\n${rest}${block}end();\n`));
+  addSkill(codebase, 'writer', change(`begin();\n${edited}${rest}end();\n`));
+  expect((await codebase.claw('apply', 'mover', 'writer')).code).toBe(3);
+  expect((await codebase.claw('resolve', 'src/a.js', '--choose', 'moved')).json.error).toBe(null);
+  expect((await codebase.claw('continue')).code).toBe(0);
+  expect(codebase.read('src/a.js')).toBe(`begin();\n${rest}${edited}end();\n`);
+});
+
 test('functions that changed places are one question, with the same choice', async () => {
   const one = 'export function one() {\n  first();\n  second();\n  return 1;\n}\n';
   const two = 'export function two() {\n  third();\n  fourth();\n  return 2;\n}\n';

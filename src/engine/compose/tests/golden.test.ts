@@ -13,7 +13,7 @@ import type { Tree, TreeFile } from '../../tree.ts';
 import { checkCollisionsOf } from '../collisions.ts';
 import { compose } from '../compose.ts';
 import type { Composition } from '../composition.ts';
-import { hasEffect } from '../effect.ts';
+import { layersWithEffect } from '../effect.ts';
 import { renamesOf } from '../files/renames.ts';
 import { OWNER, planTree } from '../plan.ts';
 import { type KnownAnswers, NO_ANSWERS } from '../resolve-conflict.ts';
@@ -136,6 +136,7 @@ function planCase(given: GoldenCase, answers: KnownAnswers): PlannedOutcome {
   expect(changes.size).toBe(plan.changes.length);
   for (const change of plan.changes) expect(change.before).toEqual(before(change.path));
   const layers = refreshCustomisationBases(ordered, target, pathMaps);
+  const effective = layersWithEffect(target, release);
   return {
     kind: 'planned',
     plan,
@@ -149,7 +150,7 @@ function planCase(given: GoldenCase, answers: KnownAnswers): PlannedOutcome {
     rewritten: rewrittenOf(ordered, layers),
     adopted: alreadyPresentPaths(target, { disk: before, published }),
     idle: layers
-      .filter((layer) => hasChanges(layer.manifest) && !hasEffect(layer, target, release))
+      .filter(({ manifest }) => hasChanges(manifest) && !effective.has(manifest.skill))
       .map(({ manifest }) => manifest.skill),
   };
 }

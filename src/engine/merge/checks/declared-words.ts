@@ -3,10 +3,14 @@ const KEYWORD =
   'public|private|protected|readonly|async|declare|abstract|override';
 /** Matches a word in the position of a declared name: what may precede it, the word, what may follow. */
 const DECLARED = new RegExp(
-  `(?:^|[{[,;*"'#]|\\.{3}|\\b(?<word>${KEYWORD})\\s)\\s*(?<name>[\\w$\\x80-\\uffff]+)["']?` +
+  `(?:^|[{[,;*"'#]|\\.{3}|\\b(${KEYWORD})\\s)\\s*([\\w$\\x80-\\uffff]+)["']?` +
     `(?=\\s*(?:$|[:=,};<?!{\\])]|\\((?!["'\`])|(?:as|from|extends|implements|of|in)\\b))`,
   'g',
 );
+/** Matches a key in quotes whose letters no name has. */
+const QUOTED =
+  /(?:^|[{,;]|\b(?:get|set|static|async|readonly)\s)\s*(?:"([^"\\]+)"|'([^'\\]+)')(?=\s*[?!]?[:(=])/g;
+const NAME = /^[\w$\x80-\uffff]+$/;
 /** Matches things without a name that may occur once: the label of a case, the default export. */
 const LABEL = /\bcase\s+([^:]+):|\bexport\s+(default|=)/g;
 /**
@@ -39,21 +43,24 @@ export type DeclaredWord = {
 export function declaredWords(line: string): readonly DeclaredWord[] {
   const trimmed = line.trim();
   const indent = line.length - line.trimStart().length;
-  const labels = [...trimmed.matchAll(LABEL)].map(({ 1: label, 2: word, index }): DeclaredWord => {
-    const name = label?.trim() ?? word ?? '';
-    const column = indent + index;
-    return {
-      name,
-      word: '',
-      key: `${indent} ${name}`,
-      column,
-      isParameter: false,
-      isMember: false,
-    };
-  });
+  const mayHaveLabel = trimmed.includes('case') || trimmed.includes('export');
+  const labels = [...(mayHaveLabel ? trimmed.matchAll(LABEL) : [])].map(
+    ({ 1: label, 2: word, index }): DeclaredWord => {
+      const name = label?.trim() ?? word ?? '';
+      const column = indent + index;
+      return {
+        name,
+        word: '',
+        key: `${indent} ${name}`,
+        column,
+        isParameter: false,
+        isMember: false,
+      };
+    },
+  );
   const declared = [...trimmed.matchAll(DECLARED)].flatMap((found): DeclaredWord[] => {
-    const { name = '', word = '' } = found.groups ?? {};
-    const start = found.index + found[0].lastIndexOf(name);
+    const [whole, word = '', name = ''] = found;
+    const start = found.index + whole.lastIndexOf(name);
     const rest = trimmed.slice(start + name.length);
     if (!isName(name, word, rest)) return [];
     const isParameter = word === '' && /^\s*=>/.test(rest);
@@ -61,7 +68,18 @@ export function declaredWords(line: string): readonly DeclaredWord[] {
     const key = `${indent} ${word} ${name}`;
     return [{ name, word, key, column: indent + start, isParameter, isMember }];
   });
-  return [...labels, ...declared];
+  return [...labels, ...declared, ...quotedWords(trimmed, indent)];
+}
+
+function quotedWords(line: string, indent: number): readonly DeclaredWord[] {
+  if (!/["']/.test(line)) return [];
+  return [...line.matchAll(QUOTED)].flatMap(({ 0: found, 1: double, 2: single, index }) => {
+    const name = double ?? single ?? '';
+    if (NAME.test(name)) return [];
+    const column = indent + index + found.indexOf(name);
+    const key = `${indent}  ${name}`;
+    return [{ name, word: '', key, column, isParameter: false, isMember: false }];
+  });
 }
 
 function isName(name: string, word: string, rest: string): boolean {

@@ -3,24 +3,25 @@ import { mapVersions, NAMES } from '../lines/line-ends.ts';
 import { linesOf } from '../lines/region-lines.ts';
 import type { Range, Region } from '../lines/regions.ts';
 import type { Defect } from '../syntax/faults/validate.ts';
-import { decodeLines } from '../syntax/side.ts';
 
-/** Regions, the same with one side in place of their conflicts, and the lines they are ranges of. */
+/** Regions, the same with one side in place of their conflicts, the text that was read of them, and their lines. */
 type Filled = {
   readonly regions: readonly Region[];
   readonly filled: readonly Region[];
+  /** Has a line for each line of the merge; what was not looked at may be blank. */
+  readonly text: string;
   readonly lines: Versions<readonly string[]>;
 };
 
 /** Returns the regions with those that brought a defect in joined into conflicts, as small as they can be. */
 export function reopenInvalid(
   defect: Defect,
-  { regions, filled, lines }: Filled,
+  { regions, filled, text, lines }: Filled,
 ): readonly Region[] {
   const changed = indicesOf(regions, ({ kind }) => kind !== 'all');
   const all = { start: Math.min(...changed), end: Math.max(...changed) + 1 };
   if (defect.kind === 'syntax') return joinRegions(regions, [all]);
-  const regionAt = regionFinder(filled, lines);
+  const regionAt = regionFinder(filled, text, lines);
   const stretches = defect.duplicates.map(({ places }) => {
     const indices = [...new Set(places.map(regionAt))];
     return nearestPair(filled, indices) ?? all;
@@ -42,17 +43,21 @@ function nearestPair(regions: readonly Region[], indices: readonly number[]): Ra
   return nearest ?? null;
 }
 
-/** Finds the region that contains an offset of the merged text. */
+/** Finds the region that contains an offset of the text that was read. */
 function regionFinder(
   regions: readonly Region[],
+  text: string,
   lines: Versions<readonly string[]>,
 ): (offset: number) => number {
-  let length = 0;
+  let count = 0;
   const ends = regions.map((region) => {
-    length += decodeLines(linesOf(region, lines)).length;
-    return length;
+    count += linesOf(region, lines).length;
+    return count;
   });
-  return (offset) => ends.findIndex((end) => offset < end);
+  return (offset) => {
+    const line = text.slice(0, offset).split('\n').length - 1;
+    return ends.findIndex((end) => line < end);
+  };
 }
 
 /** Returns the regions with each stretch of them joined into one conflict. */

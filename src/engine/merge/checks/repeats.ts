@@ -62,18 +62,41 @@ function disputeOnce(regions: readonly Region[], texts: Interned): readonly Regi
 }
 
 function brokenStretches(regions: readonly Region[], texts: Interned): readonly Range[] {
-  const merged = mergedLines(regions, texts);
+  let merged: Merged | undefined;
+  const readMerged = () => {
+    merged ??= mergedLines(regions, texts);
+    return merged;
+  };
   const isWord = findWords(texts);
-  return [...brokenBlocks(regions, merged, texts)].flatMap((block) => {
-    const stretches = stretchesOf(block, regions, merged);
+  let whole: Shared | null = null;
+  let known = new Map<Region | undefined, boolean>();
+  // Most blocks are parts of the one before, whose whole takes time to read.
+  const isAllOfWhole = (region: Region | undefined, block: Shared) => {
+    if (whole === null || !isPartOf(block, whole)) {
+      whole = largestBlock(block, texts);
+      known = new Map();
+    }
+    const answer = known.get(region) ?? isAllOf(region, whole, { texts, isWord });
+    known.set(region, answer);
+    return answer;
+  };
+  return [...brokenBlocks(regions, texts, readMerged)].flatMap((block) => {
+    const stretches = stretchesOf(block, regions, readMerged());
     if (block.merged.length === 0) return stretches;
-    const whole = largestBlock(block, texts);
     return stretches.filter(
       ({ start, end }) =>
         linesWithin(regions.slice(start + 1, end - 1)) <= MAX_APART ||
-        [regions[start], regions[end - 1]].some((one) => isAllOf(one, whole, { texts, isWord })),
+        [regions[start], regions[end - 1]].some((one) => isAllOfWhole(one, block)),
     );
   });
+}
+
+/** Tells whether a block is within another one, at the same places. */
+function isPartOf(block: Shared, whole: Shared): boolean {
+  const isSame = block.ours - block.theirs === whole.ours - whole.theirs;
+  return (
+    isSame && block.ours >= whole.ours && block.ours + block.length <= whole.ours + whole.length
+  );
 }
 
 function linesWithin(regions: readonly Region[]): number {
@@ -160,7 +183,7 @@ function resolveContained(region: Region, texts: Interned): Region {
   // Where both sides only inserted, the order of their further lines is unknown.
   if (base.length === 0) return region;
   const holds = (one: Int32Array, other: Int32Array) =>
-    one.length - base.length >= MIN_INSERTED && isWithin(base, one, other);
+    one.length - base.length >= MIN_INSERTED && isWithin(base, one, other, texts.contents);
   const isOurs = holds(theirs, ours);
   // Each may have the block of the other at the other end of its own: then nothing tells which.
   if (isOurs === holds(ours, theirs)) return region;

@@ -14,8 +14,8 @@ const MEMBERS = /(?:^|\s)(?:class|interface|enum)\s[^;]*$/;
 /** The end of what is before an object. */
 const OBJECT = /(?:[=([,:?&|]|\breturn|\bdefault)\s*$/;
 const VAR = /\bvar\b/;
-/** Lines from the end of a function's parameters to its body. */
-const MAX_HEAD = 2;
+/** Lines from the end of a function's parameters to its body, with a type between them. */
+const MAX_HEAD = 12;
 
 /**
  * Makes a test of two places that declare one name: whether it may be the same scope or list, by the brackets between

@@ -15,8 +15,8 @@ type Head = { readonly number: number; readonly place: number };
 /** The steps that are left, and the occurrences of each line in a version. */
 type Search = {
   steps: number;
-  /** The indentation of each different line by its number, -1 for a blank one: most are met again and again. */
-  readonly depths: Int32Array;
+  /** The indentation of each different line by its number, -1 for a blank one: some are met again and again. */
+  readonly depthOf: (number: number) => number;
   readonly counts: (name: keyof Versions<unknown>) => Int32Array;
   /** True if one side left a line of the base where it was. */
   readonly isPaired: (place: number, name: Name) => boolean;
@@ -45,9 +45,12 @@ export function disputeStrays(
 ): readonly Region[] {
   const isPaired = (place: number, name: Name) =>
     regions.some(({ kind, base }) => kind !== name && base.start <= place && place < base.end);
-  const depths = new Int32Array(texts.size);
-  for (const [content, number] of texts.numbers) depths[number] = depthOf(content) ?? -1;
-  const search = { steps: MAX_STEPS, depths, counts: lineCounts(texts), isPaired };
+  const search = {
+    steps: MAX_STEPS,
+    depthOf: lineDepths(texts),
+    counts: lineCounts(texts),
+    isPaired,
+  };
   const stretches: Range[] = [];
   // The last region before the present one in which that side, or both, did something.
   const last = { ours: -1, theirs: -1 };
@@ -152,7 +155,7 @@ function headsApart(
     search.steps--;
     one--;
     other--;
-    indent = indentAbove(at(search.depths, number), base.lines[one], indent);
+    indent = indentAbove(search.depthOf(number), base.lines[one], indent);
   }
   if (indent === 0 && from.indent > 0) return { base: [], moved: [] };
   return { base: headsOf(base, one, indent, search), moved: headsOf(moved, other, indent, search) };
@@ -170,7 +173,7 @@ function headsOf(
   for (let index = place - 1; index >= 0 && search.steps > 0; index--) {
     search.steps--;
     const number = at(numbers, index);
-    const own = at(search.depths, number);
+    const own = search.depthOf(number);
     if (depth === 0) {
       if (own < 0) break;
       heads.push({ number, place: index });
@@ -202,6 +205,15 @@ function depthOf(line: string): number | null {
   return first === '}' || first === ')' || first === ']' ? indent + 1 : indent;
 }
 
+function lineDepths({ contents, size }: Interned): (number: number) => number {
+  // Two more than the depth, as 0 is one that is not known yet.
+  const known = new Int32Array(size);
+  return (number) => {
+    if (known[number] === 0) known[number] = 2 + (depthOf(contents[number] ?? '') ?? -1);
+    return at(known, number) - 2;
+  };
+}
+
 /** Counts the occurrences of each line in a version, at the first use. */
 function lineCounts(texts: Interned): (name: keyof Versions<unknown>) => Int32Array {
   const known = new Map<string, Int32Array>();
@@ -209,7 +221,11 @@ function lineCounts(texts: Interned): (name: keyof Versions<unknown>) => Int32Ar
     const counted = known.get(name);
     if (counted !== undefined) return counted;
     const counts = new Int32Array(texts.size);
-    for (const line of texts[name]) counts[line] = at(counts, line) + 1;
+    const lines = texts[name];
+    for (let place = 0; place < lines.length; place++) {
+      const line = at(lines, place);
+      counts[line] = at(counts, line) + 1;
+    }
     known.set(name, counts);
     return counts;
   };

@@ -3,7 +3,8 @@ import { at } from '../lines/edits.ts';
 import type { Interned } from '../lines/intern.ts';
 import { mapVersions, NAMES } from '../lines/line-ends.ts';
 import { isEqual, type Range, type Region } from '../lines/regions.ts';
-import { holdsRun, isWithin } from '../lines/same-change.ts';
+import { isInSameBlock } from '../lines/same-block.ts';
+import { isWithin, runsOf } from '../lines/same-change.ts';
 import type { Format } from '../syntax/language.ts';
 import { joinRegions } from './invalid-merge.ts';
 import { findWords } from './places.ts';
@@ -17,6 +18,13 @@ type Texts = {
   readonly texts: Interned;
   readonly lines: Versions<readonly string[]>;
   readonly format: Format | null;
+};
+
+/** What tells whether two changes are twins: the lines between them, and the content of each line by its number. */
+type Beside = {
+  readonly between: readonly number[];
+  readonly contents: readonly string[];
+  readonly isWord: (line: number) => boolean;
 };
 
 /** Lines of one side, and how many of them the base does not have. */
@@ -50,8 +58,11 @@ export function disputeTwins(
       if (other.kind !== region.kind && (other.kind === 'ours' || other.kind === 'theirs')) {
         const between = regions.slice(start + 1, index);
         const isTwin =
-          areTwins(broughtBy(region, texts), broughtBy(other, texts), words) &&
-          ![region, other].some((one) => isOfOtherSection(one, between));
+          areTwins(broughtBy(region, texts), broughtBy(other, texts), {
+            between: between.flatMap(({ ours }) => [...texts.ours.subarray(ours.start, ours.end)]),
+            contents: texts.contents,
+            isWord: words,
+          }) && ![region, other].some((one) => isOfOtherSection(one, between));
         return isTwin ? [{ start, end: index + 1 }] : [];
       }
       apart += Math.max(other.ours.end - other.ours.start, other.theirs.end - other.theirs.start);
@@ -91,20 +102,35 @@ function broughtBy(region: Region, texts: Interned): Brought {
   return { lines, grown: lines.length - (region.base.end - region.base.start) };
 }
 
-/** Tells whether one of two changes only inserts, and all that it inserts, brackets around it apart, is in the other. */
-function areTwins(one: Brought, other: Brought, isWord: (line: number) => boolean): boolean {
+/**
+ * Tells whether one of two changes only inserts, and all that it inserts, brackets around it apart, is in the other, in
+ * the same block.
+ */
+function areTwins(first: Brought, second: Brought, { between, contents, isWord }: Beside): boolean {
+  const read = (numbers: Iterable<number>) => Array.from(numbers, (line) => contents[line] ?? '');
   const isIn = (inserted: Brought, text: Brought) => {
     if (inserted.grown < inserted.lines.length) return false;
     const core = coreOf(inserted.lines, isWord);
-    return core.length > 0 && text.grown >= core.length && holdsRun(text.lines, core);
+    const { length } = core.lines;
+    if (length === 0 || text.grown < length) return false;
+    const places = runsOf(text.lines, core.lines);
+    // The nearest one has the fewest lines between.
+    const place = inserted === first ? places[0] : places.at(-1);
+    if (place === undefined) return false;
+    const [head, tail] =
+      inserted === first
+        ? [inserted.lines.subarray(core.end), text.lines.subarray(0, place)]
+        : [text.lines.subarray(place + length), inserted.lines.subarray(0, core.start)];
+    return isInSameBlock(read([...head, ...between, ...tail]), read(core.lines));
   };
-  return isIn(one, other) || isIn(other, one);
+  return isIn(first, second) || isIn(second, first);
 }
 
-/** Returns lines without those at their head and tail that have no letter or digit. */
-function coreOf(lines: Int32Array, isWord: (line: number) => boolean): Int32Array {
-  const start = lines.findIndex(isWord);
-  return start < 0 ? lines.subarray(0, 0) : lines.subarray(start, lines.findLastIndex(isWord) + 1);
+/** Returns lines without those at their head and tail that have no letter or digit, and where they are. */
+function coreOf(lines: Int32Array, isWord: (line: number) => boolean) {
+  const start = Math.max(0, lines.findIndex(isWord));
+  const end = lines.findLastIndex(isWord) + 1;
+  return { start, end, lines: lines.subarray(start, end) };
 }
 
 function takeOnce(region: Region, texts: Interned): Region {
@@ -112,8 +138,8 @@ function takeOnce(region: Region, texts: Interned): Region {
     texts[name].subarray(region[name].start, region[name].end),
   );
   if (isEqual(ours, theirs)) return { ...region, kind: 'both' };
-  const isOurs = isWithin(base, theirs, ours);
+  const isOurs = isWithin(base, theirs, ours, texts.contents);
   // Equal lines can make both readings right: then nothing tells which is.
-  if (isOurs === isWithin(base, ours, theirs)) return region;
+  if (isOurs === isWithin(base, ours, theirs, texts.contents)) return region;
   return { ...region, kind: isOurs ? 'ours' : 'theirs' };
 }

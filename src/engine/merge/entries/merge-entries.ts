@@ -1,18 +1,20 @@
 import type { Versions } from '../../tree.ts';
+import type { Interned } from '../lines/intern.ts';
 import { mapVersions, NAMES } from '../lines/line-ends.ts';
-import { contentOf } from '../lines/lines.ts';
-import { linesOf } from '../lines/region-lines.ts';
 import type { Range, Region } from '../lines/regions.ts';
 import { type Stretch, stretchesAround, takeStretch } from '../lines/widen.ts';
 import { type Order, orderOfNames } from '../sorted-names.ts';
-import type { Entry, EntryReader } from './entry.ts';
+import type { Entry } from './entry.ts';
+import type { EntrySides } from './reader.ts';
 
-type Lines = Versions<readonly string[]>;
+/** An anchor of YAML, or a number that is a value. */
+const MARK = /(?<=[:-]\s*)&[\w-]+|(?<=[=:]\s*["']?)\d{4,}(?=["']?\s*$)/;
+
 type Text = {
   readonly lines: readonly string[];
   readonly entries: readonly Entry[];
-  /** The names of all entries. */
-  readonly names: ReadonlySet<string>;
+  /** Tells whether there is an entry of this name. */
+  readonly hasName: (entry: Entry) => boolean;
 };
 /** The entries that one side put before each entry of the base in a stretch, and after the last one. */
 type Gaps = readonly (readonly Entry[])[];
@@ -28,22 +30,22 @@ type Compared = { readonly gaps: Gaps; readonly kept: readonly Entry[] };
  */
 export function resolveEntries(
   regions: readonly Region[],
-  lines: Lines,
-  read: EntryReader,
+  numbered: Interned,
+  sides: EntrySides,
 ): readonly Region[] {
-  if (!regions.some(({ kind }) => kind === 'conflict')) return regions;
-  const contents = mapVersions(lines, (side) => side.map(contentOf));
-  const texts = mapVersions(contents, (side) => ({ lines: side, entries: read(side) }));
+  const open = new Set(regions.filter((region) => isInsertion(region, numbered)));
+  if (open.size === 0) return regions;
+  const texts = mapVersions(NAMES, sides.of);
   if (Object.values(texts).some(({ entries }) => entries === null)) return regions;
-  const known = mapVersions(texts, ({ lines: side, entries }): Text => {
-    return { lines: side, entries: entries ?? [], names: new Set(entries?.map(nameOf)) };
+  const known = mapVersions(texts, ({ lines, entries }): Text => {
+    return { lines, entries: entries ?? [], hasName: findNames(entries ?? []) };
   });
-  const borders = mapVersions(known, ({ entries, lines: side }) => {
-    return new Set([...entries.map(({ start }) => start), side.length]);
-  });
+  const borders = mapVersions(known, ({ entries, lines: side }) => ({
+    has: (line: number) => line === side.length || entries[placeOf(entries, line)]?.start === line,
+  }));
   const widened = [...regions];
-  let candidates: readonly Candidate[] = regions.flatMap(({ kind }, index) => {
-    if (kind !== 'conflict') return [];
+  let candidates: readonly Candidate[] = regions.flatMap((region, index) => {
+    if (!open.has(region)) return [];
     for (const place of stretchesAround(widened, index, () => borders)) {
       const orders = mergeStretch(place.region, known);
       if (orders === null) continue;
@@ -56,7 +58,7 @@ export function resolveEntries(
   for (;;) {
     const result = withCandidates(regions, candidates);
     if (candidates.length === 0) return regions;
-    const isRight = checkCandidates(result, lines, read);
+    const isRight = checkCandidates(result, sides);
     if (candidates.every(isRight)) return result;
     candidates = candidates.flatMap((candidate) => {
       const [, ...others] = candidate.orders;
@@ -64,6 +66,39 @@ export function resolveEntries(
       return others.length === 0 ? [] : [{ ...candidate, orders: others }];
     });
   }
+}
+
+/** Tells whether both sides of a conflict have all lines of the base, blank ones apart, in their order. */
+function isInsertion(region: Region, texts: Interned): boolean {
+  if (region.kind !== 'conflict') return false;
+  return (['ours', 'theirs'] as const).every((name) => {
+    let place = region[name].start;
+    for (let line = region.base.start; line < region.base.end; line++) {
+      const number = texts.base[line] ?? -1;
+      if (texts.contents[number]?.trim() === '') continue;
+      while (place < region[name].end && texts[name][place] !== number) place++;
+      if (place++ >= region[name].end) return false;
+    }
+    return true;
+  });
+}
+
+/** Makes a test of names, which are read when one is first asked for. */
+function findNames(entries: readonly Entry[]): (entry: Entry) => boolean {
+  let known: Map<string, Set<string | null>> | undefined;
+  return ({ list, key }) => {
+    known ??= namesOf(entries);
+    return known.get(list)?.has(key) === true;
+  };
+}
+
+function namesOf(entries: readonly Entry[]): Map<string, Set<string | null>> {
+  const names = new Map<string, Set<string | null>>();
+  for (const { list, key } of entries) {
+    const inside = names.get(list) ?? new Set();
+    names.set(list, inside.add(key));
+  }
+  return names;
 }
 
 /** A conflict, and what it may become: both sides' entries, each order of them that may be right. */
@@ -90,16 +125,16 @@ function withCandidates(
 /** Tells of each candidate whether its entries, read again, are those that were put together. */
 function checkCandidates(
   result: readonly Region[],
-  lines: Lines,
-  read: EntryReader,
+  sides: EntrySides,
 ): (candidate: Candidate) => boolean {
-  const merged: string[] = [];
+  let length = 0;
   const starts = result.map((region) => {
-    const start = merged.length;
-    for (const line of linesOf(region, lines)) merged.push(contentOf(line));
+    const start = length;
+    const { start: from, end } = region[region.kind === 'theirs' ? 'theirs' : 'ours'];
+    length += region.kind === 'resolved' ? region.lines.length : end - from;
     return start;
   });
-  const entries = read(merged);
+  const { entries } = sides.readMerged(result);
   if (entries === null) return () => false;
   const places = new Map(entries.map(({ start }, place) => [start, place]));
   return ({ index, orders }) => {
@@ -129,6 +164,9 @@ function mergeStretch(
   const fresh = apartFrom(theirs.gaps, texts.theirs, texts.ours, ours.gaps);
   const own = apartFrom(ours.gaps, texts.ours, texts.theirs, theirs.gaps);
   if (fresh === null || own === null) return null;
+  // What one side took out, and the other one only moved, is no insertion.
+  if ([...fresh, ...own].flat().some(texts.base.hasName)) return null;
+  if (isSameMark(tellGaps(own, texts.ours), tellGaps(fresh, texts.theirs))) return null;
   const kept = parts.base.map((entry, index): Told => {
     const base = tell(entry, texts.base);
     const mine = tell(ours.kept[index] ?? entry, texts.ours);
@@ -181,19 +219,24 @@ function orderOfGap(entries: readonly Entry[], texts: Versions<Text>): Order | n
 
 /** Returns the entries in a stretch; null where one crosses its edge. */
 function entriesIn({ entries }: Text, { start, end }: Range): readonly Entry[] | null {
-  let [low, high] = [0, entries.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((entries[middle]?.end ?? 0) <= start) low = middle + 1;
-    else high = middle;
-  }
   const found: Entry[] = [];
-  for (let place = low; (entries[place]?.start ?? end) < end; place++) {
+  for (let place = placeOf(entries, start); (entries[place]?.start ?? end) < end; place++) {
     const entry = entries[place];
     if (entry !== undefined) found.push(entry);
   }
   const isWhole = found.every((entry) => entry.start >= start && entry.end <= end);
   return isWhole ? found : null;
+}
+
+/** Returns the index of the entry that a line is in; as they cover all lines, there is one. */
+function placeOf(entries: readonly Entry[], line: number): number {
+  let [low, high] = [0, entries.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((entries[middle]?.end ?? 0) <= line) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** Compares a side's entries with the base's; null where one is changed, moved or gone, or has no name. */
@@ -222,10 +265,21 @@ function apartFrom(gaps: Gaps, own: Text, other: Text, others: Gaps): Gaps | nul
   for (const [gap, run] of gaps.entries()) {
     const same = new Set(others[gap]?.map((entry) => `${nameOf(entry)}\n${textOf(entry, other)}`));
     const apart = run.filter((entry) => !same.has(`${nameOf(entry)}\n${textOf(entry, own)}`));
-    if (apart.some((entry) => other.names.has(nameOf(entry)))) return null;
+    if (apart.some(other.hasName)) return null;
     result.push(apart);
   }
   return result;
+}
+
+/** Tells whether both sides bring an anchor of one name, or one number of four digits or more, such as a port. */
+function isSameMark(
+  some: readonly (readonly Told[])[],
+  others: readonly (readonly Told[])[],
+): boolean {
+  const marksIn = (gaps: readonly (readonly Told[])[]) =>
+    gaps.flat().flatMap(({ lines }) => lines.flatMap((line) => MARK.exec(line)?.[0].trim() ?? []));
+  const known = new Set(marksIn(some));
+  return marksIn(others).some((mark) => known.has(mark));
 }
 
 type Told = { readonly lines: readonly string[]; readonly name: string };

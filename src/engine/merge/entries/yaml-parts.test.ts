@@ -25,7 +25,7 @@ test('entries far from the changes are left out, and what is around the changes 
   };
   const lines = mapVersions(versions, splitLines);
   const texts = internLines(lines);
-  const cut = excerptOf(alignRegions(texts), texts, lines, { partsOf: yamlParts });
+  const cut = excerptOf(alignRegions(texts), texts, lines, { partsIn: yamlParts });
   expect(cut.lines.base.length).toBeLessThan(40);
   const read = parse(cut.lines.theirs.join(''));
   expect(read.lockfile).toBe(1);

@@ -1,14 +1,19 @@
 import type { Range } from '../lines/regions.ts';
+import type { FindParts } from '../syntax/whole-parts.ts';
 
 /** Times that a part is looked for further in, so that no input is slow. */
 const MAX_DEPTH = 24;
 
 /**
- * Returns parts of a stretch of YAML that are whole entries of one map or list, with all that is in them, told by
+ * Makes a finder of parts of a stretch of YAML that are whole entries of one map or list, with all that is in them, told by
  * indentation: what stays has all maps and lists around it. Where a text in quotes or brackets hides such, there
  * is a part that leaves a text that cannot be read.
  */
-export function yamlParts(lines: readonly string[], { start, end }: Range): readonly Range[] {
+export function yamlParts(lines: readonly string[]): FindParts {
+  return (stretch) => partsIn(lines, stretch);
+}
+
+function partsIn(lines: readonly string[], { start, end }: Range): readonly Range[] {
   const parts: Range[] = [];
   const after = nextDepth(lines, end);
   let from = start;

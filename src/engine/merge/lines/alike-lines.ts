@@ -21,6 +21,12 @@ export function isTelling(word: string): boolean {
   return TELLING.test(word);
 }
 
+/** Returns the telling words that a line has no more. */
+export function wordsLost(before: string, after: string): readonly string[] {
+  const kept = new Set(wordsIn(after));
+  return wordsIn(before).filter((word) => isTelling(word) && !kept.has(word));
+}
+
 /** Returns the share of words that two lines have in common, each as often as it is there: 0 to 1. */
 function likenessOf(one: string, other: string): number {
   const [mine, its] = [wordsIn(one), wordsIn(other)];

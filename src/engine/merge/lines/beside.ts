@@ -1,9 +1,20 @@
 import type { Versions } from '../../tree.ts';
-import { isChangedLine, isTelling, wordsIn } from './alike-lines.ts';
+import { isChangedLine, isTelling, wordsIn, wordsLost } from './alike-lines.ts';
 import { at } from './edits.ts';
 import type { Interned } from './intern.ts';
+import type { IsMissed } from './missed-words.ts';
 import { type Cut, commonHead, commonTail, type Region, rangesBetween } from './regions.ts';
 
+/** What tells a line's style, or that it is no code now: the sign of a comment, and a semicolon or comma at the end. */
+const SIGNS = /^[ \t]*(?:\/\/|#)|[;,]\s*$/g;
+/**
+ * Words whose line decides whether those beside it run, and in what way: the end of a function or program, what goes on
+ * with the block above, what a name is, and what may wait.
+ */
+const DECIDES =
+  /\b(?:return|throw|raise|break|continue|goto|exit|abort|die|panic|fatal|else|elif|elsif|elseif|except|catch|finally|rescue|ensure|const|let|var|async|await)\b/gi;
+/** What gives a member of a list a value of its own, or tells that it can be left out. */
+const OPTIONAL = /[^=!<>]=(?![=>])|\?:/;
 /** More lines are a rewrite, of which lines say little. */
 const MAX_LINES = 40;
 
@@ -20,9 +31,18 @@ export function partInsertion(
   region: Region,
   texts: Interned,
   lines: Versions<readonly string[]>,
+  isMissed: IsMissed,
 ): readonly Region[] | null {
-  return partBy('ours', region, texts, lines) ?? partBy('theirs', region, texts, lines);
+  const whole = { texts, lines, isMissed };
+  return partBy('ours', region, whole) ?? partBy('theirs', region, whole);
 }
+
+/** Three texts, by numbers and by words. */
+type Whole = {
+  readonly texts: Interned;
+  readonly lines: Versions<readonly string[]>;
+  readonly isMissed: IsMissed;
+};
 
 const OTHER = { ours: 'theirs', theirs: 'ours' } as const;
 
@@ -30,8 +50,7 @@ const OTHER = { ours: 'theirs', theirs: 'ours' } as const;
 function partBy(
   name: 'ours' | 'theirs',
   region: Region,
-  texts: Interned,
-  lines: Versions<readonly string[]>,
+  { texts, lines, isMissed }: Whole,
 ): readonly Region[] | null {
   const editor = OTHER[name];
   const [base, longer, changed] = (['base', name, editor] as const).map((side) =>
@@ -51,6 +70,7 @@ function partBy(
   const { start } = region[name];
   const added = lines[name].slice(start + inserted.start, start + inserted.end);
   if (!isChangedLine(after, before, added) || isSweep(before, after, added)) return null;
+  if (decides(before, after) || isMissed(wordsLost(before, after), editor)) return null;
   const said = (side: 'base' | 'ours' | 'theirs') =>
     lines[side].slice(region[side].start, region[side].end);
   if (isShared(said('base'), said(editor), added)) return null;
@@ -79,15 +99,33 @@ function isShared(
     .some((word) => isTelling(word) && words.has(word) && !known.has(word));
 }
 
+/** Tells whether a change of a line decides what an insertion beside it does. */
+function decides(before: string, after: string): boolean {
+  if (indentOf(before) !== indentOf(after)) return true;
+  if (isOptional(before) !== isOptional(after)) return true;
+  const [mine, its] = [before, after].map((line) => (line.match(DECIDES) ?? []).join(' '));
+  return mine !== its;
+}
+
+function isOptional(line: string): boolean {
+  return line.trimEnd().endsWith(',') && OPTIONAL.test(line);
+}
+
+function indentOf(line: string): string {
+  return /^[ \t]*/.exec(line)?.[0] ?? '';
+}
+
 function cutAt(region: Region, edge: 'start' | 'end'): Cut {
   return { base: region.base[edge], ours: region.ours[edge], theirs: region.theirs[edge] };
 }
 
 /**
  * Tells whether the insertion has words that the change replaced, or those beside which it put some in or took
- * some out: the same change may then be due there, as with a name that is spelled otherwise now.
+ * some out, or the change is one of style: the same change may then be due there, as with a name that is spelled
+ * otherwise now.
  */
 function isSweep(before: string, after: string, added: readonly string[]): boolean {
+  if (signsOf(before) !== signsOf(after)) return true;
   const [mine, its] = [wordsIn(before), wordsIn(after)];
   let head = 0;
   while (head < mine.length && head < its.length && mine[head] === its[head]) head++;
@@ -101,4 +139,8 @@ function isSweep(before: string, after: string, added: readonly string[]): boole
   const words = new Set(added.flatMap(wordsIn));
   // An insertion of space and signs alone is no work that must not wait.
   return words.size === 0 || about.some((word) => isTelling(word) && words.has(word));
+}
+
+function signsOf(line: string): string {
+  return (line.match(SIGNS) ?? []).map((sign) => sign.trim()).join(' ');
 }

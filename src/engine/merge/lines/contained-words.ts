@@ -5,6 +5,9 @@ import { mapVersions } from './line-ends.ts';
 
 /** A number with dots is one word: that 1.1.0 begins as 1.1.1 does makes it no part of that. */
 const WORD = /\d[\d.]*\d|[\p{L}\p{N}_]+|\n[ \t]*|[^\S\n]+|[^\p{L}\p{N}_\s]/gu;
+/** A value alone, with the signs around it. */
+const VALUE =
+  /^[^\p{L}\p{N}_]*(?:true|false|null|nil|undefined|True|False|None|\d+(?:\.\d+)?|""|'')[^\p{L}\p{N}_]*$/u;
 /** Longer stretches are compared by lines alone, so that no input is slow. */
 const MAX_LENGTH = 20_000;
 
@@ -15,7 +18,8 @@ type Edit = { readonly start: number; readonly end: number; readonly words: stri
  * Finds the side that made, word by word, every change that the other side made, and more. Space counts as a
  * word, so that neither loses its layout.
  *
- * @returns null where each side has a change of its own, or both made the same
+ * @returns null where each side has a change of its own, or both made the same; and where one only put in values, as
+ *   nothing tells that the other one's are for the same
  */
 export function sideWithAllWords(versions: Versions<readonly string[]>): 'ours' | 'theirs' | null {
   const texts = mapVersions(versions, (lines) => lines.map((line) => `\n${line}`).join(''));
@@ -25,7 +29,7 @@ export function sideWithAllWords(versions: Versions<readonly string[]>): 'ours' 
   if (bringsMore(ours, theirs, known) && bringsMore(theirs, ours, known)) return null;
   const [mine, other] = [editsBetween(base, ours), editsBetween(base, theirs)];
   const isOurs = hasAll(mine, other);
-  if (isOurs === hasAll(other, mine)) return null;
+  if (isOurs === hasAll(other, mine) || (isOurs ? other : mine).every(isBareValue)) return null;
   return isOurs ? 'ours' : 'theirs';
 }
 
@@ -65,6 +69,10 @@ function editsBetween(base: readonly string[], side: readonly string[]): readonl
     [start, from] = [end + 1, partner + 1];
   }
   return edits;
+}
+
+function isBareValue({ start, end, words }: Edit): boolean {
+  return start === end && VALUE.test(words);
 }
 
 function hasAll(edits: readonly Edit[], others: readonly Edit[]): boolean {

@@ -88,11 +88,17 @@ function longestIncreasing({ a, b }: Unique): Unique {
   return chosen;
 }
 
-function* gapsBetween({ a, b }: Unique, { aStart, aEnd, bStart, bEnd }: Box): Iterable<Box> {
-  let from = { aStart, bStart };
-  for (let index = 0; index < a.length; index++) {
-    yield { ...from, aEnd: at(a, index), bEnd: at(b, index) };
-    from = { aStart: at(a, index) + 1, bStart: at(b, index) + 1 };
+/** Lists the boxes between anchors. Most of these follow each other, with nothing between them. */
+function gapsBetween({ a, b }: Unique, { aStart, aEnd, bStart, bEnd }: Box): readonly Box[] {
+  const gaps: Box[] = [];
+  let [aFrom, bFrom] = [aStart, bStart];
+  for (let index = 0; index <= a.length; index++) {
+    const aTo = index < a.length ? at(a, index) : aEnd;
+    const bTo = index < a.length ? at(b, index) : bEnd;
+    if (aTo > aFrom || bTo > bFrom) {
+      gaps.push({ aStart: aFrom, aEnd: aTo, bStart: bFrom, bEnd: bTo });
+    }
+    [aFrom, bFrom] = [aTo + 1, bTo + 1];
   }
-  yield { ...from, aEnd, bEnd };
+  return gaps;
 }

@@ -23,26 +23,32 @@ export function internLines({ base, ours, theirs }: Versions<readonly string[]>)
     const content = contentOf(line);
     const known = numbers.get(content);
     if (known !== undefined) return known;
-    contents.push(content);
-    numbers.set(content, numbers.size);
-    return numbers.size - 1;
+    const number = contents.push(content) - 1;
+    numbers.set(content, number);
+    return number;
   };
   const places: number[] = [];
-  const baseNumbers = Int32Array.from(base, (line, place) => {
-    const number = intern(line);
+  const baseNumbers = new Int32Array(base.length);
+  for (let place = 0; place < base.length; place++) {
+    const number = intern(base[place] ?? '');
     if (number === places.length) places.push(place);
-    return number;
-  });
+    baseNumbers[place] = number;
+  }
   // Most lines of a side are the base's next one, and to compare two lines takes less than to look one up.
   const internSide = (side: readonly string[]) => {
+    const sideNumbers = new Int32Array(side.length);
     let next = 0;
-    return Int32Array.from(side, (line) => {
-      if (line === base[next]) return at(baseNumbers, next++);
-      const number = intern(line);
-      const place = places[number] ?? -1;
-      if (place >= next) next = place + 1;
-      return number;
-    });
+    for (let index = 0; index < side.length; index++) {
+      const line = side[index] ?? '';
+      if (line === base[next]) sideNumbers[index] = at(baseNumbers, next++);
+      else {
+        const number = intern(line);
+        const place = places[number] ?? -1;
+        if (place >= next) next = place + 1;
+        sideNumbers[index] = number;
+      }
+    }
+    return sideNumbers;
   };
   return {
     base: baseNumbers,

@@ -21,11 +21,12 @@ export function lineWeights(bytes: Buffer): LineWeights | null {
  * Returns the share of bytes that two files have in common, line by line and wherever the lines are, of
  * the longer one's: 0 to 1. Indentation does not count.
  *
+ * @param least 0 is returned at once where the sizes alone exclude such a share
  * Source: git's own estimate for renames (diffcore-delta), with lines in place of spans
  */
-export function likeness(one: LineWeights, other: LineWeights): number {
+export function likeness(one: LineWeights, other: LineWeights, least = 0): number {
   const longer = Math.max(one.total, other.total);
-  if (longer === 0) return 0;
+  if (longer === 0 || Math.min(one.total, other.total) < least * longer) return 0;
   let common = 0;
   for (const [line, weight] of one.weights)
     common += Math.min(weight, other.weights.get(line) ?? 0);

@@ -59,7 +59,7 @@ function closeResolved(lines: readonly string[], isLast: boolean, ends: LineEnds
 }
 
 function closeAll(lines: readonly string[], { target }: LineEnds): readonly string[] {
-  return lines.map((line) => (line.endsWith('\n') ? line : endLine(line, target)));
+  return lines.map((line) => (terminatorOf(line) === '' ? endLine(line, target) : line));
 }
 
 function closeFinal(line: string, { isFinalEnded, target }: LineEnds): string {

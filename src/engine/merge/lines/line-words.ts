@@ -8,31 +8,43 @@ const WORD =
   /"(?:[^"\\]|\\.)*(?:"|$)|(?<![\w\u0080-\u00ff])'(?:[^'\\]|\\.)*(?:'|$)|[\w\u0080-\u00ff]+|[^ \t]/g;
 const INDENT = /^[ \t]*/;
 const OPENING: ReadonlySet<string> = new Set(['(', '[', '{']);
-const CLOSING: ReadonlySet<string> = new Set([')', ']', '}']);
+const CLOSED_BY: ReadonlyMap<string, string> = new Map([
+  [')', '('],
+  [']', '['],
+  ['}', '{'],
+]);
+/** A comment to the end of the line, in SQL and Lua. */
+const DASHES = /(?:^|\s)--(?:\s|$)/;
 
 /** A text of lines, each after a line feed, and its words. */
 export type LineWords = { readonly text: string; readonly words: readonly Word[] };
 
 /**
  * Reads the words of some lines in any language. Where a line begins, and how far it is indented, are words, too, as
- * they can be meaning; within brackets only after a comment, which may end there. Blank lines are none.
+ * they can be meaning; within brackets only after a comment, which may end there, and in curly ones where a statement
+ * may. Blank lines are none.
  *
  * @param lines without their ends
  */
 export function readLineWords(lines: readonly string[]): LineWords {
   const found = lines.map((line) => [...line.matchAll(WORD)]);
   const spelled = found.map((some) => some.map(([word]) => word));
-  const { depths, least } = depthsOf(spelled);
+  const inside = bracketsAround(spelled);
   const words: Word[] = [];
-  let [start, isAfterComment] = [0, false];
+  let [start, isAfterComment, last] = [0, false, ''];
   for (const [index, line] of lines.entries()) {
     const some = found[index] ?? [];
     const first = start + 1;
-    if (some.length > 0 && (depths[index] === least || isAfterComment)) {
+    const bracket = inside[index] ?? null;
+    const isEnd = bracket === null || (bracket === '{' && mayEndStatement(last, some[0]?.[0]));
+    if (some.length > 0 && (isEnd || isAfterComment)) {
       const [indent = ''] = INDENT.exec(line) ?? [];
       words.push({ norm: `\n${indent}`, start, end: first + indent.length });
     }
-    if (some.length > 0) isAfterComment = (spelled[index] ?? []).some(isComment);
+    if (some.length > 0) {
+      isAfterComment = (spelled[index] ?? []).some(isComment) || DASHES.test(line);
+      last = some.at(-1)?.[0] ?? '';
+    }
     for (const { 0: norm, index: at } of some) {
       words.push({ norm, start: first + at, end: first + at + norm.length });
     }
@@ -41,20 +53,31 @@ export function readLineWords(lines: readonly string[]): LineWords {
   return { text: lines.map((line) => `\n${line}`).join(''), words };
 }
 
-/** Counts the brackets that are open at the head of each line; the lowest count is that outside all of them. */
-function depthsOf(lines: readonly (readonly string[])[]) {
-  let [depth, least] = [0, 0];
-  const depths = lines.map((words) => {
-    const before = depth;
+/** Tells whether a statement may end between two words on two lines: not in a list, nor beside its brackets. */
+function mayEndStatement(above: string, below = ''): boolean {
+  return above !== ',' && !OPENING.has(above) && !CLOSED_BY.has(below);
+}
+
+/** Returns the innermost bracket around the head of each line; null outside all of them, and in a call of a shell. */
+function bracketsAround(lines: readonly (readonly string[])[]): readonly (string | null)[] {
+  // What is closed and not opened was opened above.
+  const open: string[] = [];
+  const above: string[] = [];
+  const read = (words: readonly string[]) => {
     for (const [index, word] of words.entries()) {
       if (isComment(word, index, words)) break;
-      if (OPENING.has(word)) depth++;
-      else if (CLOSING.has(word)) depth--;
-      least = Math.min(least, depth);
+      if (OPENING.has(word)) open.push(words[index - 1] === '$' && word === '(' ? '$(' : word);
+      const opening = CLOSED_BY.get(word);
+      if (opening !== undefined && open.pop() === undefined) above.unshift(opening);
     }
-    return before;
+  };
+  for (const words of lines) read(words);
+  open.splice(0, open.length, ...above);
+  return lines.map((words) => {
+    const inner = open.at(-1) ?? null;
+    read(words);
+    return inner === '$(' ? null : inner;
   });
-  return { depths, least };
 }
 
 /** Tells whether a comment to the end of the line may begin with a word. */

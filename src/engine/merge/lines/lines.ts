@@ -1,6 +1,9 @@
 /** A line's end: `''` only where the text ends without a newline. */
 export type Terminator = '\n' | '\r\n' | '';
 
+// By code: the end of every line is asked for, again and again.
+const [LINE_FEED, RETURN] = [0x0a, 0x0d];
+
 /**
  * Splits a text into lines that keep their terminators, so that joining them restores the text.
  *
@@ -20,13 +23,15 @@ export function splitLines(text: string): readonly string[] {
 
 /** Returns the end of one line as {@link splitLines} cuts it. */
 export function terminatorOf(line: string): Terminator {
-  if (!line.endsWith('\n')) return '';
-  return line.endsWith('\r\n') ? '\r\n' : '\n';
+  const last = line.length - 1;
+  if (line.charCodeAt(last) !== LINE_FEED) return '';
+  return line.charCodeAt(last - 1) === RETURN ? '\r\n' : '\n';
 }
 
 /** Returns the line without its end. */
 export function contentOf(line: string): string {
-  return line.slice(0, line.length - terminatorOf(line).length);
+  const { length } = terminatorOf(line);
+  return length === 0 ? line : line.slice(0, line.length - length);
 }
 
 /**
@@ -38,11 +43,11 @@ export function endLine(content: string, terminator: '\n' | '\r\n'): string {
 }
 
 /** Returns the end that most lines carry, `\n` when both are as many, `''` when no line has one. */
-export function dominantTerminator(lines: Iterable<string>): Terminator {
+export function dominantTerminator(lines: readonly string[]): Terminator {
   let lf = 0;
   let crlf = 0;
-  for (const line of lines) {
-    const terminator = terminatorOf(line);
+  for (let index = 0; index < lines.length; index++) {
+    const terminator = terminatorOf(lines[index] ?? '');
     if (terminator === '\n') lf++;
     else if (terminator === '\r\n') crlf++;
   }

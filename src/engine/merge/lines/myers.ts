@@ -57,10 +57,11 @@ function findSplit(search: Search, maxCost: number): Point {
 }
 
 /** Makes one more edit from the head; returns the point where that meets the search from the tail. */
-function advance({ edits, box, width, height, ...search }: Search, cost: number): Point | null {
-  const { zero, forward, backward } = search;
+function advance(search: Search, cost: number): Point | null {
+  const { edits, box, width, height, zero, forward, backward } = search;
+  const { a: mine, b: other } = edits;
   const delta = width - height;
-  const [low, high] = diagonals(0, cost, { width, height });
+  const [low, high] = diagonals(0, cost, search);
   if (low === -cost || low === -height) forward[zero + low - 1] = -1;
   if (high === cost || high === width) forward[zero + high + 1] = -1;
   for (let k = low; k <= high; k += 2) {
@@ -68,7 +69,7 @@ function advance({ edits, box, width, height, ...search }: Search, cost: number)
     let a = Math.max(right, at(forward, zero + k + 1));
     let i = box.aStart + a;
     let j = box.bStart + a - k;
-    while (i < box.aEnd && j < box.bEnd && edits.a[i] === edits.b[j]) {
+    while (i < box.aEnd && j < box.bEnd && mine[i] === other[j]) {
       i++;
       j++;
     }
@@ -81,17 +82,18 @@ function advance({ edits, box, width, height, ...search }: Search, cost: number)
 }
 
 /** Makes one more edit from the tail; returns the point where that meets the search from the head. */
-function retreat({ edits, box, width, height, ...search }: Search, cost: number): Point | null {
-  const { zero, forward, backward } = search;
+function retreat(search: Search, cost: number): Point | null {
+  const { edits, box, width, height, zero, forward, backward } = search;
+  const { a: mine, b: other } = edits;
   const delta = width - height;
-  const [low, high] = diagonals(delta, cost, { width, height });
+  const [low, high] = diagonals(delta, cost, search);
   if (low === delta - cost || low === -height) backward[zero + low - 1] = width + 1;
   if (high === delta + cost || high === width) backward[zero + high + 1] = width + 1;
   for (let k = low; k <= high; k += 2) {
     let a = Math.min(at(backward, zero + k - 1), at(backward, zero + k + 1) - 1);
     let i = box.aStart + a - 1;
     let j = box.bStart + a - k - 1;
-    while (i >= box.aStart && j >= box.bStart && edits.a[i] === edits.b[j]) {
+    while (i >= box.aStart && j >= box.bStart && mine[i] === other[j]) {
       i--;
       j--;
     }

@@ -7,3 +7,12 @@ export function linesOf(region: Region, lines: Versions<readonly string[]>): rea
   const side = region.kind === 'theirs' ? 'theirs' : 'ours';
   return lines[side].slice(region[side].start, region[side].end);
 }
+
+/**
+ * Tells whether regions are the text of one side, line ends apart, where conflicts are decided for it: then they have
+ * no defect that no input has.
+ */
+export function isSideItself(regions: readonly Region[], name: 'ours' | 'theirs'): boolean {
+  const other = name === 'ours' ? 'theirs' : 'ours';
+  return regions.every(({ kind }) => kind !== other && kind !== 'resolved');
+}

@@ -65,11 +65,15 @@ export function alignRegions(texts: Interned): readonly Region[] {
 }
 
 function endOfStable(start: Cut, ours: Int32Array, theirs: Int32Array): Cut {
+  const [mine, other] = [start.ours - start.base, start.theirs - start.base];
   let { base } = start;
-  const isStable = () =>
-    at(ours, base) - base === start.ours - start.base &&
-    at(theirs, base) - base === start.theirs - start.base;
-  while (base < ours.length && isStable()) base++;
+  while (
+    base < ours.length &&
+    at(ours, base) === base + mine &&
+    at(theirs, base) === base + other
+  ) {
+    base++;
+  }
   const length = base - start.base;
   return { base, ours: start.ours + length, theirs: start.theirs + length };
 }
@@ -86,7 +90,10 @@ function regionsBetween(from: Cut, to: Cut, texts: Interned): readonly Region[] 
   return [{ kind: 'conflict', ...region }];
 }
 
-/** Returns a conflict without the lines with which both sides begin and end. Its base stays whole. */
+/**
+ * Returns a conflict without the lines with which both sides begin and end. Its base stays whole, and so does the conflict
+ * where one side would have no line left: that would not show what it did.
+ */
 export function refineConflict(region: Versions<Range>, texts: Interned): readonly Region[] {
   const from = mapVersions(region, ({ start }) => start);
   const to = mapVersions(region, ({ end }) => end);
@@ -94,6 +101,8 @@ export function refineConflict(region: Versions<Range>, texts: Interned): readon
   const theirs = texts.theirs.subarray(from.theirs, to.theirs);
   const head = commonHead(ours, theirs);
   const tail = commonTail(ours.subarray(head), theirs.subarray(head));
+  const isNothingLeft = head + tail > 0 && head + tail === Math.min(ours.length, theirs.length);
+  if (isNothingLeft) return [{ ...region, kind: 'conflict' }];
   const first = { base: from.base, ours: from.ours + head, theirs: from.theirs + head };
   const last = { base: to.base, ours: to.ours - tail, theirs: to.theirs - tail };
   const regions: Region[] = [{ kind: 'conflict', ...rangesBetween(first, last) }];
@@ -119,7 +128,8 @@ export function commonHead(one: Int32Array, other: Int32Array): number {
 export function commonTail(one: Int32Array, other: Int32Array): number {
   const limit = Math.min(one.length, other.length);
   let length = 0;
-  while (length < limit && one.at(-1 - length) === other.at(-1 - length)) length++;
+  const [end, otherEnd] = [one.length - 1, other.length - 1];
+  while (length < limit && one[end - length] === other[otherEnd - length]) length++;
   return length;
 }
 

@@ -4,6 +4,7 @@ import type { Interned } from './intern.ts';
 import { mapVersions, NAMES } from './line-ends.ts';
 import { contentOf } from './lines.ts';
 import { commonHead, commonTail, isEqual, type Region } from './regions.ts';
+import { isInSameBlock } from './same-block.ts';
 
 const WORD = /[\p{L}\p{N}]/u;
 /** More lines times lines are a rewrite, and slow to compare. */
@@ -14,6 +15,8 @@ type Said = {
   readonly one: readonly string[];
   readonly readGone: () => readonly string[];
   readonly other: readonly string[];
+  /** The content of each line, by its number. */
+  readonly contents: readonly string[];
 };
 
 /** `keepsBreaks` is true for Markdown, where two spaces at the end of a line break it. */
@@ -24,10 +27,15 @@ type Texts = {
 };
 
 /**
- * Resolves a conflict in which the sides do not disagree: one makes all of the other one's change, in one piece,
- * and more; or they differ in space at the ends of lines alone.
+ * Resolves the conflicts in which the sides do not disagree: one makes all of the other one's change, in one piece,
+ * and more; or they differ in space at the ends of lines alone. Returns the very regions where there are none.
  */
-export function resolveSameChange(region: Region, { texts, lines, keepsBreaks }: Texts): Region {
+export function resolveSameChanges(regions: readonly Region[], texts: Texts): readonly Region[] {
+  const resolved = regions.map((region) => resolveSameChange(region, texts));
+  return resolved.some((region, index) => region !== regions[index]) ? resolved : regions;
+}
+
+function resolveSameChange(region: Region, { texts, lines, keepsBreaks }: Texts): Region {
   if (region.kind !== 'conflict') return region;
   const { base, ours, theirs } = mapVersions(NAMES, (name) =>
     texts[name].subarray(region[name].start, region[name].end),
@@ -40,11 +48,13 @@ export function resolveSameChange(region: Region, { texts, lines, keepsBreaks }:
       ours.length < theirs.length ? (['ours', 'theirs'] as const) : (['theirs', 'ours'] as const);
     const isWord = said[less].some((line) => WORD.test(line));
     const [one, other] = less === 'ours' ? [ours, theirs] : [theirs, ours];
-    return isWord && holdsRun(other, one) ? { ...region, kind: larger } : region;
+    const [start = -1] = isWord ? runsOf(other, one) : [];
+    const isSame = start >= 0 && isInSameBlock(said[larger].slice(0, start), said[less]);
+    return isSame ? { ...region, kind: larger } : region;
   }
   const saidBy = (one: 'ours' | 'theirs', other: 'ours' | 'theirs'): Said => {
     const readGone = () => said.base.filter((_, index) => !texts[one].includes(base[index] ?? -1));
-    return { readGone, one: said[one], other: said[other] };
+    return { readGone, one: said[one], other: said[other], contents: texts.contents };
   };
   const [isOurs, isTheirs] = [
     hasChange(base, theirs, ours, saidBy('theirs', 'ours')),
@@ -74,9 +84,10 @@ function hasChange(base: Int32Array, one: Int32Array, other: Int32Array, said: S
   );
   if (!brings) return false;
   const inserted = one.length - base.length;
-  if (isWithin(base, one, other)) return other.length > inserted;
-  const start = runOf(other, one);
-  if (start < 0 || other.length === one.length) return false;
+  if (isWithin(base, one, other, said.contents)) return other.length > inserted;
+  const [start] = runsOf(other, one);
+  if (start === undefined || other.length === one.length) return false;
+  if (!isInSameBlock(said.other.slice(0, start), said.one)) return false;
   if (base.length * other.length > MAX_COMPARED) return false;
   const end = start + one.length;
   // A line of one word is like too many others.
@@ -92,14 +103,31 @@ function hasChange(base: Int32Array, one: Int32Array, other: Int32Array, said: S
 /**
  * Tells whether one side is the base with a block put in, and the other side has that block and, before
  * or after it, the base's own lines.
+ *
+ * @param contents of each line, by its number
  */
-export function isWithin(base: Int32Array, one: Int32Array, other: Int32Array): boolean {
+export function isWithin(
+  base: Int32Array,
+  one: Int32Array,
+  other: Int32Array,
+  contents: readonly string[],
+): boolean {
   const { length } = one;
   const inserted = length - base.length;
-  if (inserted < 1 || commonHead(base, one) + commonTail(base, one) < base.length) return false;
-  return (
-    commonHead(one, other) + commonTail(one, base) >= length ||
-    commonTail(one, other) + commonHead(one, base) >= length
+  const head = commonHead(base, one);
+  if (inserted < 1 || head + commonTail(base, one) < base.length) return false;
+  if (commonHead(one, other) + commonTail(one, base) >= length) return true;
+  const tail = commonTail(one, other);
+  if (tail + head < length) return false;
+  // Lines that the other one has above what was put in, more than the base, could begin another block.
+  const start = Math.max(base.length - commonTail(base, one), length - tail);
+  const place = other.length - length + start;
+  if (place <= start) return true;
+  const read = (numbers: Int32Array) => Array.from(numbers, (line) => contents[line] ?? '');
+  const same = Math.min(commonHead(base.subarray(0, start), other), place);
+  return isInSameBlock(
+    read(other.subarray(same, place)),
+    read(one.subarray(start, start + inserted)),
   );
 }
 
@@ -124,15 +152,11 @@ function trimmed(line: string): string {
   return line.slice(0, end);
 }
 
-/** Tells whether a text has all of another one as a run of its lines. */
-export function holdsRun(text: Int32Array, run: Int32Array): boolean {
-  return runOf(text, run) >= 0;
-}
-
-/** Returns the place of a run of lines in a text; -1 where it has none. */
-function runOf(text: Int32Array, run: Int32Array): number {
+/** Returns the places at which a text has all of another one as a run of its lines. */
+export function runsOf(text: Int32Array, run: Int32Array): readonly number[] {
+  const places: number[] = [];
   for (let start = 0; start + run.length <= text.length; start++) {
-    if (isEqual(text.subarray(start, start + run.length), run)) return start;
+    if (isEqual(text.subarray(start, start + run.length), run)) places.push(start);
   }
-  return -1;
+  return places;
 }

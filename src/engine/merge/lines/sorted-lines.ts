@@ -1,8 +1,9 @@
 import type { Versions } from '../../tree.ts';
 import { orderOfNames } from '../sorted-names.ts';
-import { isTelling, wordsIn } from './alike-lines.ts';
+import { wordsIn, wordsLost } from './alike-lines.ts';
 import { mapVersions, NAMES } from './line-ends.ts';
 import { contentOf } from './lines.ts';
+import type { IsMissed } from './missed-words.ts';
 import type { Range } from './regions.ts';
 
 /** Imports, and names alone: lines that are one item each, by what names them. */
@@ -10,9 +11,11 @@ const NAMED: readonly RegExp[] = [
   /^(?:from +(\S+) +import +[^(]+|import +([\w.]+)(?: +as +\w+)?)$/,
   /^(?:pub(?:\([^)]*\))? +)?(?:use +([^{}]+)(?:\{[^{}]*\})?|mod +(\w+))$/,
   /^(?:import|export) .*\bfrom +(['"][^'"]+['"])$/,
-  /^([\w@][\w@./-]*(?:\[[^\]]*\])?)(?: *[=~<>!]=.*)?$/,
+  /^([\w@][\w@./-]*)(?:\[[^\]]*\])?(?: *[=~<>!]=.*)?$/,
   /^(["']?[\w@$][\w@$./:*-]*["']?(?: +as +\w+)?)$/,
 ];
+/** Names alone, which can be arguments as well. */
+const LISTED = NAMED.slice(-2);
 /** Lines of which one that is taken out can be missed unseen: keys with their values, and what Go imports. */
 const KEPT: readonly RegExp[] = [
   /^(["']?[\w@][\w@./+-]*["']?) *: +\S.*$/,
@@ -24,37 +27,35 @@ const MIN_SORTED = 4;
 const MAX_AROUND = 4;
 /** More lines are a text of another kind, and slow to compare. */
 const MAX_LINES = 200;
+/** What an import brings, where it does not say it last: in curly brackets, after its module, or before it. */
+const BROUGHT: readonly RegExp[] = [
+  /\{([^{}]*)\}/,
+  /^from +\S+ +import +(.+)$/,
+  /^(?:import|export) +(.+) +from\b/,
+];
+const IMPORT = /^(?:pub(?:\([^)]*\))? +)?(?:import|from|use|export|mod)\b/;
+/** The number that a name begins with, as of a migration. */
+const NUMBERED = /^["']?(\d{2,})/;
+/** A line that opens a list whose members are told by their place. */
+const CALL = /\(\s*$/;
 const SEPARATOR = /[,;]?$/;
 
 type Item = { readonly key: string; readonly said: string };
 type Items = readonly Item[];
 type Said = Versions<readonly string[]>;
 
-/** The words of a side, and those of its lines that the base has not. */
-type Words = { readonly all: ReadonlySet<string>; readonly fresh: ReadonlySet<string> };
-type ReadWords = (side: 'ours' | 'theirs') => Words;
-
-/** Makes {@link mergeSorted} for the conflicts of one text, whose words are read once and where they are needed. */
-export function sortedMerger(lines: Said): (region: Versions<Range>) => readonly string[] | null {
-  const known: { ours?: Words; theirs?: Words } = {};
-  const readWords: ReadWords = (side) => {
-    known[side] ??= wordsOf(lines[side], lines.base);
-    return known[side];
-  };
-  return (region) => mergeSorted(region, lines, readWords);
-}
-
 /**
  * Merges lines that are one item each and in order by name: imports, packages with their versions, names. What either
  * side put in, changed or took out is so in the result, in that order.
  *
  * @returns null where both changed one item, or an insertion may be due the other side's change; and where lines are
- *   of several kinds, or not in order in each version together with those around them
+ *   of several kinds, or not in order in each version together with those around them, or told by their place; and
+ *   where what the sides put in says the same by two names
  */
-function mergeSorted(
+export function mergeSorted(
   region: Versions<Range>,
   lines: Said,
-  readWords: ReadWords,
+  isMissed: IsMissed,
 ): readonly string[] | null {
   const said = mapVersions(NAMES, (name) => contentsOf(lines[name], region[name]));
   const sample = [said.ours, said.theirs, said.base].flat()[0];
@@ -71,20 +72,57 @@ function mergeSorted(
     const known = mapVersions(items, (some) => some ?? []);
     const around = mapVersions(NAMES, (side) => itemsAround(lines[side], region[side], read));
     const order = orderOf(known, around);
-    const merged = order === null ? null : mergeItems(known, readWords, NAMED.includes(kind));
+    const merged = order === null ? null : mergeItems(known, isMissed, NAMED.includes(kind));
     if (order === null || merged === null) return null;
     const beside = new Set(
       Object.values(around).flatMap(({ above, below }) =>
         [...above, ...below].map(({ key }) => key),
       ),
     );
-    if (merged.some(({ key }) => beside.has(key))) return null;
+    if (merged.some(({ key }) => beside.has(key)) || hasClash(known)) return null;
+    if (LISTED.includes(kind) && isByPlace(lines.base, region.base.start, indent)) return null;
     const sorted = merged.toSorted((one, other) => (order(one, other) ? -1 : 1));
     return sorted.map(
       (item, index) => indent + item.said + (index < sorted.length - 1 ? ends.inner : ends.last),
     );
   }
   return null;
+}
+
+/**
+ * Tells whether an item that one side put in and one that the other side did say the same, though not by the same name:
+ * imports of one name, numbers, keys of which one holds the other in its order.
+ */
+function hasClash({ base, ours, theirs }: Versions<Items>): boolean {
+  const known = new Set(base.map(({ said }) => said));
+  const [mine, others] = [ours, theirs].map((some) => some.filter(({ said }) => !known.has(said)));
+  const said = new Map(mine?.flatMap((item) => bringsOf(item).map((name) => [name, item.said])));
+  return (others ?? []).some((item) => {
+    const isTwice = bringsOf(item).some((name) => (said.get(name) ?? item.said) !== item.said);
+    return isTwice || mine?.some((one) => isPartOf(one, item) || isPartOf(item, one)) === true;
+  });
+}
+
+/** Returns the names that an item brings, if it is an import, and the number that it begins with. */
+function bringsOf({ key, said }: Item): readonly string[] {
+  const number = NUMBERED.exec(key)?.[1];
+  if (number !== undefined) return [number];
+  if (!IMPORT.test(said) && !KEPT.at(-1)?.test(said)) return [];
+  const all = BROUGHT.map((pattern) => pattern.exec(said)?.[1]).find((names) => names) ?? said;
+  return all.split(',').flatMap((name) => wordsIn(name).at(-1) ?? []);
+}
+
+/** Tells whether a key is another one with more behind a dash, as `margin-top` sets a part of what `margin` sets. */
+function isPartOf(one: Item, other: Item): boolean {
+  return one.key.startsWith(`${other.key}-`) && KEPT[0]?.test(one.said) === true;
+}
+
+/** Tells whether lines of names alone are in a call or a head, where their place tells what they are. */
+function isByPlace(lines: readonly string[], start: number, indent: string): boolean {
+  const opening = lines
+    .slice(Math.max(0, start - MAX_LINES), start)
+    .findLast((line) => line.trim() !== '' && !line.startsWith(indent));
+  return opening !== undefined && CALL.test(opening) && !IMPORT.test(opening.trim());
 }
 
 function contentsOf(lines: readonly string[], { start, end }: Range): readonly string[] {
@@ -162,7 +200,7 @@ function orderOf(items: Versions<Items>, around: Versions<Around>) {
 /** Merges items by name; null where the sides disagree about one, or an insertion may be due a change. */
 function mergeItems(
   items: Versions<Items>,
-  readWords: ReadWords,
+  isMissed: IsMissed,
   isRemovable: boolean,
 ): Items | null {
   const { base, ours, theirs } = mapVersions(items, byKey);
@@ -192,8 +230,9 @@ function mergeItems(
   // What both took out, one of them may have given another name.
   if (isGone && brought.ours + brought.theirs !== '') return null;
   if (isDue(replaced.ours, brought.theirs) || isDue(replaced.theirs, brought.ours)) return null;
-  if (isMissed(removed.ours, 'theirs', readWords) || isMissed(removed.theirs, 'ours', readWords))
-    return null;
+  const lostBy = (side: 'ours' | 'theirs') =>
+    removed[side].flatMap(({ said }) => wordsLost(said, ''));
+  if (isMissed(lostBy('ours'), 'ours') || isMissed(lostBy('theirs'), 'theirs')) return null;
   return merged;
 }
 
@@ -203,30 +242,8 @@ function byKey(items: Items): ReadonlyMap<string, Item> | null {
   return found.size === items.length ? found : null;
 }
 
-function wordsLost(before: string, after: string): readonly string[] {
-  const kept = new Set(wordsIn(after));
-  return wordsIn(before).filter((word) => isTelling(word) && !kept.has(word));
-}
-
 /** Tells whether what one side brought has a word or version that the other side replaced. */
 function isDue(replaced: string, brought: string): boolean {
   const words = new Set(wordsIn(brought));
   return wordsIn(replaced).some((word) => words.has(word));
-}
-
-function wordsOf(side: readonly string[], base: readonly string[]): Words {
-  const known = new Set(base);
-  return {
-    all: new Set(side.flatMap(wordsIn)),
-    fresh: new Set(side.filter((line) => !known.has(line)).flatMap(wordsIn)),
-  };
-}
-
-/** Tells whether words that one side took out, and has nowhere now, are in lines that the other side brings. */
-function isMissed(removed: Items, by: 'ours' | 'theirs', readWords: ReadWords): boolean {
-  if (removed.length === 0) return false;
-  const [kept, brought] = [readWords(by === 'ours' ? 'theirs' : 'ours').all, readWords(by).fresh];
-  return removed
-    .flatMap(({ said }) => wordsLost(said, ''))
-    .some((word) => !kept.has(word) && brought.has(word));
 }

@@ -3,7 +3,7 @@ import { mapVersions, NAMES } from './line-ends.ts';
 import type { Region } from './regions.ts';
 
 /** The lines at which something begins or ends, in each version. */
-export type Borders = Versions<ReadonlySet<number>>;
+export type Borders = Versions<Pick<ReadonlySet<number>, 'has'>>;
 
 /** A stretch with some of the agreed lines above and below it. */
 export type Stretch = { readonly region: Region; readonly up: number; readonly down: number };

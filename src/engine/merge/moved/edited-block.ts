@@ -20,11 +20,14 @@ export function trimmed(lines: Lines): Lines {
  * too, indentation apart. Null where that has it more than once, or not at all.
  *
  * @param other its lines, {@link trimmed}
+ * @param fits tells whether a block at a line of that text will do; where it does not, one with fewer lines around
+ *   the edit is looked for
  */
 export function findEditedBlock(
   base: Lines,
   edited: Lines,
   other: Lines,
+  fits: (block: EditedBlock, at: number) => boolean,
 ): { readonly block: EditedBlock; readonly at: number } | null {
   const { head, tail } = commonEnds(base, edited);
   const end = base.length - tail;
@@ -41,7 +44,8 @@ export function findEditedBlock(
       const places = placesOf(before, other);
       if (places.length > 1) return null;
       const [at] = places;
-      if (at !== undefined) return { block: { start: head - above, before, after }, at };
+      const block = { start: head - above, before, after };
+      if (at !== undefined && fits(block, at)) return { block, at };
     }
   }
   return null;

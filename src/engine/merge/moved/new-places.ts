@@ -38,16 +38,21 @@ function openFor(
 ): readonly Hunk[] | null {
   const editor = mover === 'ours' ? 'theirs' : 'ours';
   const sides = withSharedEnds(hunks, hunk);
-  const found = findEditedBlock(sides.base, sides[editor], versions[mover]);
+  const placeOf = (before: Lines) =>
+    hunks.findIndex(
+      (one) => one.kind === 'resolved' && placesOf(before, trimmed(one.lines)).length === 1,
+    );
+  const found = findEditedBlock(sides.base, sides[editor], versions[mover], ({ before }) => {
+    // What the hunk still has has its new place there.
+    const isThere = placesOf(before, trimmed(sides[mover])).length > 0;
+    const isOnce = placesOf(before, versions.base).length === 1;
+    return (
+      !isThere && isOnce && placesOf(before, versions[editor]).length === 0 && placeOf(before) >= 0
+    );
+  });
   if (found === null) return null;
   const { before, start } = found.block;
-  // What the hunk still has has its new place there.
-  if (placesOf(before, trimmed(sides[mover])).length > 0) return null;
-  if (placesOf(before, versions.base).length !== 1) return null;
-  if (placesOf(before, versions[editor]).length > 0) return null;
-  const index = hunks.findIndex(
-    (one) => one.kind === 'resolved' && placesOf(before, trimmed(one.lines)).length === 1,
-  );
+  const index = placeOf(before);
   const there = hunks[index];
   if (there?.kind !== 'resolved') return null;
   const [at = 0] = placesOf(before, trimmed(there.lines));

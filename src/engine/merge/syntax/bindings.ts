@@ -81,14 +81,6 @@ function bindingsOf(statement: Node): readonly Binding[] {
   return declaredBy(declarationIn(statement));
 }
 
-/** Returns the names that the imports of a module bind. */
-export function importedNames(root: Node): readonly string[] {
-  return nodesIn(root['body'])
-    .flatMap(bindingsOf)
-    .filter(({ kind }) => kind === 'import' || kind === 'type-import')
-    .map(({ name }) => name);
-}
-
 /** Returns the names that a statement at the top of a module declares; an import is no declaration. */
 export function declaredNames(statement: Node): readonly string[] {
   return declaredBy(declarationIn(statement)).map(({ name }) => name);
@@ -111,7 +103,7 @@ function declaredBy(node: Node): readonly Binding[] {
 }
 
 /** Returns the identifiers that a pattern binds. */
-function targetsIn(pattern: Node): readonly Node[] {
+export function targetsIn(pattern: Node): readonly Node[] {
   const { type, properties, elements, value, argument, left } = pattern;
   if (type === 'Identifier') return [pattern];
   return [properties, elements, value, argument, left].flatMap(nodesIn).flatMap(targetsIn);

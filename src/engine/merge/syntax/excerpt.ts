@@ -2,7 +2,8 @@ import type { Versions } from '../../tree.ts';
 import type { Interned } from '../lines/intern.ts';
 import { mapVersions, NAMES } from '../lines/line-ends.ts';
 import type { Range, Region } from '../lines/regions.ts';
-import { wholeParts } from './whole-parts.ts';
+import { moduleLine } from './outline.ts';
+import { createPartFinder, type FindParts } from './whole-parts.ts';
 
 type Lines = Versions<readonly string[]>;
 
@@ -18,7 +19,7 @@ export type Excerpt = {
 /** Which conflicts may be resolved, and which parts of a stretch of lines can be left out. */
 type Cutting = {
   readonly isSolvable?: (region: Region) => boolean;
-  readonly partsOf?: (lines: readonly string[], range: Range) => readonly Range[];
+  readonly partsIn?: (lines: readonly string[]) => FindParts;
 };
 
 /** Agreed lines that stay beside a conflict that may be resolved: its stretch may grow by some. */
@@ -39,16 +40,18 @@ export function excerptOf(
   regions: readonly Region[],
   texts: Interned,
   lines: Lines,
-  { isSolvable = () => true, partsOf = wholeParts }: Cutting = {},
+  { isSolvable = () => true, partsIn = createPartFinder }: Cutting = {},
 ): Excerpt {
-  const module = lines.base.findIndex((line) => /^(?:import|export)\b/.test(line));
+  const module = moduleLine(lines.base);
+  let findParts: FindParts | null = null;
   const cuts = regions.flatMap(({ kind, base, ours, theirs }, index): Versions<Range>[] => {
     if (kind !== 'all') return [];
     const start = base.start + contextBeside(regions[index - 1], isSolvable);
     const end = base.end - contextBeside(regions[index + 1], isSolvable);
     if (end - start < MIN_CUT) return [];
     const shift = { base: 0, ours: ours.start - base.start, theirs: theirs.start - base.start };
-    return partsOf(lines.base, { start, end })
+    findParts ??= partsIn(lines.base);
+    return findParts({ start, end })
       .filter((part) => part.end - part.start >= MIN_CUT)
       .flatMap((part) => withoutLine(part, module))
       .map((part) => mapVersions(shift, (by) => ({ start: part.start + by, end: part.end + by })));

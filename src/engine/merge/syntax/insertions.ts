@@ -14,6 +14,9 @@ import { countWords, isSameWords, wordsBetween } from './words.ts';
 /** Imports are ordered by more than the names they bring, classes by what their members do. */
 const UNSORTED: ReadonlySet<ListKind> = new Set(['imports', 'class']);
 
+/** The value of a member of an enum. */
+const VALUE = /=\s*(.+)$/s;
+
 /** All lists of the three versions, outer ones first, and the units of each, read once. */
 export type Lists = Versions<readonly NamedList[]> & {
   readonly unitsOf: (side: Side, list: NamedList) => readonly Unit[];
@@ -121,12 +124,19 @@ function mergeMembers(parts: Versions<Part>): Insertion | null {
   // An import goes before declarations, wherever the other side has its own.
   const kinds = new Set([...mine, ...other].flat().map(({ member }) => member.isDeclaration));
   if (kinds.size > 1) return null;
+  // What one side took out, and the other one only moved, is no insertion.
+  if (![mine, other].every((gaps) => isApart(gaps.flat(), parts.base.list))) return null;
   const fresh = missingFrom(mine, other);
   const own = missingFrom(other, mine);
   if (fresh.length === 0) return { text: textIn(parts.ours), words: ours.words };
   if (own.length === 0) return { text: textIn(parts.theirs), words: theirs.words };
   const isShared = fresh.length < other.flat().length;
   if (isShared || !isApart(fresh, parts.ours.list) || !isApart(own, parts.theirs.list)) return null;
+  if (
+    parts.ours.list.kind === 'enum' &&
+    isSameValue(textsOf(parts.ours.side, own), textsOf(parts.theirs.side, fresh))
+  )
+    return null;
   const { skipped } = ours;
   const [target, source] = [
     { ...parts.ours, gaps: mine, skipped },
@@ -136,9 +146,11 @@ function mergeMembers(parts: Versions<Part>): Insertion | null {
   const sorted = order === null ? null : spliceUnits(target, source, order);
   const text = sorted ?? spliceUnits(target, source, null);
   if (text === null) return null;
-  const bodies = (side: Side, gaps: Gaps) =>
-    gaps.flat().map(({ member }) => side.text.slice(member.start, member.end));
-  const joined = joinImports(text, bodies(target.side, mine), bodies(source.side, other));
+  const joined = joinImports(
+    text,
+    textsOf(target.side, mine.flat()),
+    textsOf(source.side, other.flat()),
+  );
   return { text: joined.text, words: ours.words + theirs.words - base.words - joined.saved };
 }
 
@@ -179,6 +191,16 @@ function missingFrom(gaps: Gaps, others: Gaps): readonly KeyedUnit[] {
 
 function textIn({ side, span }: Part): string {
   return side.text.slice(span.start, span.end);
+}
+
+/** Tells whether members of an enum get a value that others get, too: both sides took the next one. */
+function isSameValue(some: readonly string[], others: readonly string[]): boolean {
+  const known = new Set(some.flatMap((text) => VALUE.exec(text)?.[1] ?? []));
+  return others.some((text) => known.has(VALUE.exec(text)?.[1] ?? ''));
+}
+
+function textsOf(side: Side, units: readonly KeyedUnit[]): readonly string[] {
+  return units.map(({ member }) => side.text.slice(member.start, member.end));
 }
 
 /** Tells whether a list has none of the names that the units would bring. */

@@ -80,10 +80,11 @@ function withLayout(words: Slice, base: Slice, layout: Slice): string {
     const gap = gapBefore(words, index);
     // Beside a word that the base has not, a gap is still the base's if it looks like that.
     const isBeside = index === 0 || at(partners, index - 1) >= 0;
-    // Space at the end of the base says nothing of words that are put in there, nor do words that touch.
+    // Space at the end of the base says nothing of words that are put in there, nor do words that touch, nor the base of
+    // what is between two of them.
     const isPutIn = partner < 0;
     const isBetween = (place: number) =>
-      isEnd || (place < base.words.length && !(isPutIn && gap === ''));
+      isEnd || (place < base.words.length && !(isPutIn && (gap === '' || !isBeside)));
     const kept = [partner, passed + 1].find(
       (place) =>
         place >= 0 &&

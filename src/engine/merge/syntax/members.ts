@@ -40,6 +40,9 @@ const LISTS: ReadonlyMap<string, readonly [ListKind, string]> = new Map([
   ['ClassBody', ['class', 'body']],
 ]);
 
+/** The types of lists that are read in a way of their own. */
+const OTHER_LISTS: ReadonlySet<string> = new Set(['Program', 'TSUnionType', 'ImportDeclaration']);
+
 /** Declarations that say the same in any order. */
 const MOVABLE: ReadonlySet<string> = new Set([
   'FunctionDeclaration',
@@ -63,26 +66,44 @@ export function listsOf(
 ): readonly NamedList[] {
   const lists: NamedList[] = [];
   const taken = new Map<string, number>();
-  const todo = [{ node: root, path: '' }];
+  const todo: Place[] = [{ node: root, around: null, path: null }];
   // A stack of our own: an expression can nest deeper than calls may.
-  for (let next = todo.pop(); next !== undefined; next = todo.pop()) {
-    const { node } = next;
+  for (let place = todo.pop(); place !== undefined; place = todo.pop()) {
+    const { node } = place;
     visit?.(node);
-    const path = next.path + labelOf(node, text);
-    const list = listAt(node, path, text);
-    if (list !== null) {
-      const key = `${list.kind} ${path}`;
-      const count = taken.get(key) ?? 0;
-      taken.set(key, count + 1);
-      lists.push({ ...list, path: `${path} ${count}` });
+    if (isList(node)) {
+      const path = pathOf(place, text);
+      const list = listAt(node, path, text);
+      if (list !== null) {
+        const key = `${list.kind} ${path}`;
+        const count = taken.get(key) ?? 0;
+        taken.set(key, count + 1);
+        lists.push({ ...list, path: `${path} ${count}` });
+      }
     }
     const children = childrenOf(node);
     for (let index = children.length - 1; index >= 0; index--) {
       const child = children[index];
-      if (child !== undefined) todo.push({ node: child, path });
+      if (child !== undefined) todo.push({ node: child, around: place, path: null });
     }
   }
   return lists;
+}
+
+/** A node and those around it; most have no list within, so that their names are read when they are asked for. */
+type Place = { readonly node: Node; readonly around: Place | null; path: string | null };
+
+function pathOf(place: Place, text: string): string {
+  const open: Place[] = [];
+  for (let at: Place | null = place; at !== null && at.path === null; at = at.around) open.push(at);
+  for (const at of open.toReversed()) {
+    at.path = (at.around?.path ?? '') + labelOf(at.node, text);
+  }
+  return place.path ?? '';
+}
+
+function isList({ type }: Node): boolean {
+  return LISTS.has(type) || OTHER_LISTS.has(type);
 }
 
 function listAt(node: Node, path: string, text: string): NamedList | null {

@@ -41,12 +41,23 @@ const [NEWLINE_OR_SPACE, DOLLAR, SEMICOLON] = [32, 36, 59];
 const [QUOTE, APOSTROPHE, BACKTICK, BACKSLASH, SLASH, STAR] = [34, 39, 96, 92, 47, 42];
 const [ROUND, ROUND_END, SQUARE, SQUARE_END, CURLY, CURLY_END] = [40, 41, 91, 93, 123, 125];
 
+/** What was read of lines that are still there: one merge asks for its texts again and again. */
+const known = new WeakMap<readonly string[], { readonly nesting: Nesting | null }>();
+
 /**
  * Reads the brackets of a program outside texts, comments and patterns: without a parser, in a tenth of its time.
  *
  * Null where they do not match, as in a text that is no program, or where JSX has words with brackets.
  */
 export function readNesting(lines: readonly string[]): Nesting | null {
+  const before = known.get(lines);
+  if (before !== undefined) return before.nesting;
+  const nesting = readAnew(lines);
+  known.set(lines, { nesting });
+  return nesting;
+}
+
+function readAnew(lines: readonly string[]): Nesting | null {
   const reading: Reading = { brackets: [], inner: -1, inside: 'code', last: SEMICOLON };
   const around = new Int32Array(lines.length + 1);
   const isText = new Uint8Array(lines.length + 1);

@@ -21,6 +21,8 @@ export type Syntax = {
   /** In order, comments among them; empty unless asked for. */
   readonly tokens: readonly Token[];
   readonly redeclared: readonly Redeclaration[];
+  /** True where no class around declares a private name, as in a part of a program. */
+  readonly hasUndeclared: boolean;
 };
 
 /** Codes of errors that the parser reports although it understood the text. */
@@ -32,6 +34,8 @@ const REDECLARED: ReadonlySet<string> = new Set([
   'DuplicateProto',
   'PrivateNameRedeclaration',
 ]);
+
+const UNDECLARED = 'InvalidPrivateFieldResolution';
 
 /** Exports are counted without the parser's help, which TypeScript does not get. */
 const EXPORTED: ReadonlySet<string> = new Set(['DuplicateExport', 'DuplicateDefaultExport']);
@@ -73,7 +77,10 @@ export function memoizeParse(): Parse {
   };
 }
 
-/** Parses a text; null where it is not of that language. A second declaration of a name is no error here. */
+/**
+ * Parses a text; null where it is not of that language. A second declaration of a name is no error here, nor is a private
+ * name without one.
+ */
 export function parseSyntax(
   text: string,
   language: Language,
@@ -81,14 +88,20 @@ export function parseSyntax(
 ): Syntax | null {
   try {
     const file = parse(text, language, tokens);
-    if (!file.errors.every(({ reasonCode }) => REDECLARED.has(reasonCode))) return null;
-    const errors = file.errors.filter(({ reasonCode }) => !EXPORTED.has(reasonCode));
+    const isReadable = ({ reasonCode }: { readonly reasonCode: string }) =>
+      REDECLARED.has(reasonCode) || reasonCode === UNDECLARED;
+    if (!file.errors.every(isReadable)) return null;
+    const hasUndeclared = file.errors.some(({ reasonCode }) => reasonCode === UNDECLARED);
+    const errors = file.errors.filter(
+      ({ reasonCode }) => reasonCode !== UNDECLARED && !EXPORTED.has(reasonCode),
+    );
     const redeclared = errors.map(({ loc }) => {
       const start = loc.index;
       return { name: /^#?[\w$\x80-\uffff]*/.exec(text.slice(start))?.[0] ?? '', start };
     });
     const root: unknown = 'program' in file ? file.program : file;
-    return isNode(root) ? { root, tokens: tokensOf(file.tokens ?? []), redeclared } : null;
+    if (!isNode(root)) return null;
+    return { root, tokens: tokensOf(file.tokens ?? []), redeclared, hasUndeclared };
   } catch {
     // Not of that language, nested too deep for the parser, or no parser there: the lines decide.
     return null;

@@ -29,9 +29,12 @@ function inspectProgram(
   findFault: FindFault,
 ): Inspection {
   const syntax = parse(text, language, { tokens: false });
-  if (syntax !== null) return { fault: null, duplicates: duplicatesIn(text, syntax) };
-  const fault = findFault(text, language) ?? { line: 1, reason: 'it cannot be read' };
-  return { fault, duplicates: [] };
+  const isDoubtful = syntax === null || syntax.hasUndeclared;
+  const fault = isDoubtful ? findFault(text, language) : null;
+  if (syntax !== null && fault === null) {
+    return { fault, duplicates: duplicatesIn(text, syntax) };
+  }
+  return { fault: fault ?? { line: 1, reason: 'it cannot be read' }, duplicates: [] };
 }
 
 function inspectStrictJson(text: string, lenient: Reader): Inspection {

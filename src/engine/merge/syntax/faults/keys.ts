@@ -1,4 +1,5 @@
 import { isPair, isScalar, LineCounter, parseAllDocuments, visit } from 'yaml';
+import { namesTwiceInPlainYaml } from '../../entries/yaml.ts';
 import { type Duplicate, repeated } from './duplicates.ts';
 import type { Inspection } from './inspection.ts';
 
@@ -7,6 +8,16 @@ const SECTION = /^\s*\[{1,2}([^[\]]+)\]{1,2}\s*(?:#.*)?$/;
 
 /** Reads YAML, of one document or several; a key that occurs twice in one map is a duplicate. */
 export function inspectYaml(text: string): Inspection {
+  const twice = namesTwiceInPlainYaml(text);
+  if (twice !== null) {
+    const duplicates = twice.map(({ path, ...one }) => ({ key: `0${path}/${one.name}`, ...one }));
+    return { fault: null, duplicates };
+  }
+  return parseYaml(text);
+}
+
+/** Reads YAML with a parser. */
+export function parseYaml(text: string): Inspection {
   const lineCounter = new LineCounter();
   // Unique keys are looked for below: the parser compares each one with all others.
   const parsed = parseAllDocuments(text, {
@@ -63,6 +74,10 @@ export function inspectKeyedLines(text: string): Inspection {
       sections.set(head, count + 1);
       // `[[package]]` begins another one of its kind each time.
       section = line.trimStart().startsWith('[[') ? `${head} ${count}` : head;
+      // A table is a key of the one that it is in.
+      const [, outer, inner] = count === 0 ? (/^(.+)\.([\w-]+)$/.exec(head) ?? []) : [];
+      if (outer !== undefined && inner !== undefined && section === head)
+        keys.push({ name: inner, start, section: outer });
     } else if (name !== undefined) keys.push({ name, start, section });
     start += line.length + 1;
   }

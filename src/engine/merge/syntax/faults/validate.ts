@@ -1,4 +1,5 @@
 import type { Versions } from '../../../tree.ts';
+import { readOnce } from '../../read-once.ts';
 import type { Format } from '../language.ts';
 import { type Parse, parseSyntax, type SyntaxFault, syntaxFault } from '../parse.ts';
 import type { Duplicate } from './duplicates.ts';
@@ -12,8 +13,8 @@ export type Defect =
 /** The texts that met; null for an absent one. */
 export type Inputs = Versions<string | null>;
 
-/** The strictest way in which both sides can be read, and what the inputs have twice. */
-type Measure = { readonly read: Reader; readonly known: ReadonlySet<string> };
+/** The strictest way in which both sides can be read, by its number, and what the inputs have twice. */
+type Measure = { readonly reader: number; readonly known: ReadonlySet<string> };
 
 /**
  * Creates a finder of defects that a merge caused in readable texts; it returns null where there are none. A
@@ -33,8 +34,8 @@ export function createDefectFinder(
   findFault: FindFault = syntaxFault,
 ): (merged: string) => Defect | null {
   const readers = readersOf(format, parse, findFault);
+  const readersOfInputs = readers.map(readOnce);
   let inputs: Inputs | null = null;
-  let mine: ReturnType<Reader> | null = null;
   let measure: Measure | null | undefined;
   return (merged) => {
     const first = readers[0]?.(merged);
@@ -43,13 +44,13 @@ export function createDefectFinder(
     if (inputs === null) return null;
     // What one side has twice is mostly all that the merged text has: then no other input needs to be read.
     if (first.fault === null && inputs.ours !== null) {
-      mine ??= readers[0]?.(inputs.ours) ?? null;
+      const mine = readersOfInputs[0]?.(inputs.ours);
       if (mine?.fault === null && isAmong(first.duplicates, mine.duplicates)) return null;
     }
-    if (measure === undefined) measure = measureOf(inputs, readers);
+    if (measure === undefined) measure = measureOf(inputs, readersOfInputs);
     if (measure === null) return null;
-    const { read, known } = measure;
-    const { fault, duplicates } = read === readers[0] ? first : read(merged);
+    const { reader, known } = measure;
+    const { fault, duplicates } = reader === 0 ? first : (readers[reader]?.(merged) ?? first);
     if (fault !== null) return { kind: 'syntax', fault };
     const anew = duplicates.filter(({ key }) => !known.has(key));
     return anew.length === 0 ? null : { kind: 'duplicates', duplicates: anew };
@@ -62,12 +63,12 @@ function isAmong(some: readonly Duplicate[], others: readonly Duplicate[]): bool
 }
 
 function measureOf({ base, ours, theirs }: Inputs, readers: readonly Reader[]): Measure | null {
-  for (const read of readers) {
+  for (const [reader, read] of readers.entries()) {
     const sides = [ours, theirs].flatMap((text) => (text === null ? [] : [read(text)]));
     if (sides.some(({ fault }) => fault !== null)) continue;
     const inputs = base === null ? sides : [...sides, read(base)];
     return {
-      read,
+      reader,
       known: new Set(inputs.flatMap(({ duplicates }) => duplicates.map(({ key }) => key))),
     };
   }
