@@ -53,11 +53,15 @@ export async function apply(
   wanted: readonly string[],
   request?: ReleaseRequest,
 ): Promise<VerbResult<'apply'>> {
+  const { readConfig } = await import('./state/config.ts');
+  const { listAhead } = await import('./state/project-files.ts');
+  // git lists the files while the rest is loaded.
+  const listing = listAhead(context.root, readConfig(context.root));
   const { planApply, requestPackages } = await import('./commands/apply.ts');
   const { carryOut } = await import('./operation/operation.ts');
   const { createTreesReader } = await import('./state/release.ts');
   const readTrees = createTreesReader();
-  const given = request ? { request, readTrees } : { readTrees };
+  const given = { readTrees, listing, ...(request ? { request } : {}) };
   const requested = await requestPackages(context, wanted, given);
   return await runExclusive(context, 'apply', async () =>
     carryOut(context, await planApply(context, requested, request, readTrees)),
