@@ -9,10 +9,10 @@ import { AgentConnection, lossOutcome } from './agent-connection.ts';
 import type { AgentTurn } from './turn.ts';
 import { stuckOutcome, type TurnLimits, timeoutOutcome } from './turn-limits.ts';
 
-/** An engine that takes longer to start a container, or to remove one, does not answer any more. */
-const START_TIMEOUT_MS = 60_000;
+/** What takes longer to start, a container or the agent in it, hangs: a busy small machine has needed a minute. */
+const START_TIMEOUT_MS = 120_000;
+/** An engine that takes longer to remove a container does not answer any more. */
 const REMOVE_TIMEOUT_MS = 10_000;
-const READY_TIMEOUT_MS = 30_000;
 /** Time for an agent to end by itself before it is killed. */
 const STOP_GRACE_MS = 500;
 /** A command may leave a server or two running for later turns; a fork bomb leaves dozens. */
@@ -125,9 +125,9 @@ export class WarmAgent {
   }
 
   async #ready(): Promise<void> {
-    const late = sleep(READY_TIMEOUT_MS, false, { ref: false });
+    const late = sleep(START_TIMEOUT_MS, false, { ref: false });
     if (await Promise.race([this.#connection.ready, late])) return;
-    const why = this.#connection.loss?.reason ?? `nothing heard for ${READY_TIMEOUT_MS / 1000} s`;
+    const why = this.#connection.loss?.reason ?? `nothing heard for ${START_TIMEOUT_MS / 1000} s`;
     await this.stop();
     throw new AgentNotReady(`The agent did not start (${why}).`);
   }
