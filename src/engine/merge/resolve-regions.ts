@@ -1,4 +1,5 @@
 import type { Versions } from '../tree.ts';
+import { wordReader } from './checks/declared-words.ts';
 import { usesLostName } from './checks/lost-names.ts';
 import { checkPlaces } from './checks/misplaced.ts';
 import { type Suspicion, suspicionOf } from './checks/needs-syntax-check.ts';
@@ -78,7 +79,8 @@ export function isSound(
     if (!isShort(read.lines, format)) return false;
     const disputeMisplaced = checkPlaces(read.texts, read.lines, format, parse);
     const isFine = findFine(read, openEntries(read.texts, format), format);
-    const check = createCheck({ lines: read.lines, format, parse }, isFine);
+    const reader = { lines: read.lines, format, parse, wordsIn: wordReader() };
+    const check = createCheck(reader, isFine);
     if (reopen(disputeMisplaced(read.regions), OURS, check) !== read.regions) return false;
     return !isLanguage(format) || !usesLostName(read.regions, read.lines, format, parse);
   };
@@ -162,9 +164,10 @@ function resolveRead(whole: Read, format: Format): readonly Region[] {
   const isSolvable = (region: Region) => isResolved && isConflict(region) && mayBeSolved(region);
   const disputeMisplaced = checkPlaces(texts, lines, format, parse);
   const regions = disputeMisplaced(aligned);
-  const suspicion = suspicionOf(regions, lines, format);
+  const wordsIn = wordReader();
+  const suspicion = suspicionOf(regions, lines, format, wordsIn);
   const entries = openEntries(texts, format);
-  const check = createCheck({ lines, format, parse }, findFine(whole, entries, format));
+  const check = createCheck({ lines, format, parse, wordsIn }, findFine(whole, entries, format));
   const { budget } = check;
   const holds = (some: readonly Region[], suspicion: Suspicion) => {
     budget.isProposal = true;
@@ -178,7 +181,7 @@ function resolveRead(whole: Read, format: Format): readonly Region[] {
     // An insertion can be right for the lines around it, and wrong for the file.
     const suspected = resolved.some(isConflict)
       ? suspicion
-      : { sides: OURS.sides, names: suspicionOf(resolved, lines, format).names };
+      : { sides: OURS.sides, names: suspicionOf(resolved, lines, format, wordsIn).names };
     const hasNames = () =>
       resolved.some(isConflict) || !usesLostName(resolved, lines, language, parse);
     const isValid = () =>

@@ -1,3 +1,5 @@
+import { readOnce } from '../read-once.ts';
+
 const KEYWORD =
   'const|let|var|function|class|interface|type|enum|namespace|import|default|as|get|set|static|' +
   'public|private|protected|readonly|async|declare|abstract|override';
@@ -23,8 +25,10 @@ const RESERVED = new Set(
     'null return super switch this throw true try typeof var void while with'
   ).split(' '),
 );
-const COLON = /^["']?\s*[?!]?:/;
-const CALL = /^\s*\(/;
+const COLON = /["']?\s*[?!]?:/y;
+const CALL = /\s*\(/y;
+const SPACED_CALL = /\s+\(/y;
+const ARROW = /\s*=>/y;
 const METHODS = new Set(['finally', 'throw', 'with', 'in', 'do', 'try', 'export', 'void']);
 
 /** A word of a line that may be a declared name; `key` includes indentation and keyword. */
@@ -39,36 +43,39 @@ export type DeclaredWord = {
   readonly isMember: boolean;
 };
 
+/** Reads the words of a line that may be names. */
+export type WordsIn = (line: string) => readonly DeclaredWord[];
+
+/** Makes a reader for one merge, which reads a line once: its versions have most in common. */
+export function wordReader(): WordsIn {
+  return readOnce(declaredWords);
+}
+
 /** Returns the words of a line that may be names. */
 export function declaredWords(line: string): readonly DeclaredWord[] {
   const trimmed = line.trim();
+  if (trimmed === '') return [];
   const indent = line.length - line.trimStart().length;
-  const mayHaveLabel = trimmed.includes('case') || trimmed.includes('export');
-  const labels = [...(mayHaveLabel ? trimmed.matchAll(LABEL) : [])].map(
-    ({ 1: label, 2: word, index }): DeclaredWord => {
+  const words: DeclaredWord[] = [];
+  if (trimmed.includes('case') || trimmed.includes('export')) {
+    for (const { 1: label, 2: word, index } of trimmed.matchAll(LABEL)) {
       const name = label?.trim() ?? word ?? '';
+      const key = `${indent} ${name}`;
       const column = indent + index;
-      return {
-        name,
-        word: '',
-        key: `${indent} ${name}`,
-        column,
-        isParameter: false,
-        isMember: false,
-      };
-    },
-  );
-  const declared = [...trimmed.matchAll(DECLARED)].flatMap((found): DeclaredWord[] => {
+      words.push({ name, word: '', key, column, isParameter: false, isMember: false });
+    }
+  }
+  for (const found of trimmed.matchAll(DECLARED)) {
     const [whole, word = '', name = ''] = found;
     const start = found.index + whole.lastIndexOf(name);
-    const rest = trimmed.slice(start + name.length);
-    if (!isName(name, word, rest)) return [];
-    const isParameter = word === '' && /^\s*=>/.test(rest);
-    const isMember = RESERVED.has(name) && !COLON.test(rest) && !METHODS.has(name);
+    const end = start + name.length;
+    if (!isName(name, word, trimmed, end)) continue;
+    const isParameter = word === '' && isNext(ARROW, trimmed, end);
+    const isMember = RESERVED.has(name) && !isNext(COLON, trimmed, end) && !METHODS.has(name);
     const key = `${indent} ${word} ${name}`;
-    return [{ name, word, key, column: indent + start, isParameter, isMember }];
-  });
-  return [...labels, ...declared, ...quotedWords(trimmed, indent)];
+    words.push({ name, word, key, column: indent + start, isParameter, isMember });
+  }
+  return [...words, ...quotedWords(trimmed, indent)];
 }
 
 function quotedWords(line: string, indent: number): readonly DeclaredWord[] {
@@ -82,9 +89,15 @@ function quotedWords(line: string, indent: number): readonly DeclaredWord[] {
   });
 }
 
-function isName(name: string, word: string, rest: string): boolean {
-  if (RESERVED.has(name)) return COLON.test(rest) || CALL.test(rest);
+function isName(name: string, word: string, line: string, end: number): boolean {
+  if (RESERVED.has(name)) return isNext(COLON, line, end) || isNext(CALL, line, end);
   // `import type { … }`, and a function that is an argument.
   if (name === 'type') return word !== 'import' && word !== 'export';
-  return name !== 'async' || !/^\s+\(/.test(rest);
+  return name !== 'async' || !isNext(SPACED_CALL, line, end);
+}
+
+/** Tells whether a sticky pattern matches at a place. */
+function isNext(pattern: RegExp, text: string, place: number): boolean {
+  pattern.lastIndex = place;
+  return pattern.test(text);
 }

@@ -1,10 +1,9 @@
 import type { Versions } from '../../tree.ts';
 import { linesOf } from '../lines/region-lines.ts';
 import type { Region } from '../lines/regions.ts';
-import { readOnce } from '../read-once.ts';
 import { type Format, isLanguage } from '../syntax/language.ts';
 import { readNesting } from '../syntax/nesting.ts';
-import { type DeclaredWord, declaredWords } from './declared-words.ts';
+import type { WordsIn } from './declared-words.ts';
 import { findClashes, isAmongMembers, type Placed, type Program } from './same-scope.ts';
 
 const BRACKETS = /[()[\]{}]/g;
@@ -29,6 +28,7 @@ export function suspicionOf(
   regions: readonly Region[],
   lines: Versions<readonly string[]>,
   format: Format,
+  wordsIn: WordsIn,
 ): Suspicion {
   const of = (wanted: Region['kind']) => regions.filter(({ kind }) => kind === wanted);
   const [ours, theirs, open, resolved] = [of('ours'), of('theirs'), of('conflict'), of('resolved')];
@@ -40,8 +40,6 @@ export function suspicionOf(
   const isUneven = (region: Region) => !isEven(region, lines);
   if (open.length === 0 && ours.some(isUneven) && theirs.some(isUneven))
     return { sides, names: null };
-  // Most lines are in the base and in a side, and are asked for with either side.
-  const wordsIn = readOnce(declaredWords);
   const found = sides.map((side) => ({
     side,
     names: namesTwice(side, regions, { lines, wordsIn }),
@@ -54,8 +52,6 @@ export function suspicionOf(
       : new Set(suspects.flatMap(({ names }) => [...(names ?? [])])),
   };
 }
-
-type WordsIn = (line: string) => readonly DeclaredWord[];
 
 /** Returns the names that may be declared twice where one side is taken for all conflicts; null where they cannot be told. */
 function namesTwice(

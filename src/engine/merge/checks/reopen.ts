@@ -7,7 +7,7 @@ import { type Format, isLanguage } from '../syntax/language.ts';
 import { outlineOf } from '../syntax/outline.ts';
 import type { Parse } from '../syntax/parse.ts';
 import { decodeLines } from '../syntax/side.ts';
-import { declaredWords } from './declared-words.ts';
+import type { WordsIn } from './declared-words.ts';
 import { reopenInvalid } from './invalid-merge.ts';
 import { usesLostName } from './lost-names.ts';
 import { type Suspicion, suspicionOf } from './needs-syntax-check.ts';
@@ -25,7 +25,12 @@ const LOST: Defect = { kind: 'syntax', fault: { line: 1, reason: 'a name is not 
 type Lines = Versions<readonly string[]>;
 
 /** The versions of a merge, and what reads them. */
-type Read = { readonly lines: Lines; readonly format: Format; readonly parse: Parse };
+type Read = {
+  readonly lines: Lines;
+  readonly format: Format;
+  readonly parse: Parse;
+  readonly wordsIn: WordsIn;
+};
 
 /** What looks for defects of one merge, and how much of it. */
 export type DefectCheck = {
@@ -67,11 +72,11 @@ export function createCheck(read: Read, isFine: DefectCheck['isFine']): DefectCh
 function readAbout(
   names: Suspicion['names'],
   lines: readonly string[],
-  { format, parse }: Read,
+  { format, parse, wordsIn }: Read,
   wanted: readonly Range[] = [],
 ): string {
   if (names === null || !isLanguage(format)) return decodeLines(lines);
-  const text = decodeLines(outlineOf(lines, [...wanted, ...linesWith(names, lines)]));
+  const text = decodeLines(outlineOf(lines, [...wanted, ...linesWith(names, lines, wordsIn)]));
   return parse(text, format, { tokens: false }) === null ? decodeLines(lines) : text;
 }
 
@@ -122,7 +127,7 @@ export function reopen(
     const disputed = reopenInvalid(defect, { regions, filled, text, lines });
     // Each round joins regions, so there is a last one.
     if (disputed.length === regions.length) return disputed;
-    const anew = suspicionOf(disputed, lines, format).names;
+    const anew = suspicionOf(disputed, lines, format, read.wordsIn).names;
     const all = names === null || anew === null ? null : new Set([...names, ...anew]);
     return reopen(disputed, { sides: ['ours', 'theirs'], names: all }, check);
   }
@@ -130,10 +135,13 @@ export function reopen(
 }
 
 /** Returns the lines that may declare one of some names. */
-function linesWith(names: ReadonlySet<string>, lines: readonly string[]): readonly Range[] {
+function linesWith(
+  names: ReadonlySet<string>,
+  lines: readonly string[],
+  wordsIn: WordsIn,
+): readonly Range[] {
   const wanted = [...names];
   const hasName = (line: string) =>
-    wanted.some((name) => line.includes(name)) &&
-    declaredWords(line).some(({ name }) => names.has(name));
+    wanted.some((name) => line.includes(name)) && wordsIn(line).some(({ name }) => names.has(name));
   return lines.flatMap((line, start) => (hasName(line) ? [{ start, end: start + 1 }] : []));
 }

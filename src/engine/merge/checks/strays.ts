@@ -7,7 +7,12 @@ import { joinRegions } from './invalid-merge.ts';
 type Name = 'ours' | 'theirs';
 
 /** One version, as it is read from some line upwards. */
-type Text = { readonly lines: readonly string[]; readonly numbers: Int32Array };
+type Text = {
+  readonly lines: readonly string[];
+  readonly numbers: Int32Array;
+  /** The next line above each line that is indented less, blank ones apart; -1 without one. */
+  readonly above: Int32Array;
+};
 
 /** A line that tells what those below it belong to. */
 type Head = { readonly number: number; readonly place: number };
@@ -18,6 +23,7 @@ type Search = {
   /** The indentation of each different line by its number, -1 for a blank one: some are met again and again. */
   readonly depthOf: (number: number) => number;
   readonly counts: (name: keyof Versions<unknown>) => Int32Array;
+  readonly textOf: (name: keyof Versions<unknown>) => Text;
   /** True if one side left a line of the base where it was. */
   readonly isPaired: (place: number, name: Name) => boolean;
 };
@@ -45,10 +51,12 @@ export function disputeStrays(
 ): readonly Region[] {
   const isPaired = (place: number, name: Name) =>
     regions.some(({ kind, base }) => kind !== name && base.start <= place && place < base.end);
+  const depthOf = lineDepths(texts);
   const search = {
     steps: MAX_STEPS,
-    depthOf: lineDepths(texts),
+    depthOf,
     counts: lineCounts(texts),
+    textOf: readTexts(texts, lines, depthOf),
     isPaired,
   };
   const stretches: Range[] = [];
@@ -80,10 +88,11 @@ function isStray(
   const edited = firstLine(region, region.kind, lines);
   if (edited === null) return false;
   const { place, indent } = edited;
-  const from = { base: place, moved: region[mover].start + place - region.base.start, indent };
-  const base = { lines: lines.base, numbers: texts.base };
-  const heads = headsApart(base, { lines: lines[mover], numbers: texts[mover] }, from, search);
-  if (heads.base.length === 0 || heads.moved.length === 0) return false;
+  const moved = region[mover].start + place - region.base.start;
+  const heads = {
+    base: headsOf(search.textOf('base'), place, indent, search),
+    moved: headsOf(search.textOf(mover), moved, indent, search),
+  };
   const isOnce = ({ number }: Head, name: Name | 'base') => search.counts(name)[number] === 1;
   // A text without indentation is one paragraph, so that there can be as many heads as lines.
   const numbers = {
@@ -140,58 +149,71 @@ function firstLine(
     : { place: region.base.start, indent };
 }
 
-/** Returns the heads of one place in two versions, but for those that they have in common. */
-function headsApart(
-  base: Text,
-  moved: Text,
-  from: { readonly base: number; readonly moved: number; readonly indent: number },
-  search: Search,
-): { readonly base: readonly Head[]; readonly moved: readonly Head[] } {
-  let [one, other, indent] = [from.base, from.moved, from.indent];
-  // Most edits have the same surroundings in both versions: then no head needs to be compared.
-  while (indent > 0 && one > 0 && other > 0 && search.steps > 0) {
-    const number = at(base.numbers, one - 1);
-    if (number !== at(moved.numbers, other - 1)) break;
-    search.steps--;
-    one--;
-    other--;
-    indent = indentAbove(search.depthOf(number), base.lines[one], indent);
-  }
-  if (indent === 0 && from.indent > 0) return { base: [], moved: [] };
-  return { base: headsOf(base, one, indent, search), moved: headsOf(moved, other, indent, search) };
-}
-
 /** Returns the lines above a place that are indented less, the nearest first; at depth 0 its paragraph's. */
 function headsOf(
-  { lines, numbers }: Text,
+  { lines, numbers, above }: Text,
   place: number,
   depth: number,
   search: Search,
 ): readonly Head[] {
   const heads: Head[] = [];
   let indent = depth;
-  for (let index = place - 1; index >= 0 && search.steps > 0; index--) {
+  let index = place - 1;
+  while (index >= 0 && search.steps > 0) {
     search.steps--;
     const number = at(numbers, index);
     const own = search.depthOf(number);
     if (depth === 0) {
       if (own < 0) break;
       heads.push({ number, place: index });
-    } else if (own >= 0 && own < indent) {
+      index--;
+    } else if (own < 0) index--;
+    else if (own >= indent) index = at(above, index);
+    else {
       const line = lines[index] ?? '';
-      if (WORD.test(line)) heads.push({ number, place: index });
-      indent = indentAbove(own, line, indent);
+      const isWord = WORD.test(line);
+      if (isWord) heads.push({ number, place: index });
+      // A bracket on a line of its own belongs to the line above it.
+      indent = isWord ? own : own + 1;
       if (indent === 0) break;
+      index--;
     }
   }
   return heads;
 }
 
-/** Returns the indentation that lines further up must stay below to be heads; `own` is the line's. */
-function indentAbove(own: number, line: string | undefined, indent: number): number {
-  if (own < 0 || own >= indent) return indent;
-  // A bracket on a line of its own belongs to the line above it.
-  return WORD.test(line ?? '') ? own : own + 1;
+/** Makes a reader of the versions, each of which is read once. */
+function readTexts(
+  texts: Interned,
+  lines: Versions<readonly string[]>,
+  depthOf: Search['depthOf'],
+): Search['textOf'] {
+  const known = new Map<string, Text>();
+  return (name) => {
+    const before = known.get(name);
+    if (before !== undefined) return before;
+    const numbers = texts[name];
+    const text = { lines: lines[name], numbers, above: linesAbove(numbers, depthOf) };
+    known.set(name, text);
+    return text;
+  };
+}
+
+function linesAbove(numbers: Int32Array, depthOf: Search['depthOf']): Int32Array {
+  const above = new Int32Array(numbers.length);
+  const depths = new Int32Array(numbers.length);
+  let last = -1;
+  for (let index = 0; index < numbers.length; index++) {
+    const depth = depthOf(at(numbers, index));
+    let found = last;
+    if (depth >= 0) {
+      while (found >= 0 && at(depths, found) >= depth) found = at(above, found);
+      last = index;
+    }
+    depths[index] = depth;
+    above[index] = found;
+  }
+  return above;
 }
 
 /**
