@@ -14,6 +14,7 @@ export type Member = {
 export type ListKind =
   | 'imports'
   | 'specifiers'
+  | 'pattern'
   | 'object'
   | 'interface'
   | 'enum'
@@ -41,7 +42,12 @@ const LISTS: ReadonlyMap<string, readonly [ListKind, string]> = new Map([
 ]);
 
 /** The types of lists that are read in a way of their own. */
-const OTHER_LISTS: ReadonlySet<string> = new Set(['Program', 'TSUnionType', 'ImportDeclaration']);
+const OTHER_LISTS: ReadonlySet<string> = new Set([
+  'Program',
+  'TSUnionType',
+  'ImportDeclaration',
+  'ObjectPattern',
+]);
 
 /** Declarations that say the same in any order. */
 const MOVABLE: ReadonlySet<string> = new Set([
@@ -116,6 +122,7 @@ function listAt(node: Node, path: string, text: string): NamedList | null {
   }
   if (node.type === 'TSUnionType') return unionOf(node, path, text);
   if (node.type === 'ImportDeclaration') return specifiersOf(node, path, text);
+  if (node.type === 'ObjectPattern') return patternOf(node, path, text);
   const [kind, property] = LISTS.get(node.type) ?? [];
   if (kind === undefined || property === undefined) return null;
   const members = lazily(() => nodesIn(node[property]).map((member) => memberOf(member, text)));
@@ -130,6 +137,24 @@ function specifiersOf(node: Node, path: string, text: string): NamedList | null 
   const close = text.indexOf('}', last.end);
   const members = lazily(() => specifiers.map((specifier) => memberOf(specifier, text)));
   return { kind: 'specifiers', path, open, close, members };
+}
+
+/** Returns the names that an object is taken apart into; null where one of them gets all the others. */
+function patternOf(node: Node, path: string, text: string): NamedList | null {
+  const properties = nodesIn(node['properties']);
+  const last = properties.at(-1);
+  if (last === undefined || last.type === 'RestElement') return null;
+  // A type that follows is part of the node.
+  const close = text.indexOf('}', last.end);
+  const members = lazily(() =>
+    properties.map((property) => ({ ...memberOf(property, text), names: boundName(property) })),
+  );
+  return { kind: 'pattern', path, open: node.start + 1, close, members };
+}
+
+/** Returns the name that a property binds; null where it binds others, or has a value of its own, which may need them. */
+function boundName({ value }: Node): readonly string[] | null {
+  return isNode(value) && value.type === 'Identifier' ? [nameOf(value)] : null;
 }
 
 /** Returns the members of a union that has each on a line of its own, after a bar. */
@@ -234,7 +259,10 @@ function spelling({ start, end }: Node, text: string): string {
 
 /** Returns a label that tells a node from its neighbours: the name it declares, or the function it calls. */
 function labelOf(node: Node, text: string): string {
-  const { id, key, source, callee } = node;
+  const { id, init, key, source, callee } = node;
+  // What an object is taken apart into changes, the object less.
+  if (isNode(id) && id.type === 'ObjectPattern')
+    return isNode(init) ? `/= ${spelling(init, text).slice(0, 80)}` : '';
   if (isNode(id)) return `/${keyName(id, text)}`;
   if (isNode(key)) return `/${keyName(key, text)}`;
   if (isNode(source)) return `/from ${literalOf(source)}`;

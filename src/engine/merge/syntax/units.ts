@@ -18,6 +18,7 @@ export type Unit = Range & {
 const SEPARATORS: Readonly<Record<ListKind, RegExp | null>> = {
   imports: null,
   specifiers: /,/,
+  pattern: /,/,
   object: /,/,
   enum: /,/,
   interface: /[,;]/,

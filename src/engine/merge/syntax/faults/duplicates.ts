@@ -42,7 +42,7 @@ export function duplicatesIn(text: string, syntax: Syntax): readonly Duplicate[]
 
 function repeatedIn({ kind, path, members }: NamedList): readonly Duplicate[] {
   // A second import of one name is a redeclaration, a second import of one file is none.
-  if (kind === 'imports' || kind === 'specifiers') return [];
+  if (kind === 'imports' || kind === 'specifiers' || kind === 'pattern') return [];
   const named = members().flatMap(({ names, isOverload, start }) =>
     isOverload ? [] : (names ?? []).map((name) => ({ name, start })),
   );
