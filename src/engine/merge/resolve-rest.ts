@@ -1,4 +1,5 @@
 import type { Versions } from '../tree.ts';
+import { keepsImports, resolveImports } from './imports/merge-imports.ts';
 import { mergeAdjacent } from './lines/adjacent-lines.ts';
 import { partInsertion } from './lines/beside.ts';
 import { sideWithAllWords } from './lines/contained-words.ts';
@@ -9,14 +10,14 @@ import { findMissed, type IsMissed } from './lines/missed-words.ts';
 import type { Region, Rule } from './lines/regions.ts';
 import { mergeSorted } from './lines/sorted-lines.ts';
 import { findLiterals, mergeSpace } from './merge-space.ts';
-import type { Format } from './syntax/language.ts';
+import { type Format, isLanguage } from './syntax/language.ts';
 
 type Lines = Versions<readonly string[]>;
 
 /**
- * Resolves all conflicts that are left: those in which one side made every change of the other one, word by word, or
- * changed nothing but space; changes of two neighbouring lines; changes of sorted ones; and insertions beside a changed
- * line. A text with gaps cannot be checked, so it is all or none.
+ * Resolves all conflicts that are left: imports, by their names; those in which one side made every change of the other
+ * one, word by word, or changed nothing but space; changes of two neighbouring lines; changes of sorted ones; and
+ * insertions beside a changed line. A text with gaps cannot be checked, so it is all or none.
  *
  * @returns null where a conflict is left, or there was none
  */
@@ -27,24 +28,28 @@ export function resolveRest(
   format: Format | null,
 ): readonly Region[] | null {
   const isKnown = (line: string) => texts.base.includes(texts.numbers.get(line) ?? -1);
-  const text = { format, isText: findTexts(lines), isKnown, isMissed: findMissed(lines) };
-  const resolved: Region[] = [];
-  let isAny = false;
+  const isText = findTexts(lines);
+  const text = { format, isText, isKnown, isMissed: findMissed(lines) };
   // In a text for people what is put in goes on from the line beside it.
   const partsOf = (region: Region) =>
     format === 'markdown' ? null : partInsertion(region, texts, lines, text.isMissed);
-  for (const region of regions) {
-    if (region.kind !== 'conflict') {
-      resolved.push(region);
-      continue;
+  const resolveAll = (some: readonly Region[]) => {
+    const resolved: Region[] = [];
+    for (const region of some) {
+      const answer = region.kind === 'conflict' ? answerFor(region, lines, text) : region;
+      const parts = answer === null ? partsOf(region) : [answer];
+      if (parts === null) return null;
+      resolved.push(...parts);
     }
-    const answer = answerFor(region, lines, text);
-    const parts = answer === null ? partsOf(region) : [answer];
-    if (parts === null) return null;
-    resolved.push(...parts);
-    isAny = true;
+    return resolved;
+  };
+  if (!regions.some(({ kind }) => kind === 'conflict')) return null;
+  if (format !== null && format !== 'json' && isLanguage(format)) {
+    const some = resolveImports(regions, lines, isText);
+    const resolved = some === regions ? null : resolveAll(some);
+    if (resolved !== null && keepsImports(resolved, lines)) return resolved;
   }
-  return isAny ? resolved : null;
+  return resolveAll(regions);
 }
 
 /** Tells whether a stretch may be within a text over several lines, in which all space counts. */

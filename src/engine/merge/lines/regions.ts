@@ -21,12 +21,14 @@ export type Region = Versions<Range> &
 /**
  * A rule beyond lines that resolved a conflict; `beside`: lines put in beside a changed one; `contained`: one side
  * has all words that the other one changed; `space`: one side changed nothing but space; `adjacent`: each side changed
- * one of two neighbouring lines; `sorted`: both changed lines that are in order by name, each others.
+ * one of two neighbouring lines; `sorted`: both changed lines that are in order by name, each others; `imports`: both
+ * changed imports, by the names that they take of each module.
  */
 export type Rule =
   | 'layout'
   | 'members'
   | 'entries'
+  | 'imports'
   | 'beside'
   | 'contained'
   | 'space'

@@ -56,6 +56,8 @@ const MOVABLE: ReadonlySet<string> = new Set([
   'TSTypeAliasDeclaration',
   'TSEnumDeclaration',
 ]);
+/** The way to an object, and the module that it is if it is required. */
+const ORIGIN = /^[^({]*(?:\(['"][^'"]*['"]\))?/;
 /** Characters of a line before a member of a union, at most. */
 const MAX_BEFORE = 200;
 const OVERLOADS: ReadonlySet<string> = new Set(['TSMethodSignature', 'TSDeclareMethod']);
@@ -260,9 +262,10 @@ function spelling({ start, end }: Node, text: string): string {
 /** Returns a label that tells a node from its neighbours: the name it declares, or the function it calls. */
 function labelOf(node: Node, text: string): string {
   const { id, init, key, source, callee } = node;
-  // What an object is taken apart into changes, the object less.
-  if (isNode(id) && id.type === 'ObjectPattern')
-    return isNode(init) ? `/= ${spelling(init, text).slice(0, 80)}` : '';
+  // What an object is taken apart into changes, and what is passed to get it; less so the way to it.
+  if (isNode(id) && id.type === 'ObjectPattern') {
+    return isNode(init) ? `/= ${ORIGIN.exec(spelling(init, text).slice(0, 80))?.[0]}` : '';
+  }
   if (isNode(id)) return `/${keyName(id, text)}`;
   if (isNode(key)) return `/${keyName(key, text)}`;
   if (isNode(source)) return `/from ${literalOf(source)}`;
