@@ -45,7 +45,7 @@ export function resolveRest(
   };
   if (!regions.some(({ kind }) => kind === 'conflict')) return null;
   if (format !== null && format !== 'json' && isLanguage(format)) {
-    const some = resolveImports(regions, lines, isText);
+    const some = resolveImports(regions, lines);
     const resolved = some === regions ? null : resolveAll(some);
     if (resolved !== null && keepsImports(resolved, lines)) return resolved;
   }

@@ -3,12 +3,21 @@ import { mapVersions, NAMES } from '../lines/line-ends.ts';
 import { contentOf } from '../lines/lines.ts';
 import { linesOf } from '../lines/region-lines.ts';
 import type { Range, Region } from '../lines/regions.ts';
-import { mergeAll, mergeValue, namesOf } from './merge-names.ts';
+import { findLiterals } from '../merge-space.ts';
+import { type Imports, mergeAll, mergeValue, namesOf } from './merge-names.ts';
 import { type Item, putInOrder, type Read } from './put-in-order.ts';
 import { findImports, type ImportStatement, readImport } from './statements.ts';
 import { MAX_LINES, type Placed, placeImports, type Stretch, stretchAround } from './stretch.ts';
 
 type Lines = Versions<readonly string[]>;
+
+const COMMENT = /^\s*(?:\/\/|\/?\*)|\*\/\s*$/;
+const GOES_ON = /^\s*[([`/+-]/;
+const WORD = /[\w$]+/g;
+const SIDES = [
+  ['ours', 'theirs'],
+  ['theirs', 'ours'],
+] as const;
 
 /** A line that can be a part of an import. */
 const MAY_BE =
@@ -23,14 +32,8 @@ const MAX_CONFLICTS = 30;
  *
  * A conflict stays where both sides changed one name, where one side took a module out of which the other one takes
  * more, where both took one out and one brings another, and where one name would come from two modules.
- *
- * @param isText tells whether a stretch may be within a text over several lines
  */
-export function resolveImports(
-  regions: readonly Region[],
-  lines: Lines,
-  isText: (place: Versions<Range>) => boolean,
-): readonly Region[] {
+export function resolveImports(regions: readonly Region[], lines: Lines): readonly Region[] {
   const count = regions.filter(isConflict).length;
   if (count === 0 || count > MAX_CONFLICTS) return regions;
   let placed: Versions<Placed> | undefined;
@@ -38,7 +41,7 @@ export function resolveImports(
   for (let index = 0; index < result.length; index++) {
     const region = result[index];
     if (region === undefined || !isConflict(region)) continue;
-    if (!mayBeImports(region, lines) || isText(region)) continue;
+    if (!mayBeImports(region, lines) || isInText(region, lines)) continue;
     placed ??= mapVersions(lines, placeImports);
     const found =
       solve(result, index, lines, placed, false) ?? solve(result, index, lines, placed, true);
@@ -63,10 +66,16 @@ export function keepsImports(regions: readonly Region[], lines: Lines): boolean 
 
 /** Returns from where each imported name comes; what is only run comes from itself. */
 function originsIn(lines: readonly string[]): ReadonlyMap<string, string> {
-  const all = placeImports(lines).imports.flatMap((one) => {
+  return originsOf(placeImports(lines).imports.map((one) => [one.key, one]));
+}
+
+function originsOf(
+  imports: Iterable<readonly [string, ImportStatement]>,
+): ReadonlyMap<string, string> {
+  const all = [...imports].flatMap(([key, one]) => {
     const names = namesOf(one);
-    if (names.length === 0) return [[one.key, one.key] as const];
-    return names.map((name) => [name, `${one.key} ${one.names?.get(name)}`] as const);
+    if (names.length === 0) return [[key, key] as const];
+    return names.map((name) => [name, `${key} ${one.names?.get(name)}`] as const);
   });
   return new Map(all);
 }
@@ -84,6 +93,44 @@ function solve(
   if (stretch === null || merged === null) return null;
   const region: Region = { ...stretch.region, kind: 'resolved', lines: merged, rule: 'imports' };
   return { ...stretch, region };
+}
+
+/** Tells whether a conflict may be within a text or a comment over several lines in one of the versions. */
+function isInText(region: Region, lines: Lines): boolean {
+  return Object.values(NAMES).some((name) => {
+    const { start } = region[name];
+    const above = lines[name].slice(0, start).join('');
+    return findLiterals(lines[name])(start) || above.lastIndexOf('/*') > above.lastIndexOf('*/');
+  });
+}
+
+/**
+ * Tells whether one side took out a name, or left only its type, that the other side uses more often than the base: where
+ * no parser tells, as in JSX.
+ */
+function usesMore(imports: Versions<Imports>, lines: Lines): boolean {
+  const origins = mapVersions(imports, originsOf);
+  return SIDES.some(([side, other]) => {
+    const lost = [...origins.base].filter(
+      ([name, origin]) => isValue(origin) && !isValue(origins[side].get(name)),
+    );
+    if (lost.length === 0) return false;
+    const [before, after] = [countWords(lines.base), countWords(lines[other])];
+    return lost.some(([name]) => (after.get(name) ?? 0) > (before.get(name) ?? 0));
+  });
+}
+
+/** Tells whether what is imported is more than a type. */
+function isValue(origin: string | undefined): boolean {
+  return origin !== undefined && !/^type | type /.test(origin);
+}
+
+function countWords(lines: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const line of lines) {
+    for (const word of line.match(WORD) ?? []) counts.set(word, (counts.get(word) ?? 0) + 1);
+  }
+  return counts;
 }
 
 function isConflict({ kind }: Region): boolean {
@@ -113,9 +160,23 @@ function mergeStretch(
   const isElsewhere = placed.base.imports.some(
     ({ key }) => !base.imports.has(key) && (ours.imports.has(key) || theirs.imports.has(key)),
   );
-  if (isElsewhere) return null;
+  if (isElsewhere || usesMore(imports, lines)) return null;
   const merged = mergeAll(imports);
-  return merged === null ? null : putInOrder(merged, imports, { ours, theirs });
+  if (merged === null) return null;
+  const isBelowComment = Object.values(NAMES).some((name) =>
+    COMMENT.test(lines[name][region[name].start - 1] ?? ''),
+  );
+  const result = putInOrder(merged, imports, { ours, theirs }, isBelowComment);
+  return result !== null && goesOn(result, region, lines) ? null : result;
+}
+
+/** Tells whether a last line without a semicolon may go on with what is below the stretch. */
+function goesOn(result: readonly string[], region: Versions<Range>, lines: Lines): boolean {
+  const last = result.findLast((line) => line.trim() !== '')?.trimEnd() ?? ';';
+  const isOpen = Object.values(NAMES).some((name) =>
+    GOES_ON.test(lines[name].slice(region[name].end).find((line) => line.trim() !== '') ?? ''),
+  );
+  return isOpen && !last.endsWith(';');
 }
 
 /** Reads lines that are imports and blank ones; null where there is anything else, or one module twice. */

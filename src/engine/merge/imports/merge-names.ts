@@ -65,7 +65,13 @@ function mergeOne(
   if (lists.base.some((name) => !own.has(name) && !its.has(name))) change.isGone = true;
   // An import of nothing runs its module all the same.
   if (names.size === 0 && whole === '' && own.size + its.size > 0) return null;
-  const merged = { ...mine, whole, names: names.size > 0 ? names : mine.names && NONE };
+  // How it is declared, its quotes and what ends it are changes as well.
+  const head = mergeValue(before?.head ?? mine.head, mine.head, other.head);
+  const tail = mergeValue(before?.tail ?? mine.tail, mine.tail, other.tail);
+  if (head === null || tail === null) return null;
+  if (before === undefined && (head !== mine.head || tail !== mine.tail)) return null;
+  const list = names.size > 0 ? names : mine.names && NONE;
+  const merged = { ...mine, whole, head, tail, names: list };
   if (isSame(merged, mine) && !isMoved(lists)) return mine;
   const swapped = { base: lists.base, ours: lists.theirs, theirs: lists.ours };
   if (isSame(merged, other) && !isMoved(swapped)) return other;
@@ -80,7 +86,8 @@ export function mergeValue<T>(before: T, mine: T, other: T): T | null {
 }
 
 function isSame(one: ImportStatement, other: ImportStatement): boolean {
-  if (one.whole !== other.whole || one.names?.size !== other.names?.size) return false;
+  if (one.whole !== other.whole || one.head !== other.head || one.tail !== other.tail) return false;
+  if (one.names?.size !== other.names?.size) return false;
   return [...(one.names ?? [])].every(([name, said]) => other.names?.get(name) === said);
 }
 

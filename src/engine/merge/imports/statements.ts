@@ -27,7 +27,7 @@ const END = /['"]\)? ?;?$/;
 const INNER = /^[\s\w$,:}]*$/;
 const IMPORT =
   /^(import\s+(type\s+(?!from\b))?)(?:([\w$]+(?:\s*,\s*\*\s*as\s+[\w$]+)?|\*\s*as\s+[\w$]+)\s*,?\s*)?(?:\{([^{}]*)\}\s*)?(from\s*)(['"][^'"]+['"])(\s*;?)$/;
-const EFFECT = /^import\s*(['"][^'"]+['"])\s*;?$/;
+const EFFECT = /^import\s*(['"][^'"]+['"])(\s*;?)$/;
 const REQUIRE =
   /^((?:const|let|var)\s+)(?:([\w$]+)|\{([^{}]*)\})(\s*=\s*require\()(['"][^'"]+['"])(\)\s*;?)$/;
 /** One name of a list, and the one that it gets. */
@@ -64,9 +64,9 @@ export function readImport(lines: readonly string[]): ImportStatement | null {
   const text = lines.join(' ').replaceAll(/\s+/g, ' ').trim();
   const effect = EFFECT.exec(text);
   if (effect !== null) {
-    const module = unquoted(effect[1]);
-    const key = `import ${module}`;
-    return { key, module: effect[1] ?? '', whole: '', names: null, head: '', tail: '', lines };
+    const [, module = '', end = ''] = effect;
+    const key = `import ${unquoted(module)}`;
+    return { key, module, whole: '', names: null, head: 'import ', tail: module + end, lines };
   }
   const required = REQUIRE.exec(text);
   if (required !== null) {

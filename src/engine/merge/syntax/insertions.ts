@@ -5,11 +5,11 @@ import type { Borders } from '../lines/widen.ts';
 import { type Order, orderOfNames } from '../sorted-names.ts';
 import { type Gaps, gapsOf, type KeyedUnit } from './gaps.ts';
 import { joinImports } from './join-imports.ts';
-import { type ListKind, listsOf, type NamedList } from './members.ts';
+import { type ListKind, lazily, listsOf, type NamedList } from './members.ts';
 import { lineFrom, type Side, type Sides, spanOf } from './side.ts';
 import { spliceUnits } from './splice.ts';
 import { keyOf, type Unit, unitsOf } from './units.ts';
-import { countWords, isSameWords, wordsBetween } from './words.ts';
+import { countWords, isSameWords, type Word, wordsBetween } from './words.ts';
 
 /** Imports are ordered by more than the names they bring, classes by what their members do. */
 const UNSORTED: ReadonlySet<ListKind> = new Set(['imports', 'class']);
@@ -32,7 +32,11 @@ type Part = {
   readonly inside: Range;
   /** All units of the list. */
   readonly units: readonly Unit[];
+  /** Reads the words of the disputed stretch, once for all lists in it; null where one crosses its edge. */
+  readonly said: () => Said | null;
 };
+
+type Said = { readonly words: readonly Word[]; readonly count: number };
 
 /** A text that holds what both sides put in, and how many words it must have. */
 export type Insertion = { readonly text: string; readonly words: number };
@@ -100,15 +104,21 @@ function* matchingLists(
     );
     const within = lists[name].filter(({ open, close }) => span.start < open && close < span.end);
     const candidates = around === undefined ? within : [around, ...within];
+    const said = lazily(() => {
+      const words = wordsBetween(side.words, span.start, span.end);
+      return words && { words, count: countWords(words) };
+    });
     return candidates.map((list): Part => {
       const inside = list === around ? span : { start: list.open, end: list.close };
-      return { side, list, span, inside, units: lists.unitsOf(side, list) };
+      return { side, list, span, inside, units: lists.unitsOf(side, list), said };
     });
   });
+  const keyed = ({ list }: Part) => `${list.kind} ${list.path}`;
+  const [bases, others] = [found.base, found.theirs].map(
+    (parts) => new Map(parts.toReversed().map((part) => [keyed(part), part])),
+  );
   for (const ours of found.ours) {
-    const isSame = ({ list }: Part) => list.kind === ours.list.kind && list.path === ours.list.path;
-    const base = found.base.find(isSame);
-    const theirs = found.theirs.find(isSame);
+    const [base, theirs] = [bases?.get(keyed(ours)), others?.get(keyed(ours))];
     if (base !== undefined && theirs !== undefined) yield { base, ours, theirs };
   }
 }
@@ -116,11 +126,24 @@ function* matchingLists(
 function mergeMembers(parts: Versions<Part>): Insertion | null {
   const { base, ours, theirs } = mapVersions(parts, disputeIn);
   if (base === null || ours === null || theirs === null) return null;
-  if (!isSameWords(base.around, ours.around) || !isSameWords(base.around, theirs.around))
-    return null;
   const mine = gapsOf(base.units, ours.units);
   const other = gapsOf(base.units, theirs.units);
   if (mine === null || other === null || !isInsertion(mine) || !isInsertion(other)) return null;
+  const words = mapVersions(parts, ({ said }) => said());
+  if (words.base === null || words.ours === null || words.theirs === null) return null;
+  const around = {
+    base: countAround(parts.base, base.units, words.base),
+    ours: countAround(parts.ours, ours.units, words.ours),
+    theirs: countAround(parts.theirs, theirs.units, words.theirs),
+  };
+  // Tells most lists in a stretch apart from the one that was changed, in a moment.
+  if (around.base !== around.ours || around.base !== around.theirs) return null;
+  const outside = wordsAround(words.base, base.units);
+  const isSame = [
+    wordsAround(words.ours, ours.units),
+    wordsAround(words.theirs, theirs.units),
+  ].every((some) => isSameWords(outside, some));
+  if (!isSame) return null;
   // An import goes before declarations, wherever the other side has its own.
   const kinds = new Set([...mine, ...other].flat().map(({ member }) => member.isDeclaration));
   if (kinds.size > 1) return null;
@@ -128,8 +151,8 @@ function mergeMembers(parts: Versions<Part>): Insertion | null {
   if (![mine, other].every((gaps) => isApart(gaps.flat(), parts.base.list))) return null;
   const fresh = missingFrom(mine, other);
   const own = missingFrom(other, mine);
-  if (fresh.length === 0) return { text: textIn(parts.ours), words: ours.words };
-  if (own.length === 0) return { text: textIn(parts.theirs), words: theirs.words };
+  if (fresh.length === 0) return { text: textIn(parts.ours), words: words.ours.count };
+  if (own.length === 0) return { text: textIn(parts.theirs), words: words.theirs.count };
   const isShared = fresh.length < other.flat().length;
   if (isShared || !isApart(fresh, parts.ours.list) || !isApart(own, parts.theirs.list)) return null;
   if (
@@ -151,29 +174,38 @@ function mergeMembers(parts: Versions<Part>): Insertion | null {
     textsOf(target.side, mine.flat()),
     textsOf(source.side, other.flat()),
   );
-  return { text: joined.text, words: ours.words + theirs.words - base.words - joined.saved };
+  return {
+    text: joined.text,
+    words: words.ours.count + words.theirs.count - words.base.count - joined.saved,
+  };
 }
 
-/**
- * Returns the units in the disputed stretch and the words outside them; null where a unit crosses an edge.
- */
-function disputeIn({ side, span, inside, units: all }: Part) {
+/** Returns the units in the disputed stretch, and how many are before; null where one crosses an edge. */
+function disputeIn({ side, inside, units: all }: Part) {
   const units = all
     .filter(({ member, end }) => member.start < inside.end && end > inside.start)
     .map((unit) => ({ ...unit, key: keyOf(side, unit) }));
   const isWhole = units.every(
     ({ member, end }) => member.start >= inside.start && end <= inside.end,
   );
-  const words = wordsBetween(side.words, span.start, span.end);
-  if (!isWhole || words === null) return null;
+  if (!isWhole) return null;
+  const skipped = all.filter(({ member }) => member.end <= inside.start).length;
+  return { units, skipped };
+}
+
+/** Counts the words of the disputed stretch outside its units, which have no gaps between them. */
+function countAround({ side }: Part, units: readonly Unit[], { count }: Said): number {
   const [first, last] = [units[0], units.at(-1)];
-  // Units have no gaps between them: words outside them precede the first or follow the last.
-  const around = words.filter(
+  if (first === undefined || last === undefined) return count;
+  return count - countWords(wordsBetween(side.words, first.start, last.end) ?? []);
+}
+
+function wordsAround({ words }: Said, units: readonly Unit[]): readonly Word[] {
+  const [first, last] = [units[0], units.at(-1)];
+  return words.filter(
     ({ start }) =>
       first === undefined || last === undefined || start < first.start || start >= last.end,
   );
-  const skipped = all.filter(({ member }) => member.end <= inside.start).length;
-  return { units, around, skipped, words: countWords(words) };
 }
 
 function isInsertion(gaps: Gaps): boolean {

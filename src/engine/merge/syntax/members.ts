@@ -154,9 +154,9 @@ function patternOf(node: Node, path: string, text: string): NamedList | null {
   return { kind: 'pattern', path, open: node.start + 1, close, members };
 }
 
-/** Returns the name that a property binds; null where it binds others, or has a value of its own, which may need them. */
-function boundName({ value }: Node): readonly string[] | null {
-  return isNode(value) && value.type === 'Identifier' ? [nameOf(value)] : null;
+/** Returns the name that a property binds; null where it binds others, or may need others: by its key, or its own value. */
+function boundName({ computed, value }: Node): readonly string[] | null {
+  return computed !== true && isNode(value) && value.type === 'Identifier' ? [nameOf(value)] : null;
 }
 
 /** Returns the members of a union that has each on a line of its own, after a bar. */
@@ -188,7 +188,7 @@ function isAfterBar(place: number, text: string): boolean {
 }
 
 /** Makes a reader that reads once, and only when it is asked. */
-function lazily<T>(read: () => T): () => T {
+export function lazily<T>(read: () => T): () => T {
   let known: { readonly value: T } | null = null;
   return () => {
     known ??= { value: read() };
