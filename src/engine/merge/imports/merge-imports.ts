@@ -3,7 +3,6 @@ import { mapVersions, NAMES } from '../lines/line-ends.ts';
 import { contentOf } from '../lines/lines.ts';
 import { linesOf } from '../lines/region-lines.ts';
 import type { Range, Region } from '../lines/regions.ts';
-import { findLiterals } from '../merge-space.ts';
 import { type Imports, mergeAll, mergeValue, namesOf } from './merge-names.ts';
 import { type Item, putInOrder, type Read } from './put-in-order.ts';
 import { findImports, type ImportStatement, readImport } from './statements.ts';
@@ -13,7 +12,6 @@ type Lines = Versions<readonly string[]>;
 
 const COMMENT = /^\s*(?:\/\/|\/?\*)|\*\/\s*$/;
 const GOES_ON = /^\s*[([`/+-]/;
-const WORD = /[\w$]+/g;
 const SIDES = [
   ['ours', 'theirs'],
   ['theirs', 'ours'],
@@ -41,10 +39,12 @@ export function resolveImports(regions: readonly Region[], lines: Lines): readon
   for (let index = 0; index < result.length; index++) {
     const region = result[index];
     if (region === undefined || !isConflict(region)) continue;
-    if (!mayBeImports(region, lines) || isInText(region, lines)) continue;
-    placed ??= mapVersions(lines, placeImports);
+    if (!mayBeImports(region, lines)) continue;
+    const versions = placed ?? mapVersions(lines, placeImports);
+    placed = versions;
+    if (Object.values(NAMES).some((name) => versions[name].isText(region[name].start))) continue;
     const found =
-      solve(result, index, lines, placed, false) ?? solve(result, index, lines, placed, true);
+      solve(result, index, lines, versions, false) ?? solve(result, index, lines, versions, true);
     if (found === null) continue;
     result = [...found.above, found.region, ...found.below];
     index = found.above.length;
@@ -95,42 +95,23 @@ function solve(
   return { ...stretch, region };
 }
 
-/** Tells whether a conflict may be within a text or a comment over several lines in one of the versions. */
-function isInText(region: Region, lines: Lines): boolean {
-  return Object.values(NAMES).some((name) => {
-    const { start } = region[name];
-    const above = lines[name].slice(0, start).join('');
-    return findLiterals(lines[name])(start) || above.lastIndexOf('/*') > above.lastIndexOf('*/');
-  });
-}
-
 /**
  * Tells whether one side took out a name, or left only its type, that the other side uses more often than the base: where
  * no parser tells, as in JSX.
  */
-function usesMore(imports: Versions<Imports>, lines: Lines): boolean {
+function usesMore(imports: Versions<Imports>, placed: Versions<Placed>): boolean {
   const origins = mapVersions(imports, originsOf);
   return SIDES.some(([side, other]) => {
     const lost = [...origins.base].filter(
       ([name, origin]) => isValue(origin) && !isValue(origins[side].get(name)),
     );
-    if (lost.length === 0) return false;
-    const [before, after] = [countWords(lines.base), countWords(lines[other])];
-    return lost.some(([name]) => (after.get(name) ?? 0) > (before.get(name) ?? 0));
+    return lost.some(([name]) => placed[other].countOf(name) > placed.base.countOf(name));
   });
 }
 
 /** Tells whether what is imported is more than a type. */
 function isValue(origin: string | undefined): boolean {
   return origin !== undefined && !/^type | type /.test(origin);
-}
-
-function countWords(lines: readonly string[]): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const line of lines) {
-    for (const word of line.match(WORD) ?? []) counts.set(word, (counts.get(word) ?? 0) + 1);
-  }
-  return counts;
 }
 
 function isConflict({ kind }: Region): boolean {
@@ -160,7 +141,7 @@ function mergeStretch(
   const isElsewhere = placed.base.imports.some(
     ({ key }) => !base.imports.has(key) && (ours.imports.has(key) || theirs.imports.has(key)),
   );
-  if (isElsewhere || usesMore(imports, lines)) return null;
+  if (isElsewhere || usesMore(imports, placed)) return null;
   const merged = mergeAll(imports);
   if (merged === null) return null;
   const isBelowComment = Object.values(NAMES).some((name) =>

@@ -2,6 +2,7 @@ import type { Versions } from '../../tree.ts';
 import { mapVersions, NAMES } from '../lines/line-ends.ts';
 import { contentOf } from '../lines/lines.ts';
 import type { Range, Region } from '../lines/regions.ts';
+import { findLiterals } from '../merge-space.ts';
 import { findImports, type ImportStatement, readImport } from './statements.ts';
 
 /** Lines that one stretch may have: more are no list of imports. */
@@ -14,7 +15,13 @@ export type Placed = {
   /** 1 for each line that is part of an import, or blank. */
   readonly isImport: Uint8Array;
   readonly imports: readonly ImportStatement[];
+  /** Tells whether a line may be within a text or a comment over several lines. */
+  readonly isText: (line: number) => boolean;
+  /** Counts how often a word stands in the text. */
+  readonly countOf: (word: string) => number;
 };
+
+const WORD = /[\w$]+/g;
 
 export function placeImports(lines: readonly string[]): Placed {
   const said = lines.map(contentOf);
@@ -27,7 +34,42 @@ export function placeImports(lines: readonly string[]): Placed {
     const one = readImport(said.slice(start, end));
     if (one !== null) imports.push(one);
   }
-  return { within, isImport, imports };
+  return { within, isImport, imports, isText: findTexts(lines), countOf: wordCounter(lines) };
+}
+
+function findTexts(lines: readonly string[]): (line: number) => boolean {
+  const isLiteral = findLiterals(lines);
+  let known: Uint8Array | null = null;
+  return (line) => {
+    known ??= commentsIn(lines);
+    return known[line] === 1 || isLiteral(line);
+  };
+}
+
+/** Tells of each line whether a comment that began above it has not ended there. */
+function commentsIn(lines: readonly string[]): Uint8Array {
+  const known = new Uint8Array(lines.length + 1);
+  let isOpen = false;
+  for (const [line, text] of lines.entries()) {
+    known[line] = isOpen ? 1 : 0;
+    const [begin, end] = [text.lastIndexOf('/*'), text.lastIndexOf('*/')];
+    if (begin !== end) isOpen = begin > end;
+  }
+  known[lines.length] = isOpen ? 1 : 0;
+  return known;
+}
+
+function wordCounter(lines: readonly string[]): (word: string) => number {
+  let known: Map<string, number> | null = null;
+  return (word) => {
+    if (known === null) {
+      known = new Map();
+      for (const line of lines) {
+        for (const one of line.match(WORD) ?? []) known.set(one, (known.get(one) ?? 0) + 1);
+      }
+    }
+    return known.get(word) ?? 0;
+  };
 }
 
 export type Stretch = {
