@@ -29,7 +29,8 @@ const MAX_CONFLICTS = 30;
  * what one side took out is gone. Imports of one module are one, wherever the sides put them.
  *
  * A conflict stays where both sides changed one name, where one side took a module out of which the other one takes
- * more, where both took one out and one brings another, and where one name would come from two modules.
+ * more or which it uses anew, where both took one out and one brings another, where one name would come from two modules,
+ * and where the order may have a meaning.
  */
 export function resolveImports(regions: readonly Region[], lines: Lines): readonly Region[] {
   const count = regions.filter(isConflict).length;

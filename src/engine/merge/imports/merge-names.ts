@@ -5,7 +5,7 @@ import type { ImportStatement } from './statements.ts';
 
 const NONE: ReadonlyMap<string, string> = new Map();
 
-/** The imports of one version, each with the line at which it begins. */
+/** The imports of one version by their keys, in order. */
 export type Imports = ReadonlyMap<string, ImportStatement>;
 
 /** Merges imports by their modules; null where the sides disagree. */

@@ -7,8 +7,8 @@ const MIN_SORTED = 4;
 type Order = Versions<readonly string[]>;
 
 /**
- * Returns all that the sides have, in the order of the one that changed it, or of ours: in alphabetical order where all
- * versions are, else what only the other side has follows what is before it there, or is before what follows.
+ * Returns all that the sides have, in the order of the one that changed it, or of ours: alphabetically where that one
+ * is so (of few names, where all versions are), else what only the other side has follows what is before it there, or is before what follows.
  */
 export function orderOf({ base, ours, theirs }: Order): readonly string[] {
   const [first, second] = isMoved({ base, ours, theirs }) ? [theirs, ours] : [ours, theirs];
