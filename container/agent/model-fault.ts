@@ -1,4 +1,5 @@
 import { APICallError } from 'ai';
+import { shortened } from '../../src/lib/graphemes.ts';
 import { TooManyCalls } from './bounded-calls.ts';
 
 const MAX_CHARS = 300;
@@ -17,5 +18,5 @@ export function modelFault(error: unknown): string {
 /** The libraries repeat what they could not read, whole: it has to fit into a line of the chat, and into a frame. */
 function short(text: string): string {
   const line = text.slice(0, 2_000).replace(/[\s\p{Cc}]+/gu, ' ');
-  return line.length > MAX_CHARS ? `${line.slice(0, MAX_CHARS - 1)}…` : line;
+  return shortened(line, MAX_CHARS);
 }

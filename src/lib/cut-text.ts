@@ -1,13 +1,16 @@
+import { beginningOf } from './graphemes.ts';
+
 export type CutText = { readonly text: string; readonly isTruncated: boolean };
 
-/** Cuts at the last whole character that fits. */
+/** Cuts at the last whole character that fits: no emoji sequence, flag or accented letter is cut. */
 export function cutText(text: string, maxBytes: number): CutText {
   const bytes = Buffer.from(text);
   if (bytes.length <= maxBytes) return { text, isTruncated: false };
   let end = maxBytes;
   // 10xxxxxx continues a character that began before it.
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
-  return { text: bytes.subarray(0, end).toString(), isTruncated: true };
+  const { length } = bytes.subarray(0, end).toString();
+  return { text: beginningOf(text, length).toWellFormed(), isTruncated: true };
 }
 
 /** The most that a model is shown of one tool's result. */

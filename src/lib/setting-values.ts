@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { shortened } from './graphemes.ts';
 
 /** Creates the schema of a whole number between two bounds, as text; its error is the rest of a sentence. */
 export function wholeNumber(from: number, to: number) {
@@ -106,5 +107,5 @@ function numberWhere(pattern: RegExp, from: number, to: number, problem: string)
 
 function quoted(input: unknown): string {
   const text = String(input);
-  return `"${text.length > 40 ? `${text.slice(0, 39)}…` : text}"`;
+  return `"${shortened(text, 40)}"`;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { causeInWords } from '../lib/cause.ts';
+import { shortened } from '../lib/graphemes.ts';
 import type { Model } from './model.ts';
 
 /** Why the model gave no answer, with one sentence fit for the chat. */
@@ -187,5 +188,5 @@ export function oneLine(text: string): string {
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim()
     .replace(/\.$/, '');
-  return line.length > 300 ? `${line.slice(0, 299)}…` : line;
+  return shortened(line, 300);
 }

@@ -1,4 +1,5 @@
-import { graphemesOf, widthOf } from './width.ts';
+import { graphemesOf } from '../lib/graphemes.ts';
+import { widthOf } from './width.ts';
 
 /**
  * Breaks lines at spaces where they would run over the edge, by display width; a word that is longer

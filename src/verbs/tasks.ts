@@ -1,3 +1,4 @@
+import { shortened } from '../lib/graphemes.ts';
 import { type TaskOverview, withReadOnlyQueries } from '../store/read-only-queries.ts';
 import { printable } from '../terminal/printable.ts';
 import { defineVerb, VerbError } from '../verb.ts';
@@ -69,7 +70,7 @@ export function taskLines(tasks: readonly TaskEntry[]): readonly string[] {
 function linesOfTask(task: TaskEntry): readonly string[] {
   const { id, prompt, chat, folder, kind, schedule, timeZone, state, nextRun, lastRun } = task;
   const [first = ''] = prompt.split('\n');
-  const what = first.length > PROMPT_LENGTH ? `${first.slice(0, PROMPT_LENGTH - 1)}…` : first;
+  const what = shortened(first, PROMPT_LENGTH);
   const when = nextRun === null ? state : `next ${localTime(nextRun)}`;
   const how =
     lastRun === null

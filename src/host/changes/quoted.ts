@@ -1,3 +1,4 @@
+import { shortened } from '../../lib/graphemes.ts';
 /** Returns a text of the project as a block of code, cut to some lines; nothing in it can end the block. */
 export function quoted(text: string, maxLines: number, language = ''): string {
   const lines = plain(text).replace(/\n$/, '').split('\n');
@@ -11,13 +12,13 @@ export function quoted(text: string, maxLines: number, language = ''): string {
 /** Returns one line of the project's, without what could steer a screen. */
 export function oneLine(text: string, maxChars: number): string {
   const line = plain(text).replace(/\s+/g, ' ').trim();
-  return line.length > maxChars ? `${line.slice(0, maxChars - 1)}…` : line;
+  return shortened(line, maxChars);
 }
 
 const MAX_COLUMNS = 160;
 
 function cut(line: string): string {
-  return line.length > MAX_COLUMNS ? `${line.slice(0, MAX_COLUMNS)}…` : line;
+  return shortened(line, MAX_COLUMNS);
 }
 
 function plain(text: string): string {

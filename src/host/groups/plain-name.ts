@@ -1,3 +1,5 @@
+import { beginningOf } from '../../lib/graphemes.ts';
+
 const MAX_LENGTH = 100;
 
 /**
@@ -9,5 +11,5 @@ export function plainName(name: string | null): string | null {
     .replace(/[\p{Cc}\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]+/gu, ' ')
     .replace(/\s+/g, ' ')
     .trim();
-  return plain === '' ? null : [...plain].slice(0, MAX_LENGTH).join('');
+  return plain === '' ? null : beginningOf(plain, MAX_LENGTH);
 }

@@ -1,4 +1,5 @@
 import { openContributions, type Silent } from '../../lib/contribution.ts';
+import { beginningOf } from '../../lib/graphemes.ts';
 import { NO_DATABASES, type OwnDatabases } from '../../lib/own-database.ts';
 import type { Environment } from '../../lib/settings.ts';
 import type { PaidWork } from '../budget/budgets.ts';
@@ -212,8 +213,5 @@ function noteOf(name: string, note: string): string {
 }
 
 function oneLine(text: string): string {
-  return text
-    .replace(/[\s\p{Cc}]+/gu, ' ')
-    .trim()
-    .slice(0, 300);
+  return beginningOf(text.replace(/[\s\p{Cc}]+/gu, ' ').trim(), 300);
 }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { ChannelCapabilities, OutboundFile, OutboundMessage } from '../../channels/channel.ts';
+import { beginningOf } from '../../lib/graphemes.ts';
 import type { KeptFile, Outbound } from '../../store/store.ts';
 import { sizeInWords } from '../attachments/attachments.ts';
 
@@ -66,7 +67,7 @@ function choicesFor({ choices: can }: ChannelCapabilities, { choices }: Outbound
     return { choices, isBesideText };
   }
   const options = choices.options.map(({ word }, at) => {
-    return { word, label: `${at + 1} ${word}`.slice(0, longest) };
+    return { word, label: beginningOf(`${at + 1} ${word}`, longest) };
   });
   return { choices: { ...choices, options }, isBesideText: true };
 }

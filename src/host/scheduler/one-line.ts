@@ -1,5 +1,6 @@
+import { shortened } from '../../lib/graphemes.ts';
 /** Returns a text on one line of at most `length` characters; what is cut off shows as `…`. */
 export function oneLine(text: string, length: number): string {
   const line = text.replace(/\s+/g, ' ').trim();
-  return line.length <= length ? line : `${line.slice(0, length - 1).trimEnd()}…`;
+  return shortened(line, length);
 }

@@ -1,3 +1,5 @@
+import { graphemesOf } from '../../lib/graphemes.ts';
+
 /** A table of plain text. The last column has no head, and may be cut. */
 export type PlainTable = {
   readonly head: readonly string[];
@@ -69,8 +71,8 @@ function linesOf(table: PlainTable, columns: number | null): readonly string[] {
       return table.sides[column] === 'r' ? gap + cell : cell + gap;
     });
     const line = cells.join('  ').trimEnd();
-    const signs = [...line];
+    const signs = graphemesOf(line);
     if (columns === null || signs.length <= columns) return line;
-    return `${signs.slice(0, Math.max(columns - 1, 1)).join('')}…`;
+    return [...signs.slice(0, Math.max(columns - 1, 1)), '…'].join('');
   });
 }

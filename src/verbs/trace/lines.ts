@@ -1,3 +1,4 @@
+import { shortened } from '../../lib/graphemes.ts';
 import type { TurnRun } from '../../store/turns/turn-runs.ts';
 import type { TurnStep } from '../../store/turns/turn-step.ts';
 import { printable } from '../../terminal/printable.ts';
@@ -117,7 +118,7 @@ function counted(count: number, word: string): string {
 /** Returns one line of a text of other people's, and no more of it than fits. */
 function cut(text: string, length: number): string {
   const plain = printable(text).replace(/\s+/g, ' ').trim();
-  return plain.length > length ? `${plain.slice(0, length - 1)}…` : plain;
+  return shortened(plain, length);
 }
 
 function localTime(moment: number): string {

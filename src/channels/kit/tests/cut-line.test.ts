@@ -1,11 +1,36 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { graphemesOf } from '../../../lib/graphemes.ts';
+import { CLUSTERS, clusterText } from '../../../testing/clusters.ts';
 import { costOfFourfold, LINEAR_AT_MOST } from '../../../testing/growth.ts';
 import { cutLine } from '../cut-line.ts';
+import { splitMarkdown } from '../split-markdown.ts';
 
 test('a line is cut at spaces, and where there is none anywhere but within a character', () => {
   expect(cutLine('one two three', 8)).toEqual(['one two', 'three']);
   expect(cutLine('abcdefghij', 4)).toEqual(['abcd', 'efgh', 'ij']);
   expect(cutLine('abc🐢🐢', 4)).toEqual(['abc', '🐢🐢']);
+});
+
+test.each(CLUSTERS)('%s is cut at no offset', (cluster) => {
+  const whole = graphemesOf(cluster.repeat(12));
+  for (let offset = 0; offset < 40; offset += 1) {
+    const text = 'x'.repeat(offset) + cluster.repeat(12);
+    const pieces = cutLine(text, 40);
+    expect(pieces.join('')).toBe(text);
+    expect(pieces.flatMap(graphemesOf).filter((each) => each !== 'x')).toEqual(whole);
+  }
+});
+
+test('no text of emoji, flags and marks loses or splits a character, whatever its limit', () => {
+  const characters = (text: string) => graphemesOf(text).filter((each) => !/^[\s*]+$/.test(each));
+  fc.assert(
+    fc.property(clusterText, fc.integer({ min: 24, max: 90 }), (text, limit) => {
+      const parts = splitMarkdown(text, limit);
+      for (const part of parts) expect(part.length).toBeLessThanOrEqual(limit);
+      expect(parts.flatMap(characters)).toEqual(characters(text));
+    }),
+  );
 });
 
 test('what is bold, code or a link is not cut', () => {

@@ -1,4 +1,5 @@
 import type { proto, WAMessage } from '@whiskeysockets/baileys';
+import { beginningOf, shortened } from '../../../lib/graphemes.ts';
 import type { InboundMessage } from '../../channel.ts';
 import type { Addresses } from './addresses.ts';
 import { type Content, type MediaPart, oneLine, readContent } from './content.ts';
@@ -111,7 +112,7 @@ function withNames({ text, mentioned }: Content, reader: Reader): string {
 function withQuotation({ text, quoted }: Content, answered: string | null, reader: Reader): string {
   const words = quoted === null ? '' : quoted.text || oneLine(answered ?? '');
   if (quoted === null || words === '') return text;
-  const said = words.length > QUOTE_CHARACTERS ? `${words.slice(0, QUOTE_CHARACTERS)}…` : words;
+  const said = shortened(words, QUOTE_CHARACTERS);
   const person =
     quoted.sender === null ? null : (reader.addresses.find(quoted.sender) ?? quoted.sender);
   const name =
@@ -121,5 +122,5 @@ function withQuotation({ text, quoted }: Content, answered: string | null, reade
 
 /** Truncates a display name; WhatsApp allows names of any length. */
 function shortName(name: string): string {
-  return oneLine(name.slice(0, NAME_CHARACTERS));
+  return oneLine(beginningOf(name, NAME_CHARACTERS));
 }

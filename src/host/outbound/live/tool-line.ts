@@ -1,3 +1,5 @@
+import { shortened } from '../../../lib/graphemes.ts';
+
 const LONGEST = 60;
 
 /**
@@ -14,5 +16,5 @@ function plain(text: string): string {
     .replace(/[\p{C}\p{Z}\s]+/gu, ' ')
     .replace(/[*_`~[\]<>#|\\]/g, '')
     .trim();
-  return words.length > LONGEST ? `${words.slice(0, LONGEST - 1).trimEnd()}…` : words;
+  return shortened(words, LONGEST);
 }

@@ -1,3 +1,4 @@
+import { beginningOf } from '../../../lib/graphemes.ts';
 import type { ModelFailure } from '../../../model/failure.ts';
 import type { PaidCall } from '../../../model/metering/paying-turn.ts';
 import { costOf } from '../../../model/metering/price.ts';
@@ -79,7 +80,7 @@ export function beginRecord(
   function end(step: Draft, error: string | null, tokens: Partial<TurnStep> = {}): void {
     Object.assign(step, tokens);
     step.durationMs = Math.max(0, sinceStart() - step.startedMs);
-    step.error = error?.slice(0, MAX_ERROR_CHARS) ?? null;
+    step.error = error === null ? null : beginningOf(error, MAX_ERROR_CHARS);
     underWay.delete(step);
     changed(step);
   }
@@ -124,7 +125,7 @@ export function beginRecord(
     passedOver({ id }, { message }) {
       const last = steps.findLast(({ kind, name }) => kind === 'model' && name === id);
       if (last === undefined) return;
-      last.error = message.slice(0, MAX_ERROR_CHARS);
+      last.error = beginningOf(message, MAX_ERROR_CHARS);
       changed(last);
     },
     async called({ name }, work) {

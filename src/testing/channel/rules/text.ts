@@ -1,4 +1,6 @@
 import { expect } from 'vitest';
+import { graphemesOf } from '../../../lib/graphemes.ts';
+import { CLUSTERS } from '../../clusters.ts';
 import type { Bench } from '../bench.ts';
 import type { Rule } from '../rule.ts';
 import type { RuleName } from '../rule-names.ts';
@@ -24,14 +26,20 @@ export const TEXT = {
       const { limit, lengthOf = (text) => read(bench, text).text.length } = bench.subject;
       const paragraph = (at: number) => `${at} ${'word '.repeat(Math.ceil(limit / 12))}🐢 end`;
       const long = 'x'.repeat(limit) + '🐢'.repeat(Math.ceil(limit / 4));
-      const text = [...Array.from({ length: 6 }, (_, at) => paragraph(at)), long].join('\n\n');
+      // The limit falls into one of the characters of each, and none has a space to be cut at. (The kit tries all offsets.)
+      const clusters = CLUSTERS.slice(0, 5).map((each) => 'x'.repeat(limit - 5) + each.repeat(6));
+      const paragraphs = Array.from({ length: 6 }, (_, at) => paragraph(at));
+      const text = [...paragraphs, long, ...clusters].join('\n\n');
       const parts = await sentFor(bench, text);
       expect(parts.length).toBeGreaterThan(2);
       for (const part of parts) {
         expect(lengthOf(part), 'a part is longer than the limit').toBeLessThanOrEqual(limit);
         expect(part.isWellFormed(), 'a character is cut in half').toBe(true);
       }
-      expect(squeezed(parts.map((part) => read(bench, part).text).join(''))).toBe(squeezed(text));
+      const shown = parts.map((part) => read(bench, part).text);
+      expect(squeezed(shown.join(''))).toBe(squeezed(text));
+      // Where a part ended within a character, there would be two instead.
+      expect(shown.flatMap(charactersOf), 'a character is cut').toEqual(charactersOf(text));
     },
   },
 
@@ -108,6 +116,10 @@ function read({ subject }: Bench, text: string): Shown {
 
 function spansOf({ spans }: Shown, format: Format): readonly string[] {
   return spans.filter((span) => span.format === format).map(({ text }) => text);
+}
+
+function charactersOf(text: string): readonly string[] {
+  return graphemesOf(text).filter((each) => each.trim() !== '');
 }
 
 /** Returns a text without spaces, which may go where it is split. */

@@ -4,6 +4,7 @@ import {
   readSkillReport,
   type SkillReport,
 } from '../lib/agent-skills-report.ts';
+import { shortened } from '../lib/graphemes.ts';
 import { nearestNames } from '../lib/nearest.ts';
 
 /** The most lines of a list in one answer. */
@@ -66,7 +67,7 @@ function placeOf({ source, shadows }: ReportedSkill): string {
 
 function short(text: string): string {
   const [sentence = ''] = /^.*?[.!?](?=\s|$)/.exec(text) ?? [text];
-  return sentence.length <= SHOWN ? sentence : `${sentence.slice(0, SHOWN).trimEnd()} …`;
+  return shortened(sentence, SHOWN);
 }
 
 function detailsOf({ skills }: SkillReport, name: string): string {

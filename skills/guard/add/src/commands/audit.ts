@@ -1,6 +1,7 @@
 import { type AuditEntry, lastEntries } from '../guards/guard/audit-log.ts';
 import { defineCommand } from '../host/contracts/command.ts';
 import { localTime } from '../host/scheduler/local-time.ts';
+import { shortened } from '../lib/graphemes.ts';
 
 const USUAL = 10;
 const MOST = 50;
@@ -48,6 +49,6 @@ function lineOf(entry: AuditEntry, timeZone: string): string {
 /** Shows the input in one line; a sign for code inside it would end that. */
 function shown(input: unknown): string {
   const text = (JSON.stringify(input) ?? '').replaceAll('`', "'");
-  const cut = text.length > LONGEST_INPUT ? `${text.slice(0, LONGEST_INPUT)}…` : text;
+  const cut = shortened(text, LONGEST_INPUT);
   return `\`${cut}\``;
 }

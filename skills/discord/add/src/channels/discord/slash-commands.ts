@@ -1,4 +1,5 @@
 import type { REST } from '@discordjs/rest';
+import { shortened } from '../../lib/graphemes.ts';
 import type { ChatCommand } from '../channel.ts';
 import type { FarInteraction } from './inbound/event.ts';
 import type { RegisteredCommands } from './records/registered-commands.ts';
@@ -22,7 +23,7 @@ export function slashCommands(
     .map(({ name, help, chats }) => ({
       type: 1,
       name: name.split('<', 1)[0]?.replace(/-$/, '') ?? name,
-      description: help.length > LONGEST_HELP ? `${help.slice(0, LONGEST_HELP - 1)}…` : help,
+      description: shortened(help, LONGEST_HELP),
       integration_types: [0],
       contexts: chats === 'main' ? [DIRECT] : [SERVERS, DIRECT],
       options: [{ type: TEXT, name: 'text', description: 'What belongs to it', required: false }],

@@ -1,3 +1,5 @@
+import { beginningOf } from '../../lib/graphemes.ts';
+
 /** Names whose values are secret. */
 const SECRET_NAME =
   /(?:pass(?:word|wd|phrase)?|secret|token|api[-_]?key|private[-_]?key|access[-_]?key|credential|authorization|cookie|session[-_]?id|webhook)s?$/i;
@@ -72,5 +74,5 @@ export function maskData(data: unknown, depth = 0): unknown {
 }
 
 function shortened(text: string, whole: number): string {
-  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}… (${whole} characters)`;
+  return text.length <= LONGEST ? text : `${beginningOf(text, LONGEST)}… (${whole} characters)`;
 }

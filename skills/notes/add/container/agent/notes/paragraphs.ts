@@ -1,5 +1,6 @@
 import { open, readdir, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { shortened } from '../../../src/lib/graphemes.ts';
 
 /** Limits of a search: bytes of one file, and files of a folder. */
 const MAX_BYTES = 2_097_152;
@@ -78,7 +79,7 @@ function foundIn(
   return paragraphsOf(text).flatMap(({ line, text: paragraph }) => {
     const said = plain(paragraph);
     const score = words.filter((word) => said.includes(word)).length;
-    const shown = paragraph.length > SHOWN ? `${paragraph.slice(0, SHOWN)} …` : paragraph;
+    const shown = shortened(paragraph, SHOWN);
     return score === 0 ? [] : [{ path, line, text: shown, score }];
   });
 }

@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { shortened } from '../../lib/graphemes.ts';
 import { openBeneath } from '../../lib/open-beneath.ts';
 
 /** The folder of roles, below the project. */
@@ -53,5 +54,5 @@ function descriptionIn(text: string): string {
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .replace(/^[#>* -]+/, '')
     .trim();
-  return line.length <= MAX_DESCRIPTION ? line : `${line.slice(0, MAX_DESCRIPTION).trimEnd()} …`;
+  return shortened(line, MAX_DESCRIPTION);
 }

@@ -1,3 +1,4 @@
+import { shortened } from '../../lib/graphemes.ts';
 import type { Attachment, InboundMessage } from '../channel.ts';
 import type { DataMessage, FarAttachment, Mention } from './envelope.ts';
 import { messageId } from './jid.ts';
@@ -101,7 +102,7 @@ function withQuotation(text: string, { quote }: DataMessage, reading: Reading): 
   if (quote == null || isMe(reading.me, quoted(quote))) return text;
   const words = oneLine(wordsIn(quote.text ?? '', quote.mentions ?? [], reading));
   if (words === '') return text;
-  const said = words.length > QUOTE_CHARACTERS ? `${words.slice(0, QUOTE_CHARACTERS)}…` : words;
+  const said = shortened(words, QUOTE_CHARACTERS);
   const who = reading.nameOf(quoted(quote)) ?? quote.authorNumber ?? 'somebody';
   return `${text}\n[in answer to ${oneLine(who)}: "${said}"]`;
 }

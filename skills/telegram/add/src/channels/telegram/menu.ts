@@ -1,5 +1,6 @@
 import type { BotCommand, BotCommandScope } from 'grammy/types';
 import { type Api, GrammyError } from 'grammy/web';
+import { shortened } from '../../lib/graphemes.ts';
 import type { ChannelClock, ChannelLog, ChatCommand } from '../channel.ts';
 import { backoffMs } from '../kit/backoff.ts';
 import { causeOf, retryAfterMs } from './failure.ts';
@@ -28,7 +29,7 @@ export function menusOf(commands: readonly ChatCommand[], owner: string | null):
 
 function botCommands(commands: readonly ChatCommand[]): readonly BotCommand[] {
   return commands
-    .map(({ name, help }) => ({ command: menuName(name), description: shortened(help) }))
+    .map(({ name, help }) => ({ command: menuName(name), description: descriptionOf(help) }))
     .filter(({ command }) => /^[a-z0-9_]{1,32}$/.test(command))
     .filter(({ command }, at, all) => all.findIndex((one) => one.command === command) === at)
     .slice(0, MOST);
@@ -44,9 +45,8 @@ function headOf(name: string): string {
   return name.split('<', 1)[0] ?? name;
 }
 
-function shortened(help: string): string {
-  const text = help === '' ? '…' : help;
-  return text.length > LONGEST_HELP ? `${text.slice(0, LONGEST_HELP - 1)}…` : text;
+function descriptionOf(help: string): string {
+  return help === '' ? '…' : shortened(help, LONGEST_HELP);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { shortened } from '../../lib/graphemes.ts';
 
 const Named = z.looseObject({ login: z.string() });
 const Titled = z.looseObject({
@@ -104,5 +105,5 @@ function nounOf({ pull_request: pull, issue }: Event): string {
 
 function oneLine(text: string): string {
   const [first = ''] = text.trim().split('\n');
-  return first.length > 200 ? `${first.slice(0, 199)}…` : first;
+  return shortened(first, 200);
 }

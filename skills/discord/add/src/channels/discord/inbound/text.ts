@@ -1,3 +1,4 @@
+import { shortened } from '../../../lib/graphemes.ts';
 import type { FarMessageContent } from './event.ts';
 import { nameOf } from './event.ts';
 import type { Places } from './places.ts';
@@ -53,7 +54,7 @@ export function withQuotation(
   if (quoted == null || quoted.author.id === context.me.id) return text;
   const words = oneLine(readText({ content: quoted.content, mentions: [] }, context));
   if (words === '') return text;
-  const said = words.length > QUOTE_CHARACTERS ? `${words.slice(0, QUOTE_CHARACTERS)}…` : words;
+  const said = shortened(words, QUOTE_CHARACTERS);
   return `${text}\n[in answer to ${oneLine(nameOf(quoted.author))}: "${said}"]`;
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import MailComposer from 'nodemailer/lib/mail-composer';
+import { shortened } from '../../../lib/graphemes.ts';
 import type { OutboundMessage } from '../../channel.ts';
 import { domainOf, type MailChat, ownAddressFor } from '../addresses.ts';
 import type { KnownMail } from '../records.ts';
@@ -75,7 +76,5 @@ function subjectFor(answered: KnownMail | null, text: string): string {
           .trim(),
       )
       .find((one) => one !== '') ?? 'A message';
-  return line.length <= LONGEST_SUBJECT
-    ? line
-    : `${line.slice(0, LONGEST_SUBJECT - 1)}…`.toWellFormed();
+  return shortened(line, LONGEST_SUBJECT).toWellFormed();
 }

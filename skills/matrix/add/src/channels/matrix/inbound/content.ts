@@ -1,3 +1,4 @@
+import { shortened } from '../../../lib/graphemes.ts';
 import type { Attachment } from '../../channel.ts';
 import type { FileReference } from '../records/file-references.ts';
 import type { Message } from './event.ts';
@@ -84,7 +85,7 @@ const QUOTE_CHARACTERS = 400;
 /** Writes what a message answers, to be put after its text. */
 export function quotation(name: string, words: string): string {
   const line = oneLine(words);
-  const said = line.length > QUOTE_CHARACTERS ? `${line.slice(0, QUOTE_CHARACTERS)}…` : line;
+  const said = shortened(line, QUOTE_CHARACTERS);
   return `\n[in answer to ${oneLine(name)}: "${said}"]`;
 }
 
