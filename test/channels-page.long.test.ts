@@ -3,7 +3,7 @@ import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readResults, tableOf } from '../src/testing/channel/results.ts';
+import { contentTablesOf, readResults, tableOf } from '../src/testing/channel/results.ts';
 import { cloneRepository } from './story/clone.ts';
 
 const HOME = join(import.meta.dirname, '..');
@@ -13,6 +13,11 @@ const PAGE = join(HOME, 'docs/channels.md');
 const TESTS = globSync('{src/channels,skills/*/tests}/**/*.test.ts', { cwd: HOME }).filter((path) =>
   readFileSync(join(HOME, path), 'utf8').includes('testChannel('),
 );
+
+const CONTENT = `## What the agent sees of each kind of content
+
+The exact lines that reach the agent, with \`ID\` for ids that the far end makes up; – means that the messenger has no such
+thing. The tests of the channel send the real payload of each kind and compare.`;
 
 test('docs/channels.md says which rules each channel keeps, as their tests have found', async () => {
   await using clone = cloneRepository();
@@ -25,7 +30,8 @@ test('docs/channels.md says which rules each channel keeps, as their tests have 
     env: { ...process.env, CLAW_CHANNEL_RESULTS: results },
     stdio: 'ignore',
   });
-  const table = tableOf(readResults(results));
+  const all = readResults(results);
+  const table = `${tableOf(all)}\n\n${CONTENT}\n\n${contentTablesOf(all)}`;
   rmSync(results, { recursive: true });
   const page = existsSync(PAGE) ? readFileSync(PAGE, 'utf8') : '';
   const brought = page.replace(/^\| rule [\s\S]*/m, () => `${table}\n`);

@@ -23,6 +23,7 @@ export type {
   ChoiceOutcome,
   FetchedAttachment,
   InboundMessage,
+  Origin,
   OutboundChoices,
   OutboundDraft,
   OutboundFile,

@@ -32,10 +32,23 @@ export type InboundMessage = {
   /** The channel vouches that the installation's owner wrote it. */
   readonly isOwner: boolean;
   readonly mentionsAssistant: boolean;
-  /** The text without attachments, which the host lists after it. */
+  /**
+   * The words as they were written, and nothing else: what they answer, and content that is no text, are `notes`. The
+   * host shows those and the files after it. An address behind words is written out as Markdown: `[words](address)`.
+   */
   readonly text: string;
-  /** The person's own words, where the channel has added to the text what they answer. */
+  /** Replaced by `notes`: the person's own words, where the channel has added to the text what they answer. */
   readonly ownWords?: string;
+  /**
+   * Somebody else wrote the words and the files, and the sender passed them on. The host shows them as such; they are
+   * never a command, an answer to a question or a call of the assistant.
+   */
+  readonly forwarded?: Origin;
+  /**
+   * What the agent has to know beside the words, a line each, made by `kit/notes.ts`: a place, a poll, the message that
+   * this one answers. The host puts each in brackets on a line of its own.
+   */
+  readonly notes?: readonly string[];
   /** Milliseconds since the epoch, as the channel says; never used for ordering. */
   readonly sentAt: number;
   /** Something to know about and not to answer, such as a reaction or a correction. */
@@ -45,7 +58,12 @@ export type InboundMessage = {
   readonly attachments?: readonly Attachment[];
   /** The channel's id of the thread within the chat that it was said in. */
   readonly thread?: string;
+  /** The thread as people know it, shown behind the sender's name: `topic Bikes`. */
+  readonly threadName?: string;
 };
+
+/** The author of what was forwarded; the name is null where the messenger keeps it to itself. */
+export type Origin = { readonly from: string | null };
 
 /** A file that goes out: the host's own copy, which no agent can change. */
 export type OutboundFile = {

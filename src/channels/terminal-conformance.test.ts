@@ -1,5 +1,6 @@
 import { channelFrom } from '../testing/channel/bench.ts';
 import { testChannel } from '../testing/channel/conformance.ts';
+import { onlyContent } from '../testing/channel/content-kinds.ts';
 import type { FarEnd } from '../testing/channel/far-end.ts';
 import { NOTATIONS } from '../testing/channel/shown.ts';
 import type { ConsoleLine, ConsolePort } from './console-port.ts';
@@ -15,6 +16,7 @@ testChannel({
   limit: Number.MAX_SAFE_INTEGER,
   notation: NOTATIONS.markdown,
   lacks: {
+    forwarded: 'what is typed in a terminal is the owner’s',
     resent: 'the owner is told at once that it was not stored, and can say it again',
     status: 'it is there for as long as the assistant is',
     closed: OWNER_ALONE,
@@ -40,6 +42,7 @@ testChannel({
     deleted: NO_CHANGES,
     gone: NO_LINE,
   },
+  content: onlyContent({}, 'a terminal has typed text alone'),
   start: async () => supervisor(),
 });
 

@@ -24,6 +24,7 @@ testChannel({
   notation: NOTATIONS.markdown,
   tokenSetting: 'DISCORD_BOT_TOKEN',
   lacks: {
+    forwarded: 'still to be done',
     acknowledged:
       'Discord takes no acknowledgements; a line is resumed after what is stored (connection.test.ts)',
   },

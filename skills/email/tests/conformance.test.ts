@@ -17,6 +17,7 @@ testChannel({
   notation: NOTATIONS.html,
   tokenSetting: 'EMAIL_PASSWORD',
   lacks: {
+    forwarded: 'still to be done',
     split: WHOLE,
     'code blocks': WHOLE,
     marks: WHOLE,

@@ -14,6 +14,7 @@ testChannel({
   notation: NOTATIONS.markdown,
   tokenSetting: 'LINEAR_API_KEY',
   lacks: {
+    forwarded: 'Linear has no forwards',
     acknowledged:
       'Linear takes no acknowledgements; what is not stored is asked for again (feed.test.ts)',
     '2 GB': 'files of an issue are links in its text',

@@ -21,6 +21,7 @@ testChannel({
   notation: NOTATIONS.plain,
   tokenSetting: 'MQTT_PASSWORD',
   lacks: {
+    forwarded: 'MQTT has no forwards',
     'parts once': NO_LIMITS,
     'retry-after': NO_LIMITS,
     'no retry-after': NO_LIMITS,

@@ -17,6 +17,7 @@ testChannel({
   limit: LIMIT,
   notation: NOTATIONS.plain,
   lacks: {
+    forwarded: 'a line has no forwards',
     acknowledged:
       'a line has no acknowledgement: a device repeats under an id what was not answered',
     resent: 'a line remembers nothing: a device repeats under an id what was not answered',

@@ -36,6 +36,7 @@ testChannel({
   notation: NOTATION,
   tokenSetting: 'SIGNAL_ACCOUNT',
   lacks: {
+    forwarded: 'still to be done',
     acknowledged:
       'signal-cli takes no acknowledgements; an event is on disk before the host gets it (receiving.test.ts)',
   },

@@ -25,7 +25,9 @@ testChannel({
   lengthOf: (text) => text.length,
   notation: NOTATIONS.mrkdwn,
   tokenSetting: 'SLACK_BOT_TOKEN',
-  lacks: {},
+  lacks: {
+    forwarded: 'still to be done',
+  },
   start: async () => farEndOf(await startWorkspace()),
 });
 

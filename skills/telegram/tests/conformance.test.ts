@@ -15,6 +15,7 @@ testChannel({
   notation: NOTATIONS.html,
   tokenSetting: 'TELEGRAM_BOT_TOKEN',
   lacks: {
+    forwarded: 'still to be done',
     'lost draft':
       'Telegram takes no ids of ours and lists nothing that a bot has sent: the draft stays, and ends with …',
   },

@@ -78,13 +78,17 @@ export function attachmentFetcher(options: AttachmentOptions): FetchAttachment {
     inTurn(caller.folder, () => fetch(caller, messageId, limitMs));
 }
 
-/** Returns a message's text, then a line in brackets for each file: its type, and the id to ask for it. */
-export function textWithFiles({ id, text, attachments = [] }: InboundMessage): string {
+/** Returns a line in brackets for each file of a message: its type, the id to ask for it, and where it is from. */
+export function fileLines(
+  { id, attachments = [] }: Pick<InboundMessage, 'id' | 'attachments'>,
+  origin?: string,
+): readonly string[] {
   const shown = shownId(id);
-  const about = shown === null ? '' : `, id ${shown}`;
-  return [text, ...attachments.map((attachment) => `[${described(attachment)}${about}]`)]
-    .filter((line) => line !== '')
-    .join('\n');
+  const about = [
+    ...(shown === null ? [] : [`id ${shown}`]),
+    ...(origin === undefined ? [] : [origin]),
+  ];
+  return attachments.map((attachment) => `[${[described(attachment), ...about].join(', ')}]`);
 }
 
 /** Returns an id for a line of ours; null for one that could pass for words, as some messengers let senders choose them. */

@@ -6,6 +6,7 @@ import type { FilteredMessage } from '../contracts/inbound-filter.ts';
 import type { ClockPort, LogPort, StorePort, TimeoutsPort, TimerPort } from '../contracts/ports.ts';
 import type { FilterOutcome, InboundFilters } from './filters.ts';
 import { type ChannelMessage, heldOf, messageOf } from './held-message.ts';
+import { wordsWithNotes } from './shown-message.ts';
 
 /** An outcome with which a message's way through the filters has ended. */
 export type Ended = Exclude<FilterOutcome, { readonly kind: 'failed' }>;
@@ -180,7 +181,7 @@ export function openFiltering(parts: FilteringParts): Filtering {
 
 /** Returns the part of a message that a filter sees. */
 function seenBy({ channel, message }: ChannelMessage, group: Group): FilteredMessage {
-  const { id, isDirect, text, sentAt, sender, senderName, isOwner } = message;
+  const { id, isDirect, sentAt, sender, senderName, isOwner } = message;
   const { name, folder, isMain } = group;
   return {
     id,
@@ -188,7 +189,7 @@ function seenBy({ channel, message }: ChannelMessage, group: Group): FilteredMes
     group: { name, folder, isMain },
     isDirect,
     sender: { id: sender, name: senderName, isOwner },
-    text,
+    text: wordsWithNotes(message),
     sentAt,
     isContext: message.isContext === true,
     attachments: message.attachments ?? [],

@@ -12,10 +12,13 @@ const Payload = z.object({
   mentionsAssistant: z.boolean(),
   text: z.string(),
   ownWords: z.string().exactOptional(),
+  forwarded: z.object({ from: z.string().nullable() }).exactOptional(),
+  notes: z.array(z.string()).exactOptional(),
   sentAt: z.number(),
   isContext: z.boolean().exactOptional(),
   isLate: z.boolean().exactOptional(),
   thread: z.string().exactOptional(),
+  threadName: z.string().exactOptional(),
   attachments: z
     .array(
       z.object({

@@ -1,7 +1,6 @@
 import type { InboundMessage } from '../../channels/channel.ts';
 import type { Group, Store } from '../../store/store.ts';
 import { type AfterAnswer, takeAnswer, withdrawQuestions } from '../asking/answers.ts';
-import { textWithFiles } from '../attachments/attachments.ts';
 import type { Command } from '../contracts/command.ts';
 import { isCommandText, matchCommand, ownerCommands } from '../contracts/match-command.ts';
 import type { ClockPort, IdPort, SettingsPort, StorePort } from '../contracts/ports.ts';
@@ -9,6 +8,7 @@ import { isTriggered } from '../groups/trigger.ts';
 import type { CommandRequest } from '../turns/commands/command-turn.ts';
 import { membersCommands } from '../turns/commands/members-command-turn.ts';
 import { titleOf } from './command-title.ts';
+import { shownMessage, wordsWithNotes } from './shown-message.ts';
 
 export type QueueTurnOptions = StorePort &
   SettingsPort &
@@ -37,16 +37,17 @@ export function queueTurn(
   const { store, settings, now, newId } = options;
   if (message.isContext || message.isLate) return;
   // What a filter made of a message is not the person's own word: no command, and no yes to anything.
-  const isOwnWord = text === message.text;
-  const mayAnswer = isOwnWord && !isCommandText(text);
+  const isAsWritten = isOwnWord(message) && text === wordsWithNotes(message);
+  const mayAnswer = isAsWritten && !isCommandText(ownWordsOf(message));
   const after = mayAnswer ? takeAnswer(options, message) : null;
   if (after !== null) {
     queueAnswered(options, group, seq, after);
     return;
   }
-  const request = isOwnWord ? commandRequest(options, group, message) : null;
+  const request = isAsWritten ? commandRequest(options, group, message) : null;
   const isQuick = request?.isQuick === true;
-  if (!isQuick) withdrawQuestions(options, message);
+  // A forward is no word of theirs: not even a no.
+  if (!isQuick && isOwnWord(message)) withdrawQuestions(options, message);
   const turn = { id: newId(), jid: group.jid, seq };
   if (request !== null) {
     if (message.isOwner && !isQuick) sayWhatIsAtWork(options, group, request);
@@ -54,8 +55,8 @@ export function queueTurn(
     return;
   }
   // A mark before its name must not hide a call of the assistant, and a transcript may hold one.
-  const isCall = [message, { ...message, text }].some((as) =>
-    isForAssistant(as, group, settings.assistantName),
+  const isCall = [ownWordsOf(message), text].some((words) =>
+    isForAssistant(message, words, { group, assistantName: settings.assistantName }),
   );
   if (!isCall || !mayCall(store, message)) return;
   if (reply === null) store.turns.queueAgent(turn, now());
@@ -77,9 +78,36 @@ export function queueAnswered(
   store.turns.queueCommand({ id: newId(), jid: group.jid, seq }, after, now());
 }
 
-/** Tells whether a message asks for an answer. A picture without a word does where every message does. */
-function isForAssistant(message: InboundMessage, group: Group, assistantName: string): boolean {
-  return isTriggered({ ...message, text: textWithFiles(message) }, group, assistantName);
+/** Tells whether the words of a message are its sender's: those of a forward never command, answer or call. */
+export function isOwnWord({ forwarded }: InboundMessage): boolean {
+  return forwarded === undefined;
+}
+
+function ownWordsOf({ text, ownWords = text }: InboundMessage): string {
+  return ownWords;
+}
+
+/**
+ * Tells whether a message asks for an answer. A picture without a word does where every message does, and so does a
+ * forward, which elsewhere calls nobody, whatever it says.
+ */
+function isForAssistant(
+  message: InboundMessage,
+  words: string,
+  { group, assistantName }: { readonly group: Group; readonly assistantName: string },
+): boolean {
+  const { isContext, mentionsAssistant } = message;
+  const about = isContext === undefined ? {} : { isContext };
+  if (!isOwnWord(message)) {
+    if (group.needsTrigger) return false;
+    return isTriggered(
+      { ...about, text: shownMessage(message), mentionsAssistant: false },
+      group,
+      assistantName,
+    );
+  }
+  const text = words.trim() === '' ? shownMessage(message) : words;
+  return isTriggered({ ...about, text, mentionsAssistant }, group, assistantName);
 }
 
 /** Tells whether a message may start a turn; other members' messages are context of those that may. */
@@ -96,8 +124,8 @@ function commandRequest(
   group: Group,
   message: InboundMessage,
 ): RunRequest | null {
-  if (!isCommandText(message.text)) return null;
-  const text = message.text.trim();
+  if (!isCommandText(ownWordsOf(message))) return null;
+  const text = ownWordsOf(message).trim();
   const asMember = membersRequest(options, group, message);
   if (asMember !== null || !message.isOwner) return asMember;
   const match = matchCommand(text, ownerCommands(options.commands, group));
@@ -112,10 +140,10 @@ function membersRequest(
   message: InboundMessage,
 ): RunRequest | null {
   const here = membersCommands(commands, group);
-  if (here.length === 0 || matchCommand(message.text, here).kind === 'unknown') return null;
+  if (here.length === 0 || matchCommand(ownWordsOf(message), here).kind === 'unknown') return null;
   if (!mayCall(store, message)) return null;
   const { sender: id, senderName: name, isOwner } = message;
-  return { kind: 'run', text: message.text.trim(), by: { id, name, isOwner } };
+  return { kind: 'run', text: ownWordsOf(message).trim(), by: { id, name, isOwner } };
 }
 
 /**

@@ -1,13 +1,13 @@
 import type { Channel, InboundMessage } from '../../channels/channel.ts';
 import type { Group, Store } from '../../store/store.ts';
-import { textWithFiles } from '../attachments/attachments.ts';
 import { isCommandText } from '../contracts/match-command.ts';
 import type { ProjectPort } from '../contracts/ports.ts';
 import { plainName } from '../groups/plain-name.ts';
 import { freeFolder } from '../groups/registry.ts';
 import { ALWAYS } from '../groups/trigger.ts';
 import type { Ended, Filtering } from './filtering.ts';
-import { type QueueTurnOptions, queueTurn } from './queue-turn.ts';
+import { isOwnWord, type QueueTurnOptions, queueTurn } from './queue-turn.ts';
+import { shownMessage, wordsWithNotes } from './shown-message.ts';
 
 type ReceiveOptions = QueueTurnOptions & ProjectPort;
 type Source = Pick<Channel, 'name' | 'isOpen'>;
@@ -51,9 +51,9 @@ export function receive(
     }
     const received = { jid, whose: 'group', group, isNewcomer: known === null } as const;
     // The owner's commands are theirs alone, and must work while a filter does not.
-    const isCommand = isOwner && isCommandText(message.text);
+    const isCommand = isOwner && isOwnWord(message) && isCommandText(message.text);
     const outcome = isCommand
-      ? ({ kind: 'through', text: message.text, notes: [] } as const)
+      ? ({ kind: 'through', text: wordsWithNotes(message), notes: [] } as const)
       : filtering.begin({ channel: source.name, message }, group);
     if (outcome === null) return { ...received, isHeld: true };
     admit(options, group, message, outcome);
@@ -80,9 +80,7 @@ export function admit(
     return;
   }
   const { text, notes, reply = null } = outcome;
-  const whole = [textWithFiles({ ...message, text }), ...notes]
-    .filter((line) => line !== '')
-    .join('\n');
+  const whole = [shownMessage(message, text), ...notes].filter((line) => line !== '').join('\n');
   const seq = store.messages.add({ ...message, text: whole }, now());
   if (seq === null) return;
   store.attachments.add(seq, message.attachments ?? []);

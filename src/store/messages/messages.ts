@@ -11,6 +11,8 @@ export type NewMessage = {
   readonly sentAt: number;
   /** The thread within the chat, where the channel has such. */
   readonly thread?: string;
+  /** The thread as people know it. */
+  readonly threadName?: string;
 };
 
 /** A press on a choice, which the channel knows by no id. `of` is the turn that had asked. */
@@ -58,6 +60,7 @@ const Row = z
     is_owner: z.int(),
     text: z.string(),
     sent_at: z.int(),
+    thread_name: z.string().nullable(),
   })
   .transform((row) => ({
     seq: row.seq,
@@ -68,18 +71,20 @@ const Row = z
     isOwner: row.is_owner === 1,
     text: row.text,
     sentAt: row.sent_at,
+    ...(row.thread_name === null ? {} : { threadName: row.thread_name }),
   }));
 const SenderRow = z.object({ sender: z.string(), name: z.string().nullable() });
 const Count = z.object({ count: z.int() });
 
 export function openMessages(database: Database): Messages {
-  const columns = 'SELECT seq, jid, id, sender, sender_name, is_owner, text, sent_at FROM messages';
+  const columns =
+    'SELECT seq, jid, id, sender, sender_name, is_owner, text, sent_at, thread_name FROM messages';
   // Owner's commands and the answers to their questions are between the owner and the host.
   const commands = "SELECT upto_seq FROM turns WHERE jid = :jid AND kind = 'command'";
   const range = `jid = :jid AND seq BETWEEN :from AND :upto AND seq NOT IN (${commands})`;
   const insert = database.prepare(`
-    INSERT INTO messages (jid, id, sender, sender_name, is_owner, text, sent_at, thread, stored_at)
-    VALUES (:jid, :id, :sender, :senderName, :isOwner, :text, :sentAt, :thread, :now)
+    INSERT INTO messages (jid, id, sender, sender_name, is_owner, text, sent_at, thread, thread_name, stored_at)
+    VALUES (:jid, :id, :sender, :senderName, :isOwner, :text, :sentAt, :thread, :threadName, :now)
     ON CONFLICT (jid, id) DO NOTHING`);
   const has = database.prepare('SELECT 1 FROM messages WHERE jid = ? AND id = ?');
   const insertPress = database.prepare(`
@@ -106,6 +111,7 @@ export function openMessages(database: Database): Messages {
         ...message,
         isOwner: Number(message.isOwner),
         thread: message.thread ?? null,
+        threadName: message.threadName ?? null,
         now,
       });
       return changes === 0 ? null : Number(lastInsertRowid);

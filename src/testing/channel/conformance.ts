@@ -27,6 +27,7 @@
  */
 import { afterAll, test } from 'vitest';
 import { Bench } from './bench.ts';
+import { CONTENT_KIND_NAMES, CONTENT_KINDS, WITHOUT_CELLS } from './content-kinds.ts';
 import type { ChannelSubject } from './far-end.ts';
 import { type ChannelResults, noteResults } from './results.ts';
 import type { Rule } from './rule.ts';
@@ -34,12 +35,14 @@ import { RULE_NAMES, RULES, type RuleName } from './rule-names.ts';
 import { ACCESS } from './rules/access.ts';
 import { BAD_INPUT } from './rules/bad-input.ts';
 import { CONNECTION } from './rules/connection.ts';
+import { CONTENT, checkContent } from './rules/content.ts';
 import { RECEIVING } from './rules/receiving.ts';
 import { SENDING } from './rules/sending.ts';
 import { TEXT } from './rules/text.ts';
 
 const CHECKS = {
   ...RECEIVING,
+  ...CONTENT,
   ...ACCESS,
   ...CONNECTION,
   ...SENDING,
@@ -51,6 +54,7 @@ const CHECKS = {
 export function testChannel(subject: ChannelSubject): void {
   const { name, lacks } = subject;
   const outcomes: ChannelResults['outcomes'] = {};
+  const content = testContent(subject);
   for (const rule of RULE_NAMES) {
     const reason = lacks[rule];
     outcomes[rule] = reason === undefined ? 'broken' : { lacks: reason };
@@ -62,8 +66,36 @@ export function testChannel(subject: ChannelSubject): void {
   }
   afterAll(() => {
     const folder = process.env['CLAW_CHANNEL_RESULTS'];
-    if (folder !== undefined) noteResults(folder, { channel: name, outcomes });
+    if (folder !== undefined) noteResults(folder, { channel: name, outcomes, content });
   });
+}
+
+/** Registers a test for each kind of content. @returns what becomes of each, filled in as they run */
+function testContent(subject: ChannelSubject): ChannelResults['content'] {
+  const { name, content: cells } = subject;
+  const seen: ChannelResults['content'] = {};
+  test(`${name} says what the agent sees of each kind of content`, () => {
+    const isListed = WITHOUT_CELLS.has(name);
+    if ((cells === undefined) !== isListed) {
+      throw new Error(
+        isListed
+          ? `Take ${name} off WITHOUT_CELLS: it has its cells.`
+          : `${name} has no cells: give testChannel its \`content\`.`,
+      );
+    }
+  });
+  if (cells === undefined) return seen;
+  for (const kind of CONTENT_KIND_NAMES) {
+    const cell = cells[kind];
+    seen[kind] = 'none' in cell ? cell : 'broken';
+    if ('none' in cell) continue;
+    test(`${name}, content ${kind}: ${CONTENT_KINDS[kind]}`, async () => {
+      await using bench = await Bench.open(subject);
+      await checkContent(bench, kind, cell);
+      seen[kind] = cell;
+    });
+  }
+  return seen;
 }
 
 async function keeps(subject: ChannelSubject, name: RuleName): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Channel, ChannelContext } from '../../channels/channel.ts';
+import type { ContentCells, ContentKind } from './content-kinds.ts';
 import type { RuleName } from './rule-names.ts';
 import type { Notation } from './shown.ts';
 
@@ -64,6 +65,13 @@ export interface FarEnd extends AsyncDisposable {
   edit?(text: string): unknown;
   /** The friend takes the last thing back that they said in their own chat. */
   remove?(): unknown;
+  /** The friend passes on, in their own chat, what somebody else wrote. */
+  forward?(text: string): unknown;
+  /**
+   * What the cell of that kind is about happens at the far end, as it goes over the line there: in the friend's own chat,
+   * or in the group where only a group has it. A kind that is about an answer sends one by the channel.
+   */
+  sendContent?(kind: ContentKind, channel: Channel): unknown;
   /** The friend blocks the assistant, or deletes the chat: nothing can be sent to it any more. */
   close?(place: Place): unknown;
 }
@@ -82,6 +90,8 @@ export type ChannelSubject = {
   readonly tokenSetting?: string;
   /** The rules that mean nothing to this channel, each with the reason, as the rest of "not here: …". */
   readonly lacks: Readonly<Partial<Record<RuleName, string>>>;
+  /** What the agent sees of each kind of content; every channel has it, but those in `WITHOUT_CELLS`. */
+  readonly content?: ContentCells;
   /** Starts a far end for one rule. `dataDir` is the channel's folder, for what has to be there before it starts. */
   start(dataDir: string): Promise<FarEnd>;
 };

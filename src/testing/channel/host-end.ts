@@ -10,6 +10,12 @@ import type {
   ReactionOutcome,
 } from '../../channels/channel.ts';
 
+/** A thing that the agent or the owner learns of. */
+export type Told =
+  | { readonly kind: 'message'; readonly message: InboundMessage }
+  | { readonly kind: 'notice'; readonly text: string }
+  | { readonly kind: 'same-chat'; readonly from: string; readonly to: string };
+
 /** The host's end of a channel: keeps all that it is told. */
 export class HostEnd implements ChannelEvents {
   readonly messages: InboundMessage[] = [];
@@ -19,6 +25,8 @@ export class HostEnd implements ChannelEvents {
   readonly reactions: Reaction[] = [];
   readonly frames: Frame[] = [];
   readonly statuses: ChannelStatus[] = [];
+  /** Messages, notices and chats that go on elsewhere, in their order. */
+  readonly told: Told[] = [];
   /** The number of messages that were handed over, stored or not. */
   offered = 0;
   /** Runs before a message counts as stored; may reject, as a host whose disk is full, or wait. */
@@ -28,13 +36,20 @@ export class HostEnd implements ChannelEvents {
     this.offered += 1;
     await this.beforeStored(message);
     this.messages.push(message);
+    this.told.push({ kind: 'message', message });
   };
 
   readonly onChat = async (chat: KnownChat): Promise<void> => {
     this.chats.push(chat);
   };
 
-  readonly onSameChat = async (): Promise<void> => {};
+  readonly onSameChat = async (from: string, to: string): Promise<void> => {
+    this.told.push({ kind: 'same-chat', from, to });
+  };
+
+  readonly onNotice = (text: string): void => {
+    this.told.push({ kind: 'notice', text });
+  };
 
   readonly onStranger = async (sender: string): Promise<void> => {
     this.strangers.push(sender);

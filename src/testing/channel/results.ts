@@ -1,9 +1,13 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { CONTENT_KIND_NAMES, CONTENT_KINDS } from './content-kinds.ts';
 import { RULE_NAMES, RULES, type RuleName } from './rule-names.ts';
 
-/** The result of one channel's run, by rule: kept, broken, or the reason why it means nothing there. */
+/**
+ * The result of one channel's run, by rule: kept, broken, or the reason why it means nothing there; and by kind of
+ * content what the agent sees.
+ */
 export type ChannelResults = z.output<typeof ChannelResults>;
 
 const ChannelResults = z.object({
@@ -11,6 +15,14 @@ const ChannelResults = z.object({
   outcomes: z.record(
     z.string(),
     z.union([z.literal('kept'), z.literal('broken'), z.object({ lacks: z.string() })]),
+  ),
+  content: z.record(
+    z.string(),
+    z.union([
+      z.literal('broken'),
+      z.object({ sees: z.array(z.string()).readonly() }),
+      z.object({ none: z.string() }),
+    ]),
   ),
 });
 
@@ -57,4 +69,27 @@ function reasonsIn({ channel, outcomes }: ChannelResults): readonly string[] {
   return [...rules].map(
     ([reason, names]) => `- ${channel}, ${names.map((name) => `*${name}*`).join(', ')}: ${reason}`,
   );
+}
+
+/** Writes what the agent sees of each kind of content, channel by channel, as Markdown. */
+export function contentTablesOf(all: readonly ChannelResults[]): string {
+  return all
+    .filter(({ content }) => Object.keys(content).length > 0)
+    .map(({ channel, content }) => {
+      const rows = CONTENT_KIND_NAMES.map((kind) => [CONTENT_KINDS[kind], seenOf(content[kind])]);
+      const lines = [['content', 'the agent sees'], ['---', '---'], ...rows];
+      const table = lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+      return `### ${channel}\n\n${table}`;
+    })
+    .join('\n\n');
+}
+
+function seenOf(cell: ChannelResults['content'][string] | undefined): string {
+  if (cell === undefined || cell === 'broken') return '**broken**';
+  if ('none' in cell) return `– ${cell.none}`;
+  if (cell.sees.length === 0) return 'nothing';
+  const lines = cell.sees.flatMap((line) => line.split('\n'));
+  return lines
+    .map((line) => `\`${line.replaceAll('|', '\\|').replaceAll('`', '´')}\``)
+    .join('<br>');
 }

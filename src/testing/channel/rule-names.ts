@@ -30,6 +30,8 @@ export const RULES = {
   clock: 'where the clock is an hour off, either way, no message and no answer is lost or doubled',
   edited: 'a message that is edited before it is answered is not answered twice',
   deleted: 'a message that is deleted before it is answered gets its answer all the same',
+  forwarded:
+    'what was forwarded is never a command, an answer or a call, and is shown as somebody else’s words',
   gone: 'a chat that is gone is said in words, and the channel stays connected',
 } as const;
 

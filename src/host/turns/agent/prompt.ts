@@ -9,11 +9,12 @@ export type PromptParts = {
   readonly timeZone: string;
 };
 
-/** Returns the agent's prompt: one message of the owner's as it is, or the conversation since the last turn. */
+/** Returns the agent's prompt: one message of the owner's as it is, unless it is of a named thread, or the conversation since the last turn. */
 export function promptOf(parts: PromptParts): string {
   const { messages, leftOut } = parts;
   const [only] = messages;
-  if (messages.length === 1 && leftOut === 0 && only?.isOwner) return only.text;
+  if (messages.length === 1 && leftOut === 0 && only?.isOwner && only.threadName === undefined)
+    return only.text;
   return conversationOf(parts);
 }
 
@@ -30,10 +31,16 @@ export function conversationOf({ messages, leftOut, timeZone }: PromptParts): st
   });
   const more = leftOut > 0 ? [`(and ${leftOut} more messages before these)`] : [];
   const lines = messages.map((message) => {
-    const name = oneLine(message.senderName ?? message.sender);
+    const name = whoAndWhere(message);
     return `[${clock.format(message.sentAt)}] ${name}: ${message.text.replace(LINE_END, '\n    ')}`;
   });
   return [...more, ...lines].join('\n');
+}
+
+/** Returns the sender's name, with the thread where the chat has several: one conversation holds the lines of all. */
+function whoAndWhere({ senderName, sender, threadName }: StoredMessage): string {
+  const name = oneLine(senderName ?? sender);
+  return threadName === undefined ? name : `${name} (${oneLine(threadName).replace(/[()]/g, '')})`;
 }
 
 /** All that some model may take for the end of a line. */

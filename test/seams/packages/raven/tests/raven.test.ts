@@ -1,6 +1,7 @@
 import { channel } from '../../../src/channels/raven.ts';
 import { channelFrom } from '../../../src/testing/channel/bench.ts';
 import { testChannel } from '../../../src/testing/channel/conformance.ts';
+import { onlyContent } from '../../../src/testing/channel/content-kinds.ts';
 import { NOTATIONS } from '../../../src/testing/channel/shown.ts';
 import { Tower } from './tower.ts';
 
@@ -16,7 +17,9 @@ testChannel({
     edited: 'what a raven has carried is not changed',
     deleted: 'what a raven has carried is not taken back',
     '2 GB': 'ravens carry letters alone',
+    forwarded: 'ravens pass nothing on',
   },
+  content: onlyContent({}, 'ravens carry plain text'),
   async start() {
     const tower = await new Tower().comeUp();
     const [before = '', after = ''] = `${JSON.stringify(LETTER)}\n`.split('TEXT');
