@@ -45,7 +45,7 @@ test.concurrent('Markdown arrives as Discord shows it; nothing in it is a mentio
       '[here](https://example.org/a_%28b%29) or https://example.org/x_y or file (file:///etc/passwd)',
       '@everyone \\<@123456789012345678\\>',
       '```ts\nconst a = `b`;\n```',
-      '```\n| a | b |\n|---|---|\n| 1 | 2 |\n```',
+      '```\na  b\n─  ─\n1  2\n```',
     ].join('\n\n'),
   );
   expect(posted?.flags).toBe(4);

@@ -38,7 +38,7 @@ test('an answer is in its thread, says that a program wrote it, and carries the 
     expect(header).toContain(line);
   }
   expect(html).toBe('<p><strong>Here</strong>, see the map.</p>');
-  expect(text).toBe('**Here**, see the map.');
+  expect(text).toBe('Here, see the map.');
   expect(posted?.source).toContain('filename=map.txt');
 });
 

@@ -1,3 +1,4 @@
+import fastStringWidth from 'fast-string-width';
 import { Marked, type Token, type Tokens } from 'marked';
 import { unlessNested } from '../../lib/markdown-guard.ts';
 import { SHORT_WORDS } from '../../lib/markdown-words.ts';
@@ -35,6 +36,19 @@ export function renderMarkdown(markdown: string, notation: Notation): string {
   const read = (text: string) => new Renderer(notation).blocks(marked.lexer(text), TOP);
   return unlessNested(markdown, read, (text) => notation.escape(text));
 }
+
+/** Markdown without any marks: words, codes and addresses stay. */
+export const WITHOUT_MARKS: Notation = {
+  escape: (text) => text,
+  bold: (inner) => inner,
+  italic: (inner) => inner,
+  struck: (inner) => inner,
+  code: (text) => text,
+  codeBlock: (text) => text,
+  quote: (inner) => inner.replace(/^/gm, '> '),
+  link: (href, label) => (label === '' || label === href ? href : `${label} (${href})`),
+  bullet: '-',
+};
 
 /** The surroundings of a token. */
 type Place = { readonly isQuoted: boolean; readonly isBold: boolean };
@@ -84,7 +98,7 @@ class Renderer {
       case 'list':
         return this.#list(token as Tokens.List, place);
       case 'table':
-        return to.codeBlock(token.raw.trim(), null);
+        return to.codeBlock(alignedTable(token as Tokens.Table), null);
       case 'hr':
         return '———';
       case 'checkbox':
@@ -110,6 +124,10 @@ class Renderer {
         return [`${mark} ${box}${head}`, ...nested].join('\n');
       })
       .join('\n');
+  }
+
+  inlines(tokens: readonly Token[]): string {
+    return this.#inlines(tokens, TOP);
   }
 
   #inlines(tokens: readonly Token[], place: Place): string {
@@ -143,4 +161,38 @@ class Renderer {
         return to.escape(token.raw);
     }
   }
+}
+
+/** Columns are not made wider than this: a long cell stands out of its column, and costs the other rows no spaces. */
+const WIDEST_COLUMN = 40;
+
+/**
+ * Writes a table with aligned columns, for a font in which all characters are as wide, and East Asian ones twice as wide.
+ * Marks of bold words and links would show in code, so cells are plain.
+ */
+function alignedTable({ header, rows, align }: Tokens.Table): string {
+  const plain = new Renderer(WITHOUT_MARKS);
+  const cells = [header, ...rows].map((row) =>
+    row.map(({ tokens }) => plain.inlines(tokens).replace(/\s+/g, ' ').trim()),
+  );
+  const widths = header.map((_, at) =>
+    Math.min(WIDEST_COLUMN, Math.max(1, ...cells.map((row) => fastStringWidth(row[at] ?? '')))),
+  );
+  const lineOf = (row: readonly string[]) =>
+    widths
+      .map((width, at) => {
+        const cell = row[at] ?? '';
+        const space = Math.max(0, width - fastStringWidth(cell));
+        const side = align[at];
+        const before = side === 'right' ? space : side === 'center' ? space >> 1 : 0;
+        return ' '.repeat(before) + cell + ' '.repeat(space - before);
+      })
+      .join('  ')
+      .trimEnd();
+  const [head = [], ...body] = cells;
+  return [
+    lineOf(head),
+    widths.map((width) => '─'.repeat(width)).join('  '),
+    ...body.map(lineOf),
+  ].join('\n');
 }

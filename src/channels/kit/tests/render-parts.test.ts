@@ -30,6 +30,37 @@ test.each([
   expect(renderMarkdown(markdown, SHOWN)).toBe(expected);
 });
 
+test.each([
+  [
+    '| Name | Age |\n|------|----:|\n| Bob | 30 |\n| **Ann-Marie** | 7 |',
+    'Name       Age\n─────────  ───\nBob         30\nAnn-Marie    7',
+  ],
+  [
+    '|City|Flag|\n|:-:|-|\n|東京|🇯🇵 yes|\n|[Rome](https://r.it)|`it`|',
+    '       City          Flag\n───────────────────  ──────\n       東京          🇯🇵 yes\nRome (https://r.it)  it',
+  ],
+  ['|a|b|\n|-|-|\n|1|', 'a  b\n─  ─\n1'],
+])('the columns of the table %j are aligned, without marks', (markdown, expected) => {
+  expect(renderMarkdown(markdown, SHOWN)).toBe(`<block null ${expected}>`);
+});
+
+test('one long cell does not widen all rows', () => {
+  const table = `|a|b|\n|-|-|\n${`|${'x'.repeat(3_000)}|1|\n`}${'|y|2|\n'.repeat(500)}`;
+  expect(renderMarkdown(table, SHOWN).length).toBeLessThan(3_000 + 500 * 50);
+});
+
+test('a table that is too long for a message has its head in each', () => {
+  const rows = Array.from({ length: 60 }, (_, at) => `| row ${at} | ${at * 7} |`);
+  const text = `Prices:\n\n| Item | Price |\n|---|--:|\n${rows.join('\n')}\n\nDone.`;
+  const parts = renderParts(text, SHOWN, { limit: 300 }).map((part) => part.text);
+  for (const part of parts) expect(part.length).toBeLessThanOrEqual(300);
+  const tables = parts.filter((part) => part.includes('row '));
+  expect(tables.length).toBeGreaterThan(3);
+  for (const part of tables) expect(part).toMatch(/<block null Item {4,}Price\n─/);
+  expect(parts.join('\n').match(/row \d+/g)).toEqual(rows.map((_, at) => `row ${at}`));
+  expect(parts.at(-1)).toContain('Done.');
+});
+
 test('what is nested without end arrives as it is, escaped', () => {
   const deep = `${'> '.repeat(5_000)}a < b`;
   expect(renderMarkdown(deep, SHOWN)).toBe(deep.replaceAll('<', '&lt;'));

@@ -13,7 +13,7 @@ test.each([
   ['> said\n> so', '> said\n> so'],
   ['[here](https://a.b/c)', 'here (https://a.b/c)'],
   ['<https://a.b/c>', 'https://a.b/c'],
-  ['| a | b |\n|---|---|\n| 1 | 2 |', '```\n| a | b |\n|---|---|\n| 1 | 2 |\n```'],
+  ['| a | b |\n|---|---|\n| 1 | 2 |', '```\na  b\n─  ─\n1  2\n```'],
   ['**two\nlines**', '*two*\n*lines*'],
   ['a < b & c > d', 'a < b & c > d'],
   ['2 \\* 3', '2 * 3'],

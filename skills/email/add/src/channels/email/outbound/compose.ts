@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { shortened } from '../../../lib/graphemes.ts';
 import type { OutboundMessage } from '../../channel.ts';
+import { plainParts } from '../../kit/plain-text.ts';
 import { domainOf, type MailChat, ownAddressFor } from '../addresses.ts';
 import type { KnownMail } from '../records.ts';
 import { htmlOf } from './html.ts';
@@ -53,7 +54,7 @@ export async function compose(parts: Composing): Promise<Mail> {
       'Auto-Submitted': answered === null ? 'auto-generated' : 'auto-replied',
       'X-Auto-Response-Suppress': 'All',
     },
-    text: message.text,
+    text: plainParts(message.text, Number.POSITIVE_INFINITY)[0]?.text ?? message.text,
     html: htmlOf(message.text),
     attachments: (message.attachments ?? []).map(({ path, name }) => ({ path, filename: name })),
     disableUrlAccess: true,
