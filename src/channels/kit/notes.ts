@@ -4,6 +4,8 @@
  * line that a person typed to look like one (`withMarkedNotes`).
  */
 
+import { beginningOf, shortened } from '../../lib/graphemes.ts';
+
 const QUOTE_CHARACTERS = 400;
 const NAME_CHARACTERS = 100;
 const MOST_ITEMS = 30;
@@ -145,12 +147,12 @@ export function happenedNote(what: string): string {
 
 /** Returns the note for a kind of content that nobody has taught the channel: no message disappears without a line. */
 export function unknownNote(kind: string): string {
-  return `a kind of message that cannot be shown here: ${oneLine(kind).slice(0, NAME_CHARACTERS)}`;
+  return `a kind of message that cannot be shown here: ${beginningOf(oneLine(kind), NAME_CHARACTERS)}`;
 }
 
 /** Truncates a display name; some messengers allow names of any length. */
 export function shortName(name: string): string {
-  return oneLine(name.slice(0, NAME_CHARACTERS));
+  return oneLine(beginningOf(name, NAME_CHARACTERS));
 }
 
 /** Puts a text on one line and takes its brackets out, so that no sender's text can end a note. */
@@ -161,10 +163,7 @@ export function oneLine(text: string): string {
 function quoted(text: string): string {
   const words = oneLine(text).replaceAll('"', '”');
   if (words === '') return '';
-  const all = [...words.slice(0, 2 * QUOTE_CHARACTERS)];
-  return all.length > QUOTE_CHARACTERS
-    ? `"${all.slice(0, QUOTE_CHARACTERS).join('')}…"`
-    : `"${words}"`;
+  return `"${shortened(words, QUOTE_CHARACTERS)}"`;
 }
 
 function listed(parts: readonly (string | null | undefined)[]): string {
