@@ -9,6 +9,7 @@ import {
 } from './failure.ts';
 import type { Model } from './model.ts';
 import { readText } from './read-text.ts';
+import { requestFor } from './request-check.ts';
 import { modelHeaders, modelUrl } from './upstream-request.ts';
 
 const TIMEOUT_MS = 60_000;
@@ -112,13 +113,15 @@ type Limits = {
 async function send(
   model: Model,
   request: object,
-  { timeoutMs, signal, onHeaders }: Limits,
+  limits: Limits,
 ): Promise<{ readonly body: string } | ModelFailure> {
+  const { timeoutMs, signal, onHeaders } = limits;
   try {
+    const asked = requestFor(model, { model: model.name, ...request });
     const answer = await fetch(modelUrl(model, model.protocol.paths[0]), {
       method: 'POST',
       headers: await modelHeaders(model, { 'content-type': 'application/json' }),
-      body: JSON.stringify(model.adapt({ model: model.name, ...request })),
+      body: JSON.stringify(asked),
       // Another host would be shown the key.
       redirect: 'manual',
       signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]),
@@ -127,8 +130,11 @@ async function send(
     const text = await readText(answer, MAX_ANSWER_BYTES);
     if (text === null) return notAModel(model);
     const body = withoutKey(model, text);
-    if (!answer.ok) return httpFailure(model, answer.status, body);
-    return { body };
+    if (answer.ok) return { body };
+    const { status } = answer;
+    // The same question once more, without what was refused.
+    if (model.quirks.learn({ status, body }, asked)) return await send(model, request, limits);
+    return httpFailure(model, status, body);
   } catch (error) {
     if (error instanceof Error && error.name === 'TimeoutError') {
       return timeoutFailure(model, timeoutMs);

@@ -73,6 +73,9 @@ function httpSentence(model: Model, status: number, body: string): string {
   if (status === 429) {
     return `The model's server wants fewer requests for now (429, rate limit)${detail}. Try again in a minute.`;
   }
+  if (status === 529) {
+    return `The model's server is overloaded (529)${detail}. Try again in a minute.`;
+  }
   if (status >= 500) {
     return `The model's server is out of order (${status})${detail}. Try again later.`;
   }

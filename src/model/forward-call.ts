@@ -16,6 +16,7 @@ import type { CallMeter } from './metering/call-meter.ts';
 import type { PayingTurn } from './metering/paying-turn.ts';
 import { countUsage } from './metering/usage.ts';
 import type { Model } from './model.ts';
+import { type StreamError, StreamHead } from './stream-head.ts';
 import { modelHeaders } from './upstream-request.ts';
 
 const MAX_ERROR_BYTES = 65_536;
@@ -41,7 +42,12 @@ export type ForwardedCall = {
 };
 
 /** Why a model gave no answer; `reply` tells the agent, where no other model is asked. */
-export type NoAnswer = { readonly failure: ModelFailure; readonly reply: () => void };
+export type NoAnswer = {
+  readonly failure: ModelFailure;
+  readonly reply: () => void;
+  /** The server's own answer, where it refused the request. */
+  readonly refusal?: { readonly status: number; readonly body: string };
+};
 
 /** Sends the call to the model's server. Returns null once the agent has got the first byte of an answer. */
 export async function forwardCall(
@@ -72,7 +78,7 @@ export async function forwardCall(
     if (call.isStream && isPage(answer)) {
       return failedBy(unstreamedFailure(model, status, await readRefusal(answer, call)));
     }
-    await passOn(answer, response, call);
+    return await passOn(answer, response, call);
   } catch (error) {
     const failure = brokenBy(error);
     if (!response.headersSent) return failedBy(failure);
@@ -119,26 +125,52 @@ async function passOn(
   answer: http.IncomingMessage,
   response: http.ServerResponse,
   call: ForwardedCall,
-): Promise<void> {
+): Promise<NoAnswer | null> {
   const isStream = (answer.headers['content-type'] ?? '').includes('text/event-stream');
   const counter = countUsage(isStream, call.model.countsIn);
   call.meter?.answered(counter);
   const lines = boundLines(isStream ? call.timeoutMs : null, call.now ?? (() => performance.now()));
   const filter = createKeyFilter(call.model.server.secrets());
+  const head = new StreamHead(call.model.protocol.headEventOf);
   for await (const chunk of answer) {
     lines.read(chunk);
-    if (!response.headersSent) begin(answer, response, call);
     counter.write(chunk);
     call.turn.silence.heard();
-    if (!response.write(filter.pass(chunk))) {
+    const taken = isStream ? head.take(chunk) : chunk;
+    if (taken === null) continue;
+    if (!Buffer.isBuffer(taken)) return refusedInStream(answer, response, { call, error: taken });
+    if (!response.headersSent) begin(answer, response, call);
+    if (!response.write(filter.pass(taken))) {
       await untilTaken(call, drained(response));
       lines.paused();
     }
   }
   if (!response.headersSent) begin(answer, response, call);
+  if (isStream) response.write(filter.pass(head.end()));
   // Before the agent has the end: its next call must find this one counted.
   call.meter?.close({ isWhole: answer.complete });
   response.end(filter.end());
+  return null;
+}
+
+/** Makes a refusal of an error that came before the first word, so that it is tried again like one before the stream. */
+function refusedInStream(
+  answer: http.IncomingMessage,
+  response: http.ServerResponse,
+  { call, error }: { readonly call: ForwardedCall; readonly error: StreamError },
+): NoAnswer {
+  call.meter?.refused();
+  answer.destroy();
+  const { status } = error;
+  const body = withoutKey(call.model, error.body);
+  return {
+    failure: httpFailure(call.model, status, body),
+    refusal: { status, body },
+    reply() {
+      response.writeHead(status, { ...answerHeaders(answer), 'content-type': 'application/json' });
+      response.end(body);
+    },
+  };
 }
 
 function untilTaken({ meter }: ForwardedCall, taken: Promise<void>): Promise<void> {
@@ -168,6 +200,7 @@ async function readError(
   const status = answer.statusCode ?? 502;
   return {
     failure: httpFailure(call.model, status, body),
+    refusal: { status, body },
     reply() {
       response.writeHead(status, answerHeaders(answer));
       response.end(body);

@@ -13,6 +13,7 @@ import {
   type ProviderContribution,
   withOwnPrefixes,
 } from './provider.ts';
+import { createQuirks, type Quirks } from './quirks.ts';
 import type { TokenCounts } from './tokens.ts';
 
 /** A model, and the server that answers for it. */
@@ -28,6 +29,8 @@ export type Model = {
   readonly countsIn: Protocol['countsIn'];
   /** Returns a request as its server takes it. */
   adapt(request: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
+  /** What its server has refused so far. */
+  readonly quirks: Quirks;
   readonly contextTokens: number;
   readonly abilities: Abilities;
   /** Returns what tokens cost in such a call; null where that is not known. */
@@ -118,6 +121,7 @@ export function openModels(
   const { made, silent } = openContributions(providers, environment, contextOf);
   const servers = new Map(made.map(({ name, value }) => [name, value]));
   const told = new Map<string, ListedModel>();
+  const quirks = new Map<string, Quirks>();
   const configuredName = settings.model ?? defaultModelOf(providers) ?? '';
 
   function find(name: string): Model | null {
@@ -126,7 +130,16 @@ export function openModels(
     if (named === null || server === undefined) return null;
     // Of a model that the owner has not named, the owner has said neither window nor price.
     const own = name === configuredName ? settings : { modelContext: null, modelPrice: null };
-    return modelOf({ id: name, ...named, server, own, told: told.get(name) ?? null });
+    const known = quirks.get(name) ?? createQuirks();
+    quirks.set(name, known);
+    return modelOf({
+      id: name,
+      ...named,
+      server,
+      own,
+      told: told.get(name) ?? null,
+      quirks: known,
+    });
   }
 
   const configured = find(configuredName);
@@ -157,9 +170,10 @@ type Parts = {
   readonly own: Pick<Settings, 'modelContext' | 'modelPrice'>;
   /** As its server's list tells it; null where it was not asked. */
   readonly told: ListedModel | null;
+  readonly quirks: Quirks;
 };
 
-function modelOf({ id, provider, model: name, server, own, told }: Parts): Model {
+function modelOf({ id, provider, model: name, server, own, told, quirks }: Parts): Model {
   const { protocol, prices, paths = protocol.paths, countsIn = protocol.countsIn } = provider;
   const toldPrice = told?.price ?? null;
   const isTold = toldPrice !== null && provider.listsPrices === true;
@@ -173,6 +187,7 @@ function modelOf({ id, provider, model: name, server, own, told }: Parts): Model
     paths,
     countsIn,
     adapt: (request) => provider.adapt?.(request) ?? request,
+    quirks,
     contextTokens:
       own.modelContext ??
       told?.contextTokens ??

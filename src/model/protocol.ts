@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ReadModels } from './catalog/listed-model.ts';
+import type { Fitted } from './fit/fitted.ts';
+import type { HeadEvent } from './stream-head.ts';
 import type { TokenCounts } from './tokens.ts';
 
 /** Names of the protocols that the agent in its container speaks. */
@@ -31,6 +33,10 @@ export type Protocol = {
   problemOf(request: Request): string | null;
   /** Returns the request with what makes the server tell its token counts. */
   withCounts(request: Request): Request;
+  /** Rewrites a request for the servers of the protocol, whatever other models have left in its conversation. */
+  fit(request: Request): Fitted;
+  /** Returns the request with what makes the server keep its beginning in a cache. */
+  withCache(request: Request): Request;
   /** Returns the request for a model that cannot call tools, or may not. */
   withoutTools(request: Request): Request;
   /** Returns a request without its model's name: one question of the host's own. */
@@ -41,6 +47,8 @@ export type Protocol = {
   isAnswer(body: unknown): boolean;
   /** Returns what the model said; null where the answer is none of a model's. */
   textIn(body: unknown): string | null;
+  /** Returns the meaning of an event at the head of a stream, where an error can still be a refusal. */
+  headEventOf(event: unknown): HeadEvent;
   /** Returns the token counts in one event of a stream, or in a whole answer; null where it holds none. */
   countsIn(event: unknown): TokenCounts | null;
 };

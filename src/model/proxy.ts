@@ -5,10 +5,12 @@ import { forwardCall, type NoAnswer, refuse } from './forward-call.ts';
 import { openCallMeter } from './metering/call-meter.ts';
 import type { PayingTurn } from './metering/paying-turn.ts';
 import type { Model } from './model.ts';
-import { type CheckedCall, checkCall } from './request-check.ts';
+import { type AskedCall, type CheckedCall, checkCall } from './request-check.ts';
 import { callPath, modelUrl } from './upstream-request.ts';
 
 const MAX_REQUEST_BYTES = 20 * 1_048_576;
+/** Refusals of one request that are learnt from; each leaves out one thing more. */
+const MAX_LESSONS = 8;
 
 export type ModelProxyParts = {
   /** The longest silence of the model's server, before its answer or in the middle of it. */
@@ -46,7 +48,7 @@ export async function proxyModelCall(
   if (typeof checked === 'string') return refuse(response, 400, checked);
   const call = { turn, timeoutMs, now, signal, path, checked, headers: request.headers };
   for (const [index, model] of run.models.entries()) {
-    const failed = await askModel(response, { ...call, model });
+    const failed = await askAndLearn(response, { ...call, model });
     if (failed === null) return;
     if (signal.aborted) return void response.destroy();
     if (run.isLast && index === run.models.length - 1) {
@@ -77,11 +79,28 @@ type ModelCall = ModelProxyParts & {
   readonly headers: http.IncomingHttpHeaders;
 };
 
+/** Asks one model, and again where its refusal tells how to ask so that it answers. */
+async function askAndLearn(
+  response: http.ServerResponse,
+  call: ModelCall,
+): Promise<NoAnswer | null> {
+  for (let more = MAX_LESSONS; ; more -= 1) {
+    const asked = call.checked.askedOf(call.model);
+    const failed = await askModel(response, { ...call, asked });
+    const refusal = failed?.refusal;
+    if (refusal === undefined || more === 0 || call.signal.aborted) return failed;
+    if (!call.model.quirks.learn(refusal, asked.request)) return failed;
+  }
+}
+
 /** Asks one model. Returns null where the agent has been answered or is gone, else why it was not. */
-async function askModel(response: http.ServerResponse, call: ModelCall): Promise<NoAnswer | null> {
-  const { turn, model, checked, signal } = call;
+async function askModel(
+  response: http.ServerResponse,
+  call: ModelCall & { readonly asked: AskedCall },
+): Promise<NoAnswer | null> {
+  const { turn, model, checked, asked, signal } = call;
   const url = modelUrl(model, call.path);
-  const body = checked.bodyFor(model);
+  const { body } = asked;
   if (model.protocol.freePaths.includes(call.path)) {
     return forwardCall(response, { ...call, url, body, isStream: false, meter: null });
   }

@@ -20,12 +20,18 @@ const CHARS_PER_TOKEN = 3;
 const TOKENS_PER_PICTURE = 1_600;
 const CHARS_PER_PAGE = 100_000;
 
+/** A call as one model's server gets it. */
+export type AskedCall = {
+  readonly request: Readonly<Record<string, unknown>>;
+  readonly body: Buffer;
+};
+
 /** A call as it goes on to the model's server, and the most that it may take. */
 export type CheckedCall = {
   readonly atMost: TokenCounts;
   readonly isStream: boolean;
-  /** Returns the call's body for one of the models that may answer it. */
-  readonly bodyFor: (model: Model) => Buffer;
+  /** Returns the call as one of the models that may answer it is asked. */
+  readonly askedOf: (model: Model) => AskedCall;
 };
 
 /**
@@ -56,13 +62,26 @@ export function checkCall({ name, protocol }: Model, body: Buffer): CheckedCall 
       outputTokens: maxTokens * (request.n ?? 1),
     },
     isStream,
-    bodyFor(model) {
-      const taken = model.abilities.tools ? counted : protocol.withoutTools(counted);
-      return Buffer.from(
-        wholeCharacters(JSON.stringify(model.adapt({ ...taken, model: model.name }))),
-      );
+    askedOf(model) {
+      const asked = requestFor(model, counted, protocol.withCache);
+      return { request: asked, body: Buffer.from(wholeCharacters(JSON.stringify(asked))) };
     },
   };
+}
+
+/**
+ * Returns a request as one model's server takes it: fitted to the protocol, to what its provider wants otherwise, and to
+ * what it has refused before.
+ */
+export function requestFor(
+  model: Model,
+  request: Readonly<Record<string, unknown>>,
+  withCache: Model['protocol']['withCache'] = (same) => same,
+): Readonly<Record<string, unknown>> {
+  const { protocol, abilities, quirks } = model;
+  const taken = abilities.tools ? request : protocol.withoutTools(request);
+  const fitted = withCache(protocol.fit(taken).request);
+  return quirks.applyTo(model.adapt({ ...fitted, model: model.name }));
 }
 
 /**

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { problemBy } from '../allowed-requests.ts';
 import { createListReader } from '../catalog/listed-model.ts';
+import { fitChatCompletions } from '../fit/chat-completions.ts';
 import type { Protocol } from '../protocol.ts';
+import { statusOfError } from '../stream-head.ts';
 import { Count } from '../tokens.ts';
 
 /** The names that a request may hold, for the reason that `messages-protocol.ts` gives. */
@@ -60,6 +62,13 @@ const Counts = z.object({
   prompt_tokens_details: z.object({ cached_tokens: Count.nullish() }).nullish(),
   completion_tokens: Count.nullish(),
 });
+const Event = z.object({
+  error: z.unknown().optional(),
+  choices: z
+    .array(z.object({ delta: z.record(z.string(), z.unknown()), finish_reason: z.unknown() }))
+    .max(16)
+    .optional(),
+});
 const Carrier = z.object({ usage: Counts.nullish() });
 
 /** Chat completions as OpenAI made them, which most servers speak. */
@@ -78,6 +87,9 @@ export const chatCompletions: Protocol = {
     ...request,
     stream_options: { ...StreamOptions.parse(request['stream_options']), include_usage: true },
   }),
+  fit: fitChatCompletions,
+  // These servers keep the beginning of a request by themselves.
+  withCache: (request) => request,
   withoutTools({ tools: _, tool_choice: __, parallel_tool_calls: ___, messages, ...request }) {
     return { ...request, messages: Array.isArray(messages) ? messages.map(asText) : messages };
   },
@@ -91,6 +103,18 @@ export const chatCompletions: Protocol = {
   probe: { messages: [{ role: 'user', content: 'Say ok.' }] },
   isAnswer: (body) => typeof body === 'object' && body !== null && 'choices' in body,
   textIn: (body) => Answer.safeParse(body).data?.choices[0].message.content ?? null,
+  headEventOf(event) {
+    const { data } = Event.safeParse(event);
+    if (data === undefined) return 'begun';
+    if (data.error !== undefined && data.error !== null) {
+      return { status: statusOfError(data.error) };
+    }
+    const isSaid = data.choices?.some(
+      ({ delta: { role: _, ...said }, finish_reason: reason }) =>
+        Boolean(reason) || Object.values(said).some((each) => each !== null && each !== ''),
+    );
+    return isSaid === false ? 'waiting' : 'begun';
+  },
   countsIn(event) {
     const counts = Carrier.safeParse(event).data?.usage;
     if (!counts) return null;

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { problemBy } from '../allowed-requests.ts';
 import { createListReader } from '../catalog/listed-model.ts';
+import { withCacheMarks } from '../fit/cache-marks.ts';
+import { fitMessages } from '../fit/messages.ts';
 import type { Protocol } from '../protocol.ts';
+import { statusOfError } from '../stream-head.ts';
 import { Count } from '../tokens.ts';
 
 /**
@@ -96,6 +99,12 @@ const Carrier = z.object({
   message: z.object({ usage: Counts.nullish() }).nullish(),
 });
 
+const Event = z.object({
+  type: z.string(),
+  error: z.unknown(),
+  content_block: z.object({ type: z.string(), text: z.string().optional() }).nullish().catch(null),
+});
+
 const MAX_ANSWER_TOKENS = 16_000;
 
 function urlOf(baseUrl: string, path: string): URL {
@@ -122,6 +131,8 @@ export const messages: Protocol = {
   },
   problemOf: problemBy(NAMES, Plain),
   withCounts: (request) => request,
+  fit: fitMessages,
+  withCache: withCacheMarks,
   // The declarations stay: the server refuses calls in the conversation that it finds none for.
   withoutTools: (request) =>
     request['tools'] === undefined ? request : { ...request, tool_choice: { type: 'none' } },
@@ -135,6 +146,13 @@ export const messages: Protocol = {
   textIn(body) {
     const { data } = Answer.safeParse(body);
     return data === undefined ? null : data.content.map(({ text }) => text ?? '').join('');
+  },
+  headEventOf(event) {
+    const { data } = Event.safeParse(event);
+    if (data?.type === 'error') return { status: statusOfError(data.error) };
+    if (data?.type === 'message_start' || data?.type === 'ping') return 'waiting';
+    const isEmptyBlock = data?.content_block?.type === 'text' && !data.content_block.text;
+    return data?.type === 'content_block_start' && isEmptyBlock ? 'waiting' : 'begun';
   },
   countsIn(event) {
     const { data } = Carrier.safeParse(event);

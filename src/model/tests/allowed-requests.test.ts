@@ -100,7 +100,7 @@ test('what a conversation is made of goes on as it is', async () => {
     'anthropic-version': '2023-06-01',
   });
   expect(answer.status).toBe(200);
-  expect(far.requests[0]?.body).toMatchObject(body);
+  expect(far.requests[0]?.sent).toMatchObject(body);
 });
 
 test('half a character, which a server would refuse with all of the call, goes on as a sign for one', async () => {

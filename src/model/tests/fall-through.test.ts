@@ -19,7 +19,7 @@ const BODY = JSON.stringify({
 const HELLO: AnthropicScript = () => [{ type: 'text', text: 'hello from the second' }];
 
 test.each<[string, AnthropicReply, RegExp]>([
-  ['is overloaded', { kind: 'error', status: 529 }, /out of order \(529\)/],
+  ['is overloaded', { kind: 'error', status: 529 }, /overloaded \(529\)/],
   ['refuses the key', { kind: 'error', status: 401 }, /refused the API key/],
   ['does not know the model', { kind: 'error', status: 404 }, /does not know "claude-test"/],
   ['says nothing', { kind: 'stall' }, /said nothing/],
@@ -122,7 +122,7 @@ test.each<[string, string, number, RegExp]>([
   let sentBytes = 0;
   const endless = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    response.write(': waiting\n\ndata: ');
+    response.write('data: {"type":"content_block_delta"}\n\ndata: ');
     const goOn = () => {
       if (response.destroyed) return;
       sentBytes += piece.length;

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
+import { brokenRule } from './anthropic-rules.ts';
 
 const Block = z.looseObject({ type: z.string() });
 const Message = z.looseObject({
@@ -21,7 +22,10 @@ export type AnthropicBody = z.output<typeof Body>;
 export type AnthropicRequest = {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
+  /** Without marks for the cache; a text that stands alone is a string. */
   readonly body: AnthropicBody;
+  /** As it came. */
+  readonly sent: AnthropicBody;
 };
 
 /** The real server's answer to a request that it refuses. */
@@ -44,8 +48,32 @@ export function readRequest(
     const [issue] = parsed.error.issues;
     return invalid(`${issue?.path.join('.')}: ${issue?.message}`);
   }
-  const wrong = wrongConversation(parsed.data);
-  return wrong === null ? { path, headers, body: parsed.data } : invalid(wrong);
+  const sent = parsed.data;
+  const wrong = wrongConversation(sent) ?? brokenRule(sent);
+  return wrong === null ? { path, headers, body: withoutMarks(sent), sent } : invalid(wrong);
+}
+
+/** Returns what a request says, whatever of it the server is to keep in its cache. */
+function withoutMarks({ system, tools, messages, ...rest }: AnthropicBody): AnthropicBody {
+  const plain = <T extends object>(block: T): T => {
+    const { cache_control: _, ...kept } = block as T & { cache_control?: unknown };
+    return kept as unknown as T;
+  };
+  const isMarked = (content: string | readonly object[]) =>
+    typeof content !== 'string' && content.some((block) => 'cache_control' in block);
+  const contentOf = (content: string | z.output<typeof Block>[]) => {
+    if (typeof content === 'string' || !isMarked(content)) return content;
+    const [first, ...others] = content.map(plain);
+    return first?.type === 'text' && others.length === 0
+      ? String(first['text'])
+      : content.map(plain);
+  };
+  return {
+    ...rest,
+    ...(system === undefined ? {} : { system: contentOf(system) }),
+    ...(tools === undefined ? {} : { tools: tools.map(plain) }),
+    messages: messages.map((message) => ({ ...message, content: contentOf(message.content) })),
+  };
 }
 
 /** Returns the text of the newest message of the user's, blocks joined; results of tools are left out. */

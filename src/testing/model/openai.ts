@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { z } from 'zod';
+import { brokenChatRule } from './openai-rules.ts';
 
 const Body = z.looseObject({
   model: z.string().min(1),
@@ -61,6 +62,8 @@ export async function startOpenAiServer(
     }
     const parsed = Body.safeParse(JSON.parse(Buffer.concat(chunks).toString()));
     if (!parsed.success) return refuse(response, 400, z.prettifyError(parsed.error));
+    const broken = brokenChatRule(parsed.data);
+    if (broken !== null) return refuse(response, 400, broken);
     const request = { headers: incoming.headers, body: parsed.data };
     requests.push(request);
     const said = script(request);
