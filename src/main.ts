@@ -3,9 +3,11 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createAgentsSandbox } from './agents-sandbox.ts';
+import type { Channel } from './channels/channel.ts';
 import { TERMINAL_JID } from './channels/terminal.ts';
 import { readWhatFits } from './config.ts';
 import { choicesOf, discoverContributions } from './contributions.ts';
+import { onDamagedDatabase } from './damaged-database.ts';
 import { clawRunner } from './host/contracts/claw.ts';
 import { gitRunner } from './host/contracts/git.ts';
 import { DEFAULT_TIMEOUTS } from './host/contracts/options.ts';
@@ -20,6 +22,7 @@ import { keysOfProviders } from './model/provider.ts';
 import { openParts, unusableParts } from './parts.ts';
 import { namesOfAgentTools } from './sandbox/agent/tool-names.ts';
 import { chosenModel } from './store/chats/model-choices.ts';
+import { databasePath, reasonNotToStart } from './store/database-condition.ts';
 import { StoreError, unusable } from './store/error.ts';
 import { openOwnDatabases } from './store/own-databases.ts';
 import { openStore } from './store/store.ts';
@@ -70,7 +73,25 @@ const wrong = [
 const withSettings = Object.values(contributions).flat();
 const wrongOwn = findWrongOwnSettings(withSettings, process.env, projectDir);
 const trouble = wrong.length + wrongOwn.length === 0 ? null : troubleOf(wrong, wrongOwn);
-const store = orExit(() => openStore({ path: join(settings.dataDir, 'claw.db'), now: Date.now() }));
+const database = databasePath(settings.dataDir);
+const ownersChats: string[] = [];
+const channels: Channel[] = [];
+const endDamaged = onDamagedDatabase({
+  path: database,
+  channels: () => channels,
+  ownersChats: () => ownersChats,
+  print: (text) => process.stderr.write(`${text}\n`),
+  newId: randomUUID,
+  exit: () => process.exit(EXIT_UNUSABLE),
+});
+const store = orExit(() => {
+  const reason = reasonNotToStart({ projectDir, dataDir: settings.dataDir });
+  if (reason !== null) throw reason;
+  return openStore({ path: database, now: Date.now(), onDamage: endDamaged });
+});
+ownersChats.push(
+  ...orExit(() => store.groups.all().filter(({ isMain }) => isMain)).map(({ jid }) => jid),
+);
 const sandbox = createAgentsSandbox({
   projectDir,
   settings,
@@ -102,6 +123,7 @@ const parts = orExit(() =>
     random: Math.random,
   }),
 );
+channels.push(...parts.channels);
 const offParts = unusableParts(parts);
 for (const problem of offParts) log.error(problem);
 const host = openHost({
@@ -148,6 +170,8 @@ link.onStop(async () => {
 });
 // The terminal sends Ctrl-C to the whole group of processes; when to end is the supervisor's word.
 process.on('SIGINT', () => {});
+// The database of a skill is damaged, and the skill does not handle it: another start would end the same way.
+process.on('uncaughtException', exitWith);
 // A log whose reader is gone must not end the process in the middle of something.
 process.stderr.on('error', () => {});
 
@@ -165,7 +189,7 @@ link.send({ kind: 'hello', name: settings.assistantName, greeting });
 store.meta.set('greeted', 'yes');
 await host.start({ rolledBack: start.rolledBack }).catch((error: unknown) =>
   orExit(() => {
-    throw unusable(join(settings.dataDir, 'claw.db'), error);
+    throw unusable(database, error);
   }),
 );
 link.send({ kind: 'healthy' });

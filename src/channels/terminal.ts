@@ -40,7 +40,10 @@ function terminalChannel(
       // The owner is here to be told, and can say it again: waiting would only hold up the rest.
       warn('a line could not be stored', { error: String(error) });
       const about = { answersTo: [line.id], isProgress: false };
-      await port.print(`That could not be stored: ${String(error)}`, about);
+      await port.print(
+        `That could not be stored: ${error instanceof Error ? error.message : String(error)}`,
+        about,
+      );
       port.stored(line.number);
       port.acknowledged(line.number);
     }

@@ -1,5 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { reasonNotToStart } from '../store/database-condition.ts';
+import { isDamage, REPAIR } from '../store/error.ts';
 import { changedMigrations, openReadOnly } from '../store/open-read-only.ts';
 import { databasesFolder } from '../store/own-databases.ts';
 import { type Examination, type Finding, ok, problem } from './examination.ts';
@@ -12,9 +14,16 @@ const LARGE_LOG = 64 * 1024 * 1024;
 export const examination: Examination = {
   area: AREA,
   order: 60,
-  async examine({ dataDir }) {
+  async examine({ projectDir, dataDir }) {
     const path = join(dataDir, 'claw.db');
     const own = ownDatabases(dataDir).flatMap(ownFinding);
+    const reason = reasonNotToStart({ projectDir, dataDir });
+    if (reason?.code === 'DATABASE_MISSING') {
+      return [
+        problem(AREA, reason.message, 'The assistant does not start until this is decided.'),
+        ...own,
+      ];
+    }
     if (!existsSync(path)) return [ok(AREA, 'there is none yet; the first start makes it'), ...own];
     return [...(await contents(path)), ...writeAheadLog(path), ...own];
   },
@@ -22,9 +31,11 @@ export const examination: Examination = {
 
 function ownDatabases(dataDir: string): readonly string[] {
   const folder = databasesFolder(dataDir);
-  if (!existsSync(folder)) return [];
-  const names = readdirSync(folder).filter((name) => name.endsWith('.db'));
-  return names.sort().map((name) => join(folder, name));
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  const own = names.filter((name) => name.endsWith('.db')).sort();
+  // A running assistant holds the link to WhatsApp for itself alone.
+  const link = join(dataDir, 'whatsapp/link.db');
+  return [...own.map((name) => join(folder, name)), ...(existsSync(link) ? [link] : [])];
 }
 
 /** Checks the database of a channel, a tool or the like; of those that are whole nothing is said. */
@@ -43,8 +54,13 @@ function problemIn(path: string): string | null {
       database.close();
     }
   } catch (error) {
+    if (isBusy(error)) return null;
     return error instanceof Error ? error.message : String(error);
   }
+}
+
+function isBusy(error: unknown): boolean {
+  return String((error as { readonly code?: unknown }).code).startsWith('SQLITE_BUSY');
 }
 
 async function contents(path: string): Promise<readonly Finding[]> {
@@ -56,8 +72,7 @@ async function contents(path: string): Promise<readonly Finding[]> {
     if (changed.length > 0) return changed.map(changedFinding);
     return [ok(AREA, `${sizeText(statSync(path).size + logBytes(path))}, whole`)];
   } catch (error) {
-    const code = (error as { readonly code?: unknown }).code;
-    if (code !== 'SQLITE_CORRUPT' && code !== 'SQLITE_NOTADB') throw error;
+    if (!isDamage(error)) throw error;
     return [damaged(path, error instanceof Error ? error.message : String(error))];
   } finally {
     database.close();
@@ -65,10 +80,7 @@ async function contents(path: string): Promise<readonly Finding[]> {
 }
 
 function damaged(path: string, reason: string): Finding {
-  const advice =
-    'Stop the assistant, copy the data folder away, then: ' +
-    `sqlite3 ${path} .recover | sqlite3 ${path}.new, and put that in its place.`;
-  return problem(AREA, `${path} is damaged: ${reason}`, advice);
+  return problem(AREA, `${path} is damaged: ${reason}`, REPAIR);
 }
 
 function changedFinding(message: string): Finding {

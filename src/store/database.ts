@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
-import { unusable } from './error.ts';
+import { isDamage, StoreError, unusable } from './error.ts';
 import { applyMigrations, type Migration } from './migrations.ts';
 
 export type { Database } from 'better-sqlite3';
@@ -12,12 +12,15 @@ export type { Database } from 'better-sqlite3';
  * `synchronous=FULL` because a message is acknowledged to the far end once it is stored here:
  * a commit that a power cut can undo would lose it.
  *
+ * Damage that is found later, in any statement, is told to `onDamage` and thrown as the same StoreError as here.
+ *
  * @throws StoreError when a migration is refused, or what is there cannot be used
  */
 export function openDatabase(
   path: string,
   migrations: readonly Migration[],
   now: number,
+  onDamage: (error: StoreError) => void = () => {},
 ): Database.Database {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   // SQLite gives its own files the mode of the database.
@@ -37,7 +40,51 @@ export function openDatabase(
     database.close();
     throw unusable(path, error);
   }
+  reportDamage(database, path, onDamage);
   return database;
+}
+
+type Callable = (...values: never[]) => unknown;
+
+/** Makes every way of using the database explain damage, so that no caller has to know the codes of it. */
+function reportDamage(
+  database: Database.Database,
+  path: string,
+  onDamage: (error: StoreError) => void,
+): void {
+  const explained = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      const explanation = isDamage(error) ? unusable(path, error) : error;
+      if (explanation instanceof StoreError && explanation !== error) onDamage(explanation);
+      throw explanation;
+    }
+  };
+  const wrap = (target: object, name: string) => {
+    const method: Callable = Reflect.get(target, name).bind(target);
+    Reflect.set(target, name, (...values: never[]) => explained(() => method(...values)));
+  };
+  const prepare = database.prepare.bind(database);
+  database.prepare = ((sql: string) => {
+    const statement = explained(() => prepare(sql));
+    for (const name of ['get', 'all', 'run']) wrap(statement, name);
+    const iterate = statement.iterate.bind(statement);
+    statement.iterate = (...values: unknown[]) => {
+      const rows = explained(() => iterate(...values));
+      wrap(rows, 'next');
+      return rows;
+    };
+    return statement;
+  }) as typeof database.prepare;
+  // A commit reads pages, too.
+  const transaction = database.transaction.bind(database);
+  database.transaction = ((work: Callable) => {
+    const { default: begin, deferred, immediate, exclusive } = transaction(work);
+    const run = (...values: never[]) => explained(() => begin(...values));
+    return Object.assign(run, { default: run, deferred, immediate, exclusive, database });
+  }) as unknown as typeof database.transaction;
+  for (const name of ['exec', 'pragma']) wrap(database, name);
 }
 
 /** Brings a database that is open up to the given migrations. @throws StoreError when one is refused */

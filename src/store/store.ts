@@ -14,6 +14,7 @@ import { openToolSwitches, type ToolSwitches } from './chats/tool-switches.ts';
 import { openDatabase } from './database.ts';
 import { type Drafts, openDrafts } from './drafts.ts';
 import { type Engines, openEngines } from './engines.ts';
+import type { StoreError } from './error.ts';
 import { type KeyTroubles, openKeyTroubles } from './key-troubles.ts';
 import { type Attachments, openAttachments } from './messages/attachments.ts';
 import { type DroppedMessages, openDroppedMessages } from './messages/dropped-messages.ts';
@@ -107,13 +108,16 @@ export type StoreOptions = {
   /** The folder that holds `<owner>/<n>.sql`; the tree's own by default. */
   readonly migrationsDir?: string;
   readonly now: number;
+  /** Told when a statement finds the file damaged: nothing more should be written to it. */
+  readonly onDamage?: (error: StoreError) => void;
 };
 
 const OWN_MIGRATIONS = `${import.meta.dirname}/migrations`;
 
 /** Opens the database at `path`, making it and bringing its schema up to date where needed. */
-export function openStore({ path, migrationsDir, now }: StoreOptions): Store {
-  const database = openDatabase(path, discoverMigrations(migrationsDir ?? OWN_MIGRATIONS), now);
+export function openStore({ path, migrationsDir, now, onDamage }: StoreOptions): Store {
+  const migrations = discoverMigrations(migrationsDir ?? OWN_MIGRATIONS);
+  const database = openDatabase(path, migrations, now, onDamage);
   const asks = openAsks(database);
   const chats = openChats(database);
   const folders = openFolders(database);

@@ -32,6 +32,8 @@ export interface Clients {
   leave(client: Client): void;
   /** Shows a text to those who said the lines that it is about; with none of them, to all who watch. */
   print(printed: Printed): void;
+  /** Tells shells that wait or watch why nothing more will come. */
+  tellShells(text: string, owner: Client): void;
   /** Shows an answer that is being written to those who will see it. */
   draft(drafted: Drafted): void;
   /** The draft with this id will not go on; without one, none will: the assistant has ended. */
@@ -92,6 +94,12 @@ export function openClients(lines: () => Lines): Clients {
         }
         if (drafts.get(client)?.id === replaces) drafts.delete(client);
         client.print(text, replaces);
+      }
+    },
+    tellShells(text, owner) {
+      for (const client of shown.keys()) {
+        const isWaiting = client.isWatching || !lines().isIdle(client);
+        if (client !== owner && isWaiting) client.print(text);
       }
     },
     draft({ id, from, text, activity, answersTo }) {

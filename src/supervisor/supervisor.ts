@@ -142,9 +142,11 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
       return await takeBack(last);
     }
     if (exitCode === EXIT_UNUSABLE) {
+      const what = last.wasHealthy ? 'has stopped and is not started again' : 'cannot start';
+      clients.tellShells([`The assistant ${what}:`, ...lastLines].join('\n'), owner);
       // A terminal has just shown why.
-      if (ownerConsole.isInteractive) return giveUp('It cannot start.', { ...last, lastLines: [] });
-      return giveUp('The assistant cannot start:', last);
+      if (ownerConsole.isInteractive) return giveUp(`It ${what}.`, { ...last, lastLines: [] });
+      return giveUp(`The assistant ${what}:`, last);
     }
     const pauseMs = crashes.next(now());
     if (pauseMs === null) {

@@ -109,9 +109,9 @@ test('a file that is no database is left alone, and said so', () => {
   const before = readFileSync(path);
   expect(open).toThrow(
     expect.objectContaining({
-      code: 'DATABASE_UNUSABLE',
+      code: 'DATABASE_DAMAGED',
       message: expect.stringMatching(
-        /a\.db cannot be used: file is not a database\. `npx claw doctor` says/,
+        /a\.db is damaged: file is not a database\. .*`npx claw repair`/,
       ),
     }),
   );

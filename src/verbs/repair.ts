@@ -1,0 +1,184 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import {
+  databasePath,
+  forgetDamage,
+  hasTables,
+  reasonNotToStart,
+} from '../store/database-condition.ts';
+import { StoreError } from '../store/error.ts';
+import { openReadOnly } from '../store/open-read-only.ts';
+import { databasesFolder } from '../store/own-databases.ts';
+import {
+  asideFiles,
+  finishRepair,
+  type Repaired,
+  repairDatabase,
+  schemaOfMigrations,
+} from '../store/repair/repair.ts';
+import { openStore } from '../store/store.ts';
+import { lockInstance } from '../supervisor/instance-lock.ts';
+import { defineVerb, type VerbCall, VerbError } from '../verb.ts';
+
+/** What became of one database, for programs. */
+type RepairEntry = {
+  readonly path: string;
+  readonly state: 'whole' | 'repaired' | 'finished' | 'new' | 'failed';
+  /** Where the damaged file is now. */
+  readonly damagedFile: string | null;
+  readonly tables: readonly { readonly name: string; readonly rows: number }[];
+  readonly lines: readonly string[];
+};
+
+/** Saves what can be read of damaged databases. */
+export const verb = defineVerb({
+  name: 'repair',
+  help: 'save every readable row of a damaged database; keep the damaged file',
+  options: [{ flags: '--empty', help: 'start with an empty database, where the old one is lost' }],
+  create:
+    ({ projectDir, dataDir, now }) =>
+    async (call) => {
+      if (!existsSync(dataDir)) {
+        throw new VerbError('failed', `${dataDir} does not exist: nothing to repair.`);
+      }
+      const lock = lockInstance(dataDir, process.pid);
+      if (lock.kind === 'refused') {
+        throw new VerbError(
+          'failed',
+          'The assistant is running. Stop it first: a repair replaces its database.',
+        );
+      }
+      try {
+        const moment = now();
+        const entries = [
+          ...(await ownPart(call, { projectDir, dataDir, now: moment })),
+          ...otherDatabases(dataDir).flatMap((path) => {
+            const entry = repairOne(path, { now: moment, isCore: false, progress: call.progress });
+            return entry.state === 'whole' ? [] : [entry];
+          }),
+        ];
+        const data = entries.map(({ lines: _, ...entry }) => entry);
+        const lines = entries.flatMap((entry) => entry.lines);
+        if (entries.some(({ state }) => state === 'failed')) {
+          throw new VerbError('failed', lines.join('\n'));
+        }
+        return { data, lines };
+      } finally {
+        lock.release();
+      }
+    },
+});
+
+type Place = { readonly projectDir: string; readonly dataDir: string; readonly now: number };
+
+async function ownPart(call: VerbCall, { now, ...folders }: Place): Promise<RepairEntry[]> {
+  const path = databasePath(folders.dataDir);
+  if (finishRepair(path)) {
+    forgetDamage(path);
+    return [entryOf(path, 'finished', [`The repair of ${path} that was cut short is finished.`])];
+  }
+  if (hasTables(path)) {
+    return [repairOne(path, { now, isCore: true, progress: call.progress })];
+  }
+  const reason = reasonNotToStart(folders);
+  if (reason === null) {
+    return [entryOf(path, 'whole', ['There is no database yet. The first start makes it.'])];
+  }
+  if (call.options['empty'] !== true) throw new VerbError('failed', reason.message);
+  const isWanted = await call.confirm(
+    'Start with an empty database? Chats, tasks and history are then gone; memories in groups/ stay.',
+  );
+  if (!isWanted) throw new VerbError('failed', 'Nothing was changed.');
+  openStore({ path, now }).close();
+  return [entryOf(path, 'new', [`${path} is new and empty. Start the assistant: npx claw start`])];
+}
+
+function entryOf(path: string, state: RepairEntry['state'], lines: readonly string[]): RepairEntry {
+  return { path, state, damagedFile: null, tables: [], lines };
+}
+
+/** Lists the databases of skills, and that of the link to WhatsApp. */
+function otherDatabases(dataDir: string): readonly string[] {
+  const folder = databasesFolder(dataDir);
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => /\.db$/.test(name)) : [];
+  const all = [
+    ...names.sort().map((name) => join(folder, name)),
+    join(dataDir, 'whatsapp/link.db'),
+  ];
+  for (const path of all) finishRepair(path);
+  return all.filter((path) => existsSync(path));
+}
+
+function repairOne(
+  path: string,
+  options: {
+    readonly now: number;
+    readonly isCore: boolean;
+    readonly progress: (text: string) => void;
+  },
+): RepairEntry {
+  const { now, isCore, progress } = options;
+  if (isWhole(path)) {
+    forgetDamage(path);
+    return entryOf(path, 'whole', [`${path} is whole. Nothing was changed.`]);
+  }
+  progress(`Reading what is left of ${path}`);
+  const stamp = new Date(now).toISOString().replace(/[-:]/g, '').slice(0, 15).replace('T', '-');
+  try {
+    const repaired = repairDatabase(path, {
+      // A skill's own database says by itself what it consists of; its migrations are in its code.
+      reference: isCore ? schemaOfMigrations(now) : null,
+      stamp: freeStamp(path, stamp),
+    });
+    forgetDamage(path);
+    const { damagedFile } = repaired;
+    const tables = repaired.tables.map(({ name, rows }) => ({ name, rows }));
+    return { path, state: 'repaired', damagedFile, tables, lines: linesOf(path, repaired) };
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return entryOf(path, 'failed', [error.message]);
+  }
+}
+
+function freeStamp(path: string, stamp: string): string {
+  const isTaken = asideFiles(path).some((aside) => aside.endsWith(stamp));
+  return isTaken ? `${stamp}-${asideFiles(path).length}` : stamp;
+}
+
+function isWhole(path: string): boolean {
+  try {
+    const database = openReadOnly(path);
+    try {
+      return database.pragma('integrity_check(1)', { simple: true }) === 'ok';
+    } finally {
+      database.close();
+    }
+  } catch {
+    return false; // SQLite cannot even open it.
+  }
+}
+
+function linesOf(path: string, repaired: Repaired): readonly string[] {
+  const { tables, unplacedRows, damagedFile } = repaired;
+  const total = tables.reduce((sum, { rows }) => sum + rows, 0);
+  const shown = tables.filter(({ rows, damagedPages }) => rows > 0 || damagedPages > 0);
+  return [
+    `Repaired ${path}: ${rowsText(total)} saved. SQLite finds no fault in the new file.`,
+    ...shown.map(({ name, rows, damagedPages }) => {
+      const lost =
+        damagedPages === 0 ? '' : `; ${damagedPages} damaged pages, rows on them are lost`;
+      return `  ${name}: ${rowsText(rows)}${lost}`;
+    }),
+    ...(unplacedRows === 0
+      ? []
+      : [`  ${rowsText(unplacedRows)} of unknown tables are in the table lost_and_found.`]),
+    `The damaged file is kept: ${basename(damagedFile)}. Delete it when you miss nothing.`,
+    ...(path.endsWith('link.db')
+      ? ['If WhatsApp does not connect any more, link it anew: npx claw setup whatsapp']
+      : []),
+  ];
+}
+
+function rowsText(rows: number): string {
+  return rows === 1 ? '1 row' : `${rows} rows`;
+}
