@@ -1,5 +1,6 @@
 import { generateText, isStepCount, type ToolSet } from 'ai';
 import type { TurnFrame } from '../../src/sandbox/protocol/frames.ts';
+import { noticeOfEnd } from './answer-end.ts';
 import type { CallableModel } from './model.ts';
 import { modelFault } from './model-fault.ts';
 import type { PromptWriter } from './system-prompt.ts';
@@ -20,7 +21,7 @@ export function toolsWithLoops(
     async ({ prompt, system = SYSTEM, tools, maxRounds = frame.maxRounds }) => {
       const names = tools ?? Object.keys(inLoop).filter((name) => name !== tool);
       const own = await parts.prompts.forLoop({ frame, tools: names });
-      const { text } = await generateText({
+      const { text, finishReason, rawFinishReason } = await generateText({
         model,
         instructions: own === '' ? system : `${system}\n\n${own}`,
         prompt,
@@ -30,7 +31,8 @@ export function toolsWithLoops(
       }).catch((error: unknown) => {
         throw signal.aborted ? error : new Error(modelFault(error), { cause: error });
       });
-      return text;
+      const notice = noticeOfEnd({ finishReason, rawFinishReason }, text.trim() !== '');
+      return [text, ...(notice === null ? [] : [notice])].join('\n\n').trim();
     };
   return toolSet(frame, parts, loopFor);
 }

@@ -7,6 +7,8 @@ import type { TurnFrame } from '../../src/sandbox/protocol/frames.ts';
 import { HOST_SOCKET } from '../../src/sandbox/protocol/protocol.ts';
 import { withBoundedCalls } from './bounded-calls.ts';
 import { socketFetch } from './host/socket-fetch.ts';
+import { withTextArguments } from './host/tool-arguments.ts';
+import { withPlainAnswers } from './plain-answers.ts';
 
 /** The address of the model on the host's socket; there is no real host of this name. */
 const BASE_URL = 'http://model.invalid/v1';
@@ -27,7 +29,12 @@ type Side = keyof NonNullable<TurnFrame['model']['side']>;
 export function languageModel(turn: TurnFrame['model'], work: Side | null = null): CallableModel {
   const own = work === null ? undefined : turn.side?.[work];
   const runs: readonly Run[] = own ?? [turn, ...(turn.next ?? [])];
-  const [first, ...others] = runs.map((run, at) => modelOfRun(run, { work, at }));
+  const [first, ...others] = runs.map((run, at) =>
+    withPlainAnswers({
+      model: modelOfRun(run, { work, at }),
+      answerTokens: run.answerTokens,
+    }),
+  );
   if (first === undefined) throw new TypeError('The turn has no model.');
   return withBoundedCalls(others.length === 0 ? first : inTurn([first, ...others]));
 }
@@ -45,7 +52,13 @@ function modelOfRun(
   // The libraries want a key; the host drops this one.
   const settings = { baseURL: BASE_URL, apiKey: 'added-by-the-host', fetch, headers };
   if (protocol === 'messages') return createAnthropic(settings)(model);
-  return createOpenAICompatible({ ...settings, name: 'openai', includeUsage: true })(model);
+  const textFetch = withTextArguments(fetch);
+  return createOpenAICompatible({
+    ...settings,
+    fetch: textFetch,
+    name: 'openai',
+    includeUsage: true,
+  })(model);
 }
 
 /** Asks one model after the other, until the host does not say that the next is to be asked. */

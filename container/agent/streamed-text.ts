@@ -17,6 +17,8 @@ export class StreamedText {
   #length = 0;
   #waiting = '';
   #isPausing = false;
+  /** The first of the parts that are of this step. */
+  #stepFrom = 0;
   #isBetweenSteps = false;
 
   constructor(turn: string, send: (frame: AgentFrame) => boolean) {
@@ -25,7 +27,7 @@ export class StreamedText {
   }
 
   add(text: string): void {
-    if (text === '') return;
+    if (text.trim() === '' && this.#parts.length === this.#stepFrom) return;
     const delta = this.#isBetweenSteps && this.#length > 0 ? `\n\n${text}` : text;
     this.#isBetweenSteps = false;
     // A text longer than a frame is not collected; the host has the deltas, up to the first that it does not keep.
@@ -58,14 +60,23 @@ export class StreamedText {
     }
   }
 
+  /** What was said in this step was none of the answer: a thought that came without its beginning. */
+  forgetStep(): void {
+    this.#waiting = '';
+    const forgotten = this.#parts.splice(this.#stepFrom);
+    this.#length -= forgotten.reduce((sum, { length }) => sum + length, 0);
+    this.#isBetweenSteps = this.#stepFrom > 0;
+  }
+
   /** The model's next words are another step's. */
   endStep(): void {
+    this.#stepFrom = this.#parts.length;
     this.#isBetweenSteps = true;
   }
 
-  /** True until the model has said something. */
+  /** True until the model has said something that can be read. */
   get isEmpty(): boolean {
-    return this.#length === 0;
+    return !this.#parts.some((part) => part.trim() !== '');
   }
 
   /** All of it; null where that is longer than a frame. */

@@ -1,5 +1,6 @@
 import { dynamicTool, jsonSchema, type ToolSet, tool } from 'ai';
 import { cutResult } from '../../src/lib/cut-text.ts';
+import { toolInputFor } from '../../src/lib/tool-schema.ts';
 import type { TurnFrame } from '../../src/sandbox/protocol/frames.ts';
 import type { AgentTool, RunLoop } from './agent-tool.ts';
 import type { GuardedTools } from './host/guarded-tools.ts';
@@ -55,14 +56,17 @@ export function toolSet(
         ),
     }),
   ]);
-  const hosts = frame.tools.map(({ name, description, inputSchema }) => [
-    name,
-    dynamicTool({
-      description,
-      inputSchema: jsonSchema(inputSchema),
-      execute: async (given) => await hostTools.call(frame.id, name, given),
-    }),
-  ]);
+  const hosts = frame.tools.map(({ name, description, inputSchema }) => {
+    const { schema, restore } = toolInputFor(inputSchema);
+    return [
+      name,
+      dynamicTool({
+        description,
+        inputSchema: jsonSchema(schema),
+        execute: async (given) => await hostTools.call(frame.id, name, restore(given)),
+      }),
+    ];
+  });
   return Object.fromEntries([...own, ...hosts]);
 }
 

@@ -8,6 +8,7 @@ import {
 } from 'ai';
 import type { AgentFrame, TurnFrame } from '../../src/sandbox/protocol/frames.ts';
 import type { AgentTool } from './agent-tool.ts';
+import { type AnswerEnd, isPaused, noticeOfEnd } from './answer-end.ts';
 import { ContextWindow } from './conversation/context-window.ts';
 import { SESSIONS_DIR, Session } from './conversation/session.ts';
 import type { FollowUps } from './follow-ups.ts';
@@ -18,6 +19,7 @@ import { languageModel } from './model.ts';
 import { modelFault } from './model-fault.ts';
 import type { ReadPicture } from './pictures/kept-pictures.ts';
 import { messageWith, withoutPictures, withPictures } from './pictures/seen-pictures.ts';
+import { wasThought } from './plain-answers.ts';
 import { countProcesses } from './processes.ts';
 import { StreamedText } from './streamed-text.ts';
 import type { PromptWriter } from './system-prompt.ts';
@@ -35,6 +37,9 @@ export type TurnParts = ToolParts & {
 
 /** Makes a tool's runs known: they count as signs of life, and the record of the turn has them. */
 export type Announce = (tool: AgentTool) => AgentTool;
+
+/** Pauses of a model, of each of which it goes on by itself. */
+const MAX_PAUSES = 5;
 
 /** A turn as its answer needs it: its parts, and where what the model says goes. */
 export type AnswerParts = TurnParts & { readonly text: StreamedText; readonly announce: Announce };
@@ -107,27 +112,43 @@ export const answerInLoop: Answer = async (frame, parts) => {
   const tools = frame.model.callsTools
     ? toolsWithLoops(frame, parts, languageModel(frame.model, 'subagent'))
     : {};
-  const steering = createSteering();
-  parts.followUps.takenBy(({ id, message }) => void steering.steer(message, { id }));
-  const result = streamText({
-    model: window.model,
-    instructions: await parts.prompts.forTurn({ frame, tools: Object.keys(tools) }),
-    messages: [...before, asked],
-    tools,
-    experimental_steering: steering,
-    stopWhen: isStepCount(frame.maxRounds),
-    // Failures arrive in the stream, where they end the turn: no need to print them.
-    onError: () => {},
-  });
-  for await (const part of result.stream) {
-    if (part.type === 'text-delta') text.add(part.text);
-    else if (part.type === 'finish-step') text.endStep();
-    else if (part.type === 'steering-message') tookIn(part.id);
-    else if (part.type === 'error') throw part.error;
+  const instructions = await parts.prompts.forTurn({ frame, tools: Object.keys(tools) });
+  const said: ModelMessage[] = [asked];
+  let end: AnswerEnd;
+  for (let pauses = 0; ; pauses += 1) {
+    const steering = createSteering();
+    parts.followUps.takenBy(({ id, message }) => void steering.steer(message, { id }));
+    const result = streamText({
+      model: window.model,
+      instructions,
+      messages: [...before, ...said],
+      tools,
+      experimental_steering: steering,
+      stopWhen: isStepCount(frame.maxRounds),
+      // Failures arrive in the stream, where they end the turn: no need to print them.
+      onError: () => {},
+    });
+    for await (const part of result.stream) {
+      if (part.type === 'text-delta') {
+        if (wasThought(part)) text.forgetStep();
+        text.add(part.text);
+      } else if (part.type === 'finish-step') text.endStep();
+      else if (part.type === 'steering-message') tookIn(part.id);
+      else if (part.type === 'error') throw part.error;
+    }
+    said.push(...(await result.steps).flatMap(messagesOf));
+    const [finishReason, rawFinishReason] = [
+      await result.finishReason,
+      await result.rawFinishReason,
+    ];
+    end = { finishReason, rawFinishReason };
+    if (!isPaused(end) || pauses >= MAX_PAUSES) break;
   }
-  const said: ModelMessage[] = [asked, ...(await result.steps).flatMap(messagesOf)];
-  if ((await result.finishReason) === 'tool-calls') {
-    const notice = `I stopped after ${frame.maxRounds} rounds of tool calls. Say "go on" to continue.`;
+  const notice =
+    end.finishReason === 'tool-calls'
+      ? `I stopped after ${frame.maxRounds} rounds of tool calls. Say "go on" to continue.`
+      : noticeOfEnd(end, !text.isEmpty);
+  if (notice !== null) {
     text.add(notice);
     said.push({ role: 'assistant', content: notice });
   }

@@ -13,6 +13,8 @@ export type Run = {
   readonly protocol: ProtocolName;
   /** The name of the first, which the request is for. */
   readonly model: string;
+  /** The longest answer, in tokens; absent where the server's own limit counts. */
+  readonly answerTokens?: number;
 };
 
 /**
@@ -21,9 +23,10 @@ export type Run = {
  */
 export function runsOf(models: Candidates): readonly [Run, ...Run[]] {
   const runs: Run[] = [];
-  for (const { protocol, name } of models) {
-    if (runs.at(-1)?.protocol !== protocol.name)
-      runs.push({ protocol: protocol.name, model: name });
+  for (const { protocol, name, answerTokens } of models) {
+    if (runs.at(-1)?.protocol === protocol.name) continue;
+    const limit = answerTokens === null ? {} : { answerTokens };
+    runs.push({ protocol: protocol.name, model: name, ...limit });
   }
   const [first, ...others] = runs;
   if (first === undefined) throw new TypeError('A turn has at least one model.');

@@ -32,6 +32,8 @@ export type Model = {
   /** What its server has refused so far. */
   readonly quirks: Quirks;
   readonly contextTokens: number;
+  /** The longest answer that it is asked for; null where its server's own limit counts. */
+  readonly answerTokens: number | null;
   readonly abilities: Abilities;
   /** Returns what tokens cost in such a call; null where that is not known. */
   priceOf(counts: TokenCounts): Price | null;
@@ -188,6 +190,10 @@ function modelOf({ id, provider, model: name, server, own, told, quirks }: Parts
     countsIn,
     adapt: (request) => provider.adapt?.(request) ?? request,
     quirks,
+    answerTokens:
+      protocol.usualAnswerTokens === null
+        ? null
+        : (quirks.maxAnswerTokens ?? told?.answerTokens ?? protocol.usualAnswerTokens),
     contextTokens:
       own.modelContext ??
       told?.contextTokens ??

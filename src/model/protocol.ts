@@ -20,6 +20,8 @@ export type Protocol = {
   readonly paths: readonly [string, ...string[]];
   /** The paths whose calls cost nothing. */
   readonly freePaths: readonly string[];
+  /** The longest answer that is asked for where the server tells no other; null where a request needs no limit. */
+  readonly usualAnswerTokens: number | null;
   /** The usual end of such a server's address, which owners often forget; null where there is none. */
   readonly usualEnd: string | null;
   /** Returns where a call goes: the address as the owner wrote it, with one of `paths`. */

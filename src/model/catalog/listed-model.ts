@@ -6,6 +6,8 @@ export type ListedModel = {
   /** As its server knows it. */
   readonly name: string;
   readonly contextTokens: number | null;
+  /** The longest answer. */
+  readonly answerTokens?: number | null;
   readonly price: Price | null;
 };
 
@@ -32,6 +34,9 @@ const Entry = z.looseObject({
   max_context_length: Tokens,
   max_model_len: Tokens,
   max_input_tokens: Tokens,
+  max_output_tokens: Tokens,
+  max_completion_tokens: Tokens,
+  max_tokens: Tokens,
 });
 const List = z.union([
   z.array(z.unknown()),
@@ -67,10 +72,19 @@ export function createListReader({
       const entry = Entry.safeParse(each).data;
       const name = entry === undefined ? null : nameOf(entry);
       if (entry === undefined || !name || OTHERS.test(name)) continue;
-      found.set(name, { name, contextTokens: windowIn(entry), price: priceOf(entry) });
+      found.set(name, {
+        name,
+        contextTokens: windowIn(entry),
+        answerTokens: answerTokensIn(entry),
+        price: priceOf(entry),
+      });
     }
     return [...found.values()];
   };
+}
+
+function answerTokensIn(entry: ListEntry): number | null {
+  return entry.max_output_tokens ?? entry.max_completion_tokens ?? entry.max_tokens ?? null;
 }
 
 function windowIn(entry: ListEntry): number | null {

@@ -65,7 +65,9 @@ const Counts = z.object({
 const Event = z.object({
   error: z.unknown().optional(),
   choices: z
-    .array(z.object({ delta: z.record(z.string(), z.unknown()), finish_reason: z.unknown() }))
+    .array(
+      z.object({ delta: z.record(z.string(), z.unknown()), finish_reason: z.unknown().optional() }),
+    )
     .max(16)
     .optional(),
 });
@@ -76,6 +78,7 @@ export const chatCompletions: Protocol = {
   name: 'chat-completions',
   paths: ['/v1/chat/completions'],
   freePaths: [],
+  usualAnswerTokens: null,
   usualEnd: '/v1',
   // Base addresses end in /v1 by convention, and some in something else instead.
   urlOf: (baseUrl, path) => new URL(`${baseUrl.replace(/\/+$/, '')}${path.slice('/v1'.length)}`),

@@ -101,7 +101,7 @@ const Carrier = z.object({
 
 const Event = z.object({
   type: z.string(),
-  error: z.unknown(),
+  error: z.unknown().optional(),
   content_block: z.object({ type: z.string(), text: z.string().optional() }).nullish().catch(null),
 });
 
@@ -116,6 +116,7 @@ export const messages: Protocol = {
   name: 'messages',
   paths: ['/v1/messages', '/v1/messages/count_tokens'],
   freePaths: ['/v1/messages/count_tokens'],
+  usualAnswerTokens: 32_000,
   usualEnd: null,
   // Base addresses do not end in /v1 by convention; both are taken.
   urlOf,

@@ -56,6 +56,8 @@ const ToolDeclaration = z.strictObject({
 const ModelRun = z.strictObject({
   protocol: z.enum(['messages', 'chat-completions']),
   model: z.string(),
+  /** The longest answer, in tokens; the server's own limit if left out. */
+  answerTokens: z.number().int().positive().optional(),
 });
 
 /** A picture that came with a message: the file as the agent sees it, or why there is none. */
@@ -79,6 +81,7 @@ const TurnFrame = z.strictObject({
   model: z.strictObject({
     protocol: z.enum(['messages', 'chat-completions']),
     model: z.string(),
+    answerTokens: z.number().int().positive().optional(),
     /** Runs of models in other protocols, which are asked where none before answers. */
     next: z.array(ModelRun).optional(),
     /** Runs for work that has models of its own. */

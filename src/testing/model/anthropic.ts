@@ -25,6 +25,14 @@ export type AnthropicReply =
       readonly blocks: readonly AnthropicBlock[];
       readonly inputTokens: number;
     }
+  /** An answer that ends for this reason, whatever is in it. */
+  | {
+      readonly kind: 'ended';
+      readonly blocks: readonly AnthropicBlock[];
+      readonly stopReason: string;
+    }
+  /** An error as the first event of the stream. */
+  | { readonly kind: 'error-in-stream'; readonly type: string; readonly message: string }
   /** Says nothing until the client gives up. */
   | { readonly kind: 'stall' }
   /** Breaks the connection after the first few events of the answer. */
@@ -119,6 +127,24 @@ async function reply(
     }
     case 'counted':
       return answerWith(response, request, answer.blocks, answer.inputTokens);
+    case 'ended': {
+      const events = messageEvents(request.body.model, answer.blocks).map((event) =>
+        event.type === 'message_delta'
+          ? { ...event, delta: { stop_reason: answer.stopReason, stop_sequence: null } }
+          : event,
+      );
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(events.map(encode).join(''));
+      return;
+    }
+    case 'error-in-stream': {
+      const { type, message } = answer;
+      const [start] = messageEvents(request.body.model, []);
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'retry-after': '0' });
+      response.write(start === undefined ? '' : encode(start));
+      response.end(encode({ type: 'error', error: { type, message } }));
+      return;
+    }
     case 'stall':
       return;
     case 'garbage':

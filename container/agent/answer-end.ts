@@ -1,0 +1,42 @@
+/** How a model's answer ended: in the words of the AI SDK, and as the server said it. */
+export type AnswerEnd = {
+  readonly finishReason: string;
+  readonly rawFinishReason: string | undefined;
+};
+
+/** The model stopped to go on in a next call, and is asked again without a word. */
+export function isPaused({ rawFinishReason }: AnswerEnd): boolean {
+  return rawFinishReason === 'pause_turn';
+}
+
+/** Ends that mean a part of the answer is missing, where the AI SDK has no word for them. */
+const BROKEN =
+  /insufficient_system_resource|model_length|max_|abort|cancel|error|safety|recitation|blocklist|prohibited|compaction|repetition/i;
+
+/**
+ * Returns one line for the chat where an answer is not whole: what happened, and what to do next. Null for a whole one.
+ *
+ * @param hasText whether anything was said
+ */
+export function noticeOfEnd(end: AnswerEnd, hasText: boolean): string | null {
+  const { finishReason, rawFinishReason: raw = '' } = end;
+  if (raw === 'model_context_window_exceeded') {
+    return '(The conversation is longer than the model can read, so the answer ends here. Say "go on" to continue, or `/reset` to begin a new conversation.)';
+  }
+  if (isPaused(end)) return '(The model stopped before it was done. Say "go on" to continue.)';
+  if (finishReason === 'length') {
+    return hasText
+      ? '(The answer was cut at the length limit of the model. Say "go on" to continue.)'
+      : '(The model reached its length limit before it said anything; it may have spent it on thinking. Ask for less at once, or raise MODEL_MAX_TOKENS in .env.)';
+  }
+  if (raw === 'refusal') {
+    return '(The model refused to go on. Ask in other words, or choose another model with `/model`.)';
+  }
+  if (finishReason === 'content-filter') {
+    return "(The provider's content filter stopped the answer. Ask in other words, or choose another model with `/model`.)";
+  }
+  if (finishReason === 'error' || (finishReason === 'other' && BROKEN.test(raw))) {
+    return `(The model stopped before it was done${raw === '' ? '' : `: ${raw.slice(0, 60)}`}. Say "go on" to continue, or choose another model with \`/model\`.)`;
+  }
+  return null;
+}

@@ -1,0 +1,76 @@
+import { type LanguageModelMiddleware, wrapLanguageModel } from 'ai';
+import { ThoughtFilter, withoutThoughts } from '../../src/lib/thoughts.ts';
+
+type Wrapped = ReturnType<typeof wrapLanguageModel>;
+type StreamCall = Parameters<NonNullable<LanguageModelMiddleware['wrapStream']>>[0];
+type StreamPart =
+  Awaited<ReturnType<StreamCall['doStream']>>['stream'] extends ReadableStream<infer Part>
+    ? Part
+    : never;
+
+/** Models that leave out the beginning of their thoughts, by name; found when such a thought ends. */
+const beginInThought = new Set<string>();
+
+export type PlainAnswerParts = {
+  readonly model: Parameters<typeof wrapLanguageModel>[0]['model'];
+  /** The longest answer where the call names none. */
+  readonly answerTokens: number | undefined;
+};
+
+/** Returns the model, whose answers hold no thoughts between tags, and have their limit of length. */
+export function withPlainAnswers({ model, answerTokens }: PlainAnswerParts): Wrapped {
+  return wrapLanguageModel({
+    model,
+    middleware: {
+      specificationVersion: 'v4',
+      transformParams: async ({ params }) =>
+        answerTokens === undefined || params.maxOutputTokens !== undefined
+          ? params
+          : { ...params, maxOutputTokens: answerTokens },
+      async wrapStream({ doStream }) {
+        const { stream, ...rest } = await doStream();
+        return { ...rest, stream: stream.pipeThrough(plainText(model.modelId)) };
+      },
+      async wrapGenerate({ doGenerate }) {
+        const answer = await doGenerate();
+        const content = answer.content.map((part) =>
+          part.type === 'text' ? { ...part, text: withoutThoughts(part.text) } : part,
+        );
+        return { ...answer, content };
+      },
+    },
+  });
+}
+
+/** Marks the text before which all of the step was a thought: in the stream, since it is read later than it is written. */
+const FORGET = { claw: { forget: true } };
+
+/** Tells whether what was said in this step turned out to be a thought that came without its beginning. */
+export function wasThought({ providerMetadata }: { readonly providerMetadata?: unknown }): boolean {
+  const marks = providerMetadata as { readonly claw?: { readonly forget?: unknown } } | undefined;
+  return marks?.claw?.forget === true;
+}
+
+function plainText(model: string): TransformStream<StreamPart, StreamPart> {
+  let isForgotten = false;
+  const filters = new Map<string, ThoughtFilter>();
+  return new TransformStream<StreamPart, StreamPart>({
+    transform(part, controller) {
+      if (part.type !== 'text-delta' && part.type !== 'text-end') return controller.enqueue(part);
+      const filter = filters.get(part.id) ?? new ThoughtFilter(beginInThought.has(model));
+      filters.set(part.id, filter);
+      const isKnown = filter.beganInThought;
+      const delta = part.type === 'text-end' ? filter.end() : filter.push(part.delta);
+      if (filter.beganInThought && !isKnown) {
+        beginInThought.add(model);
+        isForgotten = true;
+      }
+      if (delta !== '') {
+        const mark = isForgotten ? { providerMetadata: FORGET } : {};
+        isForgotten = false;
+        controller.enqueue({ type: 'text-delta', id: part.id, delta, ...mark });
+      }
+      if (part.type === 'text-end') controller.enqueue(part);
+    },
+  });
+}
