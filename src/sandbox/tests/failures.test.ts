@@ -20,7 +20,7 @@ const MODEL_FAILURES: readonly (readonly [string, AnthropicReply, object])[] = [
   [
     'an overloaded server',
     { kind: 'error', status: 529, message: 'Overloaded' },
-    { code: 'MODEL_FAILED', message: expect.stringMatching(/out of order \(529\): Overloaded/) },
+    { code: 'MODEL_FAILED', message: expect.stringMatching(/overloaded \(529\): Overloaded/) },
   ],
   [
     'a server that says nothing',
