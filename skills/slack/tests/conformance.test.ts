@@ -4,6 +4,7 @@ import { channelFrom } from '../../../src/testing/channel/bench.ts';
 import { testChannel } from '../../../src/testing/channel/conformance.ts';
 import type { FarEnd, Variation } from '../../../src/testing/channel/far-end.ts';
 import { NOTATIONS } from '../../../src/testing/channel/shown.ts';
+import { SLACK_CONTENT, sendSlackContent } from './content.ts';
 import {
   ADA,
   ADA_DIRECT,
@@ -25,9 +26,8 @@ testChannel({
   lengthOf: (text) => text.length,
   notation: NOTATIONS.mrkdwn,
   tokenSetting: 'SLACK_BOT_TOKEN',
-  lacks: {
-    forwarded: 'still to be done',
-  },
+  lacks: {},
+  content: SLACK_CONTENT,
   start: async () => farEndOf(await startWorkspace()),
 });
 
@@ -81,6 +81,17 @@ function farEndOf(slack: SlackServer): FarEnd {
         previous_message: { type: 'message', user: ADA, ts: last },
       }),
     remove: () => changed('message_deleted', { ts: '1.2', deleted_ts: last }),
+    forward: (text) => {
+      const shared = {
+        is_msg_unfurl: true,
+        is_share: true,
+        author_id: EVE,
+        author_name: 'Eve',
+        text,
+      };
+      slack.sendText(ADA, ADA_DIRECT, '', { attachments: [shared] });
+    },
+    sendContent: (kind, connected) => sendSlackContent(slack, kind, connected),
     close: () => slack.removeChannel(ADA_DIRECT),
     [Symbol.asyncDispose]: () => slack.close(),
   };

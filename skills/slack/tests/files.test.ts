@@ -41,7 +41,11 @@ test('each file is described and fetched, of several each by its own message, al
     expect(extra?.attachments).toEqual([
       { kind: 'voice', mimeType: 'audio/mp4', sizeBytes: 5, name: 'n.m4a', seconds: 4 },
     ]);
-    expect(whole?.text).toBe('[deleted file] [file kept elsewhere: Plan] look');
+    expect(whole?.text).toBe('look');
+    expect(whole?.notes).toEqual([
+      'cannot be seen here: a file, it was deleted',
+      'cannot be seen here: the file Plan, it is kept elsewhere',
+    ]);
     expect(whole?.attachments).toEqual([
       { kind: 'image', mimeType: 'image/png', sizeBytes: 16, name: 'a.png' },
     ]);

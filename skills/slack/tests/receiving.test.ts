@@ -56,7 +56,7 @@ test.concurrent('a mention comes twice from Slack and once to the host, with nam
   slack.sendText(ADA, GENERAL, 'next');
   await slack.until(() => slack.pending.length === 0);
   expect(inbox.messages.map(({ text }) => text)).toEqual([
-    '@Andy ask @Eve in #general or #random about this page (https://example.org/a?b&c), ' +
+    '@Andy ask @Eve in #general or #random about [this page](https://example.org/a?b&c), ' +
       'https://example.org, a@b.org, @here',
     'next',
   ]);
@@ -84,7 +84,7 @@ test.concurrent('a mention in a thread and files arrive as messages of the chann
   ]);
 });
 
-test.concurrent('edits, deletions, joins and what the app said itself are acknowledged and dropped', async () => {
+test.concurrent('changes that cannot be read and what the app said itself are acknowledged and dropped', async () => {
   await using slack = await startWorkspace();
   await using connected = await connectChannel(slack, { SLACK_ALLOW_FROM: '*' });
   const { inbox } = connected;

@@ -39,6 +39,8 @@ export type Block = {
 
 /** A message of the app, as a look into its conversation finds it. */
 type Said = {
+  /** A person; the app by default. */
+  readonly user?: string;
   readonly channel: string;
   readonly ts: string;
   readonly text: string;
@@ -232,6 +234,14 @@ export class SlackServer {
     return ts;
   }
 
+  /** Somebody has written this before; answers with its time stamp. The app is told nothing. */
+  remember(user: string, channel: string, text: string): string {
+    const ts = this.#nextTs();
+    const said = { channel, ts, text, thread: null, isBroadcast: false, metadata: null, files: [] };
+    this.#history.push({ ...said, user });
+    return ts;
+  }
+
   /** Any event. */
   push(event: Fields): void {
     const payload = {
@@ -300,7 +310,9 @@ export class SlackServer {
   #page(method: string, channel: string, fields: Fields): Fields {
     const thread = method === 'conversations.replies' ? String(fields['ts']) : null;
     const isShown = (one: Said) =>
-      thread === null ? one.thread === null || one.isBroadcast : one.thread === thread;
+      thread === null
+        ? one.thread === null || one.isBroadcast
+        : one.thread === thread || one.ts === thread;
     const from = Number(fields['oldest'] ?? 0);
     const all = this.#history.filter(
       (one) => one.channel === channel && isShown(one) && Number(one.ts) > from,
@@ -309,14 +321,16 @@ export class SlackServer {
     const at = Number(fields['cursor'] ?? 0);
     const end = at + Math.min(this.pageLimit, Number(fields['limit'] ?? 100));
     const withMetadata = String(fields['include_all_metadata']) === 'true';
-    const messages = all.slice(at, end).map(({ ts, text, metadata, files }) => ({
-      type: 'message',
-      user: this.botUserId,
-      ts,
-      text,
-      ...(files.length > 0 ? { files: files.map((id) => ({ id })) } : {}),
-      ...(withMetadata && metadata !== null ? { metadata } : {}),
-    }));
+    const messages = all
+      .slice(at, end)
+      .map(({ user = this.botUserId, ts, text, metadata, files }) => ({
+        type: 'message',
+        user,
+        ts,
+        text,
+        ...(files.length > 0 ? { files: files.map((id) => ({ id })) } : {}),
+        ...(withMetadata && metadata !== null ? { metadata } : {}),
+      }));
     const hasMore = end < all.length;
     const more = hasMore ? { response_metadata: { next_cursor: String(end) } } : {};
     return { ok: true, messages, has_more: hasMore, ...more };

@@ -68,7 +68,6 @@ export const WITHOUT_CELLS: ReadonlySet<string> = new Set([
   'mqtt',
   'serial',
   'signal',
-  'slack',
   'telegram',
   'whatsapp',
 ]);

@@ -1,19 +1,20 @@
 import type { Attachment } from '../channel.ts';
+import { withheldNote } from '../kit/notes.ts';
 import type { SlackFile } from './event.ts';
 
 /** Ways in which Slack keeps what it does not have itself, or not any more. */
 const WITHOUT_CONTENT: Readonly<Record<string, string>> = {
-  external: 'file kept elsewhere',
-  tombstone: 'deleted file',
-  hidden_by_limit: 'file too old for the workspace’s plan',
-  unreadable: 'file',
+  external: 'it is kept elsewhere',
+  tombstone: 'it was deleted',
+  hidden_by_limit: 'it is too old for the plan of the workspace',
+  unreadable: 'Slack does not describe it',
 };
 
-/** Says in words what came with a message and is no file that can be fetched; null for a file. */
+/** Returns the note for what came with a message and is no file that can be fetched; null for a file. */
 export function wordsFor({ mode, name }: SlackFile): string | null {
   const words = Object.hasOwn(WITHOUT_CONTENT, mode) ? WITHOUT_CONTENT[mode] : undefined;
   if (words === undefined) return null;
-  return name == null || name === '' ? `[${words}]` : `[${words}: ${name}]`;
+  return withheldNote(name == null || name === '' ? 'a file' : `the file ${name}`, words);
 }
 
 /** Describes a file to the host. */

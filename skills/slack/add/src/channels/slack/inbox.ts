@@ -1,9 +1,17 @@
+import { shortened } from '../../lib/graphemes.ts';
 import type { ChannelEvents, ChoiceOutcome, InboundMessage } from '../channel.ts';
 import { isAllowed } from '../kit/allow-list.ts';
+import { answerNote, correctedNote, deletedNote, happenedNote, unknownNote } from '../kit/notes.ts';
 import type { SentMessages } from '../kit/sent-messages.ts';
 import { attachmentOf, wordsFor } from './content.ts';
 import { emojiOf } from './emoji.ts';
-import { readEvent, type SlackEvent, type SlackFile, type SlackMessage } from './event.ts';
+import {
+  readEvent,
+  type SlackEvent,
+  type SlackFile,
+  type SlackForward,
+  type SlackMessage,
+} from './event.ts';
 import type { FileReferences } from './file-references.ts';
 import { isDirectChannel, jidOf } from './jid.ts';
 import type { Names } from './names.ts';
@@ -11,6 +19,10 @@ import { choiceOf, type Press, readPress } from './press.ts';
 import { mentionsUser, readSlackText } from './text.ts';
 
 const REMEMBERED = 1_000;
+const THREAD_CHARACTERS = 60;
+
+/** To be known about, and not to be answered. */
+const SILENT = { text: '', mentionsAssistant: false, isContext: true } as const;
 
 /** Hands events to the host, one after the other. */
 export class Inbox {
@@ -42,6 +54,9 @@ export class Inbox {
     if (!this.#isWelcome(event)) return this.#turnAway(event);
     if (this.#isClosed) throw new Error('the channel is being disconnected');
     if (event.kind === 'reacted') return this.#inOrder(() => this.#react(event));
+    if (event.kind === 'moved') return this.#inOrder(() => this.#move(event));
+    if (event.kind === 'changed') return this.#inOrder(() => this.#correct(event));
+    if (event.kind === 'happened') return this.#inOrder(() => this.#tell(event));
     if (event.kind === 'joined') return this.#inOrder(() => this.#reportChat(event.channel, ''));
     // A mention comes twice, as `message` and as `app_mention`, and all comes again unless
     // acknowledged in three seconds.
@@ -82,7 +97,8 @@ export class Inbox {
       const { user } = event.message;
       return user !== this.#botUserId && isAllowed(allowFrom, user);
     }
-    if (event.kind === 'reacted') {
+    if (event.kind === 'moved') return true;
+    if (event.kind !== 'joined') {
       return event.user !== this.#botUserId && isAllowed(allowFrom, event.user);
     }
     const { user, inviter } = event;
@@ -108,10 +124,118 @@ export class Inbox {
     const { channel, user } = message;
     await this.#reportChat(channel, user);
     const { events, files } = this.#options;
-    for (const [inbound, file] of withFiles(await this.#read(message), message.files)) {
+    const whole = await this.#read(message);
+    const forwards = await Promise.all(
+      message.forwards.map((forward, at) => this.#forwardOf(whole, forward, at)),
+    );
+    const hasOwn = whole.text !== '' || message.files.length > 0 || forwards.length === 0;
+    const all = [
+      // A forward without a comment asks for an answer; with one, the comment does.
+      ...forwards.flatMap(([forward, sharedFiles], at) =>
+        withFiles(
+          hasOwn || at < forwards.length - 1 ? { ...forward, isContext: true } : forward,
+          sharedFiles,
+        ),
+      ),
+      ...(hasOwn ? withFiles(whole, message.files) : []),
+    ];
+    for (const [inbound, file] of all) {
       if (file !== null) files.keep(inbound.jid, inbound.id, file.id);
       await events.onMessage(inbound);
     }
+  }
+
+  async #forwardOf(
+    whole: InboundMessage,
+    { authorName, authorId, text, files }: SlackForward,
+    at: number,
+  ): Promise<readonly [InboundMessage, readonly SlackFile[]]> {
+    const from =
+      authorName ?? (authorId === null ? null : await this.#options.names.ofUser(authorId));
+    const words = await this.#wordsIn(text, whole.sender);
+    const forward = {
+      ...whole,
+      id: `${whole.id}-forward${at === 0 ? '' : `-${at + 1}`}`,
+      text: words,
+      forwarded: { from },
+      notes: files.map(wordsFor).filter((note) => note !== null),
+      mentionsAssistant: false,
+    };
+    return [forward, files];
+  }
+
+  /** Tells of a message that was changed or deleted after it was sent. */
+  async #correct({ of, ts, text, before, ...place }: Extract<SlackEvent, { kind: 'changed' }>) {
+    const was = await this.#wordsIn(before, place.user);
+    const note =
+      text === null ? deletedNote(was) : correctedNote(await this.#wordsIn(text, place.user), was);
+    const base = await this.#baseOf({ ...place, ts: of });
+    const id = `${of}-${text === null ? 'deleted' : `changed-${ts}`}`;
+    await this.#options.events.onMessage({ ...base, ...SILENT, id, notes: [note] });
+  }
+
+  /** Tells of something that nobody said. */
+  async #tell({ ts, text, unknown, ...place }: Extract<SlackEvent, { kind: 'happened' }>) {
+    if (!this.#chats.has(jidOf(place.channel))) return;
+    const words = await this.#wordsIn(text, place.user);
+    const note = unknown === null ? happenedNote(words) : unknownNote(unknown);
+    const base = await this.#baseOf({ ...place, ts, thread: null });
+    await this.#options.events.onMessage({
+      ...base,
+      ...SILENT,
+      text: unknown === null ? '' : words,
+      notes: [note],
+    });
+  }
+
+  async #move({ from, to }: Extract<SlackEvent, { kind: 'moved' }>): Promise<void> {
+    await this.#options.events.onSameChat?.(jidOf(from), jidOf(to));
+  }
+
+  async #wordsIn(text: string, user: string): Promise<string> {
+    const { names, assistantName } = this.#options;
+    return await readSlackText(text, {
+      ofUser: async (id) => (id === this.#botUserId ? assistantName : names.ofUser(id)),
+      ofChannel: (id) => names.ofChannel(id, user),
+    });
+  }
+
+  /** The parts of a message that do not depend on what it says. */
+  async #baseOf({
+    channel,
+    user,
+    ts,
+    thread,
+  }: Pick<SlackMessage, 'channel' | 'user' | 'ts' | 'thread'>) {
+    const { names } = this.#options;
+    return {
+      id: ts,
+      jid: jidOf(channel),
+      chatName: await names.ofChannel(channel, user),
+      isDirect: isDirectChannel(channel),
+      sender: user,
+      senderName: await names.ofUser(user),
+      isOwner: false,
+      sentAt: Math.round(Number(ts) * 1_000),
+      ...(thread === null ? {} : { thread }),
+    };
+  }
+
+  /**
+   * Names a thread by the words that began it. Those of the assistant's own message are quoted as well: the conversation
+   * may not hold them any more, or never did.
+   */
+  async #threadOf({ channel, user, thread }: SlackMessage) {
+    const { names, assistantName } = this.#options;
+    const root = thread === null ? null : await names.rootOf(channel, thread);
+    if (root === null || root.text === '') return { note: null, about: {} };
+    const words = await this.#wordsIn(root.text, user);
+    const line = words.replace(/\s+/g, ' ').trim();
+    const isOurs = root.user === this.#botUserId;
+    return {
+      note: isOurs ? answerNote({ from: assistantName, words }) : null,
+      about: { threadName: `thread "${shortened(line, THREAD_CHARACTERS)}"` },
+    };
   }
 
   /** Hands a reaction to a message of the app's over. */
@@ -138,26 +262,22 @@ export class Inbox {
     this.#chats.set(jid, name);
   }
 
-  async #read({ channel, user, ts, thread, text, ...more }: SlackMessage): Promise<InboundMessage> {
-    const { names, assistantName } = this.#options;
-    const words = await readSlackText(text, {
-      ofUser: async (id) => (id === this.#botUserId ? assistantName : names.ofUser(id)),
-      ofChannel: (id) => names.ofChannel(id, user),
-    });
+  async #read(message: SlackMessage): Promise<InboundMessage> {
+    const { text, isAppMention, files, forwards, user } = message;
+    const thread = await this.#threadOf(message);
+    const words = await this.#wordsIn(text, user);
+    const isEmpty = words === '' && files.length === 0 && forwards.length === 0;
+    const notes = [
+      thread.note,
+      ...files.map(wordsFor),
+      isEmpty ? unknownNote('a message without words') : null,
+    ].filter((note) => note !== null);
     return {
-      id: ts,
-      jid: jidOf(channel),
-      chatName: await names.ofChannel(channel, user),
-      isDirect: isDirectChannel(channel),
-      sender: user,
-      senderName: await names.ofUser(user),
-      isOwner: false,
-      mentionsAssistant: more.isAppMention || mentionsUser(text, this.#botUserId),
-      text: [...more.files.map(wordsFor), words]
-        .filter((part) => part !== null && part !== '')
-        .join(' '),
-      sentAt: Math.round(Number(ts) * 1_000),
-      ...(thread === null ? {} : { thread }),
+      ...(await this.#baseOf(message)),
+      ...thread.about,
+      mentionsAssistant: isAppMention || mentionsUser(text, this.#botUserId),
+      text: words,
+      ...(notes.length === 0 ? {} : { notes }),
     };
   }
 
@@ -190,13 +310,9 @@ function withFiles(
   const [first, ...others] = all.filter((file) => wordsFor(file) === null);
   if (first === undefined) return [[whole, null]];
   const extras = others.map((file, at) => {
-    const own = {
-      id: `${whole.id}-${at + 2}`,
-      text: '',
-      mentionsAssistant: false,
-      isContext: true,
-    };
-    return [{ ...whole, ...own, attachments: [attachmentOf(file)] }, file] as const;
+    const { notes: _, ...base } = whole;
+    const own = { ...SILENT, id: `${whole.id}-${at + 2}` };
+    return [{ ...base, ...own, attachments: [attachmentOf(file)] }, file] as const;
   });
   return [...extras, [{ ...whole, attachments: [attachmentOf(first)] }, first]];
 }

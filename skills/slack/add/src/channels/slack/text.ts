@@ -40,7 +40,7 @@ async function readReference(inner: string, names: TextNames): Promise<string> {
     default:
       return label === '' || target.replace(/^(https?:\/\/|mailto:|tel:)/, '') === label
         ? label || target
-        : `${label} (${target})`;
+        : `[${label.replace(/[[\]]/g, '')}](${target})`;
   }
 }
 
