@@ -3,6 +3,7 @@ import { channelFrom } from '../../../src/testing/channel/bench.ts';
 import { testChannel } from '../../../src/testing/channel/conformance.ts';
 import type { FarEnd, Place, Variation } from '../../../src/testing/channel/far-end.ts';
 import { NOTATIONS } from '../../../src/testing/channel/shown.ts';
+import { DISCORD_CONTENT, sendDiscordContent } from './content.ts';
 import type { DiscordServer } from './discordServer.ts';
 import {
   ADA,
@@ -24,10 +25,10 @@ testChannel({
   notation: NOTATIONS.markdown,
   tokenSetting: 'DISCORD_BOT_TOKEN',
   lacks: {
-    forwarded: 'still to be done',
     acknowledged:
       'Discord takes no acknowledgements; a line is resumed after what is stored (connection.test.ts)',
   },
+  content: DISCORD_CONTENT,
   start: async () => farEndOf(await startServer()),
 });
 
@@ -80,6 +81,12 @@ function farEndOf(discord: DiscordServer): FarEnd {
       discord.deleteMessage(last);
       discord.push('MESSAGE_DELETE', lastOne());
     },
+    forward: (text) =>
+      say('', {
+        message_reference: { type: 1, message_id: '1', channel_id: '2' },
+        message_snapshots: [{ message: { type: 0, content: text, attachments: [], embeds: [] } }],
+      }),
+    sendContent: (kind, connected) => sendDiscordContent(discord, kind, connected),
     close: (place) => discord.removeChannel(channelOf(place)),
     [Symbol.asyncDispose]: () => discord.goDown(),
   };

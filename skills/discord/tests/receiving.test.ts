@@ -61,7 +61,7 @@ test.concurrent('a mention, one of the bot’s own role, and an answer to the bo
     '@Andy ask @eve in #general :hm: 1970-01-01T00:00:00.000Z',
     '@Andy and @cooks',
     'why?',
-    'yes\n[in answer to eve: "a [cake for all"]',
+    'yes',
   ]);
   expect(inbox.messages.map(({ mentionsAssistant }) => mentionsAssistant)).toEqual([
     true,
@@ -69,7 +69,12 @@ test.concurrent('a mention, one of the bot’s own role, and an answer to the bo
     true,
     false,
   ]);
-  expect(inbox.messages[3]?.ownWords).toBe('yes');
+  expect(inbox.messages.map(({ notes }) => notes)).toEqual([
+    undefined,
+    undefined,
+    ['in answer to Andy: "what I said"'],
+    ['in answer to eve: "a cake for all"'],
+  ]);
 });
 
 test.concurrent('bots, webhooks and what Discord itself tells are left out', async () => {
@@ -100,11 +105,17 @@ test.concurrent('an edit is told as a correction, once the words have changed; a
   discord.push('MESSAGE_DELETE', { id, channel_id: GENERAL, guild_id: discord.guildId });
   discord.say(ADA, GENERAL, 'last');
   await discord.until(() => inbox.texts.at(-1) === 'last');
-  expect(inbox.messages.map(({ text, isContext = false }) => [text, isContext])).toEqual([
+  const told = inbox.messages.map(({ text, notes = [], isContext = false }) => [
+    text,
+    ...notes,
+    isContext,
+  ]);
+  expect(told).toEqual([
     ['at five', false],
-    ['[corrects what they wrote to: "at [six"]', true],
-    ['[sticker] Wave', false],
-    ['[poll] Tea?', false],
+    ['', 'corrected: an earlier message "at five" now says "at six"', true],
+    ['', 'sticker Wave', false],
+    ['', 'poll "Tea?": ', false],
+    ['', 'deleted: an earlier message "at six"', true],
     ['last', false],
   ]);
 });

@@ -61,7 +61,6 @@ export function onlyContent(cells: Partial<ContentCells>, reason: string): Conte
 
 /** The channels whose column is still to be written. The list only gets shorter. */
 export const WITHOUT_CELLS: ReadonlySet<string> = new Set([
-  'discord',
   'email',
   'linear',
   'matrix',

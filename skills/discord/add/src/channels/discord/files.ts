@@ -43,8 +43,11 @@ async function describedAt(
     if (failure.kind === 'refused') throw gone();
     throw unreachable(failure.kind === 'unreachable' ? failure.cause : failure.kind);
   }
-  const { attachments = [] } = Message.safeParse(answer).data ?? {};
-  const file = attachments.find(({ id }) => id === attachmentId);
+  const { attachments = [], message_snapshots: snapshots = [] } =
+    Message.safeParse(answer).data ?? {};
+  // Files of a forward are in what was forwarded.
+  const all = [...attachments, ...snapshots.flatMap(({ message }) => message.attachments)];
+  const file = all.find(({ id }) => id === attachmentId);
   if (file === undefined) throw gone();
   return file;
 }

@@ -1,9 +1,10 @@
 import type { Attachment, InboundMessage } from '../../channel.ts';
+import { answerNote, pollNote, stickerNote, unknownNote } from '../../kit/notes.ts';
 import { farIdOf, jidOf } from '../jid.ts';
-import type { FarAttachment, FarMessageContent } from './event.ts';
-import { nameOf } from './event.ts';
+import type { FarAttachment, FarEmbed, FarMessageContent, FarPoll, FarSnapshot } from './event.ts';
+import { isPollResult, nameOf } from './event.ts';
 import type { Place, Places } from './places.ts';
-import { type Me, mentionsBot, readText, withQuotation } from './text.ts';
+import { type Me, mentionsBot, readText } from './text.ts';
 
 /** A message for the host, with the reference to its file. */
 export type Readable = {
@@ -24,26 +25,105 @@ export type Reading = {
  */
 export function readMessage(message: FarMessageContent, reading: Reading): readonly Readable[] {
   const { me, names } = reading;
-  const [first, ...others] = message.attachments;
-  const own = [...notesOf(message), readText(message, reading)].filter((part) => part !== '');
-  const ownWords = own.join(' ');
-  if (ownWords === '' && first === undefined) return [];
-  const text = withQuotation(ownWords, message, reading);
-  const base = baseOf(message, reading);
+  const base = { ...baseOf(message, reading), ...threadOf(message, reading) };
+  const farId = farIdOf({ channelId: message.channel_id, messageId: message.id });
+  const words = readText(message, reading);
+  const answer = answerOf(message, reading);
+  const own = ownNotes(message, reading);
+  const hasOwn = words !== '' || own.length > 0 || message.attachments.length > 0;
+  const snapshots = message.message_snapshots.map(({ message: one }) => one);
+  const forwards = snapshots.flatMap((snapshot, at) => {
+    const notes = stickersOf(snapshot);
+    const forward: InboundMessage = {
+      ...base,
+      id: `${message.id}-forward${at === 0 ? '' : `-${at + 1}`}`,
+      text: [readText({ content: snapshot.content, mentions: [] }, reading), ...embedsOf(snapshot)]
+        .filter((part) => part !== '')
+        .join('\n'),
+      forwarded: { from: null },
+      ...(notes.length === 0 ? {} : { notes }),
+      mentionsAssistant: false,
+      // Discord lets people add no words to a forward; where they could, those ask the question.
+      ...(hasOwn || at < snapshots.length - 1 ? { isContext: true } : {}),
+    };
+    return withFiles(forward, farId, snapshot.attachments);
+  });
+  if (!hasOwn && forwards.length > 0) return forwards;
+  // Without the intent for contents, Discord sends an empty message.
+  if (!hasOwn && answer === null) return [];
+  const notes = [...own, ...(answer === null ? [] : [answer])];
   const whole: InboundMessage = {
     ...base,
-    text,
-    ...(text === ownWords ? {} : { ownWords }),
+    text: words,
+    ...(notes.length === 0 ? {} : { notes }),
     mentionsAssistant: mentionsBot(message, me, names),
   };
-  const farId = farIdOf({ channelId: message.channel_id, messageId: message.id });
+  return [...forwards, ...withFiles(whole, farId, message.attachments)];
+}
+
+/** Reads what nobody said: the result of a poll, or a kind that nobody has heard of. To be known about. */
+export function readEvent(message: FarMessageContent, reading: Reading): InboundMessage {
+  const base = { ...baseOf(message, reading), ...threadOf(message, reading) };
+  const silent = { text: '', mentionsAssistant: false, isContext: true } as const;
+  if (!isPollResult(message)) {
+    return { ...base, ...silent, notes: [unknownNote(`type ${message.type}`)] };
+  }
+  const fields = message.embeds.flatMap(({ fields: all }) => all);
+  const fieldOf = (name: string) => fields.find((field) => field.name === name)?.value ?? '';
+  const options = [
+    {
+      text: fieldOf('victor_answer_text') || 'no winner',
+      votes: Number(fieldOf('victor_answer_votes')),
+    },
+    { text: 'all options', votes: Number(fieldOf('total_votes')) },
+  ];
+  const question = fieldOf('poll_question_text');
+  return { ...base, ...silent, notes: [pollNote({ question, options, isClosed: true })] };
+}
+
+/** Splits the files of a message: it has one for the host, and the others come before it, to be known about. */
+function withFiles(
+  whole: InboundMessage,
+  farId: string,
+  [first, ...others]: readonly FarAttachment[],
+): readonly Readable[] {
+  const { notes: _, ...base } = whole;
   const extras = others.map((attachment, at): Readable => {
-    const id = `${message.id}-${at + 2}`;
-    const extra = { ...base, id, text: '', mentionsAssistant: false, isContext: true };
-    return withFile(extra, farId, attachment);
+    const own = { text: '', mentionsAssistant: false, isContext: true };
+    return withFile({ ...base, ...own, id: `${whole.id}-${at + 2}` }, farId, attachment);
   });
-  const main = first === undefined ? { message: whole, file: null } : withFile(whole, farId, first);
-  return [...extras, main];
+  return [
+    ...extras,
+    first === undefined ? { message: whole, file: null } : withFile(whole, farId, first),
+  ];
+}
+
+function threadOf({ channel_id: id }: FarMessageContent, { place, names }: Reading) {
+  const name = place.thread === null ? null : names.channelName(id);
+  return name === null ? {} : { threadName: `thread ${name}` };
+}
+
+/** The note for what a message answers, the assistant's own words as well: the conversation may not hold them any more. */
+function answerOf(
+  { referenced_message: quoted }: FarMessageContent,
+  reading: Reading,
+): string | null {
+  if (quoted == null) return null;
+  const { me } = reading;
+  const [file] = quoted.attachments;
+  const content = [
+    ...(file === undefined ? [] : [kindOf(file)]),
+    ...stickersOf(quoted),
+    ...(quoted.poll == null ? [] : [pollOf(quoted.poll)]),
+  ];
+  return answerNote({
+    from: quoted.author.id === me.id ? me.assistantName : nameOf(quoted.author),
+    words: [readText({ content: quoted.content, mentions: [] }, reading), ...embedsOf(quoted)].join(
+      ' ',
+    ),
+    content: content.join(', '),
+    fileId: file === undefined ? null : quoted.id,
+  });
 }
 
 /** The parts of a message that do not depend on what it says. */
@@ -98,10 +178,38 @@ function kindOf({ content_type: type, duration_secs: seconds }: FarAttachment): 
   return kind === 'image' || kind === 'video' ? kind : 'document';
 }
 
-/** Content that is neither text nor a file, in words. */
-function notesOf(message: FarMessageContent): readonly string[] {
-  const stickers = message.sticker_items.map(({ name }) => `[sticker] ${name}`);
-  const poll = message.poll == null ? [] : [`[poll] ${message.poll.question.text}`];
-  const forwarded = message.message_snapshots.map((one) => `[forwarded] ${one.message.content}`);
-  return [...stickers, ...poll, ...forwarded].map((note) => note.trim());
+/** Content that is neither text nor a file. */
+function ownNotes(message: FarMessageContent, reading: Reading): readonly string[] {
+  const poll = message.poll == null ? [] : [pollOf(message.poll)];
+  const hasWords = readText(message, reading) !== '' || message.message_snapshots.length > 0;
+  // Beside words, an embed is a preview of a link in them.
+  const embeds = hasWords ? [] : embedsOf(message).map((text) => `embed: ${text}`);
+  return [...stickersOf(message), ...poll, ...embeds];
+}
+
+function stickersOf({ sticker_items: all }: Pick<FarSnapshot, 'sticker_items'>): readonly string[] {
+  return all.map(({ name }) => stickerNote(name));
+}
+
+function embedsOf({ embeds }: Pick<FarSnapshot, 'embeds'>): readonly string[] {
+  return embeds
+    .map(({ title, description, url, fields }: FarEmbed) => {
+      const head = title && url ? `[${title.replace(/[[\]]/g, '')}](${url})` : title || url;
+      return [head, description, ...fields.map(({ name, value }) => `${name}: ${value}`)]
+        .filter((part) => part)
+        .join('\n');
+    })
+    .filter((text) => text !== '');
+}
+
+function pollOf({ question, answers, results }: FarPoll): string {
+  const votes = new Map(results?.answer_counts.map(({ id, count }) => [id, count]));
+  return pollNote({
+    question: question.text,
+    options: answers.map(({ answer_id: id, poll_media: media }) => ({
+      text: media?.text ?? '?',
+      votes: id == null ? null : (votes.get(id) ?? null),
+    })),
+    isClosed: results?.is_finalized ?? false,
+  });
 }

@@ -21,7 +21,72 @@ const Attachment = z.looseObject({
 /** A file of a message, as Discord describes it. */
 export type FarAttachment = z.output<typeof Attachment>;
 
-const Referenced = z.looseObject({ id: Id, author: User, content: z.string().default('') });
+const Attachments = z.array(Attachment).max(100).default([]);
+
+const Embed = z.looseObject({
+  title: z.string().max(1_000).nullish().catch(null),
+  description: z.string().max(10_000).nullish().catch(null),
+  url: z.string().max(5_000).nullish().catch(null),
+  fields: z
+    .array(z.looseObject({ name: z.string().max(1_000), value: z.string().max(5_000) }))
+    .max(50)
+    .default([])
+    .catch([]),
+});
+
+export type FarEmbed = z.output<typeof Embed>;
+
+const Stickers = z
+  .array(z.looseObject({ name: z.string() }))
+  .max(50)
+  .default([]);
+
+const Answers = z
+  .array(
+    z.looseObject({
+      answer_id: z.int().nullish(),
+      poll_media: z.looseObject({ text: z.string().max(1_000).nullish() }).nullish(),
+    }),
+  )
+  .max(50)
+  .default([])
+  .catch([]);
+
+const Poll = z.looseObject({
+  question: z.looseObject({ text: z.string().default('') }),
+  answers: Answers,
+  results: z
+    .looseObject({
+      is_finalized: z.boolean().default(false),
+      answer_counts: z
+        .array(z.looseObject({ id: z.int(), count: z.int() }))
+        .max(50)
+        .default([]),
+    })
+    .nullish()
+    .catch(null),
+});
+
+export type FarPoll = z.output<typeof Poll>;
+
+const Referenced = z.looseObject({
+  id: Id,
+  author: User,
+  content: z.string().default(''),
+  attachments: Attachments.catch([]),
+  sticker_items: Stickers.catch([]),
+  embeds: z.array(Embed).max(20).default([]).catch([]),
+  poll: Poll.nullish().catch(null),
+});
+
+const Snapshot = z.looseObject({
+  content: z.string().default(''),
+  attachments: Attachments.catch([]),
+  sticker_items: Stickers.catch([]),
+  embeds: z.array(Embed).max(20).default([]).catch([]),
+});
+
+export type FarSnapshot = z.output<typeof Snapshot>;
 
 export const Message = z.looseObject({
   id: Id,
@@ -34,11 +99,14 @@ export const Message = z.looseObject({
   content: z.string().default(''),
   mentions: z.array(User).default([]),
   mention_roles: z.array(Id).default([]),
-  attachments: z.array(Attachment).default([]),
-  sticker_items: z.array(z.looseObject({ name: z.string() })).default([]),
-  poll: z.looseObject({ question: z.looseObject({ text: z.string().default('') }) }).nullish(),
+  attachments: Attachments,
+  sticker_items: Stickers,
+  embeds: z.array(Embed).max(20).default([]).catch([]),
+  poll: Poll.nullish(),
+  message_reference: z.looseObject({ type: z.int().nullish() }).nullish().catch(null),
   message_snapshots: z
-    .array(z.looseObject({ message: z.looseObject({ content: z.string().default('') }) }))
+    .array(z.looseObject({ message: Snapshot }))
+    .max(20)
     .default([]),
   referenced_message: Referenced.nullish(),
   components: z.array(z.unknown()).default([]),
@@ -110,8 +178,28 @@ export type FarInteraction = z.output<typeof Interaction>;
 export const COMMAND = 2;
 export const COMPONENT = 3;
 
-/** A message, an answer, a forwarded one; all others tell that something happened. */
+/** A message of the past that is gone. Discord says no more. */
+export const Removed = z.looseObject({ id: Id, channel_id: Id, guild_id: Id.nullish() });
+
+/** A message or an answer; all others tell that something happened. */
 const SPOKEN = new Set([0, 19]);
+
+/** Kinds that people cause and that say nothing new, such as a pin, a boost, or a thread that was begun. */
+const NOTHING_NEW = new Set([
+  1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 15, 16, 17, 18, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
+  31, 32, 36, 37, 38, 39, 44,
+]);
+/** The end of a poll: its result is an embed. */
+const POLL_RESULT = 46;
+
+/** Tells whether a person caused a message of a kind that nobody has heard of, or a poll has ended. */
+export function isTold({ type, author, webhook_id: webhook }: FarMessageContent): boolean {
+  return !SPOKEN.has(type) && !NOTHING_NEW.has(type) && !author.bot && (webhook ?? null) === null;
+}
+
+export function isPollResult({ type }: FarMessageContent): boolean {
+  return type === POLL_RESULT;
+}
 
 /** Tells whether a person wrote the message: no bot, no webhook, and not Discord itself. */
 export function isSpoken({ type, author, webhook_id: webhook }: FarMessageContent): boolean {

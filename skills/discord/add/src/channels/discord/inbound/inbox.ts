@@ -1,7 +1,8 @@
 import type { REST } from '@discordjs/rest';
 import type { z } from 'zod';
-import type { ChannelEvents, ChannelLog } from '../../channel.ts';
+import type { ChannelEvents, ChannelLog, InboundMessage } from '../../channel.ts';
 import { isAllowed } from '../../kit/allow-list.ts';
+import { correctedNote, deletedNote } from '../../kit/notes.ts';
 import type { SentMessages } from '../../kit/sent-messages.ts';
 import type { Dispatch } from '../gateway/session.ts';
 import { acknowledge, addressOf } from '../interactions.ts';
@@ -11,7 +12,7 @@ import type { FileReferences } from '../records/file-references.ts';
 import type { OpenInteractions } from '../records/open-interactions.ts';
 import type { SeenMessages } from '../records/seen.ts';
 import { typedCommand } from '../slash-commands.ts';
-import { baseOf, readMessage } from './content.ts';
+import { baseOf, readEvent, readMessage } from './content.ts';
 import {
   COMMAND,
   COMPONENT,
@@ -20,12 +21,14 @@ import {
   type FarMessageContent,
   Interaction,
   isSpoken,
+  isTold,
   Message,
   nameOf,
   Reacted,
+  Removed,
 } from './event.ts';
 import type { Place, Places } from './places.ts';
-import { type Me, oneLine, readText } from './text.ts';
+import { type Me, readText } from './text.ts';
 
 export type InboxOptions = {
   readonly api: REST;
@@ -43,12 +46,16 @@ export type InboxOptions = {
   readonly heardIn: (jid: string, channelId: string) => void;
 };
 
+const REMEMBERED = 500;
+
 /** Hands the gateway's events to the host. */
 export class Inbox {
   readonly #options: InboxOptions;
   readonly #chats = new Map<string, string | null>();
   /** Commands and presses that Discord is being told to wait for. */
   readonly #acknowledging = new Map<string, Promise<boolean>>();
+  /** The messages that came last, by their id. */
+  readonly #lately = new Map<string, InboundMessage>();
   #me: Me;
 
   constructor(options: InboxOptions) {
@@ -81,6 +88,8 @@ export class Inbox {
         return await this.#whole(Message, data, (message) => this.#takeMessage(message));
       case 'MESSAGE_UPDATE':
         return await this.#whole(Edited, data, (message) => this.#takeCorrection(message));
+      case 'MESSAGE_DELETE':
+        return await this.#whole(Removed, data, (removed) => this.#takeDeletion(removed));
       case 'MESSAGE_REACTION_ADD':
         return await this.#whole(Reacted, data, (reacted) => this.#takeReaction(reacted, true));
       case 'MESSAGE_REACTION_REMOVE':
@@ -100,7 +109,7 @@ export class Inbox {
   async #takeMessage(message: FarMessageContent): Promise<void> {
     const { allowFrom, events, owner, places, files, seen, heardIn } = this.#options;
     const { author, channel_id: channelId, guild_id: guildId = null } = message;
-    if (!isSpoken(message) || author.id === this.#me.id) return;
+    if (author.id === this.#me.id || !(isSpoken(message) || isTold(message))) return;
     if (!isAllowed(allowFrom, author.id)) {
       if (guildId === null) await events.onStranger?.(author.id);
       return;
@@ -109,7 +118,12 @@ export class Inbox {
     await this.#reportChat(place, author.id, nameOf(author));
     heardIn(jidOf(place.chatId), channelId);
     const reading = { place, me: this.#me, names: places, owner };
-    for (const { message: readable, file } of readMessage(message, reading)) {
+    const isEvent = !isSpoken(message);
+    const all = isEvent
+      ? [{ message: readEvent(message, reading), file: null }]
+      : readMessage(message, reading);
+    for (const { message: readable, file } of all) {
+      this.#remember(readable, message);
       if (file !== null) {
         const reference = { farId: file.farId, attachmentId: file.attachment.id };
         files.keep(readable.jid, readable.id, reference);
@@ -129,9 +143,30 @@ export class Inbox {
     const place = await places.of(message.channel_id, message.guild_id ?? null);
     const base = baseOf(message, { place, owner });
     const { id } = base;
-    const text = `[corrects what they wrote to: "${oneLine(words)}"]`;
-    const correction = { ...base, id: `${id}-${Date.parse(editedAt)}`, text, isContext: true };
+    const notes = [correctedNote(words, this.#lately.get(id)?.text ?? null)];
+    this.#remember({ ...base, text: words, mentionsAssistant: false }, message);
+    const changed = `${id}-${Date.parse(editedAt)}`;
+    const correction = { ...base, id: changed, text: '', notes, isContext: true };
     await events.onMessage({ ...correction, mentionsAssistant: false });
+  }
+
+  /** Keeps a few messages in mind: of one that is deleted, Discord tells nothing but its id. */
+  #remember(readable: InboundMessage, { id }: { readonly id: string }): void {
+    if (readable.id !== id) return;
+    this.#lately.delete(id);
+    this.#lately.set(id, readable);
+    const [oldest] = this.#lately.keys();
+    if (this.#lately.size > REMEMBERED && oldest !== undefined) this.#lately.delete(oldest);
+  }
+
+  async #takeDeletion({ id }: z.output<typeof Removed>): Promise<void> {
+    const message = this.#lately.get(id);
+    if (message === undefined) return;
+    const { notes: _, attachments: __, ...base } = message;
+    const silent = { text: '', mentionsAssistant: false, isContext: true };
+    const notes = [deletedNote(message.text)];
+    await this.#options.events.onMessage({ ...base, ...silent, id: `${id}-deleted`, notes });
+    this.#lately.delete(id);
   }
 
   async #takeReaction(

@@ -1,4 +1,3 @@
-import { shortened } from '../../../lib/graphemes.ts';
 import type { FarMessageContent } from './event.ts';
 import { nameOf } from './event.ts';
 import type { Places } from './places.ts';
@@ -41,24 +40,4 @@ export function mentionsBot(message: FarMessageContent, me: Me, names: Names): b
     message.mention_roles.some((id) => names.role(id)?.botId === me.id) ||
     message.referenced_message?.author.id === me.id
   );
-}
-
-const QUOTE_CHARACTERS = 400;
-
-/** Adds what a message answers after its text, unless it is the bot's own, which the conversation has. */
-export function withQuotation(
-  text: string,
-  { referenced_message: quoted }: FarMessageContent,
-  context: { readonly me: Me; readonly names: Names },
-): string {
-  if (quoted == null || quoted.author.id === context.me.id) return text;
-  const words = oneLine(readText({ content: quoted.content, mentions: [] }, context));
-  if (words === '') return text;
-  const said = shortened(words, QUOTE_CHARACTERS);
-  return `${text}\n[in answer to ${oneLine(nameOf(quoted.author))}: "${said}"]`;
-}
-
-/** Puts a text on one line and replaces its brackets, so that no sender's text passes for our own note. */
-export function oneLine(text: string): string {
-  return text.replace(/[\s\]]+/g, ' ').trim();
 }
