@@ -12,6 +12,11 @@ export type AgentTool<Input = unknown> = {
   /** Tells those who wait what it does, in a few words: `reading files`. Made of its name by default. */
   readonly doing?: string;
   readonly input: z.ZodType<Input>;
+  /**
+   * Whether a second call with the same input is harmless, as reading is. Where the assistant ends while another tool runs,
+   * the model is told to check what was done before it calls it again. Once by default.
+   */
+  readonly repeat?: 'harmless' | 'once';
   readonly run: (input: Input, context: ToolContext) => Promise<string>;
 };
 

@@ -10,6 +10,7 @@ import type { AgentFrame, TurnFrame } from '../../src/sandbox/protocol/frames.ts
 import type { AgentTool } from './agent-tool.ts';
 import { type AnswerEnd, isPaused, noticeOfEnd } from './answer-end.ts';
 import { ContextWindow } from './conversation/context-window.ts';
+import { afterEarlierCalls } from './conversation/earlier-calls.ts';
 import { SESSIONS_DIR, Session } from './conversation/session.ts';
 import type { FollowUps } from './follow-ups.ts';
 import { Heartbeat } from './heartbeat.ts';
@@ -92,10 +93,9 @@ export async function runTurn(
 export const answerInLoop: Answer = async (frame, parts) => {
   const { text } = parts;
   const session = await Session.open(SESSIONS_DIR, frame.session);
-  const asked: ModelMessage = await messageWith(
-    frame.prompt,
-    frame.pictures ?? [],
-    parts.readPicture,
+  const asked = afterEarlierCalls(
+    frame,
+    await messageWith(frame.prompt, frame.pictures ?? [], parts.readPicture),
   );
   const before = frame.model.seesPictures
     ? await withPictures(session.messages, parts.readPicture)
@@ -113,7 +113,7 @@ export const answerInLoop: Answer = async (frame, parts) => {
     ? toolsWithLoops(frame, parts, languageModel(frame.model, 'subagent'))
     : {};
   const instructions = await parts.prompts.forTurn({ frame, tools: Object.keys(tools) });
-  const said: ModelMessage[] = [asked];
+  const said: ModelMessage[] = [...asked];
   let end: AnswerEnd;
   for (let pauses = 0; ; pauses += 1) {
     const steering = createSteering();
@@ -152,8 +152,8 @@ export const answerInLoop: Answer = async (frame, parts) => {
     text.add(notice);
     said.push({ role: 'assistant', content: notice });
   }
-  if (text.isEmpty || said.at(-1)?.role === 'user') {
-    // Without it, two questions would follow each other, which some servers refuse from then on. The
+  if (text.isEmpty || said.at(-1)?.role !== 'assistant') {
+    // Without it, a question would follow one without an answer, which some servers refuse from then on. The
     // host is sent nothing: in a task, that is a way to stay silent.
     said.push({ role: 'assistant', content: '(ended without a word)' });
   }

@@ -177,6 +177,7 @@ export function openHost(options: HostOptions): Host {
       progressMs: timeouts.progressMs,
     },
     onQueued: turnsQueued.emit,
+    onGivenBack: delivery.wake,
     onEnded(turn, result) {
       delivery.wake();
       if (result.kind === 'suspended') options.requestRestart();

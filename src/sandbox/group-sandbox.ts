@@ -70,6 +70,7 @@ export class GroupSandbox implements Sandbox {
         sections: { ...request.sections },
         prompt: request.prompt,
         pictures: [...(request.pictures ?? [])],
+        earlier: (request.earlier ?? []).map((call) => ({ ...call, input: { ...call.input } })),
         model: modelOf(request),
         tools: request.tools.map((tool) => ({ ...tool, inputSchema: { ...tool.inputSchema } })),
         maxRounds: numberOf(settings.toolRounds, request.folder),

@@ -25,6 +25,15 @@ export type TurnPicture = {
   readonly problem: string | null;
 };
 
+/** A tool call that an earlier run of a turn made. */
+export type EarlierCall = {
+  readonly name: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  /** False where it failed, and where nobody knows what came of it; the result says which. */
+  readonly ok: boolean;
+  readonly result: string;
+};
+
 /** One turn of an agent: what it is asked, in which conversation, and what it may use. */
 export type TurnRequest = {
   readonly id: string;
@@ -45,6 +54,8 @@ export type TurnRequest = {
   readonly prompt: string;
   /** Those that came with the prompt's messages; none for a model that is shown no pictures. */
   readonly pictures?: readonly TurnPicture[];
+  /** The calls of an earlier run that was interrupted: the model goes on after them. */
+  readonly earlier?: readonly EarlierCall[];
   /** The host's tools that this turn is offered; calls of any other are refused. */
   readonly tools: readonly HostTool[];
   /** The agent's own tools of which each call is asked about by `onOwnTool` before it runs; none if left out. */
@@ -126,7 +137,7 @@ export type FollowUp = {
   readonly pictures?: readonly TurnPicture[];
 };
 
-/** A tool of the agent's own runs, or has ended. The agent says so itself, for the record and no decision. */
+/** A tool of the agent's own runs, or has ended, as the agent says. A later run of the turn is told of it. */
 export type OwnToolRun =
   | {
       readonly kind: 'began';
@@ -134,9 +145,17 @@ export type OwnToolRun =
       readonly name: string;
       /** Its own words for what it does; undefined for none. */
       readonly doing?: string | undefined;
+      readonly input?: unknown;
+      readonly isRepeatable?: boolean | undefined;
     }
-  /** `error` is null where it went well. */
-  | { readonly kind: 'ended'; readonly id: string; readonly error: string | null };
+  | {
+      readonly kind: 'ended';
+      readonly id: string;
+      /** Null where it went well. */
+      readonly error: string | null;
+      /** What the tool returned, or why it failed, whole. */
+      readonly result?: string | undefined;
+    };
 
 /** Events of a turn on its way. The agent is told of an error in `onTool`; the others must not throw. */
 export type TurnEvents = {

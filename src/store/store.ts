@@ -33,6 +33,7 @@ import { openServiceStates, type ServiceStates } from './services.ts';
 import { createFinisher, type TurnEnd } from './turns/finish.ts';
 import { openTaskRuns, type TaskRuns } from './turns/task-runs.ts';
 import { openTasks, type Tasks } from './turns/tasks.ts';
+import { openTurnCalls, type TurnCalls } from './turns/turn-calls.ts';
 import { openTurnRuns, type TurnRuns } from './turns/turn-runs.ts';
 import { openStoredTurns, type Turns } from './turns/turns.ts';
 import { openUsage, type UsageTable } from './usage.ts';
@@ -53,6 +54,7 @@ export type { OpenStep } from './turns/open-steps.ts';
 export type { Task, TaskSchedule } from './turns/task.ts';
 export type { RunEnd, RunOutcome, TaskRun } from './turns/task-runs.ts';
 export { runsBeside, type Turn } from './turns/turn.ts';
+export type { TurnCall } from './turns/turn-calls.ts';
 export type { TurnRun } from './turns/turn-runs.ts';
 export type { NewTurnRun, TurnStep } from './turns/turn-step.ts';
 export { MESSAGES_SHOWN } from './turns/turns.ts';
@@ -87,6 +89,7 @@ export interface Store {
   readonly tasks: Tasks;
   readonly taskRuns: TaskRuns;
   readonly toolSwitches: ToolSwitches;
+  readonly turnCalls: TurnCalls;
   readonly turnRuns: TurnRuns;
   readonly meta: Meta;
   readonly usage: UsageTable;
@@ -160,6 +163,7 @@ export function openStore({ path, migrationsDir, now, onDamage }: StoreOptions):
     strangers: openStrangers(database),
     tasks: openTasks(database),
     taskRuns,
+    turnCalls: openTurnCalls(database),
     turnRuns: openTurnRuns(database),
     meta,
     usage: openUsage(database),

@@ -6,6 +6,7 @@ export const tool = defineTool({
   create: () => ({
     description: 'Cancels a scheduled task for good.',
     isMainOnly: false,
+    repeat: 'harmless',
     input: TaskNumber,
     run: async (context, input) => taskSentence(context.tasks.cancel(taskFor(context, input.task))),
   }),

@@ -16,6 +16,7 @@ export const tool = defineTool({
       'Fetches a file (image, voice, document …) that came with a message of this chat, up to 20 MB, and returns its path below /workspace/media; the file name shows its type.',
     doing: 'fetching a file',
     isMainOnly: false,
+    repeat: 'harmless',
     input: Input,
     run({ caller, fetchAttachment }, input) {
       return fetchAttachment(caller, input.message_id);

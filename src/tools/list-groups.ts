@@ -10,6 +10,7 @@ export const tool = defineTool({
     description:
       'Lists the registered chats, and those that are only known and could be registered. For the main chat only.',
     isMainOnly: true,
+    repeat: 'harmless',
     input: z.object({}),
     async run({ registry }) {
       const { groups, known } = registry.list();

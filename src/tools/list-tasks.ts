@@ -20,6 +20,7 @@ export const tool = defineTool({
   create: () => ({
     description: 'Lists the scheduled tasks that are active or paused, each with its last runs.',
     isMainOnly: false,
+    repeat: 'harmless',
     input: Input,
     async run(context, input) {
       const { group } = input;

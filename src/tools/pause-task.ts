@@ -6,6 +6,7 @@ export const tool = defineTool({
   create: () => ({
     description: 'Pauses a scheduled task until it is resumed.',
     isMainOnly: false,
+    repeat: 'harmless',
     input: TaskNumber,
     run: async (context, input) => taskSentence(context.tasks.pause(taskFor(context, input.task))),
   }),

@@ -21,6 +21,7 @@ export const tool = defineTool({
     description:
       'Registers a chat, so that the assistant takes part in it. Only when the owner asks for it. For the main chat only.',
     isMainOnly: true,
+    repeat: 'once',
     input: Input,
     async run({ registry, store }, input) {
       const { chat: typed, folder = null, trigger } = input;

@@ -6,6 +6,7 @@ export const tool = defineTool({
   create: () => ({
     description: 'Lets a paused task go on with its next time.',
     isMainOnly: false,
+    repeat: 'harmless',
     input: TaskNumber,
     run: async (context, input) => taskSentence(context.tasks.resume(taskFor(context, input.task))),
   }),

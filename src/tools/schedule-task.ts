@@ -24,6 +24,7 @@ export const tool = defineTool({
       'Schedules something for you to do later, once or again and again. When it is due you are given the prompt, and your answer is sent to the chat.',
     doing: 'scheduling',
     isMainOnly: false,
+    repeat: 'once',
     input: Input,
     async run(toolContext, input) {
       const { caller, tasks } = toolContext;

@@ -30,6 +30,7 @@ export const tool = defineTool({
       'Finds what was said in this chat, also in earlier conversations and by you: date, sender and text, newest first. Where little is found, try other words; to read what was said around a message, ask for its day without words.',
     doing: 'searching what was said',
     isMainOnly: false,
+    repeat: 'harmless',
     input: Input,
     async run({ caller, store, timeZone }, given) {
       const { query, limit, ...asked } = given;

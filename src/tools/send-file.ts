@@ -13,6 +13,7 @@ export const tool = defineTool({
       'Sends a file of your own /workspace/group to this chat at once, up to 20 MB: a picture as a picture, anything else as a document. To show a picture within your answer, write it there as Markdown: ![what it shows](chart.png).',
     doing: 'sending a file',
     isMainOnly: false,
+    repeat: 'once',
     input: Input,
     async run({ caller, send, reachOf, capabilitiesOf }, { path, caption }) {
       await send(caller.jid, caption, { attachments: [path] });

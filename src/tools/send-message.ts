@@ -28,6 +28,7 @@ export const tool = defineTool({
       'Sends a message to this chat at once, before the answer, with files of yours where you name them. The main chat may name any registered chat.',
     doing: 'sending a message',
     isMainOnly: false,
+    repeat: 'once',
     input: Input,
     async run(context, input) {
       const { text, group, attachments = [], as_reaction: isReaction = false } = input;

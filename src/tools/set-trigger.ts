@@ -14,6 +14,7 @@ export const tool = defineTool({
   create: () => ({
     description: 'Sets when the assistant answers in a registered chat. For the main chat only.',
     isMainOnly: true,
+    repeat: 'harmless',
     input: Input,
     async run(context, input) {
       const { group: wanted, trigger } = input;

@@ -7,6 +7,7 @@ export const tool = defineTool({
     description:
       'Only in a scheduled task: nothing that you write in this turn is sent to the chat, for when there is nothing worth a message.',
     isMainOnly: false,
+    repeat: 'each-run',
     isTaskOnly: true,
     input: z.object({}),
     async run({ staySilent }) {

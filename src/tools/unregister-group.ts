@@ -12,6 +12,7 @@ export const tool = defineTool({
     description:
       'Takes the assistant out of a chat; its folder stays. Only when the owner asks for it. For the main chat only.',
     isMainOnly: true,
+    repeat: 'once',
     input: Input,
     async run(context, input) {
       const group = namedGroup(context, input.group, 'Only the main chat may do that.');

@@ -10,6 +10,7 @@ export const tool = defineTool({
     description:
       'Changes a scheduled task, only in the fields that are given. A new schedule makes a finished one active again.',
     isMainOnly: false,
+    repeat: 'once',
     input: Input,
     async run(context, input) {
       const { task: id, time_zone: timeZone, if_missed: ifMissed, ...change } = input;

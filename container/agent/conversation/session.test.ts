@@ -18,6 +18,26 @@ const call: ModelMessage = {
   content: [{ type: 'tool-call', toolCallId: '1', toolName: 'shell', input: {} }],
 };
 
+const ENDED: ModelMessage = { role: 'assistant', content: '(ended without a word)' };
+
+function calls(...ids: readonly string[]): ModelMessage {
+  const content = ids.map((toolCallId) => ({
+    type: 'tool-call' as const,
+    toolCallId,
+    toolName: 'shell',
+    input: {},
+  }));
+  return { role: 'assistant', content };
+}
+
+function resultOf(toolCallId: string): ModelMessage {
+  const output = { type: 'text' as const, value: 'ok' };
+  return {
+    role: 'tool',
+    content: [{ type: 'tool-result', toolCallId, toolName: 'shell', output }],
+  };
+}
+
 test('a conversation is resumed by its id, with its length as the model counted it', async () => {
   const first = await Session.open(dir, null);
   await first.append([asked, said], 120);
@@ -105,4 +125,32 @@ test('wherever a crash cuts the file, the next turn is one that a model takes', 
       expect(messages[at + 1]?.role === 'tool', `cut at ${cut}`).toBe(isCall);
     }
   }
+});
+
+test.each<{ name: string; lines: readonly ModelMessage[]; healed: readonly ModelMessage[] }>([
+  {
+    name: 'one of two results is missing',
+    lines: [asked, calls('1', '2'), resultOf('1'), asked, said],
+    healed: [asked, said],
+  },
+  { name: 'the question has no answer', lines: [asked, said, asked], healed: [asked, said] },
+  {
+    name: 'the turn ends with a result',
+    lines: [asked, calls('1'), resultOf('1'), asked, said],
+    healed: [asked, calls('1'), resultOf('1'), ENDED, asked, said],
+  },
+  {
+    name: 'the file ends with a result',
+    lines: [asked, calls('1'), resultOf('1')],
+    healed: [asked, calls('1'), resultOf('1'), ENDED],
+  },
+  {
+    name: 'a result has no call',
+    lines: [asked, said, resultOf('7'), asked, said],
+    healed: [asked, said, asked, said],
+  },
+])('a conversation heals where $name', async ({ lines, healed }) => {
+  const session = await Session.open(dir, null);
+  await session.append(lines, null);
+  expect((await Session.open(dir, session.id)).messages).toEqual(healed);
 });

@@ -33,15 +33,23 @@ export function parseTranscript(text: string): Transcript {
   const from = summary?.from ?? 0;
   const said: Said[] = [];
   for (const [at, line] of lines.slice(from).entries()) {
-    if (isNote(line)) continue;
+    if (isNote(line)) {
+      // The size is written behind a whole turn.
+      endWithAnswer(said);
+      continue;
+    }
     const message = modelMessageSchema.safeParse(parseJson(line)).data;
     if (message === undefined) dropBroken(said);
-    else {
+    else if (message.role !== 'tool' || answersCall(said, message)) {
       if (message.role !== 'tool') dropCall(said);
+      if (message.role === 'user') endWithAnswer(said);
       said.push({ line: from + at, message });
     }
   }
   dropCall(said);
+  // A question that was cut off from its answer is asked again.
+  while (said.at(-1)?.message.role === 'user') said.pop();
+  endWithAnswer(said);
   const size = Size.safeParse(parseJson(lines.at(-1) ?? '')).data;
   return {
     summary: summary?.text ?? null,
@@ -85,10 +93,37 @@ function dropBroken(said: Said[]): void {
   );
 }
 
-/** Returns the same turn, cut between two lines. */
+/** Drops the same turn, cut between two lines: a call of its last step has no result. */
 function dropCall(said: Said[]): void {
-  const last = said.at(-1)?.message;
-  if (last?.role === 'assistant' && callsTool(last)) dropBroken(said);
+  const at = said.findLastIndex(({ message }) => message.role !== 'tool');
+  const calling = said[at]?.message;
+  if (calling?.role !== 'assistant' || !callsTool(calling)) return;
+  const results = new Set(
+    said.slice(at + 1).flatMap(({ message }) => idsIn(message, 'tool-result')),
+  );
+  if (idsIn(calling, 'tool-call').some((id) => !results.has(id))) dropBroken(said);
+}
+
+/** Tells whether the results of a message are those of calls right before it. */
+function answersCall(said: readonly Said[], results: ModelMessage): boolean {
+  const calling = said.findLast(({ message }) => message.role !== 'tool')?.message;
+  const calls = calling === undefined ? [] : idsIn(calling, 'tool-call');
+  return idsIn(results, 'tool-result').every((id) => calls.includes(id));
+}
+
+/** Puts an answer behind a turn that ends with results of tools: a question must not follow them. */
+function endWithAnswer(said: Said[]): void {
+  const last = said.at(-1);
+  if (last?.message.role === 'tool') said.push({ line: last.line, message: ENDED });
+}
+
+const ENDED: ModelMessage = { role: 'assistant', content: '(ended without a word)' };
+
+function idsIn({ content }: ModelMessage, type: 'tool-call' | 'tool-result'): readonly string[] {
+  if (typeof content === 'string') return [];
+  return content.flatMap((part) =>
+    part.type === type && 'toolCallId' in part ? [part.toolCallId] : [],
+  );
 }
 
 function callsTool({ content }: ModelMessage): boolean {

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { cutResult } from '../../../src/lib/cut-text.ts';
 import type { AgentFrame } from '../../../src/sandbox/protocol/frames.ts';
 import type { AgentTool } from '../agent-tool.ts';
 
 const MAX_ERROR_CHARS = 300;
 
-/** Tells the host when a tool of the agent's own begins and ends, so that the record of the turn has it. */
+/** Tells the host when a tool of the agent's own begins and ends: the record of the turn has it, and so has a later run. */
 export function reported(
   tool: AgentTool,
   { turn, send }: { readonly turn: string; readonly send: (frame: AgentFrame) => boolean },
@@ -14,14 +15,24 @@ export function reported(
     run: async (input, context) => {
       const id = randomUUID();
       const { name, doing } = tool;
-      send({ type: 'tool_began', id, turn, name, ...(doing === undefined ? {} : { doing }) });
+      const began = {
+        type: 'tool_began',
+        id,
+        turn,
+        name,
+        ...(doing === undefined ? {} : { doing }),
+        isRepeatable: tool.repeat === 'harmless',
+      } as const;
+      // An input that does not fit a frame is left out; what runs is said all the same.
+      if (!send({ ...began, input })) send(began);
       try {
         const result = await tool.run(input, context);
-        send({ type: 'tool_ended', id, turn, ok: true });
+        send({ type: 'tool_ended', id, turn, ok: true, result: cutResult(result) });
         return result;
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        send({ type: 'tool_ended', id, turn, ok: false, error: reason.slice(0, MAX_ERROR_CHARS) });
+        const short = reason.slice(0, MAX_ERROR_CHARS);
+        send({ type: 'tool_ended', id, turn, ok: false, error: short, result: cutResult(reason) });
         throw error;
       }
     },

@@ -12,6 +12,7 @@ const FILES = {
 
 export const tool = defineTool({
   name: 'remember',
+  repeat: 'once',
   doing: 'taking a note',
   description:
     'Adds a line to a memory that is shown to you in every turn from now on. To change or take out what is there, edit the file.',

@@ -67,12 +67,21 @@ export type ToolCall = {
   readonly signal: AbortSignal;
 };
 
+/**
+ * What a second call with the same input does. `harmless`: nothing new, as reading does. `once`: it must not be made
+ * again, so a later run of its turn gets the first one's result. `each-run`: it sets how this run of the turn ends, so a
+ * later run has to make it again.
+ */
+export type Repeat = 'harmless' | 'once' | 'each-run';
+
 /** Something agents can ask the host for, without its name. */
 export type ToolBody<I extends z.ZodType = z.ZodType> = {
   readonly description: string;
   /** Tells those who wait what it does, in a few words: `searching the web`. Made of its name by default. */
   readonly doing?: string;
   readonly isMainOnly: boolean;
+  /** Whether a call may be made again where its turn is interrupted and runs again. Once by default. */
+  readonly repeat?: Repeat;
   /** Offered in scheduled tasks and nowhere else. False by default. */
   readonly isTaskOnly?: boolean;
   /** Offered in the groups with these folders and nowhere else. In all by default. */

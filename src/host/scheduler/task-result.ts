@@ -1,5 +1,5 @@
 import type { NextSession, RunEnd, RunOutcome, Store, Turn } from '../../store/store.ts';
-import type { TurnResult } from '../turns/turn-result.ts';
+import type { TurnEnd } from '../turns/turn-result.ts';
 import { localTime } from './local-time.ts';
 import { oneLine } from './one-line.ts';
 import { type TaskTurn, taskOfTurn } from './task-turn.ts';
@@ -13,7 +13,7 @@ const SUMMARY_LENGTH = 200;
  * A failure names the task, since no question precedes it, and is told once: while the task goes on
  * failing, only the log has it.
  */
-export function taskResult(store: Store, turn: Turn, result: TurnResult): TurnResult {
+export function taskResult(store: Store, turn: Turn, result: TurnEnd): TurnEnd {
   const found = taskOfTurn(store, turn);
   if (result.kind === 'suspended' || found === null) return result;
   const [text = ''] = result.texts;
@@ -29,7 +29,7 @@ export function silently(
   outcome: 'silent' | 'skipped',
   said: string,
   session: NextSession | null = null,
-): TurnResult {
+): TurnEnd {
   return {
     kind: 'ended',
     state: 'answered',

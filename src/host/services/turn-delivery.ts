@@ -1,7 +1,7 @@
 import type { RunOutcome, Turn } from '../../store/store.ts';
 import type { StorePort } from '../contracts/ports.ts';
 import { runEnd } from '../scheduler/task-result.ts';
-import type { TurnResult } from '../turns/turn-result.ts';
+import type { TurnEnd } from '../turns/turn-result.ts';
 import { queuedByOf } from './queued-turn.ts';
 import type { Services } from './services.ts';
 
@@ -9,8 +9,8 @@ import type { Services } from './services.ts';
 export function deliveredResult(
   { store, services }: StorePort & { readonly services: Pick<Services, 'turnEnded'> },
   turn: Turn,
-  result: TurnResult,
-): TurnResult {
+  result: TurnEnd,
+): TurnEnd {
   const queuedBy = queuedByOf(turn);
   if (queuedBy === null || result.kind === 'suspended') return result;
   const { id, jid } = turn;
@@ -24,7 +24,7 @@ export function deliveredResult(
   return { ...result, texts: [], session: null, run };
 }
 
-type Ended = Extract<TurnResult, { kind: 'ended' }>;
+type Ended = Extract<TurnEnd, { kind: 'ended' }>;
 
 /** Without a text of the service's, the turn's own goes on its usual way. */
 function sent(result: Ended, text: string | null): Ended {

@@ -4,7 +4,7 @@ import { persist } from './persist.ts';
 import type { TurnRecords } from './record/turn-records.ts';
 import type { RunningTurn, RunningTurns } from './running-turns.ts';
 import { type StoreEndOptions, storeTurnEnd } from './store-turn-end.ts';
-import { failed, gaveUp, type TurnResult } from './turn-result.ts';
+import { failed, gaveUp, type TurnEnd, type TurnResult } from './turn-result.ts';
 
 /** Runs turns that this process has claimed. */
 export type LeasedRunner = {
@@ -25,9 +25,11 @@ export type LeasedRunnerOptions = StoreEndOptions &
     readonly running: RunningTurns;
     readonly records: Pick<TurnRecords, 'store' | 'forget'>;
     /** Returns the text for the chat after a result; a task's turn has another than one that answers a message. */
-    readonly toTell: (turn: Turn, result: TurnResult) => TurnResult;
+    readonly toTell: (turn: Turn, result: TurnEnd) => TurnEnd;
     /** The turn's end is stored; its messages wait in the outbox. */
-    readonly onEnded: (turn: Turn, result: TurnResult) => void;
+    readonly onEnded: (turn: Turn, result: TurnEnd) => void;
+    /** A message of a turn that was given back waits in the outbox. */
+    readonly onGivenBack: () => void;
     /** Tells whether the assistant is being stopped. */
     readonly isDraining: () => boolean;
   };
@@ -71,10 +73,12 @@ export function createLeasedRunner(options: LeasedRunnerOptions): LeasedRunner {
   async function storeEnd(work: RunningTurn, came: TurnResult, startedAt: number): Promise<void> {
     const { turn, folder } = work;
     if (work.isLost) return;
-    // A signal that ends the assistant may have ended its agents too: that failure is not the turn's.
-    if (isDraining() && came.kind === 'ended' && came.error === 'AGENT_DIED') return release(work);
     const isAnswered = came.kind === 'ended' && came.state === 'answered';
-    const result = options.toTell(turn, work.isCancelled && !isAnswered ? CANCELLED : came);
+    const end = work.isCancelled && !isAnswered ? CANCELLED : came;
+    if (end.kind === 'given-back') return giveBack(work, end.text);
+    // A signal that ends the assistant may have ended its agents too: that failure is not the turn's.
+    if (isDraining() && end.kind === 'ended' && end.error === 'AGENT_DIED') return release(work);
+    const result = options.toTell(turn, end);
     const isOver = () => work.isLost;
     const written = await persist(() => storeTurnEnd(options, turn, result), {
       log,
@@ -107,6 +111,27 @@ export function createLeasedRunner(options: LeasedRunnerOptions): LeasedRunner {
     }
   }
 
+  /** Gives a turn back, and sends what there is of its answer in the place of the draft that its chat has seen. */
+  function giveBack(work: RunningTurn, text: string | null): void {
+    const { id, jid } = work.turn;
+    if (text !== null) {
+      try {
+        store.transaction(() => {
+          const draft = store.drafts.of(id, now());
+          const replaces = draft?.isBuried === false ? draft.messageId : null;
+          const messageId = options.newId();
+          store.outbox.add({ messageId, jid, text, turnId: id, replaces }, now());
+          if (draft !== null) store.drafts.remove(draft.messageId);
+        });
+        options.onGivenBack();
+      } catch (error) {
+        // The next run answers all the same.
+        log.warn('a part of an answer was not sent', { turn: id, error: String(error) });
+      }
+    }
+    release(work);
+  }
+
   function release(work: RunningTurn): void {
     work.isLost = true;
     try {
@@ -120,11 +145,10 @@ export function createLeasedRunner(options: LeasedRunnerOptions): LeasedRunner {
   return { runLeased, release };
 }
 
-const CANCELLED = gaveUp('CANCELLED', 'Stopped, as the owner asked.');
+const CANCELLED = gaveUp('CANCELLED', 'Stopped.');
 
-function describe(turn: Turn, result: TurnResult, durationMs: number) {
-  const state = result.kind === 'suspended' ? 'suspended' : result.state;
-  const error = result.kind === 'suspended' ? null : result.error;
+function describe(turn: Turn, result: TurnEnd, durationMs: number) {
+  const { state, error } = result.kind === 'ended' ? result : { state: result.kind, error: null };
   return { turn: turn.id, kind: turn.kind, state, error, durationMs };
 }
 

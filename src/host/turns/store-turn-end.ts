@@ -3,7 +3,7 @@ import { putQuestion } from '../asking/put-question.ts';
 import { type ClosingQuestion, closingQuestion } from '../asking/question.ts';
 import type { ClockPort, IdPort, InstancePort, StorePort } from '../contracts/ports.ts';
 import type { TurnRecords } from './record/turn-records.ts';
-import type { TurnResult } from './turn-result.ts';
+import type { TurnEnd } from './turn-result.ts';
 
 export type StoreEndOptions = StorePort &
   InstancePort &
@@ -15,7 +15,7 @@ export type StoreEndOptions = StorePort &
  *
  * @returns false where the turn is gone or no longer this process's
  */
-export function storeTurnEnd(options: StoreEndOptions, turn: Turn, result: TurnResult): boolean {
+export function storeTurnEnd(options: StoreEndOptions, turn: Turn, result: TurnEnd): boolean {
   const { store, instance, now, newId, records } = options;
   if (result.kind === 'suspended') {
     store.turns.suspend(turn.id, instance);

@@ -11,8 +11,12 @@ export interface TurnQueue {
   wake(): void;
   /** Runs a turn that was claimed already. */
   start(turn: Turn, run: (turn: Turn) => Promise<TurnResult>): void;
-  /** Claims nothing more, and resolves when nothing runs or the time is over. */
+  /**
+   * Claims nothing more, and resolves when nothing runs or the time is over. Tools that run may end; agents get no
+   * further call of the model, and their turns are given back.
+   */
   drain(graceMs: number): Promise<void>;
+  isDraining(): boolean;
   /** Gives back the agents' turns that still run. Commands stay claimed: the next process goes on. */
   putBack(): void;
   /** From here on nothing is written, whatever ends. */
@@ -47,6 +51,7 @@ export function openTurnQueue(options: TurnQueueOptions): TurnQueue {
     records: options.records,
     toTell: options.toTell,
     onEnded: options.onEnded,
+    onGivenBack: options.onGivenBack,
     isDraining: () => isDraining,
   });
 
@@ -98,6 +103,7 @@ export function openTurnQueue(options: TurnQueueOptions): TurnQueue {
       clearTimeout(again);
       await withTimeout(Promise.all(running.all().map(({ done }) => done)), graceMs);
     },
+    isDraining: () => isDraining,
     putBack() {
       for (const work of running.agents()) release(work);
     },

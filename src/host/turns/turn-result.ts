@@ -2,8 +2,8 @@ import type { NextSession, RunEnd } from '../../store/store.ts';
 import type { ClosingQuestion } from '../asking/question.ts';
 import type { HeldFiles } from '../outbound/outgoing-files.ts';
 
-/** Result of running a turn. */
-export type TurnResult =
+/** An end of a turn that is stored. */
+export type TurnEnd =
   | {
       readonly kind: 'ended';
       readonly state: 'answered' | 'failed' | 'gave_up';
@@ -19,6 +19,12 @@ export type TurnResult =
     }
   /** Its payload is kept; the next process goes on with it. */
   | { readonly kind: 'suspended' };
+
+/** Result of running a turn. */
+export type TurnResult =
+  | TurnEnd
+  /** The assistant is being stopped: the turn waits for the next process. The text is what there is of its answer. */
+  | { readonly kind: 'given-back'; readonly text: string | null };
 
 export function answered(text: string, session: NextSession | null = null): TurnResult {
   return {

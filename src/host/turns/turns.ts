@@ -57,7 +57,7 @@ export type TurnsOptions = StorePort &
   Pick<AgentTurnOptions, 'sandbox' | 'chooseModels' | 'chatModels' | 'systemPrompt' | 'budgets'> &
   Pick<TurnToolsOptions, 'tools' | 'ownTools' | 'guards' | 'fetchAttachment' | 'channelOf'> &
   Pick<CommandContextOptions, 'models' | 'drawsCodes'> &
-  Pick<TurnQueueOptions, 'onEnded'> & {
+  Pick<TurnQueueOptions, 'onEnded' | 'onGivenBack'> & {
     readonly asking: Asking;
     readonly outbound: Outbound;
     /** Asked what becomes of the turns that services have queued, and called by tools, commands and routers. */
@@ -140,6 +140,7 @@ export function openTurns(options: TurnsOptions): Turns {
     channelOf,
     atWork: () => running.agents().length,
     isEnded: running.isEnded,
+    isStopping: () => turnQueue.isDraining(),
   };
   const { tools, ownTools, guards, fetchAttachment } = options;
   const toolParts = {
@@ -160,6 +161,7 @@ export function openTurns(options: TurnsOptions): Turns {
   const records = openTurnRecords({ store, now, log });
   const runAgent = createAgentRunner({
     store,
+    log,
     records,
     contexts,
     asking,
@@ -185,6 +187,7 @@ export function openTurns(options: TurnsOptions): Turns {
     toTell: (turn, result) =>
       taskResult(store, turn, deliveredResult({ store, services: options.services }, turn, result)),
     onEnded: options.onEnded,
+    onGivenBack: options.onGivenBack,
   });
   const serviceCalls = openServiceCalls({ toolParts, asking, newId, mainChat });
   const stopTurn = running.cancelTurn;

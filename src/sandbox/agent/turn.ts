@@ -109,6 +109,8 @@ export class AgentTurn implements PayingTurn {
           id: frame.id,
           name: frame.name,
           doing: frame.doing,
+          input: frame.input,
+          isRepeatable: frame.isRepeatable,
         });
         return null;
       case 'tool_ended':
@@ -116,6 +118,7 @@ export class AgentTurn implements PayingTurn {
           kind: 'ended',
           id: frame.id,
           error: frame.ok ? null : (frame.error ?? 'failed'),
+          result: frame.result,
         });
         return null;
       case 'took':

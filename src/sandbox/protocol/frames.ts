@@ -6,8 +6,8 @@
  * send frames: one JSON object a line, at most {@link MAX_FRAME_BYTES} with its newline.
  *
  *     agent  → ready {protocol, followUps}
- *     host   → turn {id, session, system, sections, prompt, model, tools, maxRounds, shellTimeoutMs, guarded,
- *                           without}
+ *     host   → turn {id, session, system, sections, prompt, pictures, earlier, model, tools, maxRounds,
+ *                           shellTimeoutMs, guarded, without}
  *     agent  → text {turn, delta}                          any number of times
  *     agent  → tool_call {id, turn, name, input}           a tool of the host
  *     host   → tool_result {id, ok, value}
@@ -20,8 +20,8 @@
  *     host   → decision {id, word, isAnswered, text}       the owner's word; `no` without an answer
  *     host   → message {turn, id, text, pictures}          said in the chat since the turn began
  *     agent  → took {turn, id}                             the next step's model call holds that message
- *     agent  → tool_began {id, turn, name, doing}          a tool of its own runs, and has ended: for the record
- *     agent  → tool_ended {id, turn, ok, error}
+ *     agent  → tool_began {id, turn, name, doing, input, isRepeatable}   a tool of its own runs
+ *     agent  → tool_ended {id, turn, ok, error, result}    it has ended; a later run of the turn is told of it
  *     agent  → alive {turn}                                while a tool of its own runs, each second
  *     agent  → done {turn, text, session, leftBehind}
  *              or failed {turn, code, message, leftBehind}
@@ -60,6 +60,14 @@ const ModelRun = z.strictObject({
   answerTokens: z.number().int().positive().optional(),
 });
 
+/** A tool call that an earlier run of the turn made. */
+const EarlierCall = z.strictObject({
+  name: z.string(),
+  input: z.record(z.string(), z.unknown()),
+  ok: z.boolean(),
+  result: z.string(),
+});
+
 /** A picture that came with a message: the file as the agent sees it, or why there is none. */
 const TurnPicture = z.strictObject({
   message: Id,
@@ -78,6 +86,8 @@ const TurnFrame = z.strictObject({
   prompt: z.string(),
   /** Those that came with the messages of the prompt; only for a model that is shown them. */
   pictures: z.array(TurnPicture).optional(),
+  /** Calls of an earlier run that was interrupted, which belong behind the prompt. */
+  earlier: z.array(EarlierCall).optional(),
   model: z.strictObject({
     protocol: z.enum(['messages', 'chat-completions']),
     model: z.string(),
@@ -190,6 +200,8 @@ export const AgentFrame = z.discriminatedUnion('type', [
     name: z.string().max(64),
     /** A few words for those who wait. */
     doing: z.string().max(200).optional(),
+    input: z.unknown().optional(),
+    isRepeatable: z.boolean().optional(),
   }),
   z.strictObject({
     type: z.literal('tool_ended'),
@@ -198,6 +210,8 @@ export const AgentFrame = z.discriminatedUnion('type', [
     ok: z.boolean(),
     /** Why it failed. */
     error: z.string().max(500).optional(),
+    /** What it returned, or why it failed, whole. */
+    result: z.string().max(100_000).optional(),
   }),
   z.strictObject({
     type: z.literal('permission'),
@@ -227,5 +241,6 @@ export const AgentFrame = z.discriminatedUnion('type', [
 export type HostFrame = z.output<typeof HostFrame>;
 export type AgentFrame = z.output<typeof AgentFrame>;
 export type TurnFrame = z.output<typeof TurnFrame>;
+export type EarlierCall = z.output<typeof EarlierCall>;
 export type TurnPicture = z.output<typeof TurnPicture>;
 export type MessageFrame = z.output<typeof MessageFrame>;

@@ -7,6 +7,7 @@ import { PRESS } from '../messages/messages.ts';
 import type { Outbox } from '../outbox.ts';
 import type { KeptChoices, KeptFile } from '../outbox-message.ts';
 import type { RunEnd, TaskRuns } from './task-runs.ts';
+import { FORGET_CALLS } from './turn-calls.ts';
 
 /** The end of a claimed turn, and the messages to its chat. */
 export type TurnEnd = {
@@ -53,6 +54,7 @@ export function createFinisher(
   const close = database.prepare(`
     UPDATE turns SET state = :state, error = :error, lease_owner = NULL, lease_until = NULL
     WHERE id = :id AND state = 'claimed' AND lease_owner = :owner`);
+  const forgetCalls = database.prepare(FORGET_CALLS);
   // Where others have talked on in a group, the answer shows which message it is for.
   const laterOf = database.prepare(`
     SELECT messages.id FROM turns
@@ -78,6 +80,7 @@ export function createFinisher(
   return database.transaction((end: TurnEnd, now: number) => {
     const { id, owner, state, error } = end;
     if (close.run({ id, owner, state, error }).changes === 0) return false;
+    forgetCalls.run({ id });
     const asked = Asked.optional().parse(laterOf.get(id))?.id ?? null;
     const draft = takeDraft(id, end, now);
     for (const [index, message] of end.messages.entries()) {

@@ -2,7 +2,7 @@ import type { Group, Turn } from '../../../store/store.ts';
 import { questionOfAgent } from '../../asking/agent-question.ts';
 import type { AskedAbout, Asking } from '../../asking/asking.ts';
 import type { AskQuestion } from '../../contracts/ask.ts';
-import type { StorePort } from '../../contracts/ports.ts';
+import type { LogPort, StorePort } from '../../contracts/ports.ts';
 import { answerWithFiles } from '../../outbound/answer-files.ts';
 import type { LiveAnswer, LiveAnswers } from '../../outbound/live/live-answers.ts';
 import { toolLine } from '../../outbound/live/tool-line.ts';
@@ -12,24 +12,26 @@ import { toolChoiceOf } from '../../services/queued-turn.ts';
 import type { CommandContexts } from '../commands/command-contexts.ts';
 import type { TurnRecords } from '../record/turn-records.ts';
 import { openAgentCommands } from '../tool-calls/agent-command.ts';
+import { openCallJournal } from '../tool-calls/call-journal.ts';
 import type { OpenTurnTools } from '../tool-calls/turn-tools.ts';
 import { type TurnResult, unregistered } from '../turn-result.ts';
 import type { Typing } from '../typing.ts';
 import type { AgentCallbacks } from './agent-turn.ts';
 import type { FollowUps } from './follow-ups.ts';
 
-export type AgentRunnerOptions = StorePort & {
-  readonly runTurn: (turn: Turn, callbacks: AgentCallbacks) => Promise<TurnResult>;
-  readonly openTools: OpenTurnTools;
-  readonly records: Pick<TurnRecords, 'begin'>;
-  /** Contexts of the owner's commands, which an agent may propose. */
-  readonly contexts: CommandContexts;
-  readonly asking: Asking;
-  readonly followUps: FollowUps;
-  readonly outgoingFiles: Pick<OutgoingFiles, 'hold'>;
-  readonly typing: Typing;
-  readonly live: LiveAnswers;
-};
+export type AgentRunnerOptions = StorePort &
+  LogPort & {
+    readonly runTurn: (turn: Turn, callbacks: AgentCallbacks) => Promise<TurnResult>;
+    readonly openTools: OpenTurnTools;
+    readonly records: Pick<TurnRecords, 'begin'>;
+    /** Contexts of the owner's commands, which an agent may propose. */
+    readonly contexts: CommandContexts;
+    readonly asking: Asking;
+    readonly followUps: FollowUps;
+    readonly outgoingFiles: Pick<OutgoingFiles, 'hold'>;
+    readonly typing: Typing;
+    readonly live: LiveAnswers;
+  };
 
 /** Creates what runs an agent's turn: its tools, its questions, and what is said to it meanwhile. */
 export function createAgentRunner(
@@ -51,10 +53,14 @@ export function createAgentRunner(
       return await asking.ask(question, { turn, to }).finally(() => end?.());
     };
     const choice = toolChoiceOf(turn);
-    const tools = openTools({ turn, group, isTask, ask, ownerCommand: commands.call, choice });
+    const journal = openCallJournal(options, turn);
+    const ownerCommand = commands.call;
+    const tools = openTools({ turn, group, isTask, ask, ownerCommand, choice, journal });
     const record = options.records.begin(turn);
     const callbacks: AgentCallbacks = {
       record,
+      earlier: () => journal.earlier(tools.seen),
+      onOwnToolRun: journal.ownTool,
       onTool: (call, signal) => record.called(call, () => tools.call(call, signal)),
       onOwnTool: (call) => record.checked(call, () => tools.check(call)),
       guardedOwnTools: tools.guardedOwnTools,
@@ -101,7 +107,7 @@ const MAX_SHOWN_TOOLS = 32;
 /** Has the chat see what the tools of a turn do, if it takes long. */
 function shownTools(
   answer: LiveAnswer,
-  { onTool }: Pick<AgentCallbacks, 'onTool'>,
+  { onTool, onOwnToolRun }: Pick<AgentCallbacks, 'onTool' | 'onOwnToolRun'>,
   doing: (name: string) => string | undefined,
 ): Pick<AgentCallbacks, 'onTool' | 'onOwnToolRun'> {
   const own = new Map<string, () => void>();
@@ -111,6 +117,7 @@ function shownTools(
       return onTool(call, signal).finally(end);
     },
     onOwnToolRun(run) {
+      onOwnToolRun(run);
       if (run.kind === 'ended') {
         own.get(run.id)?.();
         own.delete(run.id);

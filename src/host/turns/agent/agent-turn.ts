@@ -42,6 +42,8 @@ export type AgentTurnOptions = StorePort &
     readonly chatModels: Pick<ChatModels, 'look'>;
     readonly modelTroubles: ModelTroubles;
     readonly budgets: Budgets;
+    /** True once the assistant is being stopped: no further call of the model is made. */
+    readonly isStopping: () => boolean;
     /** Whether the turn was ended while it was being prepared. */
     readonly isEnded: (turn: string) => boolean;
   };
@@ -51,11 +53,13 @@ export type AgentCallbacks = {
   readonly onText?: TurnEvents['onText'];
   readonly onTool: TurnEvents['onTool'];
   readonly onAsk: TurnEvents['onAsk'];
-  readonly onOwnToolRun?: (run: OwnToolRun) => void;
+  readonly onOwnToolRun: (run: OwnToolRun) => void;
   readonly onOwnTool: TurnEvents['onOwnTool'];
   readonly guardedOwnTools: TurnRequest['guardedOwnTools'];
   readonly ownToolsOff: TurnRequest['ownToolsOff'];
   readonly record: TurnRecord;
+  /** Returns the tool calls of earlier runs that were interrupted. */
+  readonly earlier: () => Promise<NonNullable<TurnRequest['earlier']>>;
   /** The tools that an agent is offered, by whose turn it is. */
   readonly toolsFor: (turn: ToolTurn) => TurnRequest['tools'];
   /** True once the agent has asked to end this turn without a message. */
@@ -118,8 +122,10 @@ export async function runAgentTurn(
   const seesPictures = models[0].abilities.vision;
   const pictures = await fetchPictures(options, group, seesPictures ? wanted : []);
   const { followUps } = callbacks;
+  const earlier = await callbacks.earlier();
   // There was no agent yet that the owner's word could end.
   if (options.isEnded(turn.id)) return failed('CANCELLED', 'It was stopped before it began.');
+  let said = '';
   const outcome = await opened.sandbox.runTurn(
     {
       id: turn.id,
@@ -132,21 +138,29 @@ export async function runAgentTurn(
       ...written,
       prompt,
       pictures,
+      earlier,
       tools: callbacks.toolsFor({ isMain: group.isMain, isTask }),
       guardedOwnTools: callbacks.guardedOwnTools,
       ownToolsOff: callbacks.ownToolsOff,
     },
     {
-      ...(callbacks.onText === undefined ? {} : { onText: callbacks.onText }),
+      onText(delta) {
+        said += delta;
+        callbacks.onText?.(delta);
+      },
       onTool: callbacks.onTool,
       onAsk: callbacks.onAsk,
       onOwnTool: callbacks.onOwnTool,
       onOwnToolRun(run) {
         callbacks.record.ownTool(run);
-        callbacks.onOwnToolRun?.(run);
+        callbacks.onOwnToolRun(run);
       },
       onModelCall: (call, signal) =>
-        callbacks.record.admitted(call, () => options.budgets.admit(group.folder, call, signal)),
+        callbacks.record.admitted(call, async () =>
+          options.isStopping()
+            ? { kind: 'refused', message: 'The assistant is being stopped.' }
+            : await options.budgets.admit(group.folder, call, signal),
+        ),
       onModelAnswer: chosen.answered,
       onModelPassedOver(model, failure) {
         callbacks.record.passedOver(model, failure);
@@ -160,6 +174,9 @@ export async function runAgentTurn(
           }),
     },
   );
+  if (outcome.kind === 'failed' && outcome.code === 'BUDGET' && options.isStopping()) {
+    return { kind: 'given-back', text: isTask || said.trim() === '' ? null : `${said}\n\n${CUT}` };
+  }
   if (outcome.kind === 'failed' && outcome.code === 'BUDGET') {
     return overBudget(options.budgets, group, { isTask });
   }
@@ -174,6 +191,8 @@ export async function runAgentTurn(
   }
   return answered([...(await chosen.notices()), textOf(outcome)].join('\n\n'), session);
 }
+
+const CUT = '(I am being stopped in the middle of this. I go on with it when I run again.)';
 
 /** A turn with a system prompt of its own gets its prompt as it is. */
 function promptFor(task: TaskTurn | null, messages: PromptParts, system?: string): string {

@@ -23,6 +23,7 @@ export function openServiceCalls(options: ServiceCallsOptions): ServiceCalls {
       turn,
       group,
       isTask: false,
+      journal: null,
       ask: (question, to) => asking.ask(question, { turn, to }),
       ownerCommand: () => Promise.reject(new Error('Owner commands are said in a chat.')),
     });

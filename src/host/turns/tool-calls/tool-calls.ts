@@ -7,6 +7,7 @@ import type {
 import type { Group, Store } from '../../../store/store.ts';
 import type { GuardedCall, ToolTurn } from '../../contracts/guard.ts';
 import type { Tool, ToolCall } from '../../contracts/tool.ts';
+import type { CallJournal, JournaledCall, SeenResult } from './call-journal.ts';
 import type { AskOwner, Guards } from './guarded-calls.ts';
 import { describeTool } from './toolbox.ts';
 
@@ -22,6 +23,8 @@ export type ToolCallOptions = Omit<ToolCall, 'caller' | 'signal' | 'callService'
   readonly isTask: boolean;
   readonly guards: Guards;
   readonly askOwner: AskOwner;
+  /** The calls of the turn; null where nothing is stored of it. */
+  readonly journal: Pick<CallJournal, 'hostCall'> | null;
 };
 
 /**
@@ -55,6 +58,9 @@ export async function callTool(
   }
   const input = tool.input.safeParse(call.input);
   if (!input.success) return refusal(`The input does not fit: ${input.error.issues[0]?.message}`);
+  const journaled = journaledCall(options, tool, input.data);
+  // Nobody is asked again about what was done.
+  if (journaled?.repeated) return journaled.repeated;
   const guarded = guardedCallOf(tool, caller, {
     isTask: options.isTask,
     runsIn: 'host',
@@ -65,8 +71,11 @@ export async function callTool(
   // The owner may have taken the chat out while they were asked.
   const stillCaller = callerOf(options, call);
   if (stillCaller === null) return refusal('This chat is not registered.');
+  const end = journaled?.begin();
   const result = await run(tool, contextOf(options, stillCaller, signal), input.data);
-  return await options.guards.resultOf(guarded, result);
+  const seen = await options.guards.resultOf(guarded, result);
+  end?.(seen);
+  return seen;
 }
 
 /**
@@ -86,6 +95,30 @@ export async function checkOwnTool(
   if (reason !== null) return { kind: 'refused', reason };
   const after = (result: HostToolResult) => guards.resultOf(guarded, result);
   return { kind: 'allowed', after: guards.seesResult(guarded) ? after : null };
+}
+
+function journaledCall(
+  { journal }: Pick<ToolCallOptions, 'journal'>,
+  { name, repeat = 'once' }: Tool,
+  input: unknown,
+): JournaledCall | null {
+  if (journal === null || repeat === 'each-run') return null;
+  return journal.hostCall({ name, input, isRepeatable: repeat === 'harmless' });
+}
+
+/** Returns a result of one of an agent's own tools as the guards let a later run of the turn see it. */
+export async function ownResultSeen(
+  { guards, isTask, ...options }: Pick<ToolCallOptions, 'store' | 'jid' | 'isTask' | 'guards'>,
+  ...[{ name, input }, result]: Parameters<SeenResult>
+): Promise<HostToolResult> {
+  const group = options.store.groups.byJid(options.jid);
+  if (group === null) return result;
+  const call = guardedCallOf({ name, isMainOnly: false }, group, {
+    isTask,
+    runsIn: 'container',
+    input,
+  });
+  return await guards.resultOf(call, result);
 }
 
 /** Why an agent may not call a tool at all, whatever the input; the owner is not asked about that. */

@@ -20,9 +20,16 @@ import type { OutgoingFiles } from '../../outbound/outgoing-files.ts';
 import type { TaskBook } from '../../scheduler/task-book.ts';
 import type { Services } from '../../services/services.ts';
 import { askAboutCall } from './ask-about-call.ts';
+import type { SeenResult } from './call-journal.ts';
 import type { Guards } from './guarded-calls.ts';
 import { upToLimit } from './message-limit.ts';
-import { callTool, checkOwnTool, offerOf, type ToolCallOptions } from './tool-calls.ts';
+import {
+  callTool,
+  checkOwnTool,
+  offerOf,
+  ownResultSeen,
+  type ToolCallOptions,
+} from './tool-calls.ts';
 import type { Toolbox } from './toolbox.ts';
 
 /** The host's tools, as the agent of one turn may use them. */
@@ -37,6 +44,8 @@ export interface TurnTools {
   /** Those that the owner has switched off in this chat. */
   readonly ownToolsOff: readonly string[];
   check(call: HostToolCall): Promise<OwnToolVerdict>;
+  /** Returns a result of one of the agent's own tools, of an earlier run, as guards let it be seen. */
+  readonly seen: SeenResult;
   /** Tells whether the agent has asked to end this turn without a message. */
   isSilent(): boolean;
 }
@@ -68,6 +77,7 @@ export type ToolsOfTurn = {
   readonly choice?: ToolChoice;
   readonly ask: (question: AskQuestion, to: AskedAbout['to']) => Promise<AskReply>;
   readonly ownerCommand: ToolCall['ownerCommand'];
+  readonly journal: ToolCallOptions['journal'];
 };
 
 /** Opens the tools for one turn. */
@@ -76,7 +86,7 @@ export type OpenTurnTools = (work: ToolsOfTurn) => TurnTools;
 /** Opens the tools for one turn of an agent. */
 export function openTurnTools(
   options: TurnToolsOptions,
-  { turn, group, isTask, ask, ownerCommand, choice = {} }: ToolsOfTurn,
+  { turn, group, isTask, ask, ownerCommand, journal, choice = {} }: ToolsOfTurn,
 ): TurnTools {
   const { store, guards, registry, tasks, fetchAttachment, timeZone, channelOf } = options;
   const off = store.toolSwitches.offIn(group.folder);
@@ -103,6 +113,7 @@ export function openTurnTools(
     tools,
     guards,
     isTask,
+    journal,
     jid: turn.jid,
     askOwner: (call, reason) => askAboutCall((question) => ask(question, 'owner'), call, reason),
     ask: async ({ to, ...question }) =>
@@ -136,6 +147,7 @@ export function openTurnTools(
     guardedOwnTools: guards.ownTools,
     ownToolsOff: options.ownTools.filter(isOff),
     check: (call) => checkOwnTool(callOptions, call),
+    seen: (call, result) => ownResultSeen(callOptions, call, result),
     isSilent: () => isSilent,
   };
 }

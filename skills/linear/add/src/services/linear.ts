@@ -116,6 +116,7 @@ function toolsOf({
         'Reads a Linear issue: description, state, the states that there are, and its comments.',
       doing: 'reading an issue',
       isMainOnly: false,
+      repeat: 'harmless',
       input: Asked,
       run: ({ signal }, input) => readIssue(ask, Asked.parse(input).issue, signal),
     },
@@ -124,6 +125,7 @@ function toolsOf({
       description: 'Changes the state, priority or title of a Linear issue, or gives it back.',
       doing: 'changing an issue',
       isMainOnly: false,
+      repeat: 'once',
       input: Change,
       run({ signal }, input) {
         const { issue, ...change } = Change.parse(input);

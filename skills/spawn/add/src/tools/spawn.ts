@@ -43,6 +43,7 @@ function spawnTool(name: string, waits: boolean, description: string): Tool {
     name,
     description,
     isMainOnly: false,
+    repeat: 'once',
     input: Input,
     run({ callService }, input) {
       const { task, profile = null } = Input.parse(input);

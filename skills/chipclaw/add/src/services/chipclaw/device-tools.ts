@@ -33,6 +33,7 @@ export function toolsOf(
       name: `${device.name}__${name}`,
       description: `On the device "${device.name}": ${description}`,
       doing: `using ${device.name}`,
+      repeat: 'once',
       input: Arguments,
       inputSchema: parameters,
       run: async ({ signal }, input) =>
@@ -60,6 +61,7 @@ function pushTool(device: Device, reach: Reach, readGroupFile: ReadGroupFile): T
       `Puts a text file or a program onto the device "${device.name}", in place of the one there, once the owner ` +
       'has said yes. It is checked by its digest: the board has all of it, or the old one.',
     doing: `writing to ${device.name}`,
+    repeat: 'once',
     input,
     async run(call, given) {
       const { path, content, from } = input.parse(given);
@@ -104,6 +106,7 @@ function pullTool(device: Device, reach: Reach): Tool {
     name: `${device.name}__pull_file`,
     description: `Reads a whole text file of the device "${device.name}", checked by its digest.`,
     doing: `reading from ${device.name}`,
+    repeat: 'harmless',
     input,
     async run({ signal }, given) {
       const { path } = input.parse(given);
@@ -123,6 +126,7 @@ function resetTool(device: Device, reach: Reach): Tool {
     name: `${device.name}__reset`,
     description: `Starts the device "${device.name}" anew, so that files that were pushed take effect.`,
     doing: `restarting ${device.name}`,
+    repeat: 'once',
     input: z.object({}),
     async run({ signal }) {
       await device.call('_reset', {}, signal);

@@ -4,6 +4,7 @@ import type { ModelMessage, ToolSet } from 'ai';
 import { endpointIn } from '../../../src/sandbox/protocol/endpoint.ts';
 import type { TurnFrame } from '../../../src/sandbox/protocol/frames.ts';
 import { HOST_SOCKET } from '../../../src/sandbox/protocol/protocol.ts';
+import { afterEarlierCalls } from '../conversation/earlier-calls.ts';
 import { SESSIONS_DIR, Session } from '../conversation/session.ts';
 import { socketFetch } from '../host/socket-fetch.ts';
 import { toolsWithLoops } from '../loop.ts';
@@ -47,8 +48,12 @@ export async function answerWithSdk(
 ): Promise<string> {
   const { followUps, prompts, readPicture, send, text } = parts;
   const session = await Session.open(SESSIONS_DIR, frame.session);
-  const asked = await messageWith(frame.prompt, frame.pictures ?? [], readPicture);
-  const before = await conversationBefore(session, frame.model, readPicture);
+  const question = await messageWith(frame.prompt, frame.pictures ?? [], readPicture);
+  const asked = afterEarlierCalls(frame, question);
+  if (asked.length > 1) asked.push(GO_ON);
+  const conversation = await conversationBefore(session, frame.model, readPicture);
+  // The SDK takes words as its input: what was done before is a part of the conversation.
+  const before = [...conversation, ...asked.slice(0, -1)];
   const over = new AbortController();
   const tools = frame.model.callsTools
     ? toolsWithLoops(frame, parts, languageModel(frame.model, 'subagent'))
@@ -63,7 +68,7 @@ export async function answerWithSdk(
   const inbox = new Inbox<SdkInput>();
   const said = new Said();
   try {
-    inbox.push(inputOf(asked));
+    inbox.push(inputOf(asked.at(-1) ?? question));
     const { model, maxRounds } = frame;
     const messages = sdk.query({
       prompt: inbox,
@@ -93,7 +98,7 @@ export async function answerWithSdk(
       tookIn: (id) => void send({ type: 'took', turn: frame.id, id }),
     });
     if (forwarder.fault !== null) throw forwarder.fault;
-    const kept: ModelMessage[] = [asked, ...said.messages];
+    const kept: ModelMessage[] = [...asked, ...said.messages];
     if (isCutShort) {
       const notice = `I stopped after ${maxRounds} rounds of tool calls. Say "go on" to continue.`;
       text.endStep();
@@ -118,6 +123,11 @@ export async function answerWithSdk(
     await rm(WORK_DIR, { recursive: true, force: true }).catch(() => {});
   }
 }
+
+const GO_ON: ModelMessage = {
+  role: 'user',
+  content: '(Your work on this was interrupted. Go on from what is done.)',
+};
 
 /** Returns the options that let the SDK go on with a conversation; none for a new one. */
 function resumed(

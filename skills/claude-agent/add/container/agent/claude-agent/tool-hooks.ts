@@ -56,6 +56,7 @@ export function createToolHooks(
     const named = parts.tools.find(({ name }) => name === builtIn.own);
     const tool = parts.announce({
       ...(named?.doing === undefined ? {} : { doing: named.doing }),
+      repeat: named?.repeat ?? 'once',
       name: builtIn.own,
       description: '',
       input: z.unknown(),

@@ -14,6 +14,10 @@ const RemoteTool = z.looseObject({
   name: z.string().min(1).max(256),
   description: z.string().optional(),
   inputSchema: z.looseObject({ type: z.literal('object') }),
+  annotations: z
+    .looseObject({ readOnlyHint: z.boolean().optional(), idempotentHint: z.boolean().optional() })
+    .optional()
+    .catch(undefined),
 });
 
 const Page = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
@@ -23,6 +27,8 @@ export type RemoteTool = {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: Readonly<Record<string, unknown>>;
+  /** Harmless where the server says that it only reads, or that a second call changes nothing more. */
+  readonly repeat: 'harmless' | 'once';
 };
 
 /** The tools of a server that agents are offered, and a sentence about those that they are not. */
@@ -75,9 +81,11 @@ export async function listRemoteTools(
 function usable(one: unknown): RemoteTool | null {
   const { data } = RemoteTool.safeParse(one);
   if (data === undefined) return null;
-  const { name, description = '', inputSchema } = data;
+  const { name, description = '', inputSchema, annotations } = data;
   if (!isShort(inputSchema)) return null;
-  return { name, description: description.slice(0, MAX_DESCRIPTION), inputSchema };
+  const isHarmless = annotations?.readOnlyHint === true || annotations?.idempotentHint === true;
+  const repeat = isHarmless ? 'harmless' : 'once';
+  return { name, description: description.slice(0, MAX_DESCRIPTION), inputSchema, repeat };
 }
 
 function isShort(schema: unknown): boolean {

@@ -223,6 +223,7 @@ function offered(
     name,
     description: tool.description,
     isMainOnly: false,
+    repeat: tool.repeat,
     ...(groups.includes('*') ? {} : { folders: groups }),
     input: z.unknown(),
     inputSchema: tool.inputSchema,

@@ -55,6 +55,7 @@ export function webFetch(internet: Internet, readingMs = 15_000) {
           'Reads a page of the public web: articles as Markdown, PDF files as text. It sees no page that needs a login, and no address of this machine or its network.',
         doing: 'reading a web page',
         isMainOnly: false,
+        repeat: 'harmless',
         input: Input,
         async run({ caller: { folder }, signal }, { url, format, from, length }) {
           const checkSite = (one: URL) => {

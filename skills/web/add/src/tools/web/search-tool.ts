@@ -35,6 +35,7 @@ export function webSearch(addresses?: ServerAddresses) {
           'Searches the web. Returns titles, addresses and a few lines of each page; web_fetch reads a page.',
         doing: 'searching the web',
         isMainOnly: false,
+        repeat: 'harmless',
         input: Input,
         async run({ caller: { folder }, signal }, { query, count, since = null }) {
           const limit = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
