@@ -252,7 +252,7 @@ test('`/stop` ends the one that is waited for; the others end by `/spawns stop`,
   await terminal.say('wait');
   await vi.waitFor(() => expect(requests.filter(isChild)).toHaveLength(2));
   await terminal.say('/stop');
-  await vi.waitFor(() => expect(textsOf(terminal)).toContain('Stopped, as the owner asked.'));
+  await vi.waitFor(() => expect(textsOf(terminal)).toContain('Stopped.'));
   await vi.waitFor(async () =>
     expect(await command(assistant, '/spawns')).toMatch(
       /2\.\*\* w .*stopped.*\n.*1\.\*\* g .*at work/,

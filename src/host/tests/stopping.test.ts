@@ -88,9 +88,8 @@ test('the owner ends what an agent does, and it is not asked again', async () =>
   await terminal.say('count to a million');
   await vi.waitFor(() => expect(prompts).toHaveLength(1));
   await terminal.say('/stop');
-  await vi.waitFor(() => expect(textsOf(terminal).at(-1)).toBe('Stopping the agent here.'));
+  await vi.waitFor(() => expect(textsOf(terminal).at(-1)).toBe('Stopped.'));
   end();
-  await vi.waitFor(() => expect(textsOf(terminal).at(-1)).toBe('Stopped, as the owner asked.'));
   await terminal.say('ping');
   await vi.waitFor(() => expect(textsOf(terminal).at(-1)).toBe('pong'));
   expect(prompts[1]).toBe('ping');
@@ -111,9 +110,10 @@ test('what the owner ends while the engine is still being opened never begins', 
   await terminal.say('count to a million');
   await vi.waitFor(() => expect(store.turns.counts().running).toBe(1));
   await terminal.say('/stop');
-  await vi.waitFor(() => expect(textsOf(terminal)).toEqual(['Stopping the agent here.']));
+  await vi.waitFor(() => expect(textsOf(terminal)).toEqual(['Stopped.']));
   opening.resolve();
-  await vi.waitFor(() => expect(textsOf(terminal).at(-1)).toBe('Stopped, as the owner asked.'));
+  await vi.waitFor(() => expect(store.turns.counts().running).toBe(0));
+  expect(textsOf(terminal)).toEqual(['Stopped.']);
   expect(prompts).toEqual([]);
   await assistant.stop();
 });

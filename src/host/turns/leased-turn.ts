@@ -74,7 +74,7 @@ export function createLeasedRunner(options: LeasedRunnerOptions): LeasedRunner {
     const { turn, folder } = work;
     if (work.isLost) return;
     const isAnswered = came.kind === 'ended' && came.state === 'answered';
-    const end = work.isCancelled && !isAnswered ? CANCELLED : came;
+    const end = work.isCancelled && !isAnswered ? cancelled(work) : came;
     if (end.kind === 'given-back') return giveBack(work, end.text);
     // A signal that ends the assistant may have ended its agents too: that failure is not the turn's.
     if (isDraining() && end.kind === 'ended' && end.error === 'AGENT_DIED') return release(work);
@@ -145,7 +145,11 @@ export function createLeasedRunner(options: LeasedRunnerOptions): LeasedRunner {
   return { runLeased, release };
 }
 
-const CANCELLED = gaveUp('CANCELLED', 'Stopped.');
+/** Where the owner said `/stop`, the answer to that is enough. */
+function cancelled({ turn, cancelledIn }: RunningTurn): TurnEnd {
+  const end = gaveUp('CANCELLED', 'Stopped.');
+  return cancelledIn === turn.jid ? { ...end, texts: [] } : end;
+}
 
 function describe(turn: Turn, result: TurnEnd, durationMs: number) {
   const { state, error } = result.kind === 'ended' ? result : { state: result.kind, error: null };

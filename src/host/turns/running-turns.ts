@@ -8,6 +8,8 @@ export type RunningTurn = {
   done: Promise<void>;
   /** The owner has ended it. */
   isCancelled: boolean;
+  /** The chat where that was said, which is answered there. */
+  cancelledIn?: string;
   /** It is this process's no longer: its result is dropped. */
   isLost: boolean;
 };
@@ -23,8 +25,12 @@ export interface RunningTurns {
   beside(): readonly RunningTurn[];
   /** Ends a turn's agent, if it has one: the turn is over without it. */
   stopAgent(running: RunningTurn): void;
-  /** Ends the agent's turns of a folder, at the owner's word, but for those beside; how many there were. */
-  cancel(folder: string): number;
+  /**
+   * Ends the agent's turns of a folder, at the owner's word, but for those beside; how many there were.
+   *
+   * @param saidIn the chat of the command, whose answer is enough there
+   */
+  cancel(folder: string, saidIn?: string): number;
   /** Ends one agent's turn. */
   cancelTurn(id: string): void;
   /** Whether a turn was ended or is gone: one that has no agent yet has to look before it starts one. */
@@ -56,8 +62,9 @@ export function openRunningTurns(
     agents,
     beside: () => agents().filter(({ turn }) => runsBeside(turn)),
     stopAgent: stop,
-    cancel(folder) {
+    cancel(folder, saidIn) {
       const meant = agents().filter(({ turn, ...it }) => it.folder === folder && !runsBeside(turn));
+      if (saidIn !== undefined) for (const one of meant) one.cancelledIn = saidIn;
       cancel(meant);
       return meant.length;
     },

@@ -63,7 +63,7 @@ export function failed(code: string, text: string): TurnResult {
   };
 }
 
-export function gaveUp(code: string, text: string): TurnResult {
+export function gaveUp(code: string, text: string): Extract<TurnEnd, { kind: 'ended' }> {
   return {
     kind: 'ended',
     state: 'gave_up',

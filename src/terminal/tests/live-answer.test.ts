@@ -72,9 +72,9 @@ test('whole blocks stay, and the last one is drawn as it grows, without marks th
 test('what does not become the answer is marked, and nothing is left of what was not printed', () => {
   const { seen, answer, write } = screen();
   write('d', 'First.\n\nSecond.\n\nThird\nha', 5);
-  answer.print('Stopped, as the owner asked.', 'd');
+  answer.print('Stopped.', 'd');
   expect(seen).toMatchObject({
-    lines: 'First.\n\nSecond.\n(This was not finished.)\nStopped, as the owner asked.\n',
+    lines: 'First.\n\nSecond.\n(This was not finished.)\nStopped.\n',
     tail: '',
   });
   seen.lines = '';

@@ -69,7 +69,7 @@ test('a short answer, a channel without drafts and a task have none', async () =
 
 test.each([
   ['fails', FAILED, 'It failed. Say `/retry` to try again.'],
-  ['is stopped', null, 'Stopped, as the owner asked.'],
+  ['is stopped', null, 'Stopped.'],
 ])('of a turn that %s midway nothing stays as if it were an answer', async (_, outcome, told) => {
   using project = new TestProject();
   const { turn, pass, terminal, store, ...assistant } = await startWriting(project);

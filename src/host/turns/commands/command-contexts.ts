@@ -21,7 +21,11 @@ export type CommandServices = Omit<
   | 'ask'
   | 'keep'
   | 'callService'
->;
+  | 'cancelTurns'
+> & {
+  /** `saidIn` is the chat of the command, whose answer is enough there. */
+  readonly cancelTurns: (folder: string, saidIn: string) => number;
+};
 
 export type CommandContextOptions = InstancePort &
   MainChatPort & {
@@ -45,6 +49,7 @@ export function createCommandContexts(options: CommandContextOptions): CommandCo
     return {
       context: {
         ...services,
+        cancelTurns: (folder) => services.cancelTurns(folder, jid),
         group,
         model: modelReport(models),
         signal,
