@@ -18,7 +18,10 @@ export const command = defineCommand({
       }
       const where = named === null || named.group.isMain ? 'here' : `in ${named.group.name}`;
       if (context.cancelTurns(named?.group.folder ?? 'main') > 0) {
-        return { kind: 'answer', text: where === 'here' ? 'Stopped.' : `Stopped the agent ${where}.` };
+        return {
+          kind: 'answer',
+          text: where === 'here' ? 'Stopped.' : `Stopped the agent ${where}.`,
+        };
       }
       const command = named === null ? context.cancelCommand() : null;
       const text = command === null ? `The agent is not at work ${where}.` : textOf(command);
