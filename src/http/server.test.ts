@@ -57,10 +57,15 @@ function raw(text: string): { readonly socket: Socket; readonly read: Promise<st
   const socket = connect(port(), '127.0.0.1');
   socket.setEncoding('utf8');
   socket.write(text);
+  // The server closes those that are too many.
+  socket.on('error', () => {});
   const chunks: string[] = [];
   socket.on('data', (chunk) => chunks.push(String(chunk)));
   return { socket, read: once(socket, 'close').then(() => chunks.join('')) };
 }
+
+/** A request that is late with its body, not with its headers. */
+const POST_HALF = 'POST /hook HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n';
 
 const page = { method: 'GET', path: '/', handle: () => ({ body: 'the page' }) } as const;
 
@@ -264,7 +269,7 @@ test('a body that comes too slowly, or a route that does not answer, is given up
       return new Promise(() => {});
     },
   });
-  const slow = raw('POST /hook HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf');
+  const slow = raw(`${POST_HALF}half`);
   await vi.waitFor(() => expect(clock.delays).toHaveLength(1));
   clock.pass(10_000);
   expect(await slow.read).toMatch(/^HTTP\/1\.1 408 /);
@@ -274,6 +279,39 @@ test('a body that comes too slowly, or a route that does not answer, is given up
   expect((await waiting).status).toBe(503);
   await vi.waitFor(() => expect(signal.aborted).toBe(true));
   expect(clock.timers).toBe(0);
+});
+
+test('a crowd of half-open requests keeps nobody out, and each of them is closed after its deadline', async () => {
+  const atWork = Promise.withResolvers<void>();
+  const finish = Promise.withResolvers<void>();
+  await server.route('hook', { ...page, method: 'POST', access: 'own' });
+  await server.route('slow', {
+    ...page,
+    access: 'own',
+    async handle() {
+      atWork.resolve();
+      await finish.promise;
+      return { body: 'done' };
+    },
+  });
+  const slow = ask('/slow');
+  await atWork.promise;
+  const beginnings = ['', 'POST /hook HTTP/1.1\r\nHost: x\r\n', `${POST_HALF}0123`];
+  const crowd = Array.from({ length: 300 }, (_, at) => raw(beginnings[at % 3] ?? ''));
+  const isOpen = ({ socket }: (typeof crowd)[number]) =>
+    socket.connecting ? once(socket, 'connect') : undefined;
+  await Promise.all(crowd.map(isOpen));
+  for (let count = 0; count < 20; count += 1) {
+    expect((await ask('/hook', { method: 'POST', body: 'x' })).status).toBe(200);
+  }
+  // What is at work is never closed for others.
+  finish.resolve();
+  expect((await slow).text).toBe('done');
+  const late = crowd.filter((_, at) => at % 3 < 2);
+  for (const text of await Promise.all(late.map(({ read }) => read))) {
+    expect(text).toMatch(/^$|^HTTP\/1\.1 408 /);
+  }
+  for (const { socket } of crowd) socket.destroy();
 });
 
 test('a route that fails says nothing of why, and the next request is answered', async () => {

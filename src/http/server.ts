@@ -14,6 +14,7 @@ import {
   refuseForeign,
 } from './access.ts';
 import { readBody, type SetTimer } from './body.ts';
+import { createConnections } from './connections.ts';
 import { keepAddress, readAddress, readToken } from './files.ts';
 import { segmentsOf } from './path.ts';
 import { refuse, respond } from './respond.ts';
@@ -32,9 +33,11 @@ export type LoopbackOptions = {
 const HOST = '127.0.0.1';
 const BODY_MS = 10_000;
 const HANDLE_MS = 30_000;
-const HEADERS_MS = 10_000;
+const HEADERS_MS = 2_000;
+/** Node looks for requests that are late so often; every half minute by default. */
+const LATE_CHECK_MS = 500;
 const MAX_BODY_BYTES = 1_048_576;
-const MAX_CONNECTIONS = 64;
+const CONNECTION_LIMITS = { total: 256, perPeer: 128 };
 
 /**
  * Makes the server. It listens on 127.0.0.1 from the first route on, if it can where it did last, so that
@@ -46,13 +49,18 @@ export function createLoopback({ dataDir, setTimer, log }: LoopbackOptions): Loo
   let listening: Promise<string> | null = null;
   let address: string | null = null;
   const server = createServer(
-    { headersTimeout: HEADERS_MS, requestTimeout: HEADERS_MS + BODY_MS },
+    {
+      headersTimeout: HEADERS_MS,
+      requestTimeout: HEADERS_MS + BODY_MS,
+      connectionsCheckingInterval: LATE_CHECK_MS,
+    },
     (request, response) => {
       // A connection that breaks off has no client left to answer.
       answer(request, response).catch(() => response.destroy());
     },
   );
-  server.maxConnections = MAX_CONNECTIONS;
+  const connections = createConnections(CONNECTION_LIMITS);
+  server.on('connection', connections.open);
 
   async function listen(): Promise<string> {
     const token = readToken(dataDir);
@@ -108,6 +116,8 @@ export function createLoopback({ dataDir, setTimer, log }: LoopbackOptions): Loo
     const { method, path, maxBytes = MAX_BODY_BYTES, access } = route;
     const body = await readBody(request, { maxBytes, timeoutMs: BODY_MS, setTimer });
     if (body.kind === 'refused') return await refuse(response, body.status, BODY[body.status]);
+    connections.work(request.socket);
+    response.once('close', () => connections.rest(request.socket));
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     const headers = withoutSecrets(request.headers, access !== undefined && access !== 'token');
