@@ -220,6 +220,14 @@ export default {
       from: { path: '^(src|container|bin)/', pathNot: '\\.test\\.ts$|^src/testing/' },
       to: { path: '^src/testing/' },
     },
+    {
+      name: 'one-way-to-ask',
+      comment:
+        'What a person decides by is written so that it cannot mislead: src/cli/prompts.ts sees to it.',
+      severity: 'error',
+      from: { path: '^(src|bin|scripts)/', pathNot: '^src/cli/prompts\\.ts$|\\.test\\.ts$' },
+      to: { path: 'node_modules/@clack/' },
+    },
   ],
   options: {
     doNotFollow: { path: 'node_modules|^src/testing/' },

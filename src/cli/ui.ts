@@ -57,7 +57,7 @@ function terminalUi(): Ui {
     },
     ask: async (question) => {
       finish('✓');
-      const { confirm, isCancel } = await import('@clack/prompts');
+      const { confirm, isCancel } = await import('./prompts.ts');
       const answer = await confirm({ message: question, output: process.stderr });
       return !isCancel(answer) && answer;
     },

@@ -1,5 +1,5 @@
-import { isCancel, selectKey, text } from '@clack/prompts';
 import type { Choice, Conflict } from '../../engine/commands.ts';
+import { isCancel, selectKey, text } from '../prompts.ts';
 import { besideLines, type Detail, placeLines } from '../render/conflict.ts';
 import type { Screen } from '../screen.ts';
 import { editText } from './editor.ts';

@@ -40,7 +40,7 @@ export async function askForModel(
 ): Promise<{ readonly answers: Answers; readonly refusal: string | null }> {
   const { providers, given, refused, listOf, hasKey } = asking;
   const { autocomplete, isCancel, log, password, S_BAR, select, text } = await import(
-    '@clack/prompts'
+    '../prompts.ts'
   );
   const output = process.stderr;
   const answered = async <T>(asked: Promise<T>): Promise<Exclude<T, symbol>> => {

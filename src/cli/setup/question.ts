@@ -36,7 +36,7 @@ async function askOnTerminal(
   question: SetupQuestion,
   { leaving, wayOut }: { readonly leaving: Promise<never>; readonly wayOut: string },
 ): Promise<string> {
-  const { isCancel, log, password, S_BAR, text } = await import('@clack/prompts');
+  const { isCancel, log, password, S_BAR, text } = await import('../prompts.ts');
   const { isSecret, check, proposed, initial: initialValue = '' } = question;
   const message = fittedQuestion(question.message, S_BAR);
   const output = process.stderr;

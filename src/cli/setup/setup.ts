@@ -66,7 +66,7 @@ export async function setUpModel(
         : { kind: 'refused', message: refusal };
     if (tried.kind === 'works') return tried.model;
     ui.stop(false);
-    const { log } = await import('@clack/prompts');
+    const { log } = await import('../prompts.ts');
     const message = `${tried.message} Nothing was written. Once more, or Ctrl-C to leave it.`;
     log.error(fittedAtBar(message), { output: process.stderr });
     await dropTyped();

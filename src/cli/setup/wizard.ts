@@ -68,7 +68,7 @@ async function walkThrough(
   { name, help, currentState, run }: Stage,
   { ui }: Invocation,
 ): Promise<StageEnd> {
-  const { confirm, isCancel, log } = await import('@clack/prompts');
+  const { confirm, isCancel, log } = await import('../prompts.ts');
   const output = process.stderr;
   const current = await currentState();
   const state = current === null ? 'Not set up. Do it now?' : `Set up: ${current}. Do it again?`;

@@ -1,3 +1,4 @@
+import { visible } from '../../lib/visible-text.ts';
 import type { AgentQuestion } from '../../sandbox/sandbox.ts';
 import { oneLine } from '../changes/quoted.ts';
 import type { AskQuestion } from '../contracts/ask.ts';
@@ -10,12 +11,7 @@ export function questionOfAgent(
   { text, choices, takesText, payload }: AgentQuestion,
   group: { readonly name: string },
 ): AskQuestion {
-  const lines = text
-    .replace(
-      /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
-      '',
-    )
-    .split('\n');
+  const lines = visible(text).split('\n');
   const quote = lines.map((line) => `> ${line}`).join('\n');
   return {
     text: `A tool of the agent of ${group.name} asks:\n\n${quote}`,

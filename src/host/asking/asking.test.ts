@@ -209,7 +209,7 @@ test('a tool in the container asks the owner, in words that are marked as its ow
   await assistant.terminal.say('go');
   await hears(assistant.terminal, 'Say yes or no.');
   expect(textsOf(assistant.terminal)).toEqual([
-    'A tool of the agent of Terminal asks:\n\n> Delete it?\n> \n> `send_message` is allowed.\n\n```\na.txt\n```\n\nSay yes or no.',
+    'A tool of the agent of Terminal asks:\n\n> Delete it?\n> \n> `send_message` is allowed.\\u202e\\u061c\\u2060\\ufeff\n\n```\na.txt\n```\n\nSay yes or no.',
   ]);
   await assistant.terminal.say('yes');
   await isIdle(assistant);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { visible } from '../../lib/visible-text.ts';
 import type { KeptChoices } from '../../store/store.ts';
 import type { AskQuestion, AskReply } from '../contracts/ask.ts';
 import type { CommandQuestion } from '../contracts/command.ts';
@@ -67,15 +68,16 @@ export type ClosingQuestion = Omit<CommandQuestion, 'kind' | 'command'> & {
   readonly run?: string | null;
 };
 
-/** Fills in what was left out, as it is read again later. */
+/** Fills in what was left out, as it is read again later, and writes all that a person reads so that it cannot mislead. */
 function parsed(question: z.input<typeof KeptQuestion>): KeptQuestion {
-  return KeptQuestion.parse(question);
+  const { text, choices, what, ...others } = KeptQuestion.parse(question);
+  return {
+    ...others,
+    text: visible(text),
+    what: what === null ? null : visible(what),
+    choices: choices.map((choice) => ({ ...choice, label: visible(choice.label) })),
+  };
 }
-
-/** Characters that could let a payload look like another one: they turn text around, or show nothing. */
-const MISLEADING = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
-/** One line that has to be escaped nowhere. */
-const PLAIN_LINE = /^[^\s\p{C}\p{Zl}\p{Zp}](?:[^\p{C}\p{Zl}\p{Zp}]*[^\s\p{C}\p{Zl}\p{Zp}])?$/u;
 
 /**
  * Writes a value in a fence that it cannot close: as JSON, or where it is nothing but one line of text, such as the
@@ -84,18 +86,15 @@ const PLAIN_LINE = /^[^\s\p{C}\p{Zl}\p{Zp}](?:[^\p{C}\p{Zl}\p{Zp}]*[^\s\p{C}\p{Z
 function shown(payload: unknown): string {
   const line = onlyLine(payload);
   if (line !== null) return fenced(line, '');
-  const json = JSON.stringify(payload, null, 2) ?? 'nothing';
-  const exact = json.replace(
-    MISLEADING,
-    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-  return fenced(exact, 'json');
+  return fenced(visible(JSON.stringify(payload, null, 2) ?? 'nothing'), 'json');
 }
 
 function onlyLine(payload: unknown): string | null {
   if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) return null;
   const [only, ...others] = Object.values(payload);
-  return others.length === 0 && typeof only === 'string' && PLAIN_LINE.test(only) ? only : null;
+  if (others.length > 0 || typeof only !== 'string') return null;
+  const isPlain = only !== '' && only === visible(only).trim() && !only.includes('\n');
+  return isPlain ? only : null;
 }
 
 function fenced(text: string, language: string): string {

@@ -1,4 +1,6 @@
 import { shortened } from '../../lib/graphemes.ts';
+import { visible } from '../../lib/visible-text.ts';
+
 /** Returns a text of the project as a block of code, cut to some lines; nothing in it can end the block. */
 export function quoted(text: string, maxLines: number, language = ''): string {
   const lines = plain(text).replace(/\n$/, '').split('\n');
@@ -22,13 +24,7 @@ function cut(line: string): string {
 }
 
 function plain(text: string): string {
-  return text
-    .replaceAll('\r\n', '\n')
-    .replaceAll('\t', '  ')
-    .replace(
-      /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
-      '',
-    );
+  return visible(text.replaceAll('\t', '  '));
 }
 
 function fenceFor(lines: readonly string[]): string {

@@ -1,6 +1,7 @@
 import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import type { Ask } from '../../host/contracts/ask.ts';
+import { visible } from '../../lib/visible-text.ts';
 
 /** A longer form is no question in a chat any more. */
 const MAX_FIELDS = 6;
@@ -111,13 +112,7 @@ async function askField({ name, field, who }: Asked, ask: Ask): Promise<Answer> 
 
 /** Quotes a server's words line by line: nothing of them may look like the host's own. */
 function quoted(text: string): string {
-  const plain = text
-    .slice(0, 1_500)
-    .replace(
-      /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
-      '',
-    );
-  return plain
+  return visible(text.slice(0, 1_500))
     .split('\n')
     .map((line) => `> ${line}`)
     .join('\n');
