@@ -1,3 +1,4 @@
+import { jsonWithin, USUAL_BOUNDS } from '../lib/bounded-json.ts';
 import {
   connectionFailure,
   httpFailure,
@@ -15,6 +16,7 @@ import { modelHeaders, modelUrl } from './upstream-request.ts';
 const TIMEOUT_MS = 60_000;
 /** Far more than a model says at once. */
 const MAX_ANSWER_BYTES = 8_388_608;
+const ANSWER_BOUNDS = { ...USUAL_BOUNDS, maxBytes: MAX_ANSWER_BYTES };
 
 export type CompletionResult =
   | { readonly ok: true }
@@ -93,7 +95,7 @@ export async function completeText(
   if (missing !== null) return { ok: false, message: missing.message };
   const asked = await send(model, model.protocol.question(prompt), limits);
   if ('code' in asked) return { ok: false, message: asked.message };
-  const text = model.protocol.textIn(parseJson(asked.body));
+  const text = model.protocol.textIn(jsonWithin(asked.body, ANSWER_BOUNDS));
   return text === null ? { ok: false, message: notAModel(model).message } : { ok: true, text };
 }
 
@@ -101,7 +103,7 @@ async function ask(model: Model, limits: Limits): Promise<ModelFailure | null> {
   const asked = await send(model, model.protocol.probe, limits);
   if ('code' in asked) return asked;
   // Many servers answer any request with a friendly page and status 200.
-  return model.protocol.isAnswer(parseJson(asked.body)) ? null : notAModel(model);
+  return model.protocol.isAnswer(jsonWithin(asked.body, ANSWER_BOUNDS)) ? null : notAModel(model);
 }
 
 type Limits = {
@@ -146,13 +148,4 @@ async function send(
 /** fetch wraps what the connection said. */
 function causeOf(error: unknown): unknown {
   return error instanceof Error && error.cause !== undefined ? error.cause : error;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Not JSON is not a completion either.
-    return null;
-  }
 }

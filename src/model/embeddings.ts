@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { readJson } from '../lib/bounded-json.ts';
+import { list } from '../lib/bounded-schema.ts';
 import type { Embed, Embedded } from '../lib/embed.ts';
 import type { Environment } from '../lib/settings.ts';
 import { connectionFailure, httpFailure, timeoutFailure, withoutKey } from './failure.ts';
@@ -13,12 +15,14 @@ const MAX_DIMENSIONS = 16_384;
 /** The most bytes of an answer for each text, and in all: the longest vector, printed with indentation. */
 const MAX_BYTES_PER_TEXT = 1_048_576;
 const MAX_BYTES = 67_108_864;
+/** Enough for some hundred vectors of the usual length. */
+const MAX_VALUES = 1_000_000;
 
 /** Servers print what is no number as `null`. */
-const Numbers = z.array(z.number().nullable()).min(1);
+const Numbers = z.array(z.number().nullable()).min(1).max(MAX_DIMENSIONS);
 
 const Answer = z.object({
-  data: z.array(z.object({ index: z.int().nonnegative(), embedding: Numbers })),
+  data: list(z.object({ index: z.int().nonnegative(), embedding: Numbers }), 20_000),
   usage: z.object({ prompt_tokens: Count }).nullish().catch(null),
 });
 
@@ -84,7 +88,9 @@ export async function embedTexts(model: Model, request: EmbeddingRequest): Promi
       const { message } = httpFailure(model, answer.status, withoutKey(model, body));
       return { kind: 'failed', message, isRefused };
     }
-    return vectorsIn(body, model, texts);
+    const bounds = { maxBytes: MAX_BYTES, maxValues: MAX_VALUES, maxDepth: 8 };
+    const read = await readJson(Buffer.from(body), bounds);
+    return vectorsIn(read.kind === 'value' ? read.value : undefined, model, texts);
   } catch (error) {
     if (error instanceof Error && error.name === 'TimeoutError') {
       return failed(timeoutFailure(model, timeoutMs).message);
@@ -98,8 +104,8 @@ function urlOf({ server, protocol }: Model): URL {
   return server.url?.(PATH) ?? protocol.urlOf(server.baseUrl, PATH);
 }
 
-function vectorsIn(body: string, model: Model, texts: readonly string[]): CountedVectors {
-  const parsed = Answer.safeParse(parseJson(body));
+function vectorsIn(body: unknown, model: Model, texts: readonly string[]): CountedVectors {
+  const parsed = Answer.safeParse(body);
   if (!parsed.success) return failed(`${whereOf(model)} answered with no embeddings.`);
   const { data, usage } = parsed.data;
   const rows = data.toSorted((one, other) => one.index - other.index);
@@ -143,13 +149,4 @@ function whereOf({ server }: Model): string {
 
 function failed(message: string): Failed {
   return { kind: 'failed', message, isRefused: false };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The schema refuses it, as anything else that is none.
-    return null;
-  }
 }

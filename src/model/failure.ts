@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { jsonWithin } from '../lib/bounded-json.ts';
+import { text } from '../lib/bounded-schema.ts';
 import { causeInWords } from '../lib/cause.ts';
 import { shortened } from '../lib/graphemes.ts';
 import type { Model } from './model.ts';
@@ -19,14 +21,14 @@ export type FailureReason = 'key' | 'unknown-model' | 'down';
 /** As much of a model as tells where it is. */
 type OfServer = { readonly server: Pick<Model['server'], 'baseUrl'> };
 
-const Said = z.object({ message: z.string() }).transform(({ message }) => message);
-const InError = z.object({ error: z.union([Said, z.string()]) }).transform(({ error }) => error);
+const Said = z.object({ message: text() }).transform(({ message }) => message);
+const InError = z.object({ error: z.union([Said, text()]) }).transform(({ error }) => error);
 /** The forms in which servers word an error; Google puts it into a list. */
 const ErrorBody = z.union([
   InError,
   z.tuple([InError], z.unknown()).transform(([error]) => error),
   Said,
-  z.object({ detail: z.string() }).transform(({ detail }) => detail),
+  z.object({ detail: text() }).transform(({ detail }) => detail),
 ]);
 
 /** Returns the failure, in words for the owner, after the model's server refused a request. */
@@ -176,13 +178,9 @@ function errorCode(error: unknown): string {
 
 /** Returns the server's own words, as far as they fit a sentence. */
 function detailOf(body: string): string {
-  try {
-    const parsed = ErrorBody.safeParse(JSON.parse(body));
-    return parsed.success ? `: ${oneLine(parsed.data)}` : '';
-  } catch {
-    // Not JSON, so most likely a proxy's HTML page; the status says enough.
-    return '';
-  }
+  // What is not JSON is most likely a proxy's HTML page; the status says enough.
+  const parsed = ErrorBody.safeParse(jsonWithin(body));
+  return parsed.success ? `: ${oneLine(parsed.data)}` : '';
 }
 
 /** Text from outside, made fit for a sentence: one line of at most 300 characters without a last dot. */

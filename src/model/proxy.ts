@@ -44,7 +44,7 @@ export async function proxyModelCall(
   const given = await readBody(request);
   if (given === null) return refuse(response, 413, 'The request is longer than 20 MB.');
   const signal = AbortSignal.any([turn.signal, goneSignal(response)]);
-  const checked = checkCall(first, given);
+  const checked = await checkCall(first, given);
   if (typeof checked === 'string') return refuse(response, 400, checked);
   const call = { turn, timeoutMs, now, signal, path, checked, headers: request.headers };
   for (const [index, model] of run.models.entries()) {

@@ -1,16 +1,23 @@
 import { z } from 'zod';
+import { type JsonBounds, readJson } from '../lib/bounded-json.ts';
+import { dictionary, namesIn, text } from '../lib/bounded-schema.ts';
 import type { Model } from './model.ts';
 import type { TokenCounts } from './tokens.ts';
 
 /** Fields of a request that bound the cost of a call. */
 const Request = z.looseObject({
-  model: z.string(),
+  model: text(200),
   stream: z.boolean().nullish(),
-  stream_options: z.record(z.string(), z.unknown()).nullish(),
+  stream_options: dictionary(z.unknown()).nullish(),
   max_tokens: z.number().int().positive().nullish(),
   max_completion_tokens: z.number().int().positive().nullish(),
   n: z.number().int().positive().nullish(),
 });
+
+/** The longest conversation with its pictures. Each of its messages is a dozen values, each parameter of a tool some more. */
+const BOUNDS: JsonBounds = { maxBytes: 20 * 1_048_576, maxValues: 200_000, maxDepth: 100 };
+/** More fields than any protocol has. */
+const MOST_FIELDS = 100;
 
 /** The limit of an answer where the request sets none. */
 const DEFAULT_MAX_TOKENS = 32_000;
@@ -45,8 +52,14 @@ export type CheckedCall = {
  * @param model the first that was chosen for the turn, which the agent knows by name
  * @returns one sentence when it cannot go on
  */
-export function checkCall({ name, protocol }: Model, body: Buffer): CheckedCall | string {
-  const request = Request.safeParse(parseJson(body)).data;
+export async function checkCall(
+  { name, protocol }: Model,
+  body: Buffer,
+): Promise<CheckedCall | string> {
+  const read = await readJson(body, BOUNDS);
+  if (read.kind === 'refused') return `The request cannot be read. ${read.problem}`;
+  const isRequest = namesIn(read.value) <= MOST_FIELDS;
+  const request = isRequest ? Request.safeParse(read.value).data : undefined;
   if (request === undefined) return 'The request is not one that the model can read.';
   if (request.model !== name) return `Only the model ${name} can be called here.`;
   const problem = protocol.problemOf(request);
@@ -93,15 +106,6 @@ function wholeCharacters(json: string): string {
   return json.replace(/\\(?:ud[0-9a-f]{3}|.)/g, (sign) =>
     sign.startsWith('\\ud') ? '\ufffd' : sign,
   );
-}
-
-function parseJson(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString());
-  } catch {
-    // The schema refuses it, as anything else that is not an object.
-    return null;
-  }
 }
 
 function promptTokens(value: unknown): number {

@@ -1,3 +1,4 @@
+import { type JsonBounds, readJson } from '../../lib/bounded-json.ts';
 import { connectionFailure } from '../failure.ts';
 import type { ModelServer, ProviderContribution } from '../provider.ts';
 import { readText } from '../read-text.ts';
@@ -5,6 +6,7 @@ import type { ListedModel } from './listed-model.ts';
 
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 8_388_608;
+const LIST_BOUNDS: JsonBounds = { maxBytes: MAX_BYTES, maxValues: 200_000, maxDepth: 20 };
 
 /** The list of a provider's models as its server gave it, or a sentence about why there is none. */
 export type ModelList =
@@ -46,7 +48,9 @@ export async function askForList(
     }
     const text = await readText(answer, MAX_BYTES);
     if (text === null) return none(`The list of models of ${where} is longer than 8 MB.`);
-    const models = (provider.modelsIn ?? provider.protocol.modelsIn)(parseJson(text));
+    const list = await readJson(Buffer.from(text), LIST_BOUNDS);
+    if (list.kind === 'refused') return none(`${where} answered with no list of models.`);
+    const models = (provider.modelsIn ?? provider.protocol.modelsIn)(list.value);
     if (models === null) return none(`${where} answered with no list of models.`);
     if (models.length > 0) return { kind: 'listed', models };
     return none(`${where} lists no model that takes a conversation.`);
@@ -72,13 +76,4 @@ function refusal(where: string, status: number): NoList {
 
 function none(message: string): NoList {
   return { kind: 'none', message, isUnknown: false, isKeyRefused: false };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The reader of lists refuses it, as anything else that is none.
-    return null;
-  }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Price } from '../../config.ts';
+import { list } from '../../lib/bounded-schema.ts';
 
 /** A model as its server lists it; null for what the list does not tell. */
 export type ListedModel = {
@@ -16,6 +17,8 @@ export type ReadModels = (body: unknown) => readonly ListedModel[] | null;
 
 /** More than any server has; the rest is left out. */
 const MOST = 5_000;
+/** A list of more is none. */
+const MOST_LISTED = 20_000;
 const LONGEST_NAME = 200;
 
 /** No window is so small that an agent's prompt has no place in it: such a number is a mistake. */
@@ -39,8 +42,8 @@ const Entry = z.looseObject({
   max_tokens: Tokens,
 });
 const List = z.union([
-  z.array(z.unknown()),
-  z.object({ data: z.array(z.unknown()) }).transform(({ data }) => data),
+  list(z.unknown(), MOST_LISTED),
+  z.object({ data: list(z.unknown(), MOST_LISTED) }).transform(({ data }) => data),
 ]);
 
 /** An entry of a list as its server wrote it. */

@@ -1,7 +1,9 @@
+import { jsonWithin, USUAL_BOUNDS } from '../../lib/bounded-json.ts';
 import type { Protocol } from '../protocol.ts';
 import type { TokenCounts } from '../tokens.ts';
 
 const MAX_PENDING = 8_388_608;
+const EVENT_BOUNDS = { ...USUAL_BOUNDS, maxBytes: 3 * MAX_PENDING };
 const MAX_EVENT = 262_144;
 /** The length of a token, for estimates where the server reports no count. */
 const BYTES_PER_TOKEN = 4;
@@ -72,14 +74,9 @@ export function countUsage(isStream: boolean, countsIn: Protocol['countsIn']): U
 function readCounts(json: string, countsIn: Protocol['countsIn']): TokenCounts | null {
   // Most events are pieces of text: only those with a number are worth parsing.
   if (!/"\s*:\s*\d/.test(json)) return null;
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch {
-    // A cut or foreign line carries no counts; the agent reads the same bytes and will complain.
-    return null;
-  }
-  return countsIn(value);
+  // A cut or foreign line carries no counts; the agent reads the same bytes and will complain.
+  const value = jsonWithin(json, EVENT_BOUNDS);
+  return value === undefined ? null : countsIn(value);
 }
 
 /** The strings in which servers send what the model writes. */

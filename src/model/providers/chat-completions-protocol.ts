@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { dictionary, list, text } from '../../lib/bounded-schema.ts';
 import { problemBy } from '../allowed-requests.ts';
 import { createListReader } from '../catalog/listed-model.ts';
 import { fitChatCompletions } from '../fit/chat-completions.ts';
@@ -33,6 +34,9 @@ const NAMES = [
   'verbosity',
 ];
 
+/** Messages of the longest conversation, and parts of its longest message. */
+const MOST_PARTS = 20_000;
+
 const Encoded = z.string().startsWith('data:');
 
 const Part = z.discriminatedUnion('type', [
@@ -47,14 +51,17 @@ const Part = z.discriminatedUnion('type', [
 ]);
 
 const Plain = z.object({
-  messages: z.array(z.object({ content: z.union([z.string(), z.array(Part)]).nullish() })),
-  tools: z.array(z.object({ type: z.literal('function') })).nullish(),
+  messages: list(
+    z.object({ content: z.union([z.string(), list(Part, MOST_PARTS)]).nullish() }),
+    MOST_PARTS,
+  ),
+  tools: list(z.object({ type: z.literal('function') })).nullish(),
 });
 
-const StreamOptions = z.record(z.string(), z.unknown()).catch({});
+const StreamOptions = dictionary(z.unknown()).catch({});
 
 const Answer = z.object({
-  choices: z.tuple([z.object({ message: z.object({ content: z.string() }) })], z.unknown()),
+  choices: z.tuple([z.object({ message: z.object({ content: text() }) })], z.unknown()),
 });
 
 const Counts = z.object({

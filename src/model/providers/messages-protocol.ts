@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { list, text } from '../../lib/bounded-schema.ts';
 import { problemBy } from '../allowed-requests.ts';
 import { createListReader } from '../catalog/listed-model.ts';
 import { withCacheMarks } from '../fit/cache-marks.ts';
@@ -37,7 +38,10 @@ const NAMES = [
 const cache_control = z.object({ ttl: z.literal('5m').nullish() }).nullish();
 
 const plain = <T extends string>(type: T) => z.object({ type: z.literal(type), cache_control });
-const textOr = (blocks: z.ZodType) => z.union([z.string(), z.array(blocks)]).nullish();
+/** Messages of the longest conversation, and blocks of its longest message. */
+const MOST_BLOCKS = 20_000;
+
+const textOr = (blocks: z.ZodType) => z.union([z.string(), list(blocks, MOST_BLOCKS)]).nullish();
 
 const Source = z.discriminatedUnion('type', [
   z.object({ type: z.literal('base64') }),
@@ -72,8 +76,8 @@ const Block: z.ZodType = z.discriminatedUnion('type', [
 
 const Plain = z.object({
   system: textOr(Block),
-  messages: z.array(z.object({ content: textOr(Block) })),
-  tools: z.array(z.object({ type: z.literal('custom').nullish(), cache_control })).nullish(),
+  messages: list(z.object({ content: textOr(Block) }), MOST_BLOCKS),
+  tools: list(z.object({ type: z.literal('custom').nullish(), cache_control })).nullish(),
 });
 
 /** Beta features that change neither the price of a call nor its destination. */
@@ -85,7 +89,7 @@ const BETAS = [
 ];
 
 const Answer = z.object({
-  content: z.array(z.looseObject({ type: z.string(), text: z.string().optional() })),
+  content: list(z.looseObject({ type: text(100), text: text().optional() })),
 });
 
 const Counts = z.object({

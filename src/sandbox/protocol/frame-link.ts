@@ -1,9 +1,13 @@
 import type { Duplex } from 'node:stream';
 import type { z } from 'zod';
+import { type JsonBounds, readJsonHere } from '../../lib/bounded-json.ts';
 import { MAX_FRAME_BYTES } from './protocol.ts';
 
 /** The most that the other side may leave unread: enough for everything that a turn says at once. */
 const MAX_UNREAD_BYTES = 8 * MAX_FRAME_BYTES;
+
+/** More values than any input or result of a tool has; counted before anything is made of a line. */
+const FRAME_BOUNDS: JsonBounds = { maxBytes: MAX_FRAME_BYTES, maxValues: 100_000, maxDepth: 100 };
 
 export type FrameLinkParts<Incoming> = {
   readonly stream: Duplex;
@@ -92,14 +96,11 @@ function lineSplitter(): (chunk: Buffer) => (Buffer | null)[] {
   };
 }
 
-function parseFrame<T>(line: Buffer, schema: z.ZodType<T>): T | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(line.toString());
-  } catch {
-    // Not JSON and not a frame are the same to the caller, who is told by null.
-    return null;
-  }
-  const parsed = schema.safeParse(value);
+/** Reads one line as a frame; null for what is none. */
+export function parseFrame<T>(line: Buffer, schema: z.ZodType<T>): T | null {
+  const read = readJsonHere(line, FRAME_BOUNDS);
+  // Not JSON and not a frame are the same to the caller, who is told by null.
+  if (read.kind === 'refused') return null;
+  const parsed = schema.safeParse(read.value);
   return parsed.success ? parsed.data : null;
 }
