@@ -11,6 +11,9 @@ const only = (name, from, allowed, comment) => ({
 /** Result schemas: data, which programs beside the engine may read as well. */
 const CONTRACT = '^src/engine/contract/';
 
+/** Imports Node's built-ins alone, and knows whether claw wrote something in this folder. */
+const RECOVER = '^src/engine/transaction/recover\\.js$';
+
 const ENGINE_LEAVES = '^src/engine/(errors|tree|digest|conflict|interrupted)\\.ts$';
 
 /** Files that every room of the assistant may import: settings, and those that need nothing but Node itself. */
@@ -70,7 +73,7 @@ export default {
     only(
       'cache',
       '^src/engine/cache/',
-      `^src/engine/(cache|state|package|merge)/|${ENGINE_LEAVES}`,
+      `^src/engine/(cache|state|package|merge)/|${RECOVER}|${ENGINE_LEAVES}`,
       'cache keeps what was computed, and computes nothing.',
     ),
     only(
@@ -94,7 +97,7 @@ export default {
     only(
       'pending',
       '^src/engine/pending/',
-      `^src/engine/(pending|compose|package|state|merge)/|${ENGINE_LEAVES}`,
+      `^src/engine/(pending|compose|package|state|merge)/|${RECOVER}|${ENGINE_LEAVES}`,
       'pending keeps an operation that waits, and runs none.',
     ),
     only(

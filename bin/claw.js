@@ -49,7 +49,7 @@ async function finishInterrupted() {
  */
 function decisionOf(args) {
   if (!args.includes('recover') || args.some((arg) => arg.startsWith('--cwd'))) return null;
-  const known = /** @type {const} */ (['keep-mine', 'roll-forward', 'roll-back']);
+  const known = /** @type {const} */ (['keep-mine', 'roll-forward', 'roll-back', 'adopt']);
   return known.find((name) => args.includes(`--${name}`)) ?? null;
 }
 

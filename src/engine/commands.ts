@@ -9,6 +9,7 @@ import type { EngineContext } from './operation/context.ts';
 import { needsDecision, runExclusive, runReadOnly } from './operation/session.ts';
 import type { UpdateOptions } from './operation/update-options.ts';
 import type { ReleaseRequest } from './state/release.ts';
+import type { Decision } from './transaction/journal.ts';
 import { withLock } from './transaction/lock.ts';
 import { recover as recoverTree } from './transaction/recover.js';
 
@@ -380,12 +381,16 @@ export async function abort(context: EngineContext): Promise<VerbResult<'abort'>
  */
 export async function recover(
   context: EngineContext,
-  decision: 'keep-mine' | 'roll-forward' | 'roll-back' | null,
+  decision: Decision | null,
 ): Promise<VerbResult<'recover'>> {
+  const { adoptPending } = await import('./pending/pending.ts');
   return await withLock(context.root, { verb: 'recover' }, () => {
     const recovery = recoverTree(context.root, decision, { isLocked: true });
     if (recovery.outcome === 'needs-decision') throw needsDecision(recovery);
+    const isAdopted = decision === 'adopt' && adoptPending(context.root);
     const data = { outcome: recovery.outcome, verb: recovery.verb, kept: recovery.kept };
-    return resultOf('recover', recovery.outcome === 'nothing' ? 'nothing' : 'done', { data });
+    return resultOf('recover', recovery.outcome === 'nothing' && !isAdopted ? 'nothing' : 'done', {
+      data,
+    });
   });
 }

@@ -11,9 +11,12 @@ import type { Log } from './log/log.ts';
 export function finishInterrupted(projectDir: string, log: Log): string | null {
   try {
     if (!hasPending(projectDir)) return null;
-    const { outcome, verb, kept } = recover(projectDir);
+    const { outcome, verb, kept, reason } = recover(projectDir);
     log.info('a claw command was interrupted', { outcome, verb, kept });
     if (outcome !== 'needs-decision') return null;
+    if (reason === 'foreign') {
+      return 'An interrupted command was not begun in this folder, so it was not finished: `npx claw status` says what to do.';
+    }
     const files = kept.length === 0 ? '' : ` (${kept.join(', ')})`;
     return `An interrupted command met edits of yours${files}: decide with \`npx claw recover\`.`;
   } catch (error) {

@@ -270,14 +270,17 @@ export const engineVerbs: Verbs = {
         new Option('--keep-mine', 'keep your edits where it met them').conflicts([
           'rollForward',
           'rollBack',
+          'adopt',
         ]),
       )
       .addOption(
-        new Option('--roll-forward', 'finish it over your edits, which are kept beside').conflicts(
+        new Option('--roll-forward', 'finish it over your edits, which are kept beside').conflicts([
           'rollBack',
-        ),
+          'adopt',
+        ]),
       )
-      .option('--roll-back', 'take it back')
+      .addOption(new Option('--roll-back', 'take it back').conflicts('adopt'))
+      .option('--adopt', 'trust what claw wrote before you moved, copied or restored this folder')
       .action((options: Record<string, boolean>) =>
         runChanging(run, 'recover', (invocation) =>
           engine.recover(createContext(invocation), decisionOf(options)),
@@ -288,5 +291,6 @@ export const engineVerbs: Verbs = {
 function decisionOf(options: Readonly<Record<string, boolean>>) {
   if (options['keepMine']) return 'keep-mine';
   if (options['rollForward']) return 'roll-forward';
+  if (options['adopt']) return 'adopt';
   return options['rollBack'] ? 'roll-back' : null;
 }

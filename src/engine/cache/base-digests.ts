@@ -11,7 +11,7 @@ import { ClawError } from '../errors.ts';
 import { BASE, keptPath, listKept, readFolder } from '../state/claw-folder.ts';
 import type { State } from '../state/state-file.ts';
 import type { TreeFile } from '../tree.ts';
-import { CHECKSUM, readCache, writeCache } from './cache-file.ts';
+import { ANY_ENGINE, readCache, writeCache } from './cache-file.ts';
 import { StatCache } from './stat-cache.ts';
 
 const CACHE = 'base';
@@ -48,7 +48,7 @@ export function statBase(root: string, core: State['core'], now: () => Date): Tr
 
 /** Keeps the digests for the next command. Losing them only costs time. */
 export function saveBaseDigests(root: string, digests: TreeDigests): void {
-  writeCache(root, CACHE, [...digests.files], CHECKSUM);
+  writeCache(root, CACHE, [...digests.files], ANY_ENGINE);
 }
 
 /**
@@ -73,6 +73,6 @@ export function readBase(
 }
 
 function readKept(root: string): TreeDigests | null {
-  const kept = readCache(root, CACHE, CHECKSUM);
+  const kept = readCache(root, CACHE, ANY_ENGINE);
   return Array.isArray(kept) ? digestFiles(kept as (readonly [string, FileDigest])[]) : null;
 }

@@ -1,14 +1,14 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { digestBytes } from '../digest.ts';
+import { isSealed, sealOf } from '../transaction/recover.js';
 import { engineStamp } from './engine-stamp.ts';
 
 const FOLDER = '.claw/cache';
-/** Makes the first line of a file: what follows only counts where it is the same again. */
-type Seal = (root: string, name: string, content: string) => string;
+/** Returns what a seal is about: what follows it only counts where that is the same again. */
+type Subject = (root: string, name: string) => string;
 
-/** Finds a file that was torn or damaged; for content that says by itself what it is about. */
-export const CHECKSUM: Seal = (_root, _name, content) => digestBytes(content);
+/** For content that says by itself what it is about, so that another engine may use it. */
+export const ANY_ENGINE: Subject = (_root, name) => `cache ${name}`;
 
 /**
  * Reads what an earlier command kept in `.claw/cache/`. Null where there is none, or it cannot be trusted:
@@ -17,35 +17,48 @@ export const CHECKSUM: Seal = (_root, _name, content) => digestBytes(content);
  * A clone or an archive could carry a foreign cache, so a cache only counts in the very folder it was written
  * into.
  *
- * @param seal a weaker one, for content that is checked where it is used
+ * @param subject another one than this folder and engine
  */
-export function readCache(root: string, name: string, seal: Seal = sealOf): unknown {
+export function readCache(root: string, name: string, subject: Subject = thisEngine): unknown {
   try {
     const text = fs.readFileSync(join(root, FOLDER, `${name}.json`), 'utf8');
     const end = text.indexOf('\n');
     const content = text.slice(end + 1);
-    return text.slice(0, end) === seal(root, name, content) ? JSON.parse(content) : null;
+    const seal = text.slice(0, Math.max(end, 0));
+    return isSealed(root, subject(root, name), content, seal) ? JSON.parse(content) : null;
   } catch {
     return null; // Absent, or no JSON: it is computed again.
   }
 }
 
 /** Keeps something for the next command. Losing it only costs time. */
-export function writeCache(root: string, name: string, value: unknown, seal: Seal = sealOf): void {
+export function writeCache(
+  root: string,
+  name: string,
+  value: unknown,
+  subject: Subject = thisEngine,
+): void {
   const path = join(root, FOLDER, `${name}.json`);
   const draft = `${path}.${process.pid}`;
   try {
     // Writes nothing where the engine has no folder yet: asking for a plan leaves no trace.
-    if (!fs.existsSync(join(root, FOLDER))) fs.mkdirSync(join(root, FOLDER));
+    if (!fs.existsSync(join(root, FOLDER))) {
+      fs.mkdirSync(join(root, FOLDER));
+      fs.writeFileSync(join(root, FOLDER, '.gitignore'), '*\n');
+    }
     const content = JSON.stringify(value);
-    fs.writeFileSync(draft, `${seal(root, name, content)}\n${content}`);
+    // Verbs that only look write caches as well, and make no secret in the owner's home.
+    const seal = sealOf(root, subject(root, name), content, { makesSecret: false });
+    if (seal === null) return;
+    fs.rmSync(draft, { force: true });
+    fs.writeFileSync(draft, `${seal}\n${content}`, { flag: 'wx' });
     fs.renameSync(draft, path);
   } catch {
     // A cache that cannot be written (read-only, full) is simply not there next time.
   }
 }
 
-function sealOf(root: string, name: string, content: string): string {
+function thisEngine(root: string, name: string): string {
   const { ino, birthtimeNs } = fs.lstatSync(join(root, FOLDER), { bigint: true });
-  return digestBytes([name, ino, birthtimeNs, engineStamp(), content].join('\0'));
+  return ['cache', name, ino, birthtimeNs, engineStamp()].join(' ');
 }

@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import { digestFile, type FileDigest } from '../digest.ts';
 import { lstat } from '../package/lstat.ts';
 import { treeReader } from '../state/disk.ts';
-import { CHECKSUM, readCache, writeCache } from './cache-file.ts';
+import { ANY_ENGINE, readCache, writeCache } from './cache-file.ts';
 
 /** The subject of a cache: files of the project, or the kept core. */
 export type StatSubject = 'stat' | 'core-stat';
@@ -38,7 +38,7 @@ export class StatCache {
     this.#subject = subject;
     this.#now = now;
     this.#read = treeReader(root);
-    const known = readCache(root, subject, CHECKSUM);
+    const known = readCache(root, subject, ANY_ENGINE);
     this.#entries = new Map(Array.isArray(known) ? (known as (readonly [string, Entry])[]) : []);
   }
 
@@ -66,7 +66,7 @@ export class StatCache {
   /** Keeps what was learnt for the next command. Losing it only costs time. */
   save(): void {
     if (!this.#isChanged && this.#fresh.size === this.#entries.size) return;
-    writeCache(this.#root, this.#subject, [...this.#fresh], CHECKSUM);
+    writeCache(this.#root, this.#subject, [...this.#fresh], ANY_ENGINE);
   }
 }
 

@@ -1,12 +1,12 @@
 import type { VerbResult } from '../contract/result.ts';
 import { ClawError } from '../errors.ts';
 import { throwIfInterrupted } from '../interrupted.ts';
-import { readPending, restorePending } from '../pending/pending.ts';
+import { isPendingForeign, readPending, restorePending } from '../pending/pending.ts';
 import { sweepViews } from '../proof/view.ts';
 import { stateDigest } from '../state/state-file.ts';
 import type { Recovery } from '../transaction/journal.ts';
-import { withLock } from '../transaction/lock.ts';
-import { hasPending, liveHolder, recover } from '../transaction/recover.js';
+import { linkRefused, withLock } from '../transaction/lock.ts';
+import { hasPending, linkInOwnFolder, liveHolder, recover } from '../transaction/recover.js';
 import type { EngineContext } from './context.ts';
 
 /**
@@ -49,12 +49,14 @@ export async function runReadOnly<T extends Pick<VerbResult, 'warnings'>>(
   context: EngineContext,
   work: () => Promise<T>,
 ): Promise<T> {
+  const link = linkInOwnFolder(context.root);
+  if (link !== null) throw linkRefused(link);
   const notes = hasPending(context.root) ? recoverFirst(context, false) : [];
   for (let attempt = 1; ; attempt += 1) {
     const before = stateDigest(context.root);
     const result = await work();
     if (stateDigest(context.root) === before || attempt === 3) {
-      const running = runningCommand(context.root);
+      const running = [...runningCommand(context.root), ...foreignOperation(context.root)];
       return { ...result, warnings: [...notes, ...running, ...result.warnings] };
     }
   }
@@ -79,6 +81,11 @@ const FREE_VERBS = ['continue', 'resolve', 'abort', 'resolutions'];
 async function refuseWaiting(root: string, verb: string): Promise<void> {
   if (FREE_VERBS.includes(verb)) return;
   const pending = readPending(root);
+  if (pending === null && isPendingForeign(root)) {
+    const { hasDecisions } = await import('../pending/waiting.ts');
+    if (hasDecisions(root)) throw new ClawError('OPERATION_PENDING', FOREIGN_OPERATION);
+    return;
+  }
   // It takes back what is installed, whatever waits: but not a second time.
   if (pending === null || (verb === 'undo' && pending.verb !== verb)) return;
   // Loaded where something waits: it knows how conflicts are laid out.
@@ -93,6 +100,14 @@ async function refuseWaiting(root: string, verb: string): Promise<void> {
   );
 }
 
+const FOREIGN_OPERATION =
+  '.claw/pending has an operation that claw did not begin in this folder, so it is not carried out. ' +
+  'claw abort forgets it. If the folder is your own, moved or copied, claw recover --adopt makes it count.';
+
+function foreignOperation(root: string): readonly string[] {
+  return isPendingForeign(root) ? [FOREIGN_OPERATION] : [];
+}
+
 function runningCommand(root: string): readonly string[] {
   const holder = liveHolder(root);
   if (holder === null || holder.pid === process.pid) return [];
@@ -103,15 +118,33 @@ function runningCommand(root: string): readonly string[] {
 function recoverFirst(context: EngineContext, isLocked: boolean): readonly string[] {
   const recovery = recover(context.root, null, { isLocked, timeoutMs: 0 });
   if (recovery.outcome === 'nothing') return [];
-  if (recovery.outcome === 'needs-decision') throw needsDecision(recovery);
+  if (recovery.outcome === 'needs-decision') {
+    // A verb that only looks goes on: nothing of a foreign journal was carried out, so there is nothing half done.
+    if (recovery.reason === 'foreign' && !isLocked) return [needsDecision(recovery).message];
+    throw needsDecision(recovery);
+  }
   // The holder of the lock finishes it, and the caller reports the holder.
   if (recovery.outcome === 'locked') return [];
   const way = recovery.outcome === 'rolled-forward' ? 'finished' : 'taken back';
   return [`An interrupted command was ${way} first.`];
 }
 
+/** What to do about a journal that was not written here. */
+export const FOREIGN_ADVICE =
+  'If the folder came from somebody else, run claw recover --keep-mine: it sets the journal aside and changes ' +
+  'no file. If the folder is your own and was moved, copied or restored, or the command ran as another user or ' +
+  'by an older claw, run claw recover --adopt: it finishes the command.';
+
 /** Makes the error that stops every verb until the owner has decided. */
-export function needsDecision({ kept, reason }: Recovery): ClawError {
+export function needsDecision({ id, kept, reason }: Recovery): ClawError {
+  if (reason === 'foreign') {
+    return new ClawError(
+      'RECOVERY_NEEDS_DECISION',
+      `.claw/tx/${id} is the journal of an interrupted command that claw did not write in this folder, on this ` +
+        `machine. Nothing of it was carried out. ${FOREIGN_ADVICE}`,
+      { path: `.claw/tx/${id}`, data: { kept, reason } },
+    );
+  }
   const why = {
     edited: `met your own edits in ${kept.join(', ')}`,
     'state-changed': 'was made for another .claw/state.yaml than the one here (another branch?)',

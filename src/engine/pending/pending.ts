@@ -1,11 +1,14 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
+import { isSealed, sealOf } from '../transaction/recover.js';
 
 export const PENDING = '.claw/pending';
 /** Beside the texts of the project's own files, so under a name that none of them is likely to have. */
 export const OPERATION = '.claw-operation.yaml';
+/** Beside it: shows that claw wrote it in this folder. What waits may hold the owner's consent. */
+const SEAL = '.claw-operation.seal';
 
 const Schema = z.object({
   verb: z.string(),
@@ -27,12 +30,41 @@ const Schema = z.object({
 /** An operation that waits for decisions; bound to the digest of `state.yaml` that it was planned on. */
 export type Pending = Readonly<z.output<typeof Schema>>;
 
-/** Returns the operation that waits, or null. An unreadable one counts as none: it can be planned again. */
+/**
+ * Returns the operation that waits, or null. An unreadable one counts as none: it can be planned again. One that
+ * was not begun in this folder counts as none, too.
+ */
 export function readPending(root: string): Pending | null {
   const path = join(root, PENDING, OPERATION);
   if (!existsSync(path)) return null;
-  const parsed = Schema.safeParse(contentOf(readFileSync(path, 'utf8')));
+  const text = readFileSync(path, 'utf8');
+  if (!isSealed(root, 'pending', text, sealAt(root))) return null;
+  const parsed = Schema.safeParse(contentOf(text));
   return parsed.success ? parsed.data : null;
+}
+
+/** Tells whether an operation waits that claw did not begin in this folder, on this machine. */
+export function isPendingForeign(root: string): boolean {
+  const path = join(root, PENDING, OPERATION);
+  return existsSync(path) && !isSealed(root, 'pending', readFileSync(path, 'utf8'), sealAt(root));
+}
+
+/** Makes the operation count that waits in a folder, as the owner says that it is theirs. @returns whether it did not */
+export function adoptPending(root: string): boolean {
+  if (!isPendingForeign(root)) return false;
+  sealPending(root, join(root, PENDING));
+  return true;
+}
+
+/** Seals the operation in a folder that is, or becomes, `.claw/pending/` of a project. */
+export function sealPending(root: string, folder: string): void {
+  const text = readFileSync(join(folder, OPERATION), 'utf8');
+  writeFileSync(join(folder, SEAL), sealOf(root, 'pending', text) ?? '');
+}
+
+function sealAt(root: string): string {
+  const path = join(root, PENDING, SEAL);
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
 }
 
 /** Reads the JSON that is written here, in a fraction of the time that YAML takes; older engines wrote YAML. */

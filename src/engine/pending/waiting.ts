@@ -14,7 +14,7 @@ import type { Digest } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import { stateDigest } from '../state/state-file.ts';
 import { layOutConflict, markedText } from './files.ts';
-import { OPERATION, PENDING, type Pending, readPending } from './pending.ts';
+import { OPERATION, PENDING, type Pending, readPending, sealPending } from './pending.ts';
 import { readConflicts, readDecisions, writeConflicts, writeDecisions } from './store.ts';
 
 /** The data for planning a blocked operation again. */
@@ -72,6 +72,7 @@ export function writePending(
   }));
   const text = JSON.stringify({ ...operation, conflicts: described }, null, 2);
   writeFileSync(join(draft, OPERATION), `${text}\n`);
+  sealPending(root, draft);
   writeConflicts(draft, conflicts);
   keepEdited(folder, draft, conflicts);
   writeDecisions(draft, decisions);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ClawError } from '../errors.ts';
 import type { TreeFile } from '../tree.ts';
-import { runGit } from './git.ts';
+import { OWN_SETTINGS, runGit } from './git.ts';
 
 // A patch id has to come out the same whatever the settings of the machine say.
 const DIFF = [
@@ -125,7 +125,7 @@ async function patchIds(
   root: string,
   args: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  const source = spawn('git', ['-c', 'core.quotePath=true', ...args], {
+  const source = spawn('git', [...OWN_SETTINGS, '-c', 'core.quotePath=true', ...args], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'ignore'],
   });

@@ -15,8 +15,59 @@ export function isGitFolder(root: string): boolean {
   return existsSync(join(root, '.git'));
 }
 
-/** Keeps out what the user has set for people, and programs that git would start. */
-const OWN_SETTINGS = ['-c', 'core.quotePath=false', '-c', 'core.fsmonitor=false'];
+/** Ways to another repository. Each could start a program that `.git/config` names. */
+const PROTOCOLS = ['ext', 'file', 'ftp', 'ftps', 'git', 'http', 'https', 'ssh'];
+
+/**
+ * Keeps out what the user has set for people, and programs that a repository's own settings would start. git
+ * reaches no other repository, which it would do for the missing objects of a partial clone.
+ */
+export const OWN_SETTINGS: readonly string[] = [
+  'core.quotePath=false',
+  'core.fsmonitor=false',
+  'core.hooksPath=/dev/null',
+  'core.pager=cat',
+  'log.showSignature=false',
+  'safe.bareRepository=explicit',
+  'protocol.allow=never',
+  ...PROTOCOLS.map((protocol) => `protocol.${protocol}.allow=never`),
+].flatMap((setting) => ['-c', setting]);
+
+/** Settings of LFS with which it starts other programs than itself. */
+const STARTED_BY_LFS =
+  /^lfs\.(extension|customtransfer|standalonetransferagent|concurrenttransfers)\b/;
+
+/**
+ * Returns settings that take the filters away which a repository's own `.git/config` names: they are programs, and
+ * the folder may have been unpacked from a stranger's archive. Filters of the user's own settings stay, as `git lfs
+ * install` makes them; not where the repository tells LFS to start something.
+ *
+ * @param root the repository
+ */
+async function withoutLocalFilters(root: string): Promise<readonly string[]> {
+  const args = ['config', '--list', '--show-scope', '-z', '--includes'];
+  const parts = (await runGit(root, args)).toString('utf8').split('\0');
+  const own = new Map<string, string>();
+  const local = new Set<string>();
+  let isLfsSteered = false;
+  for (let at = 0; at + 1 < parts.length; at += 2) {
+    const [key = '', ...value] = (parts[at + 1] ?? '').split('\n');
+    const [, filter] = /^(filter\.[\s\S]+)\.(?:clean|smudge|process|required)$/i.exec(key) ?? [];
+    const isLocal = parts[at] === 'local' || parts[at] === 'worktree';
+    if (isLocal && STARTED_BY_LFS.test(key)) isLfsSteered = true;
+    if (filter === undefined) continue;
+    if (isLocal) local.add(filter);
+    else if (parts[at] !== 'command') own.set(key, value.join('\n'));
+  }
+  if (isLfsSteered) local.add('filter.lfs');
+  return [...local].flatMap((filter) =>
+    ['clean', 'smudge', 'process', 'required'].flatMap((name) => {
+      const isKept = !(isLfsSteered && filter === 'filter.lfs');
+      const none = name === 'required' ? 'false' : '';
+      return ['-c', `${filter}.${name}=${(isKept && own.get(`${filter}.${name}`)) || none}`];
+    }),
+  );
+}
 
 /** Runs git in a folder, untouched by the user's aliases and hooks, and returns what it printed. */
 export async function runGit(
@@ -139,7 +190,8 @@ export async function readBlobs(root: string, blobs: readonly Blob[]): Promise<r
     .map(({ oid, path }) => (path.includes('\n') ? `${oid} \n` : `${oid} ${path}\n`))
     .join('');
   const mark = digestBytes(request);
-  const args = ['cat-file', `--batch=${mark} %(objecttype)`, '--filters'];
+  const filters = await withoutLocalFilters(root);
+  const args = [...filters, 'cat-file', `--batch=${mark} %(objecttype)`, '--filters'];
   const output =
     (await runGitInFiles(root, [...OWN_SETTINGS, ...args], request)) ??
     (await runGit(root, args, request));

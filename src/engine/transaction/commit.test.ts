@@ -89,7 +89,8 @@ test('a file that another program puts into a folder of .claw/ while it is made 
   });
   builtinFs.mkdirSync = ((made: string, options: fs.MakeDirectoryOptions) => {
     const result = mkdirSync(made, options);
-    if (join(root, dirname(path)) === made) fs.writeFileSync(join(root, path), 'theirs\n');
+    if (join(root, dirname(path)) === fs.realpathSync(made))
+      fs.writeFileSync(join(root, path), 'theirs\n');
     return result;
   }) as typeof mkdirSync;
   syncBuiltinESMExports();

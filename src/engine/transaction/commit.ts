@@ -5,13 +5,14 @@ import type { Journal } from './journal.ts';
 import {
   discard,
   finish,
+  journalText,
   publish,
   syncPath,
   takeBack,
-  transactionIds,
+  takenIds,
   turnBack,
 } from './recover.js';
-import { journalText, type StagedChange, stage, treeChanged, writeSynced } from './stage.ts';
+import { type StagedChange, stage, treeChanged, writeSynced } from './stage.ts';
 
 export type { StagedChange } from './stage.ts';
 
@@ -50,7 +51,7 @@ function prepare(root: string, id: string, change: StagedChange, committedAt: st
   try {
     const journal = stage(root, id, change, committedAt);
     const path = join(root, '.claw/tx', id, 'journal.json');
-    writeSynced(`${path}.new`, journalText(journal));
+    writeSynced(`${path}.new`, journalText(root, journal));
     fs.renameSync(`${path}.new`, path);
     return journal;
   } catch (error) {
@@ -139,7 +140,7 @@ function asClawError(error: unknown, outcome: string): ClawError {
 
 /** Makes the id of a new transaction. Numbers count up whatever the clock does, so that names sort by age. */
 function nextId(root: string, verb: string): string {
-  const ids = ['tx', 'backup'].flatMap((folder) => transactionIds(join(root, '.claw', folder)));
+  const ids = ['tx', 'backup'].flatMap((folder) => takenIds(root, `.claw/${folder}`));
   const last = Math.max(0, ...ids.map((id) => Number.parseInt(id, 10)));
   const name = verb.toLowerCase().replace(/[^a-z]+/g, '-');
   return `${String(last + 1).padStart(6, '0')}-${name}`;

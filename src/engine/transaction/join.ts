@@ -2,8 +2,8 @@ import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Journal, JournalStep } from './journal.ts';
 import { dropTransaction, listTransactions, type TransactionSummary } from './records.ts';
-import { readJournal, removeBackup, syncPath, transactionIds } from './recover.js';
-import { journalText, writeSynced } from './stage.ts';
+import { journalText, readJournal, removeBackup, syncPath, takenIds } from './recover.js';
+import { writeSynced } from './stage.ts';
 
 type FileStep = Extract<JournalStep, { kind: 'file' }>;
 type Side = 'before' | 'after';
@@ -31,9 +31,9 @@ export function joinTransactions(
   const place = join(root, '.claw/backup', id);
   try {
     const steps = linkFiles(root, place, files[0], files[1]);
-    writeRecord(place, joined(id, first, second, steps));
+    writeRecord(root, place, joined(id, first, second, steps));
   } catch (error) {
-    tidy(() => removeBackup(place));
+    tidy(() => removeBackup(root, id));
     throw error;
   }
   for (const one of [second.id, first.id]) tidy(() => dropTransaction(root, one));
@@ -49,7 +49,8 @@ function isSame(found: TransactionSummary | undefined, meant: TransactionSummary
 }
 
 function linkFiles(root: string, place: string, first: Files, second: Files): FileStep[] {
-  for (const side of ['before', 'after']) fs.mkdirSync(join(place, side), { recursive: true });
+  fs.mkdirSync(place);
+  for (const side of ['before', 'after']) fs.mkdirSync(join(place, side));
   const paths = [...new Set([...first.keys(), ...second.keys()])].filter(
     (path) => !isPassing(first.get(path), second.get(path)),
   );
@@ -77,10 +78,10 @@ function joined(id: string, older: Journal, newer: Journal, steps: readonly File
 }
 
 /** Writes the record. Its links must be on disk before it, and it before the two are removed. */
-function writeRecord(place: string, journal: Journal): void {
+function writeRecord(root: string, place: string, journal: Journal): void {
   const record = join(place, 'record.json');
   for (const side of ['before', 'after']) syncPath(join(place, side));
-  writeSynced(`${record}.new`, journalText(journal));
+  writeSynced(`${record}.new`, journalText(root, journal));
   fs.renameSync(`${record}.new`, record);
   syncPath(place);
   syncPath(dirname(place));
@@ -99,7 +100,7 @@ type Files = ReadonlyMap<string, Kept>;
 type Kept = { readonly step: FileStep; readonly folder: string; readonly at: number };
 
 function recordOf(root: string, id: string): Journal | null {
-  return readJournal(join(root, '.claw/backup', id, 'record.json'));
+  return readJournal(root, `.claw/backup/${id}/record.json`);
 }
 
 /** Returns the files of a record by path; null where it is of more than files. */
@@ -136,6 +137,6 @@ function keep(
 
 /** Makes an id for the joined record. Ids count up, so that the newest record is the last by name. */
 function idAfter(root: string, { id, verb }: Journal): string {
-  const last = transactionIds(join(root, '.claw/backup')).at(-1) ?? id;
+  const last = takenIds(root, '.claw/backup').at(-1) ?? id;
   return `${String(Number(last.slice(0, 6)) + 1).padStart(6, '0')}-${verb}`;
 }

@@ -58,16 +58,23 @@ export type Holder = {
 
 /** The findings and the outcome of `recover`. */
 export type Recovery = {
-  readonly outcome: 'nothing' | 'rolled-forward' | 'rolled-back' | 'needs-decision' | 'locked';
+  readonly outcome:
+    | 'nothing'
+    | 'adopted'
+    | 'rolled-forward'
+    | 'rolled-back'
+    | 'needs-decision'
+    | 'locked';
   /** Files in which an owner's edit was found and kept, here or under `backup/<id>/conflicts`. */
   readonly kept: readonly string[];
   readonly id: string | null;
   readonly verb: string | null;
-  /** The reason that a decision is needed: an edited file, another `state.yaml`, an unreadable journal. */
-  readonly reason: 'edited' | 'state-changed' | 'journal-damaged' | null;
+  /** The reason that a decision is needed: an edited file, another `state.yaml`, an unreadable journal, or one that was
+   *  not written in this folder on this machine. */
+  readonly reason: 'edited' | 'state-changed' | 'journal-damaged' | 'foreign' | null;
   /** Set when the outcome is `locked`: that command is still running. */
   readonly holder: Holder | null;
 };
 
-/** The owner's word on a transaction that met an edit. */
-export type Decision = 'keep-mine' | 'roll-forward' | 'roll-back';
+/** The owner's word on a transaction that met an edit, or that was not begun here (`adopt`: it is the owner's). */
+export type Decision = 'keep-mine' | 'roll-forward' | 'roll-back' | 'adopt';

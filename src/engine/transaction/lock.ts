@@ -5,7 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ClawError } from '../errors.ts';
 import { lstat } from '../package/lstat.ts';
 import type { Holder } from './journal.ts';
-import { builtInSqlite, liveHolder, writeHolder } from './recover.js';
+import {
+  builtInSqlite,
+  linkInOwnFolder,
+  liveHolder,
+  replaceForeignLock,
+  writeHolder,
+} from './recover.js';
 
 const RETRY_MS = 25;
 // While others make and take away an unused `.claw/`, any one attempt can find a part of it gone; that many
@@ -15,6 +21,8 @@ const LOCK = 'lock.db';
 
 // Files below .claw are committed to the byte, whatever the rules of the project around it say.
 const IGNORED = '!*\n/pending/\n/backup/\n/tx/\n/lock.db*\n/cache/\n';
+/** Each of these folders also ignores itself: a branch without `.claw/` has no `.claw/.gitignore`. */
+const PRIVATE_FOLDERS = ['backup', 'cache', 'pending', 'tx'];
 const ATTRIBUTES = '* -text -ident -filter !working-tree-encoding -export-ignore -export-subst\n';
 
 /**
@@ -26,13 +34,16 @@ const ATTRIBUTES = '* -text -ident -filter !working-tree-encoding -export-ignore
  * Files that it has to make for that, down to `.claw/` itself, are removed again where nothing was published
  * and nothing waits. So a refused command leaves nothing that git would trip over on another branch.
  *
- * @throws ClawError LOCK_HELD naming the holder, after `timeoutMs`; every error of `work`
+ * @throws ClawError LOCK_HELD naming the holder, after `timeoutMs`; LINK_REFUSED if a part of `.claw/` is a link;
+ *   every error of `work`
  */
 export async function withLock<T>(
   root: string,
   options: { readonly verb: string; readonly timeoutMs?: number },
   work: () => T | Promise<T>,
 ): Promise<T> {
+  const link = linkInOwnFolder(root);
+  if (link !== null) throw linkRefused(link);
   const made = new Set<string>();
   const lock = await waitForLock(root, { made, timeoutMs: options.timeoutMs ?? 2000 });
   // SQLite keeps its journal beside its file as long as the lock is held.
@@ -45,7 +56,10 @@ export async function withLock<T>(
     return await work();
   } finally {
     attempt(() => fs.rmSync(join(root, '.claw/cache/holder.json'), { force: true }));
+    attempt(() => ignorePrivateFolders(root));
     attempt(() => removeUnused(root, { kept, before }));
+    // The last file that git would see on a branch without `.claw/`. Whoever opened it meanwhile finds it gone.
+    attempt(() => fs.rmSync(join(root, '.claw', LOCK), { force: true }));
     attempt(() => lock.close());
   }
 }
@@ -87,6 +101,8 @@ async function tryLock(root: string, made: Set<string>): Promise<DatabaseSync | 
   let database: DatabaseSync | null = null;
   try {
     makeFolder(root, made);
+    replaceForeignLock(root);
+    writeIfAbsent(path, '');
     const expected = inode(path);
     database = new sqlite.DatabaseSync(path);
     database.exec('BEGIN EXCLUSIVE');
@@ -98,6 +114,14 @@ async function tryLock(root: string, made: Set<string>): Promise<DatabaseSync | 
   }
   database?.close();
   return null;
+}
+
+/** Makes the error for a link where claw keeps its own files: they would be written, or removed, elsewhere. */
+export function linkRefused(place: string): ClawError {
+  const message =
+    `${place} is a symbolic link. claw follows no links below .claw, as they could lead anywhere. Remove it, ` +
+    'or put the real folder or file in its place.';
+  return new ClawError('LINK_REFUSED', message, { path: place });
 }
 
 function isBusy(error: unknown): boolean {
@@ -141,6 +165,13 @@ function ifAbsent(make: () => void): boolean {
   }
 }
 
+function ignorePrivateFolders(root: string): void {
+  for (const name of PRIVATE_FOLDERS) {
+    const folder = join(root, '.claw', name);
+    if (fs.existsSync(folder)) writeIfAbsent(join(folder, '.gitignore'), '*\n');
+  }
+}
+
 /** Matches files of the lock and caches; all others below `.claw/` are of use to a later command. */
 const SCAFFOLD = /^(\.git(ignore|attributes)|cache|lock\.db.*)$/;
 
@@ -152,7 +183,7 @@ function readUses(root: string): ReadonlyMap<string, string> {
     const { ino, mtimeNs } = fs.lstatSync(path, { bigint: true });
     // Views come and go in there; only an unfinished transaction stays.
     if (name === 'tx') uses.set(name, listNames(root, name).filter(isTransaction).join(' '));
-    else if (name !== 'backup' || listNames(root, name).length > 0)
+    else if (name !== 'backup' || listNames(root, name).some((one) => one !== '.gitignore'))
       uses.set(name, `${ino} ${mtimeNs}`);
   }
   return uses;

@@ -39,9 +39,8 @@ export type Transaction = TransactionSummary & {
 
 /** Returns the finished transactions that can still be undone, newest first. */
 export function listTransactions(root: string): readonly TransactionSummary[] {
-  const backup = join(root, '.claw/backup');
-  const replaced = replacedIds(backup);
-  const ids = transactionIds(backup).filter((id) => !replaced.has(id));
+  const replaced = replacedIds(root);
+  const ids = transactionIds(root, '.claw/backup').filter((id) => !replaced.has(id));
   return ids.reverse().flatMap((id) => {
     const journal = readRecord(root, id);
     return journal === null ? [] : [summaryOf(journal)];
@@ -77,11 +76,11 @@ export function readTransaction(root: string, id: string): Transaction {
 
 /** Forgets a transaction, and what it was joined of: after its undo is committed. */
 export function dropTransaction(root: string, id: string): void {
-  dropBackup(join(root, '.claw/backup'), id);
+  dropBackup(root, id);
 }
 
 function readRecord(root: string, id: string): Journal | null {
-  return readJournal(join(root, '.claw/backup', id, 'record.json'));
+  return readJournal(root, `.claw/backup/${id}/record.json`);
 }
 
 function summaryOf(journal: Journal): TransactionSummary {

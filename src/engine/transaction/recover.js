@@ -20,6 +20,14 @@
  * Every step can be repeated at any point of its way in either direction, and reads from disk how
  * far it came. So a kill in here needs nothing but another run.
  *
+ * A project can come from a stranger, with a `.claw/` of the stranger's. Two rules keep its contents harmless:
+ *
+ *     seal      a journal counts only in the folder and on the machine that wrote it. Its seal is made with a
+ *               secret in the user's own home, and with the inode and birth time of the project's folder.
+ *               A foreign journal is reported and left alone until the owner decides.
+ *     beneath   each path of a step stays inside the project, and no folder on the way to it is a link at the
+ *               moment of use: each is opened without following links, and named by its descriptor.
+ *
  * @typedef {import('./journal.ts').Journal} Journal
  * @typedef {import('./journal.ts').JournalStep} JournalStep
  * @typedef {import('./journal.ts').Holder} Holder
@@ -28,17 +36,43 @@
  * @typedef {import('./step.ts').Fingerprint} Fingerprint
  * @typedef {Extract<JournalStep, { kind: 'file' }>} FileStep
  * @typedef {Extract<JournalStep, { kind: 'swap' }>} SwapStep
- * @typedef {Set<string>} OwnFolders folders of `.claw/` that are there; in the rest of the project another
- *   program may put a link in a folder's place at any time
  */
-import { createHash } from 'node:crypto';
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import * as fs from 'node:fs';
 import { createRequire } from 'node:module';
+import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 const KEPT_BACKUPS = 10;
 const ID = /^\d{6}-/;
 const NOT_A_FILE = /** @type {const} */ ({ digest: 'sha256:none', isExecutable: false });
+const TX = '.claw/tx';
+const BACKUP = '.claw/backup';
+const HOLDER = '.claw/cache/holder.json';
+const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = fs.constants;
+/** Parts of `.claw/` that only claw writes: none of them, and nothing on the way to them, is ever a link. */
+const OWN_PLACES = [
+  '',
+  'backup',
+  'base',
+  'cache',
+  'cache/holder.json',
+  'cache/proof',
+  'composed',
+  'custom',
+  'lock.db',
+  'packages',
+  'pending',
+  'resolutions',
+  'state.yaml',
+  'tx',
+  '.gitattributes',
+  '.gitignore',
+];
+/** Folders that claw keeps for itself; no step publishes into them. */
+const PRIVATE = /^\.claw\/(tx|backup|cache|pending)(\/|$)/;
+const MAX_HOLDER_BYTES = 4096;
+const MAX_STEPS = 1_000_000;
 
 /**
  * Tells whether a transaction was left unfinished, or is running. Not an operation that waits for decisions
@@ -50,7 +84,7 @@ const NOT_A_FILE = /** @type {const} */ ({ digest: 'sha256:none', isExecutable: 
  * @param {string} root
  */
 export function hasPending(root) {
-  return transactionIds(join(root, '.claw/tx')).length > 0;
+  return transactionIds(root, TX).length > 0;
 }
 
 /**
@@ -58,23 +92,30 @@ export function hasPending(root) {
  *
  * A target that is neither old nor new holds an owner's edit. It stays as it is, the others are
  * published, and the outcome is `needs-decision` until a decision is given. With a `state.yaml` of
- * another branch nothing is touched.
+ * another branch nothing is touched, nor by a journal that was not written here.
  *
  * @param {string} root
- * @param {Decision | null} [decision]
+ * @param {Decision | null} [decision] `adopt` seals journals and records that were written elsewhere, and goes on
+ *   as without a decision
  * @param {{ isLocked?: boolean, timeoutMs?: number }} [options] `isLocked`: the caller has the lock
  * @returns {Recovery}
  */
 export function recover(root, decision = null, options = {}) {
-  if (!hasPending(root)) return recovery('nothing');
+  if (!hasPending(root) && decision !== 'adopt') return recovery('nothing');
   const work = () => {
-    let last = recovery('nothing');
-    for (const id of transactionIds(join(root, '.claw/tx'))) {
-      const found = recoverOne(root, id, decision);
-      if (found.outcome === 'needs-decision') return found;
-      if (found.outcome !== 'nothing') last = found;
+    const adopted = decision === 'adopt' ? adopt(root) : 0;
+    let last = recovery(adopted > 0 ? 'adopted' : 'nothing');
+    /** @type {Recovery | null} */
+    let foreign = null;
+    for (const id of transactionIds(root, TX)) {
+      const found = inProject(root, (project) =>
+        recoverOne(project, id, decision === 'adopt' ? null : decision),
+      );
+      if (found.reason === 'foreign') foreign ??= found;
+      else if (found.outcome === 'needs-decision') return found;
+      else if (found.outcome !== 'nothing') last = found;
     }
-    return last;
+    return foreign ?? last;
   };
   return options.isLocked ? work() : locked(root, options.timeoutMs ?? 2000, work);
 }
@@ -89,25 +130,24 @@ export function recover(root, decision = null, options = {}) {
  *   names the paths that were changed since; then nothing was done
  */
 export function rollBack(root, id, options = {}) {
-  const work = () => {
-    const recordOf = (/** @type {string} */ name) =>
-      join(root, '.claw/backup', name, 'record.json');
-    const finished = transactionIds(join(root, '.claw/backup')).filter((name) =>
-      isThere(recordOf(name)),
-    );
-    const journal = readJournal(recordOf(id));
-    if (journal === null || finished.at(-1) !== id) return refused(['.claw/backup']);
-    if (hasPending(root)) return refused(['.claw/tx']);
-    const differs = journal.steps.filter((step, n) => !isUndoable(root, journal, step, n));
-    if (differs.length > 0) return refused(differs.map((step) => step.path));
-    dropReplaced(join(root, '.claw/backup'), journal);
-    const places = placesOf(root, id);
-    fs.mkdirSync(places.tx, { recursive: true });
-    fs.renameSync(join(places.backup, 'record.json'), join(places.tx, 'rollback.json'));
-    syncPath(places.tx);
-    takeBack(root, journal, false);
-    return /** @type {const} */ ({ outcome: 'rolled-back', differs: [] });
-  };
+  const work = () =>
+    inProject(root, (project) => {
+      const finished = transactionIds(root, BACKUP).filter((name) =>
+        project.isThere(`${BACKUP}/${name}/record.json`),
+      );
+      const journal = readJournal(root, `${BACKUP}/${id}/record.json`);
+      if (journal === null || finished.at(-1) !== id) return refused([BACKUP]);
+      if (hasPending(root)) return refused([TX]);
+      const differs = journal.steps.filter((step, n) => !isUndoable(project, journal, step, n));
+      if (differs.length > 0) return refused(differs.map((step) => step.path));
+      dropReplaced(project, journal);
+      const places = placesOf(id);
+      project.makeFolders(places.tx);
+      project.rename(`${places.backup}/record.json`, `${places.tx}/rollback.json`);
+      syncPath(join(root, places.tx));
+      takeBack(root, journal, false);
+      return /** @type {const} */ ({ outcome: 'rolled-back', differs: [] });
+    });
   const done = options.isLocked ? work() : locked(root, options.timeoutMs ?? 2000, work);
   return 'differs' in done ? done : { outcome: 'locked', differs: [] };
 }
@@ -122,19 +162,30 @@ export function rollBack(root, id, options = {}) {
  * @returns {boolean} whether the transaction may end
  */
 export function publish(root, journal, onEdited) {
+  return inProject(root, (project) => publishIn(project, journal, false, onEdited));
+}
+
+/**
+ * @param {Project} project @param {Journal} journal
+ * @param {boolean} isRecovery then time has passed since the files were staged, and each is checked again
+ * @param {(step: FileStep, n: number) => boolean} onEdited
+ */
+function publishIn(project, journal, isRecovery, onEdited) {
   const needed = new Set(
     journal.steps.flatMap((step) => (isWrite(step) ? parents(step.path) : [])),
   );
-  const way = { isForced: false, folders: new Set() };
   let isComplete = true;
   for (const [n, step] of journal.steps.entries()) {
-    if (step.kind === 'swap') publishSwap(root, journal.id, step, n);
-    else if (!publishFile(root, journal.id, step, n, way) && !onEdited(step, n)) {
+    if (step.kind === 'swap') publishSwap(project, journal.id, step, n);
+    else if (
+      !publishFile(project, journal.id, step, n, { isForced: false, isRecovery }) &&
+      !onEdited(step, n)
+    ) {
       isComplete = false;
     }
-    if (!isWrite(step)) removeEmpty(root, parents(step.path), needed);
+    if (!isWrite(step)) removeEmpty(project, parents(step.path), needed);
   }
-  syncFolders(root, journal);
+  syncFolders(project, journal);
   return isComplete;
 }
 
@@ -144,16 +195,18 @@ export function publish(root, journal, onEdited) {
  * @param {string} root @param {string} id
  */
 export function finish(root, id) {
-  const { tx, backup } = placesOf(root, id);
-  saveConflicts(root, id);
-  fs.renameSync(join(tx, 'journal.json'), join(backup, 'record.json'));
-  try {
-    syncPath(backup);
-    remove(tx);
-    pruneBackups(join(root, '.claw/backup'));
-  } catch {
-    // The tree is done. What could not be removed now is swept by the next command.
-  }
+  inProject(root, (project) => {
+    const { tx, backup } = placesOf(id);
+    saveConflicts(project, id);
+    project.rename(`${tx}/journal.json`, `${backup}/record.json`);
+    try {
+      syncPath(join(root, backup));
+      project.remove(tx);
+      pruneBackups(project);
+    } catch {
+      // The tree is done. What could not be removed now is swept by the next command.
+    }
+  });
 }
 
 /**
@@ -166,16 +219,19 @@ export function finish(root, id) {
  * @returns {string[]} files in which an owner's edit was met
  */
 export function takeBack(root, journal, isForced) {
-  const kept = [];
-  for (const [n, step] of [...journal.steps.entries()].reverse()) {
-    if (step.kind === 'swap') takeBackSwap(root, journal.id, step, n);
-    else if (!takeBackFile(root, journal, step, n, isForced)) kept.push(step.path);
-    const made = parents(step.path).filter((folder) => journal.foldersMade.includes(folder));
-    removeEmpty(root, made, new Set());
-  }
-  syncFolders(root, journal);
-  discard(root, journal.id);
-  return kept;
+  return inProject(root, (project) => {
+    /** @type {string[]} */
+    const kept = [];
+    for (const [n, step] of [...journal.steps.entries()].reverse()) {
+      if (step.kind === 'swap') takeBackSwap(project, journal.id, step, n);
+      else if (!takeBackFile(project, journal, step, n, isForced)) kept.push(step.path);
+      const made = parents(step.path).filter((folder) => journal.foldersMade.includes(folder));
+      removeEmpty(project, made, new Set());
+    }
+    syncFolders(project, journal);
+    discardIn(project, journal.id);
+    return kept;
+  });
 }
 
 /**
@@ -184,10 +240,10 @@ export function takeBack(root, journal, isForced) {
  * @param {string} root @param {string} id
  */
 export function turnBack(root, id) {
-  const { tx } = placesOf(root, id);
-  fs.renameSync(join(tx, 'journal.json'), join(tx, 'rollback.json'));
+  const { tx } = placesOf(id);
+  inProject(root, (project) => project.rename(`${tx}/journal.json`, `${tx}/rollback.json`));
   try {
-    syncPath(tx);
+    syncPath(join(root, tx));
   } catch {
     // A power failure may bring the journal back, and with it the other whole tree: never a mixed one.
   }
@@ -201,60 +257,131 @@ export function turnBack(root, id) {
  * @param {string} id
  */
 export function discard(root, id) {
-  const { tx, backup } = placesOf(root, id);
-  remove(join(tx, 'rollback.json'));
-  if (!isThere(join(backup, 'record.json'))) {
-    for (const part of ['before', 'after', 'swap']) remove(join(backup, part));
-    saveConflicts(root, id);
-    removeEmpty(backup, ['.'], new Set());
-  }
-  remove(tx);
+  inProject(root, (project) => discardIn(project, id));
 }
 
-/** Removes a backup that is no transaction's any more, record first. @param {string} folder */
-export function removeBackup(folder) {
-  remove(join(folder, 'record.json'));
-  remove(folder);
+/** @param {Project} project @param {string} id */
+function discardIn(project, id) {
+  const { tx, backup } = placesOf(id);
+  project.remove(`${tx}/rollback.json`);
+  if (!project.isThere(`${backup}/record.json`)) {
+    for (const part of ['before', 'after', 'swap']) project.remove(`${backup}/${part}`);
+    saveConflicts(project, id);
+    removeEmpty(project, [backup], new Set());
+  }
+  project.remove(tx);
+}
+
+/** Removes a backup that is no transaction's any more, record first. @param {string} root @param {string} id */
+export function removeBackup(root, id) {
+  inProject(root, (project) => removeBackupIn(project, id));
+}
+
+/** @param {Project} project @param {string} id */
+function removeBackupIn(project, id) {
+  const { backup } = placesOf(id);
+  project.remove(`${backup}/record.json`);
+  project.remove(backup);
 }
 
 /**
  * Forgets a finished transaction. What it was joined of goes first: without it, that would count again.
  *
- * @param {string} folder `.claw/backup`
+ * @param {string} root
  * @param {string} id
  */
-export function dropBackup(folder, id) {
-  dropReplaced(folder, readJournal(join(folder, id, 'record.json')));
-  removeBackup(join(folder, id));
+export function dropBackup(root, id) {
+  inProject(root, (project) => dropBackupIn(project, id));
+}
+
+/** @param {Project} project @param {string} id */
+function dropBackupIn(project, id) {
+  dropReplaced(project, readJournal(project.root, `${BACKUP}/${id}/record.json`));
+  removeBackupIn(project, id);
 }
 
 /**
  * Lists the transactions in `.claw/backup` that a later record replaces.
  *
- * @param {string} folder
+ * @param {string} root
  * @returns {ReadonlySet<string>}
  */
-export function replacedIds(folder) {
-  const records = transactionIds(folder).map((id) => readJournal(join(folder, id, 'record.json')));
+export function replacedIds(root) {
+  const ids = transactionIds(root, BACKUP);
+  const records = ids.map((id) => readJournal(root, `${BACKUP}/${id}/record.json`));
   return new Set(records.flatMap((journal) => journal?.replaces ?? []));
 }
 
-/** @param {string} folder @param {Journal | null} journal */
-function dropReplaced(folder, journal) {
-  for (const id of journal?.replaces ?? []) dropBackup(folder, id);
+/** @param {Project} project @param {Journal | null} journal */
+function dropReplaced(project, journal) {
+  for (const id of journal?.replaces ?? []) dropBackupIn(project, id);
 }
 
 /**
- * Reads a journal or a record.
+ * Reads a journal or a record that was written in this folder, on this machine.
  *
- * @param {string} path
- * @returns {Journal | null} null if it is missing, torn or altered
+ * @param {string} root
+ * @param {string} place relative to the root, such as `.claw/backup/<id>/record.json`
+ * @returns {Journal | null} null if it is missing, torn, altered or foreign
  */
-export function readJournal(path) {
-  if (!fs.existsSync(path)) return null;
-  const [json = '', checksum] = fs.readFileSync(path, 'utf8').split('\n');
-  // A JSON that carries its own checksum is what we wrote: its shape needs no second check.
-  return digest(json) === checksum ? JSON.parse(json) : null;
+export function readJournal(root, place) {
+  const { journal, isOwn } = examineJournal(root, place);
+  return isOwn ? journal : null;
+}
+
+/**
+ * Reads a journal or a record, and tells whether it was written in this folder, on this machine.
+ *
+ * @param {string} root
+ * @param {string} place
+ * @returns {{ readonly journal: Journal | null, readonly isOwn: boolean }} no journal if it is missing, torn or
+ *   altered, or has a path that leads out of the project
+ */
+export function examineJournal(root, place) {
+  return inProject(root, (project) => {
+    const text = project.read(place);
+    const [json = '', checksum, seal = ''] = text === null ? [] : text.split('\n');
+    if (text === null || digest(json) !== checksum) return { journal: null, isOwn: false };
+    const journal = parseJournal(json);
+    if (journal === null || journal.id !== place.split('/').at(-2)) {
+      return { journal: null, isOwn: false };
+    }
+    return { journal, isOwn: isSealed(root, 'journal', json, seal) };
+  });
+}
+
+/**
+ * Makes the seal of something that counts only in this folder, on this machine, for this user.
+ *
+ * The inode and the birth time of the folder tell it from a copy, the secret in the user's home tells this
+ * machine from others. Without a home that can be written the first two must do; a system that lets programs set
+ * a birth time (macOS), or knows none, has no seal then.
+ *
+ * @param {string} root
+ * @param {string} subject what is sealed, so that no seal serves for something else
+ * @param {string} text
+ * @param {{ readonly makesSecret?: boolean }} [options] a first seal makes the secret; a check does not
+ * @returns {string | null} null where nothing can be sealed
+ */
+export function sealOf(root, subject, text, { makesSecret = true } = {}) {
+  const secret = readSecret() ?? (makesSecret ? makeSecret() : null);
+  const { ino, birthtimeNs } = fs.statSync(root, { bigint: true });
+  if (secret === null && (birthtimeNs === 0n || process.platform !== 'linux')) return null;
+  const facts = [subject, ino, birthtimeNs, text].join('\0');
+  return createHmac('sha256', secret ?? '')
+    .update(facts)
+    .digest('hex');
+}
+
+/**
+ * Tells whether a seal was made here.
+ *
+ * @param {string} root @param {string} subject @param {string} text @param {string} seal
+ */
+export function isSealed(root, subject, text, seal) {
+  const wanted = sealOf(root, subject, text, { makesSecret: false });
+  if (wanted === null || wanted.length !== seal.length) return false;
+  return timingSafeEqual(Buffer.from(wanted), Buffer.from(seal.padEnd(wanted.length)));
 }
 
 /**
@@ -267,7 +394,6 @@ export function readJournal(path) {
 export function fingerprint(path) {
   let file;
   try {
-    const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
     file = fs.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     const stat = fs.fstatSync(file);
     if (stat.isDirectory()) return null;
@@ -284,27 +410,78 @@ export function fingerprint(path) {
 }
 
 /**
- * @param {string} root
+ * Tells whether a step may have this path: inside the project, and neither git's nor what claw keeps for itself.
+ *
  * @param {string} path
- * @param {OwnFolders} [folders] what is not looked at again; folders that are seen are added
- * @returns {string | null} the first folder on the way to `path` that is a symbolic link
  */
-export function linkOnPath(root, path, folders = new Set()) {
-  for (const folder of parents(path).reverse()) {
-    if (folders.has(folder)) continue;
-    const found = fs.lstatSync(join(root, folder), { throwIfNoEntry: false });
-    if (found?.isSymbolicLink()) return folder;
-    if (!found?.isDirectory()) return null;
-    if (isOwn(folder)) folders.add(folder);
+export function isSafePath(path) {
+  return (
+    isInside(path) && !PRIVATE.test(path) && !path.split('/').some((part) => /^\.git$/i.test(part))
+  );
+}
+
+/**
+ * Returns the first part of `.claw/` that is a link, or leads through one; null where all are what claw makes.
+ * In `cache/` and `pending/` everything counts, as files are written there by names that can be guessed.
+ *
+ * @param {string} root
+ * @returns {string | null} relative to the root
+ */
+export function linkInOwnFolder(root) {
+  const link = inProject(root, (project) =>
+    OWN_PLACES.map((name) => (name === '' ? '.claw' : `.claw/${name}`)).find((place) =>
+      project.lstat(place)?.isSymbolicLink(),
+    ),
+  );
+  return link ?? linkBelow(root, '.claw/cache') ?? linkBelow(root, '.claw/pending');
+}
+
+/** @param {string} root @param {string} folder @returns {string | null} */
+function linkBelow(root, folder) {
+  let entries;
+  try {
+    entries = fs.readdirSync(join(root, folder), { withFileTypes: true });
+  } catch {
+    return null; // None there, or not for us: what is done with it reports that.
+  }
+  for (const entry of entries) {
+    const place = `${folder}/${entry.name}`;
+    // A base that is being prepared holds the release's own files, which may be links.
+    if (entry.isSymbolicLink()) return place;
+    const isOwn = entry.isDirectory() && !/^\.claw\/cache\/base-/.test(place);
+    const found = isOwn ? linkBelow(root, place) : null;
+    if (found !== null) return found;
   }
   return null;
 }
 
-/** Lists the ids of transactions in a folder, oldest first. @param {string} folder */
-export function transactionIds(folder) {
-  if (!fs.existsSync(folder)) return [];
-  return fs
-    .readdirSync(folder)
+/**
+ * Lists the ids of transactions in a folder, oldest first.
+ *
+ * @param {string} root
+ * @param {string} folder `.claw/tx` or `.claw/backup`
+ * @returns {string[]}
+ */
+export function transactionIds(root, folder) {
+  if (!fs.existsSync(join(root, folder))) return [];
+  return inProject(root, (project) =>
+    project
+      .entries(folder)
+      .filter((entry) => ID.test(entry.name) && entry.isDirectory())
+      .map(({ name }) => name)
+      .sort(),
+  );
+}
+
+/**
+ * Lists every name in a folder that an id may not have any more: links and files as well.
+ *
+ * @param {string} root @param {string} folder `.claw/tx` or `.claw/backup`
+ * @returns {string[]} sorted
+ */
+export function takenIds(root, folder) {
+  return inProject(root, (project) => project.entries(folder))
+    .map(({ name }) => name)
     .filter((name) => ID.test(name))
     .sort();
 }
@@ -330,11 +507,13 @@ export function syncPath(path) {
 
 /** Names the holder of the lock; only the holder may call it. @param {string} root @param {string} verb */
 export function writeHolder(root, verb) {
-  const cache = join(root, '.claw/cache');
-  const holder = { pid: process.pid, verb, started: processStart(process.pid) };
   try {
-    fs.mkdirSync(cache, { recursive: true });
-    fs.writeFileSync(join(cache, 'holder.json'), JSON.stringify(holder));
+    const json = JSON.stringify({ pid: process.pid, verb, started: processStart(process.pid) });
+    const text = `${json}\n${sealOf(root, 'holder', json) ?? ''}\n`;
+    inProject(root, (project) => {
+      project.makeFolders('.claw/cache');
+      project.write(HOLDER, Buffer.from(text), 0o666);
+    });
   } catch {
     // A full disk must not stop a recovery: only the name in a waiting command's message is lost.
   }
@@ -347,15 +526,31 @@ export function writeHolder(root, verb) {
  * @returns {Holder | null}
  */
 export function liveHolder(root) {
-  let holder;
+  const holder = readHolder(root);
+  if (holder === null) return null;
   try {
-    holder = JSON.parse(fs.readFileSync(join(root, '.claw/cache/holder.json'), 'utf8'));
     process.kill(holder.pid, 0);
   } catch (error) {
-    // Absent, half written, or its process is gone: the lock is free. EPERM means another user's process.
+    // Its process is gone: the lock is free. EPERM means another user's process.
     if (codeOf(error) !== 'EPERM') return null;
   }
   return processStart(holder.pid) === holder.started ? holder : null;
+}
+
+/** @param {string} root @returns {Holder | null} */
+function readHolder(root) {
+  try {
+    const text = inProject(root, (project) => project.read(HOLDER, MAX_HOLDER_BYTES)) ?? '';
+    const [json = '', seal = ''] = text.split('\n');
+    const { pid, verb, started } = JSON.parse(json);
+    // Where nothing can be sealed the name is believed: it decides about waiting, and nothing else.
+    const isOwn =
+      seal === '' ? sealOf(root, '', '') === null : isSealed(root, 'holder', json, seal);
+    const isSound = Number.isSafeInteger(pid) && pid > 0 && /^[a-z-]{1,40}$/.test(verb);
+    return isOwn && isSound ? { pid, verb, started } : null;
+  } catch {
+    return null; // Absent, or half written.
+  }
 }
 
 /**
@@ -372,21 +567,28 @@ export function processStart(pid) {
   }
 }
 
-/** @param {string} root @param {string} id @param {Decision | null} decision @returns {Recovery} */
-function recoverOne(root, id, decision) {
-  const { tx, backup } = placesOf(root, id);
-  const name = ['rollback.json', 'journal.json'].find((file) => isThere(join(tx, file)));
+/** @param {Project} project @param {string} id @param {Decision | null} decision @returns {Recovery} */
+function recoverOne(project, id, decision) {
+  const { root } = project;
+  const { tx, backup } = placesOf(id);
+  const name = ['rollback.json', 'journal.json'].find((file) => project.isThere(`${tx}/${file}`));
   if (name === undefined) {
-    discard(root, id);
+    discardIn(project, id);
     return recovery('nothing');
   }
-  const journal = readJournal(join(tx, name));
+  const { journal, isOwn } = examineJournal(root, `${tx}/${name}`);
   const reason =
-    journal === null ? 'journal-damaged' : isForeign(root, journal) ? 'state-changed' : null;
+    journal === null
+      ? 'journal-damaged'
+      : !isOwn
+        ? 'foreign'
+        : isOtherState(project, journal)
+          ? 'state-changed'
+          : null;
   const facts = { id, verb: journal?.verb ?? null };
   if (reason !== null && decision === 'keep-mine') {
-    fs.mkdirSync(backup, { recursive: true });
-    fs.renameSync(tx, join(backup, 'conflicts'));
+    project.makeFolders(backup);
+    project.rename(tx, `${backup}/conflicts`);
     return recovery('rolled-back', { ...facts, kept: ['.claw'] });
   }
   if (journal === null || (reason !== null && decision === null)) {
@@ -401,13 +603,13 @@ function recoverOne(root, id, decision) {
   }
   /** @type {string[]} */
   const kept = [];
-  const isPublished = publish(root, journal, (step, n) => {
+  const isPublished = publishIn(project, journal, true, (step, n) => {
     kept.push(step.path);
-    keepVersions(root, id, step.path, n);
+    keepVersions(project, id, step.path, n);
     if (decision === 'roll-forward') {
-      return publishFile(root, id, step, n, { isForced: true, folders: new Set() });
+      return publishFile(project, id, step, n, { isForced: true, isRecovery: true });
     }
-    if (decision === 'keep-mine') fillBackup(root, id, step, n);
+    if (decision === 'keep-mine') fillBackup(project, id, step, n);
     return decision === 'keep-mine';
   });
   if (isPublished) {
@@ -417,132 +619,185 @@ function recoverOne(root, id, decision) {
   return recovery('needs-decision', { ...facts, kept, reason: 'edited' });
 }
 
-/** @param {string} root @param {Journal} journal */
-function isForeign(root, journal) {
-  const state = fingerprint(join(root, '.claw/state.yaml'))?.digest ?? null;
+/** @param {Project} project @param {Journal} journal */
+function isOtherState(project, journal) {
+  const state = project.fingerprint('.claw/state.yaml')?.digest ?? null;
   return state !== journal.stateBefore && state !== journal.stateAfter;
 }
 
 /**
- * @param {string} root @param {string} id @param {FileStep} step @param {number} n
- * @param {{ isForced: boolean, folders: OwnFolders }} way `isForced` replaces the target whatever it is
+ * Seals journals and records that were written elsewhere: in the folder that this one is a copy of, by an
+ * older claw, or by another user. Only the owner knows that they are to be trusted.
+ *
+ * @param {string} root
+ * @returns {number} how many there were
+ */
+function adopt(root) {
+  let count = 0;
+  for (const [folder, names] of [
+    [TX, ['journal.json', 'rollback.json']],
+    [BACKUP, ['record.json']],
+  ]) {
+    for (const id of transactionIds(root, String(folder))) {
+      for (const name of names ?? []) {
+        const place = `${folder}/${id}/${name}`;
+        const { journal, isOwn } = examineJournal(root, place);
+        if (journal === null || isOwn) continue;
+        inProject(root, (project) => {
+          project.write(`${place}.new`, Buffer.from(journalText(root, journal)), 0o666);
+          project.rename(`${place}.new`, place);
+        });
+        count += 1;
+      }
+    }
+  }
+  return count;
+}
+
+/**
+ * Returns the text of a journal: one line of JSON, one of checksum, which older engines read as well, and the seal.
+ *
+ * @param {string} root
+ * @param {Journal} journal
+ */
+export function journalText(root, journal) {
+  const json = JSON.stringify(journal);
+  return `${json}\n${digest(json)}\n${sealOf(root, 'journal', json) ?? ''}\n`;
+}
+
+/**
+ * @param {Project} project @param {string} id @param {FileStep} step @param {number} n
+ * @param {{ isForced: boolean, isRecovery: boolean }} way `isForced` replaces the target whatever it is
  * @returns {boolean} false if the target is neither old nor new; it was not touched then
  */
-function publishFile(root, id, step, n, { isForced, folders }) {
-  const { staged, before } = placesOf(root, id);
-  const target = join(root, step.path);
-  if (linkOnPath(root, step.path, folders) !== null) return false;
-  const now = step.before === null && !isThere(target) ? null : fingerprint(target);
-  if (isSame(now, step.after) || isForced) fillBackup(root, id, step, n);
+function publishFile(project, id, step, n, { isForced, isRecovery }) {
+  const { staged, before } = placesOf(id);
+  const { path } = step;
+  if (project.linkOnWay(path) !== null) return false;
+  const now = step.before === null && !project.isThere(path) ? null : project.fingerprint(path);
+  if (isSame(now, step.after) || isForced) fillBackup(project, id, step, n);
   else if (!isSame(now, step.before)) return false;
   else if (now !== null) {
     // The link pins the very inode that the rename will replace: what was written to it since the
     // check above is seen here, before it could be lost.
-    if (!isSameInode(target, before(n))) {
-      remove(before(n));
-      fs.linkSync(target, before(n));
+    if (!project.isSameInode(path, before(n))) {
+      project.remove(before(n));
+      project.link(path, before(n));
     }
-    if (!isSame(fingerprint(before(n)), step.before)) return false;
+    if (!isSame(project.fingerprint(before(n)), step.before)) return false;
   }
   if (isSame(now, step.after)) return true;
-  if (step.after === null) fs.unlinkSync(target);
-  else if (now !== null) fs.renameSync(staged(n), target);
-  else return publishNew(root, step.path, staged(n), folders);
+  if (isRecovery && step.after !== null) refuseOtherBytes(project, staged(n), step.after);
+  if (step.after === null) project.unlink(path);
+  else if (now !== null) project.rename(staged(n), path);
+  else return publishNew(project, path, staged(n));
   return true;
 }
 
-/** @param {string} root @param {string} path @param {string} staged @param {OwnFolders} folders */
-function publishNew(root, path, staged, folders) {
-  makeParents(root, path, {}, folders);
+/** @param {Project} project @param {string} staged @param {NonNullable<Fingerprint>} after */
+function refuseOtherBytes(project, staged, after) {
+  if (project.fingerprint(staged)?.digest === after.digest) return;
+  throw new Error(
+    `${staged} is not what the interrupted command wrote, so it is not published. ` +
+      'Run claw recover --roll-back, or --keep-mine to leave all files as they are.',
+  );
+}
+
+/** @param {Project} project @param {string} path @param {string} staged */
+function publishNew(project, path, staged) {
+  makeParents(project, path, {});
   try {
     // A link never replaces what appeared at the target in the meantime; a rename would.
-    fs.linkSync(staged, join(root, path));
+    project.link(staged, path);
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false;
     throw error;
   }
-  fs.unlinkSync(staged);
+  project.unlink(staged);
   return true;
 }
 
-/** @param {string} root @param {string} id @param {SwapStep} step @param {number} n */
-function publishSwap(root, id, step, n) {
-  const { swapped } = placesOf(root, id);
-  const target = join(root, step.path);
-  const prepared = step.prepared === null ? null : join(root, step.prepared);
-  if (prepared !== null && !isThere(prepared)) return;
-  if (isThere(target)) {
+/** @param {Project} project @param {string} id @param {SwapStep} step @param {number} n */
+function publishSwap(project, id, step, n) {
+  const { swapped } = placesOf(id);
+  const { path, prepared } = step;
+  if (prepared !== null && !project.isThere(prepared)) return;
+  if (project.isThere(path)) {
     // A second folder appeared here (from `npm install`, say) before this transaction was finished.
-    const aside = isThere(swapped(n)) ? `${swapped(n)}.stray` : swapped(n);
-    remove(`${swapped(n)}.stray`);
-    fs.renameSync(target, aside);
+    const aside = project.isThere(swapped(n)) ? `${swapped(n)}.stray` : swapped(n);
+    project.remove(`${swapped(n)}.stray`);
+    project.rename(path, aside);
   }
   if (prepared === null) return;
-  makeParents(root, step.path, {});
-  fs.renameSync(prepared, target);
+  makeParents(project, path, {});
+  project.rename(prepared, path);
 }
 
 /**
- * @param {string} root @param {Journal} journal @param {FileStep} step @param {number} n
+ * @param {Project} project @param {Journal} journal @param {FileStep} step @param {number} n
  * @param {boolean} isForced
  * @returns {boolean} false if an owner's edit was met
  */
-function takeBackFile(root, journal, step, n, isForced) {
-  const { staged, before } = placesOf(root, journal.id);
-  const target = join(root, step.path);
-  const now = fingerprint(target);
+function takeBackFile(project, journal, step, n, isForced) {
+  const { staged, before } = placesOf(journal.id);
+  const { path } = step;
+  const now = project.fingerprint(path);
   if (isSame(now, step.before)) return true;
   const isPublished =
     step.after === null
-      ? isThere(before(n))
-      : !isThere(staged(n)) || isSameInode(staged(n), target);
-  if (!isPublished || linkOnPath(root, step.path) !== null) return false;
+      ? project.isThere(before(n))
+      : !project.isThere(staged(n)) || project.isSameInode(staged(n), path);
+  if (!isPublished || project.linkOnWay(path) !== null) return false;
   const isEdited = !isSame(now, step.after);
   if (isEdited) {
-    keepVersions(root, journal.id, step.path, n);
+    keepVersions(project, journal.id, path, n);
     if (!isForced) return false;
   }
   // A rename, not a link: a full disk must not stop the way back.
-  makeParents(root, step.path, journal.folderModes);
-  if (step.before === null) remove(target);
-  else fs.renameSync(before(n), target);
+  makeParents(project, path, journal.folderModes);
+  if (step.before === null) project.remove(path);
+  else project.rename(before(n), path);
   return !isEdited;
 }
 
-/** @param {string} root @param {string} id @param {SwapStep} step @param {number} n */
-function takeBackSwap(root, id, step, n) {
-  const { tx, swapped } = placesOf(root, id);
-  const target = join(root, step.path);
-  const isWaiting = step.prepared !== null && isThere(join(root, step.prepared));
-  if (step.hadFolder ? !isThere(swapped(n)) : step.prepared === null || isWaiting) return;
-  if (isThere(target)) {
+/** @param {Project} project @param {string} id @param {SwapStep} step @param {number} n */
+function takeBackSwap(project, id, step, n) {
+  const { tx, swapped } = placesOf(id);
+  const { path, prepared } = step;
+  const isWaiting = prepared !== null && project.isThere(prepared);
+  if (step.hadFolder ? !project.isThere(swapped(n)) : prepared === null || isWaiting) return;
+  if (project.isThere(path)) {
     // Back to where it was prepared, for another attempt; that place may be gone by now.
-    const home = step.prepared === null || isWaiting ? null : join(root, step.prepared);
-    const aside = home !== null && isThere(dirname(home)) ? home : join(tx, `taken-back-${n}`);
-    fs.renameSync(target, aside);
+    const isHomeThere = prepared !== null && !isWaiting && project.isThere(dirname(prepared));
+    project.rename(path, isHomeThere ? prepared : `${tx}/taken-back-${n}`);
   }
-  if (step.hadFolder) fs.renameSync(swapped(n), target);
+  if (step.hadFolder) project.rename(swapped(n), path);
 }
 
-/** @param {string} root @param {Journal} journal @param {JournalStep} step @param {number} n */
-function isUndoable(root, journal, step, n) {
-  const { before, swapped } = placesOf(root, journal.id);
-  const target = join(root, step.path);
+/** @param {Project} project @param {Journal} journal @param {JournalStep} step @param {number} n */
+function isUndoable(project, journal, step, n) {
+  const { before, swapped } = placesOf(journal.id);
   if (step.kind === 'swap') {
-    return isThere(target) === (step.prepared !== null) && (!step.hadFolder || isThere(swapped(n)));
+    return (
+      project.isThere(step.path) === (step.prepared !== null) &&
+      (!step.hadFolder || project.isThere(swapped(n)))
+    );
   }
-  return isSame(fingerprint(target), step.after) && (step.before === null || isThere(before(n)));
+  return (
+    isSame(project.fingerprint(step.path), step.after) &&
+    (step.before === null || project.isThere(before(n)))
+  );
 }
 
-/** @param {string} folder */
-function pruneBackups(folder) {
-  for (const id of replacedIds(folder)) removeBackup(join(folder, id));
-  const newestFirst = transactionIds(folder).reverse();
+/** @param {Project} project */
+function pruneBackups(project) {
+  for (const id of replacedIds(project.root)) removeBackupIn(project, id);
+  const newestFirst = transactionIds(project.root, BACKUP).reverse();
   for (const [age, id] of newestFirst.entries()) {
-    const holds = (/** @type {string} */ name) => isThere(join(folder, id, name));
+    const holds = (/** @type {string} */ name) => project.isThere(`${BACKUP}/${id}/${name}`);
     if (age >= KEPT_BACKUPS || !(holds('record.json') || holds('conflicts'))) {
-      removeBackup(join(folder, id));
-    } else if (age > 0) pruneSwaps(join(folder, id));
+      removeBackupIn(project, id);
+    } else if (age > 0) pruneSwaps(project, id);
   }
 }
 
@@ -550,60 +805,59 @@ function pruneBackups(folder) {
  * Deletes swapped-out packages, which are large and can be installed again. Keeps a former core, which may be
  * nowhere else.
  *
- * @param {string} backup
+ * @param {Project} project @param {string} id
  */
-function pruneSwaps(backup) {
-  const swaps = join(backup, 'swap');
-  const kept = isThere(swaps) ? fs.readdirSync(swaps) : [];
+function pruneSwaps(project, id) {
+  const swaps = `${BACKUP}/${id}/swap`;
+  const kept = project.entries(swaps);
   if (kept.length === 0) return;
-  const steps = readJournal(join(backup, 'record.json'))?.steps ?? [];
-  for (const name of kept) {
-    if (steps[Number(name)]?.path !== '.claw/base') remove(join(swaps, name));
+  const steps = readJournal(project.root, `${BACKUP}/${id}/record.json`)?.steps ?? [];
+  for (const { name } of kept) {
+    if (steps[Number(name)]?.path !== '.claw/base') project.remove(`${swaps}/${name}`);
   }
 }
 
 /**
  * Lays the old, the new and the owner's text of an edited target side by side.
  *
- * @param {string} root @param {string} id @param {string} path @param {number} n
+ * @param {Project} project @param {string} id @param {string} path @param {number} n
  */
-function keepVersions(root, id, path, n) {
-  const { tx, staged, old, before, after } = placesOf(root, id);
+function keepVersions(project, id, path, n) {
+  const { tx, staged, old, before, after } = placesOf(id);
   const versions = {
     old: [old(n), before(n)],
     new: [staged(n), after(n)],
-    mine: [join(root, path)],
+    mine: [path],
   };
   for (const [name, places] of Object.entries(versions)) {
-    const from = places.find((place) => fs.lstatSync(place, { throwIfNoEntry: false })?.isFile());
-    const to = join(tx, 'conflicts', `${path}.${name}`);
-    fs.mkdirSync(dirname(to), { recursive: true });
-    if (from !== undefined) fs.copyFileSync(from, to);
+    const from = places.find((place) => project.lstat(place)?.isFile());
+    const to = `${tx}/conflicts/${path}.${name}`;
+    project.makeFolders(dirname(to));
+    if (from !== undefined) project.copy(from, to);
   }
 }
 
 /**
  * Fills the backup from the earlier copy, where the target was replaced or its inode written to meanwhile.
  *
- * @param {string} root @param {string} id @param {FileStep} step @param {number} n
+ * @param {Project} project @param {string} id @param {FileStep} step @param {number} n
  */
-function fillBackup(root, id, step, n) {
-  const { old, before } = placesOf(root, id);
-  if (step.before === null || isSame(fingerprint(before(n)), step.before)) return;
-  remove(before(n));
-  fs.copyFileSync(old(n), before(n));
+function fillBackup(project, id, step, n) {
+  const { old, before } = placesOf(id);
+  if (step.before === null || isSame(project.fingerprint(before(n)), step.before)) return;
+  project.copy(old(n), before(n));
 }
 
-/** @param {string} root @param {string} id */
-function saveConflicts(root, id) {
-  const { tx, backup } = placesOf(root, id);
-  if (!isThere(join(tx, 'conflicts'))) return;
-  fs.mkdirSync(backup, { recursive: true });
-  fs.renameSync(join(tx, 'conflicts'), join(backup, 'conflicts'));
+/** @param {Project} project @param {string} id */
+function saveConflicts(project, id) {
+  const { tx, backup } = placesOf(id);
+  if (!project.isThere(`${tx}/conflicts`)) return;
+  project.makeFolders(backup);
+  project.rename(`${tx}/conflicts`, `${backup}/conflicts`);
 }
 
-/** @param {string} root @param {Journal} journal */
-function syncFolders(root, journal) {
+/** @param {Project} project @param {Journal} journal */
+function syncFolders({ root }, journal) {
   for (const folder of new Set(['.', ...journal.steps.flatMap((step) => parents(step.path))])) {
     syncFolder(join(root, folder));
   }
@@ -613,7 +867,6 @@ function syncFolders(root, journal) {
 function syncFolder(path) {
   let folder;
   try {
-    const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = fs.constants;
     folder = fs.openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     fs.fsyncSync(folder);
   } catch (error) {
@@ -624,33 +877,23 @@ function syncFolder(path) {
   }
 }
 
-/**
- * @param {string} root @param {string} path @param {Readonly<Record<string, number>>} modes
- * @param {OwnFolders} [folders] those that are there; what is made is added
- */
-function makeParents(root, path, modes, folders = new Set()) {
+/** @param {Project} project @param {string} path @param {Readonly<Record<string, number>>} modes */
+function makeParents(project, path, modes) {
   let isMade = false;
   for (const folder of parents(path).reverse()) {
-    if (folders.has(folder) || (!isMade && isThere(join(root, folder)))) continue;
-    fs.mkdirSync(join(root, folder));
+    if (!isMade && project.isThere(folder)) continue;
+    project.mkdir(folder);
     isMade = true;
-    if (isOwn(folder)) folders.add(folder);
     const mode = modes[folder];
-    if (mode !== undefined) fs.chmodSync(join(root, folder), mode);
+    if (mode !== undefined) project.chmodFolder(folder, mode);
   }
 }
 
-/** @param {string} folder */
-function isOwn(folder) {
-  return folder === '.claw' || folder.startsWith('.claw/');
-}
-
-/** @param {string} root @param {readonly string[]} folders @param {ReadonlySet<string>} needed */
-function removeEmpty(root, folders, needed) {
+/** @param {Project} project @param {readonly string[]} folders @param {ReadonlySet<string>} needed */
+function removeEmpty(project, folders, needed) {
   for (const folder of folders) {
-    const path = join(root, folder);
-    const isFolder = fs.lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-    if (isFolder && !needed.has(folder) && fs.readdirSync(path).length === 0) fs.rmdirSync(path);
+    const isFolder = !needed.has(folder) && project.lstat(folder)?.isDirectory() === true;
+    if (isFolder && project.entries(folder).length === 0) project.rmdir(folder);
   }
 }
 
@@ -660,6 +903,9 @@ function removeEmpty(root, folders, needed) {
  * @returns {T | Recovery}
  */
 function locked(root, timeoutMs, work) {
+  const link = linkInOwnFolder(root);
+  if (link !== null)
+    throw new Error(`${link} is a symbolic link. claw follows none there: remove it.`);
   const sqlite = builtInSqlite();
   if (sqlite === null) {
     const holder = liveHolder(root);
@@ -667,18 +913,59 @@ function locked(root, timeoutMs, work) {
     writeHolder(root, 'recover');
     return work();
   }
-  const db = new sqlite.DatabaseSync(join(root, '.claw/lock.db'));
+  const until = Date.now() + timeoutMs;
+  for (;;) {
+    const lock = tryLock(root, sqlite, Math.max(0, until - Date.now()));
+    if (lock === null) return recovery('locked', { holder: liveHolder(root) });
+    if (lock === 'gone' && Date.now() > until) return recovery('locked', { holder: null });
+    if (lock === 'gone') continue;
+    try {
+      writeHolder(root, 'recover');
+      return work();
+    } finally {
+      lock.close();
+    }
+  }
+}
+
+/**
+ * @param {string} root @param {typeof import('node:sqlite')} sqlite @param {number} timeoutMs
+ * @returns the lock; null while another command has it; `gone` if its file was removed meanwhile, so that no other
+ *   command will ever open it
+ */
+function tryLock(root, sqlite, timeoutMs) {
+  const path = join(root, '.claw/lock.db');
+  replaceForeignLock(root);
+  if (!fs.existsSync(path)) fs.closeSync(fs.openSync(path, O_WRONLY | O_CREAT | O_NOFOLLOW, 0o666));
+  const inode = () => fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
+  const expected = inode();
+  const db = new sqlite.DatabaseSync(path);
   try {
     db.exec(`PRAGMA busy_timeout = ${timeoutMs}; BEGIN EXCLUSIVE`);
-    writeHolder(root, 'recover');
-    return work();
+    if (expected !== undefined && expected === inode()) return db;
   } catch (error) {
-    const isBusy = error instanceof Error && 'errcode' in error && error.errcode === 5;
-    if (isBusy) return recovery('locked', { holder: liveHolder(root) });
-    throw error;
-  } finally {
     db.close();
+    if (error instanceof Error && 'errcode' in error && error.errcode === 5) return null;
+    throw error;
   }
+  db.close();
+  return 'gone';
+}
+
+/**
+ * Removes a lock file that claw did not write. Its own is always empty. A database with a journal beside it could
+ * make SQLite write back what the journal says, and delete a file that it names.
+ *
+ * @param {string} root
+ */
+export function replaceForeignLock(root) {
+  inProject(root, (project) => {
+    const stat = project.lstat('.claw/lock.db');
+    if (stat === undefined || stat.isDirectory() || (stat.isFile() && stat.size === 0)) return;
+    for (const name of ['lock.db', 'lock.db-journal', 'lock.db-wal', 'lock.db-shm']) {
+      project.remove(`.claw/${name}`);
+    }
+  });
 }
 
 /** Loads SQLite of Node. @returns {typeof import('node:sqlite') | null} null before Node 22 */
@@ -694,19 +981,416 @@ export function builtInSqlite() {
   }
 }
 
-/** @param {string} root @param {string} id */
-function placesOf(root, id) {
-  const tx = join(root, '.claw/tx', id);
-  const backup = join(root, '.claw/backup', id);
-  const at = (/** @type {string} */ folder) => (/** @type {number} */ n) => join(folder, String(n));
+/**
+ * The files of a project, by their paths relative to its root. No path leads out of it, and no link is followed
+ * on the way: every folder is opened as a folder, and the last one is named by its descriptor (Linux). Elsewhere
+ * each folder is looked at just before its use.
+ */
+class Project {
+  /** Folders of `.claw/` that stay open, since most steps use them. @type {Map<string, number>} */
+  #open = new Map();
+  #hasDescriptors = process.platform === 'linux' && fs.existsSync('/proc/self/fd');
+
+  /** @param {string} root */
+  constructor(root) {
+    this.root = root;
+  }
+
+  /**
+   * Calls `work` with an absolute path of an entry.
+   *
+   * @template T
+   * @param {string} path @param {(absolute: string) => T} work
+   * @returns {T}
+   */
+  use(path, work) {
+    if (!isInside(path))
+      throw new Error(`${JSON.stringify(path)} is not a path inside the project.`);
+    const end = path.lastIndexOf('/');
+    if (end === -1) return work(join(this.root, path));
+    const folder = path.slice(0, end);
+    const isKept = PRIVATE.test(folder);
+    const descriptor = this.#open.get(folder) ?? this.#openFolder(folder);
+    if (isKept) this.#open.set(folder, descriptor);
+    const named = this.#nameOf(descriptor, folder);
+    try {
+      return work(named + path.slice(end));
+    } catch (error) {
+      throw withPath(error, named, join(this.root, folder));
+    } finally {
+      if (!isKept) fs.closeSync(descriptor);
+    }
+  }
+
+  close() {
+    for (const descriptor of this.#open.values()) fs.closeSync(descriptor);
+    this.#open.clear();
+  }
+
+  /** @param {string} path */
+  lstat(path) {
+    try {
+      return this.use(path, (at) => fs.lstatSync(at, { throwIfNoEntry: false }));
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Tells whether there is an entry at a path, even a link that leads nowhere. @param {string} path */
+  isThere(path) {
+    return this.lstat(path) !== undefined;
+  }
+
+  /** @param {string} path @returns {Fingerprint} */
+  fingerprint(path) {
+    try {
+      return this.use(path, fingerprint);
+    } catch (error) {
+      if (isMissing(error)) return null;
+      throw error;
+    }
+  }
+
+  /** @param {string} one @param {string} other */
+  isSameInode(one, other) {
+    const [a, b] = [this.lstat(one), this.lstat(other)];
+    return a !== undefined && a.ino === b?.ino && a.dev === b.dev;
+  }
+
+  /** Returns the first folder on the way to a path that is a symbolic link. @param {string} path */
+  linkOnWay(path) {
+    for (const folder of parents(path).reverse()) {
+      if (this.#open.has(folder)) continue;
+      const found = this.lstat(folder);
+      if (found?.isSymbolicLink()) return folder;
+      if (!found?.isDirectory()) return null;
+    }
+    return null;
+  }
+
+  /** Lists a folder; nothing where there is none. @param {string} path @returns {fs.Dirent[]} */
+  entries(path) {
+    let folder;
+    try {
+      folder = this.#openFolder(path);
+      return fs.readdirSync(this.#nameOf(folder, path), { withFileTypes: true });
+    } catch (error) {
+      if (isMissing(error)) return [];
+      throw error;
+    } finally {
+      if (folder !== undefined) fs.closeSync(folder);
+    }
+  }
+
+  /** Reads a regular file; null where there is none. @param {string} path @param {number} [maxBytes] */
+  read(path, maxBytes = Number.POSITIVE_INFINITY) {
+    try {
+      return this.use(path, (at) => {
+        const file = fs.openSync(at, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+        try {
+          const stat = fs.fstatSync(file);
+          return stat.isFile() && stat.size <= maxBytes ? fs.readFileSync(file, 'utf8') : null;
+        } finally {
+          fs.closeSync(file);
+        }
+      });
+    } catch (error) {
+      if (isMissing(error) || codeOf(error) === 'ELOOP') return null;
+      throw error;
+    }
+  }
+
+  /** Writes a new file in the place of whatever is there. @param {string} path @param {Buffer} bytes @param {number} mode */
+  write(path, bytes, mode) {
+    this.remove(path);
+    this.use(path, (at) => {
+      const file = fs.openSync(at, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+      try {
+        fs.writeFileSync(file, bytes);
+      } finally {
+        fs.closeSync(file);
+      }
+    });
+  }
+
+  /** Copies a regular file with its mode. @param {string} from @param {string} to */
+  copy(from, to) {
+    const { bytes, mode } = this.use(from, (at) => {
+      const file = fs.openSync(at, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+      try {
+        return { bytes: fs.readFileSync(file), mode: fs.fstatSync(file).mode & 0o7777 };
+      } finally {
+        fs.closeSync(file);
+      }
+    });
+    this.write(to, bytes, mode);
+  }
+
+  /** @param {string} from @param {string} to */
+  rename(from, to) {
+    this.#forget(from);
+    this.#forget(to);
+    this.use(from, (one) => this.use(to, (other) => fs.renameSync(one, other)));
+  }
+
+  /** @param {string} from @param {string} to */
+  link(from, to) {
+    this.use(from, (one) => this.use(to, (other) => fs.linkSync(one, other)));
+  }
+
+  /** @param {string} path */
+  unlink(path) {
+    this.use(path, (at) => fs.unlinkSync(at));
+  }
+
+  /** @param {string} path */
+  mkdir(path) {
+    this.use(path, (at) => fs.mkdirSync(at));
+  }
+
+  /** Makes a folder and those above it, as far as they are not there. @param {string} path */
+  makeFolders(path) {
+    for (const folder of [...parents(path).reverse(), path]) {
+      if (!this.isThere(folder)) this.mkdir(folder);
+    }
+  }
+
+  /** @param {string} path @param {number} mode */
+  chmodFolder(path, mode) {
+    const folder = this.#openFolder(path);
+    try {
+      fs.fchmodSync(folder, mode);
+    } finally {
+      fs.closeSync(folder);
+    }
+  }
+
+  /** @param {string} path */
+  rmdir(path) {
+    this.#forget(path);
+    this.use(path, (at) => fs.rmdirSync(at));
+  }
+
+  /** Removes whatever is there, with all below it. A link goes, not what it leads to. @param {string} path */
+  remove(path) {
+    this.#forget(path);
+    try {
+      this.use(path, (at) => this.#removeEntry(at));
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+    }
+  }
+
+  /** @param {string} at */
+  #removeEntry(at) {
+    if (!fs.lstatSync(at).isDirectory()) {
+      fs.unlinkSync(at);
+      return;
+    }
+    const folder = fs.openSync(at, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    try {
+      const named = this.#hasDescriptors ? `/proc/self/fd/${folder}` : at;
+      for (const name of fs.readdirSync(named)) this.#removeEntry(`${named}/${name}`);
+    } finally {
+      fs.closeSync(folder);
+    }
+    fs.rmdirSync(at);
+  }
+
+  /** @param {string} path @returns {number} a descriptor of the folder */
+  #openFolder(path) {
+    let at = this.root;
+    let descriptor = -1;
+    let above = '';
+    for (const name of path.split('/')) {
+      above = above === '' ? name : `${above}/${name}`;
+      try {
+        const next = fs.openSync(`${at}/${name}`, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+        if (descriptor !== -1) fs.closeSync(descriptor);
+        descriptor = next;
+      } catch (error) {
+        if (descriptor !== -1) fs.closeSync(descriptor);
+        throw withPath(error, at, dirname(join(this.root, above)));
+      }
+      at = this.#nameOf(descriptor, above);
+    }
+    return descriptor;
+  }
+
+  /** @param {number} descriptor @param {string} folder */
+  #nameOf(descriptor, folder) {
+    return this.#hasDescriptors ? `/proc/self/fd/${descriptor}` : join(this.root, folder);
+  }
+
+  /** Closes folders that are about to go. @param {string} path */
+  #forget(path) {
+    for (const [folder, descriptor] of this.#open) {
+      if (folder !== path && !folder.startsWith(`${path}/`)) continue;
+      fs.closeSync(descriptor);
+      this.#open.delete(folder);
+    }
+  }
+}
+
+/**
+ * @template T
+ * @param {string} root @param {(project: Project) => T} work
+ * @returns {T}
+ */
+function inProject(root, work) {
+  const project = new Project(root);
+  try {
+    return work(project);
+  } finally {
+    project.close();
+  }
+}
+
+/** Names the file that an error is about as people know it. @param {unknown} error @param {string} from @param {string} to */
+function withPath(error, from, to) {
+  if (!(error instanceof Error) || from === to) return error;
+  const known = /** @type {{ message: string, path?: string, dest?: string }} */ (error);
+  const shown = (/** @type {string} */ text) => text.split(`${from}/`).join(`${to}/`);
+  known.message = shown(known.message);
+  if (known.path !== undefined) known.path = shown(known.path);
+  if (known.dest !== undefined) known.dest = shown(known.dest);
+  return error;
+}
+
+/** @param {unknown} path @returns {path is string} */
+function isInside(path) {
+  if (typeof path !== 'string' || path.includes('\0') || path.startsWith('/')) return false;
+  return !path.split('/').some((part) => part === '' || part === '.' || part === '..');
+}
+
+/** The secret lies beside the state of other programs, in the home of the user who runs claw. */
+function secretPath() {
+  try {
+    return join(homedir(), '.local/state/patchclaw/seal.key');
+  } catch {
+    return null; // A user without a home, as in some containers.
+  }
+}
+
+/** @returns {Buffer | null} */
+function readSecret() {
+  const path = secretPath();
+  if (path === null) return null;
+  let file;
+  try {
+    file = fs.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    const secret = fs.fstatSync(file).isFile() ? fs.readFileSync(file) : Buffer.alloc(0);
+    return secret.length >= 32 ? secret : null;
+  } catch {
+    return null; // Not made yet, or no home that we may read.
+  } finally {
+    if (file !== undefined) fs.closeSync(file);
+  }
+}
+
+/** Makes the secret; of two commands that do so at once the first one wins. @returns {Buffer | null} */
+function makeSecret() {
+  const path = secretPath();
+  if (path === null) return null;
+  const draft = `${path}.${process.pid}`;
+  try {
+    const made = fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    fs.rmSync(draft, { force: true });
+    const file = fs.openSync(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+    try {
+      fs.writeFileSync(file, randomBytes(32));
+      fs.fsyncSync(file);
+    } finally {
+      fs.closeSync(file);
+    }
+    giveToOwnerOfHome([draft, ...(made === undefined ? [] : foldersFrom(made, dirname(path)))]);
+    fs.linkSync(draft, path);
+  } catch {
+    // Another command was faster, or this home cannot be written.
+  }
+  try {
+    fs.rmSync(draft, { force: true });
+  } catch {
+    // Only litter.
+  }
+  return readSecret();
+}
+
+/** Lists the folders from one down to another one below it. @param {string} first @param {string} last */
+function foldersFrom(first, last) {
+  const found = [last];
+  for (let at = last; at !== first && at.length > first.length; at = dirname(at))
+    found.push(dirname(at));
+  return found;
+}
+
+/** With `sudo` a home may be another user's, who could not read a secret of root's. @param {readonly string[]} paths */
+function giveToOwnerOfHome(paths) {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = fs.statSync(homedir());
+  if (uid === 0) return;
+  for (const path of paths) fs.lchownSync(path, uid, gid);
+}
+
+/** @param {string} json @returns {Journal | null} null for anything that is no journal, or has a path that leads out */
+function parseJournal(json) {
+  let value;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    return null;
+  }
+  const isText = (/** @type {unknown} */ one) => typeof one === 'string';
+  const isTextOrNone = (/** @type {unknown} */ one) => one === null || isText(one);
+  const isRecord = (/** @type {unknown} */ one) =>
+    typeof one === 'object' && one !== null && !Array.isArray(one);
+  const isListOf = (/** @type {unknown} */ list, /** @type {(one: any) => boolean} */ isRight) =>
+    Array.isArray(list) && list.length <= MAX_STEPS && list.every(isRight);
+  const isPrint = (/** @type {any} */ one) =>
+    one === null || (isRecord(one) && isText(one.digest) && typeof one.isExecutable === 'boolean');
+  const isStep = (/** @type {any} */ step) => {
+    if (!isRecord(step) || !isText(step.path) || !isSafePath(step.path)) return false;
+    if (step.kind === 'file') return isPrint(step.before) && isPrint(step.after);
+    const { prepared } = step;
+    return (
+      step.kind === 'swap' &&
+      typeof step.hadFolder === 'boolean' &&
+      (prepared === null || (isInside(prepared) && prepared.startsWith('.claw/')))
+    );
+  };
+  const isRight =
+    isRecord(value) &&
+    value.version === 1 &&
+    isText(value.id) &&
+    /^\d{6,}-[a-z-]*$/.test(value.id) &&
+    [value.verb, value.summary, value.committedAt].every(isText) &&
+    isTextOrNone(value.stateBefore) &&
+    isTextOrNone(value.stateAfter) &&
+    isListOf(value.steps, isStep) &&
+    isListOf(value.foldersMade, isInside) &&
+    isRecord(value.folderModes) &&
+    isListOf(Object.keys(value.folderModes), isInside) &&
+    isListOf(Object.values(value.folderModes), Number.isSafeInteger) &&
+    (value.moves === undefined || isRecord(value.moves)) &&
+    (value.replaces === undefined ||
+      isListOf(value.replaces, (id) => isText(id) && /^\d{6,}-[a-z-]*$/.test(id)));
+  return isRight ? value : null;
+}
+
+/** Returns the places of a transaction, relative to the root. @param {string} id */
+function placesOf(id) {
+  const tx = `${TX}/${id}`;
+  const backup = `${BACKUP}/${id}`;
+  const at = (/** @type {string} */ folder) => (/** @type {number} */ n) => `${folder}/${n}`;
   return {
     tx,
     backup,
-    staged: at(join(tx, 'new')),
-    old: at(join(tx, 'old')),
-    before: at(join(backup, 'before')),
-    after: at(join(backup, 'after')),
-    swapped: at(join(backup, 'swap')),
+    staged: at(`${tx}/new`),
+    old: at(`${tx}/old`),
+    before: at(`${backup}/before`),
+    after: at(`${backup}/after`),
+    swapped: at(`${backup}/swap`),
   };
 }
 
@@ -730,24 +1414,9 @@ function isSame(one, other) {
   return one?.digest === other?.digest && one?.isExecutable === other?.isExecutable;
 }
 
-/** @param {string} one @param {string} other */
-function isSameInode(one, other) {
-  const [a, b] = [one, other].map((path) => fs.lstatSync(path, { throwIfNoEntry: false }));
-  return a !== undefined && a.ino === b?.ino && a.dev === b.dev;
-}
-
-/**
- * Tells whether there is an entry at a path, even a link that leads nowhere.
- *
- * @param {string} path
- */
-function isThere(path) {
-  return fs.lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-}
-
-/** @param {string} path */
-function remove(path) {
-  fs.rmSync(path, { recursive: true, force: true });
+/** Tells whether an error says that a path, or a folder on the way to it, is not there. @param {unknown} error */
+function isMissing(error) {
+  return ['ENOENT', 'ENOTDIR'].includes(String(codeOf(error)));
 }
 
 /** @param {Buffer | string} bytes @returns {`sha256:${string}`} */

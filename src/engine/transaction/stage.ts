@@ -1,10 +1,10 @@
 import * as fs from 'node:fs';
-import { dirname, isAbsolute, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Digest } from '../digest.ts';
 import { digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import type { Journal, JournalStep } from './journal.ts';
-import { fingerprint, parents } from './recover.js';
+import { fingerprint, isSafePath, parents } from './recover.js';
 import type { Fingerprint, Step } from './step.ts';
 import { syncPaths } from './sync-paths.ts';
 
@@ -40,7 +40,12 @@ export function stage(
   const backup = join(root, '.claw/backup', id);
   const folders = [join(tx, 'new'), join(tx, 'old')];
   for (const part of ['before', 'after', 'swap']) folders.push(join(backup, part));
-  for (const folder of folders) fs.mkdirSync(folder, { recursive: true });
+  for (const own of [tx, backup]) {
+    fs.mkdirSync(dirname(own), { recursive: true });
+    // Never into one that is there: it could be a link.
+    fs.mkdirSync(own);
+  }
+  for (const folder of folders) fs.mkdirSync(folder);
 
   refuseUnsafe(root, change.steps);
   const steps: JournalStep[] = [];
@@ -55,12 +60,6 @@ export function stage(
   const { verb, summary, stateBefore, stateAfter, moves = {} } = change;
   const named = { version: 1, id, verb, summary, committedAt, stateBefore, stateAfter } as const;
   return { ...named, steps, moves, ...foldersOf(root, steps) };
-}
-
-/** Returns the text of a journal: one line of JSON, one line of checksum. */
-export function journalText(journal: Journal): string {
-  const json = JSON.stringify(journal);
-  return `${json}\n${digestBytes(json)}\n`;
 }
 
 /** Writes a file and waits until the disk has it. */
@@ -78,8 +77,9 @@ function refuseUnsafe(root: string, steps: readonly Step[]): void {
   const seen = new Set<string>();
   const folderAt = folderReader(root);
   for (const { path } of steps) {
-    if (isAbsolute(path) || path.split('/').some((part) => ['', '.', '..'].includes(part))) {
-      throw new ClawError('PATH_UNSAFE', `${path} is not a path inside the project.`, { path });
+    if (!isSafePath(path)) {
+      const message = `${path} is not a path of the project that claw may change.`;
+      throw new ClawError('PATH_UNSAFE', message, { path });
     }
     if (seen.has(path)) {
       throw new ClawError('PATH_COLLISION', `Two steps would write ${path}.`, { path });

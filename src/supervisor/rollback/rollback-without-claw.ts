@@ -30,11 +30,13 @@ export function takeBackWithoutClaw(projectDir: string, reason: string): Rollbac
     if (outcome === 'needs-decision') {
       return failed('an interrupted command met edits of yours: decide with `npx claw recover`.');
     }
-    const kept = join(projectDir, '.claw/backup');
-    const id = transactionIds(kept).findLast((one) => existsSync(join(kept, one, 'record.json')));
+    const kept = '.claw/backup';
+    const id = transactionIds(projectDir, kept).findLast((one) =>
+      existsSync(join(projectDir, kept, one, 'record.json')),
+    );
     if (id === undefined) return failed('nothing is kept in .claw/backup to go back to.');
     // Its record goes last of all: one that is there was cut off when the tree was as before already.
-    if (readJournal(join(kept, id, 'record.json'))?.verb === 'undo') return { ok: true };
+    if (readJournal(projectDir, `${kept}/${id}/record.json`)?.verb === 'undo') return { ok: true };
     const taken = rollBack(projectDir, id);
     if (taken.outcome === 'rolled-back') return { ok: true };
     if (taken.outcome === 'locked') return failed('another claw command is at work.');

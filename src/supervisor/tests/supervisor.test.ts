@@ -12,7 +12,8 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { digestBytes } from '../../engine/digest.ts';
-import { journalText, stage } from '../../engine/transaction/stage.ts';
+import { journalText } from '../../engine/transaction/recover.js';
+import { stage } from '../../engine/transaction/stage.ts';
 import { pipedConsole } from '../../terminal/piped-console.ts';
 import { skillFiles } from '../../testing/claw/codebase.ts';
 import {
@@ -130,7 +131,10 @@ function leaveUnpublished(tree: TestTree, path: string): void {
   const step = { kind: 'write', path, bytes, isExecutable: false, before: null } as const;
   const names = { verb: 'apply', summary: 'apply fine', stateBefore: null, stateAfter: null };
   const journal = stage(tree.dir, '000001-apply', { ...names, steps: [step] }, '2026-01-01');
-  writeFileSync(join(tree.dir, '.claw/tx/000001-apply/journal.json'), journalText(journal));
+  writeFileSync(
+    join(tree.dir, '.claw/tx/000001-apply/journal.json'),
+    journalText(tree.dir, journal),
+  );
 }
 
 test('what an interrupted command has left to publish is published before the assistant starts', async () => {
@@ -141,7 +145,9 @@ test('what an interrupted command has left to publish is published before the as
   conversation.write('/restart\n');
   await conversation.sees('Andy is back');
   expect(readFileSync(join(tree.dir, 'src/channels/late.txt'), 'utf8')).toBe('published later\n');
-  expect(readdirSync(join(tree.dir, '.claw/tx'))).toEqual([]);
+  expect(readdirSync(join(tree.dir, '.claw/tx')).filter((name) => name !== '.gitignore')).toEqual(
+    [],
+  );
   const log = readFileSync(tree.logFile('supervisor'), 'utf8');
   expect(log.indexOf('"outcome":"rolled-forward"')).toBeGreaterThan(0);
   expect(log.indexOf('"outcome":"rolled-forward"')).toBeLessThan(
@@ -222,7 +228,11 @@ test('without claw, a file that was edited since keeps the whole tree as it is',
   writeFileSync(fine, 'fine\n');
   // The last of an undo that was cut off is no change to be taken back.
   const backup = join(tree.dir, '.claw/backup');
-  const record = join(backup, readdirSync(backup)[0] ?? '', 'record.json');
+  const record = join(
+    backup,
+    readdirSync(backup).find((name) => name !== '.gitignore') ?? '',
+    'record.json',
+  );
   const text = readFileSync(record, 'utf8');
   const json = (text.split('\n')[0] ?? '').replace('"verb":"apply"', '"verb":"undo"');
   writeFileSync(record, `${json}\n${digestBytes(json)}\n`);

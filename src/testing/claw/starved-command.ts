@@ -140,7 +140,9 @@ function snapshot(codebase: Codebase): Snapshot {
 
 function unfinished(codebase: Codebase): readonly string[] {
   if (!codebase.has('.claw/tx')) return [];
-  return readdirSync(codebase.path('.claw/tx')).filter((name) => !name.startsWith('view-'));
+  return readdirSync(codebase.path('.claw/tx')).filter(
+    (name) => !/^(view-|\.gitignore$)/.test(name),
+  );
 }
 
 function isJson(text: string): boolean {

@@ -299,7 +299,6 @@ test('three skills that need each other in a circle are named in its order', asy
 
 test('a folder where the lock belongs is named', async () => {
   await using codebase = await installation();
-  codebase.remove('.claw/lock.db');
   mkdirSync(codebase.path('.claw/lock.db'));
   const run = await codebase.claw('remove', 'demo');
   expect(run).toMatchObject({ code: 1, json: { error: { code: 'IO_FAILED' } } });

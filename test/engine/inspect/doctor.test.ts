@@ -198,7 +198,8 @@ test('an operation that waits, and one of another branch', async () => {
 
 test('a command that was cut short is named and not finished by looking', async () => {
   await using codebase = await installation();
-  const [id = ''] = fs.readdirSync(codebase.path('.claw/backup'));
+  const ids = fs.readdirSync(codebase.path('.claw/backup'));
+  const id = ids.find((name) => name !== '.gitignore') ?? '';
   const record = codebase.read(`.claw/backup/${id}/record.json`);
   fs.mkdirSync(codebase.path(`.claw/tx/${id}`), { recursive: true });
   codebase.write({ [`.claw/tx/${id}/journal.json`]: record });
@@ -217,7 +218,6 @@ test('a command that was cut short is named and not finished by looking', async 
 
 test('what keeps commands from locking, and checks that cannot run', async () => {
   await using codebase = await installation();
-  codebase.remove('.claw/lock.db');
   fs.mkdirSync(codebase.path('.claw/lock.db'));
   expect((await examine(codebase))['lock']).toMatchObject({ ok: false });
   fs.rmdirSync(codebase.path('.claw/lock.db'));

@@ -50,7 +50,7 @@ export function haltAt(root: string, nth: number | null, onHalt: () => void): Wa
       if (!isChange(root, name, args)) return original(...args);
       if (!isHalted) {
         count += 1;
-        if (String(args[0]).includes('/.claw/cache/')) cached += 1;
+        if (placeOf(String(args[0])).includes('/.claw/cache/')) cached += 1;
         if (count !== nth) return original(...args);
         isHalted = true;
         if (name === 'writeFileSync' && count % 2 === 0) writeHalf(original, args);
@@ -84,7 +84,14 @@ function isChange(root: string, name: string, [target, flags]: readonly unknown[
   if (name === 'openSync' && (flags === undefined || flags === 'r' || typeof flags === 'number')) {
     return false;
   }
-  return typeof target === 'number' ? target > 2 : String(target).startsWith(root);
+  if (typeof target === 'number') return target > 2;
+  return placeOf(String(target)).startsWith(root);
+}
+
+/** Returns the path that a name by a descriptor leads to. */
+function placeOf(path: string): string {
+  const [folder] = /^\/proc\/self\/fd\/\d+/.exec(path) ?? [];
+  return folder === undefined ? path : fs.readlinkSync(folder) + path.slice(folder.length);
 }
 
 function writeHalf(write: Change, args: readonly unknown[]): void {

@@ -130,5 +130,5 @@ test('only what belongs to this machine is ignored in .claw', async () => {
       .split('\n')
       .filter((line) => line.startsWith('!!'))
       .sort(),
-  ).toEqual(['backup/', 'cache/', 'lock.db', 'pending/', 'tx/'].map((name) => `!! .claw/${name}`));
+  ).toEqual(['backup/', 'cache/', 'pending/', 'tx/'].map((name) => `!! .claw/${name}`));
 });

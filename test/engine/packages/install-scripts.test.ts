@@ -49,8 +49,8 @@ function codebaseWith(registry: Registry): Codebase {
   const codebase = temporaryCodebase(
     {
       'package.json': `${JSON.stringify({ name: 'app', version: '1.0.0' }, null, 2)}\n`,
-      '.npmrc': `registry=${registry.url}\ncache=.cache\n`,
-      '.gitignore': 'node_modules\n.cache\n',
+      '.npmrc': `registry=${registry.url}\n`,
+      '.gitignore': 'node_modules\n',
     },
     { git: true },
   );

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EngineContext } from '../../operation/context.ts';
 import { dependenciesOf } from '../../operation/npm/npm.ts';
-import { allowedScripts } from '../../operation/npm/npm-scripts.ts';
+import { allowedScripts, isOwnProject, npmSettings } from '../../operation/npm/npm-scripts.ts';
 import { installPackages } from '../../proof/npm/packages.ts';
 import { layOutView } from '../../proof/view.ts';
 import { readTreeFile } from '../../state/disk.ts';
@@ -34,8 +34,11 @@ export async function installForTree(
   if (packageJson === null || isServed(root, packageJson)) return own;
   const lock = core.get('package-lock.json') ?? readTreeFile(root, 'package-lock.json');
   const view = layOutView(root, {
-    paths: existsSync(join(root, '.npmrc')) ? ['.npmrc'] : [],
-    changed: new Map([['package.json', packageJson]]),
+    paths: [],
+    changed: new Map([
+      ['package.json', packageJson],
+      ['.npmrc', npmSettings(root).file],
+    ]),
     tests: [],
   });
   try {
@@ -44,6 +47,7 @@ export async function installForTree(
       view: view.path,
       lock: lock?.bytes ?? null,
       allowScripts: allowedScripts(allow),
+      isTrusted: isOwnProject(root),
       environment,
       signal,
     });

@@ -1,7 +1,8 @@
 import { accessSync, constants, existsSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
+import { FOREIGN_ADVICE } from '../../operation/session.ts';
 import { readPending } from '../../pending/pending.ts';
-import { liveHolder, readJournal, transactionIds } from '../../transaction/recover.js';
+import { examineJournal, liveHolder, transactionIds } from '../../transaction/recover.js';
 import { bad, type Check, type CheckResult, good, type Subject } from './finding.ts';
 
 const FOLDERS = ['base', 'composed', 'packages', 'custom', 'pending', 'backup', 'tx', 'cache'];
@@ -48,16 +49,19 @@ function isWritable(path: string): boolean {
 }
 
 function checkJournals(root: string): CheckResult {
-  const tx = join(root, '.claw/tx');
-  const [id] = transactionIds(tx);
+  const [id] = transactionIds(root, '.claw/tx');
   if (id === undefined || liveHolder(root) !== null) return good('no command was cut short');
-  const name = ['rollback.json', 'journal.json'].find((file) => existsSync(join(tx, id, file)));
+  const place = `.claw/tx/${id}`;
+  const name = ['rollback.json', 'journal.json'].find((file) =>
+    existsSync(join(root, place, file)),
+  );
   if (name === undefined) return good('a command was cut short before it changed anything');
-  const journal = readJournal(join(tx, id, name));
+  const { journal, isOwn } = examineJournal(root, `${place}/${name}`);
   if (journal === null) {
     const advice = 'claw recover --keep-mine leaves the files as they are and sets it aside.';
     return bad(`The journal of a command that was cut short cannot be read (${id}).`, advice);
   }
+  if (!isOwn) return bad(`${place} was not written by claw in this folder.`, FOREIGN_ADVICE);
   const advice = 'claw recover finishes it, and says so where it needs a decision.';
   return bad(`"${journal.summary}" was cut short while it was publishing.`, advice);
 }

@@ -60,7 +60,7 @@ async function waysBack(root: string): Promise<string> {
 function newestBackup(root: string): { readonly path: string; readonly summary: string } | null {
   for (const { id, summary, stateAfter } of listTransactions(root)) {
     const folder = `.claw/backup/${id}`;
-    const steps = readJournal(join(root, folder, 'record.json'))?.steps ?? [];
+    const steps = readJournal(root, `${folder}/record.json`)?.steps ?? [];
     const path = `${folder}/after/${steps.findIndex((step) => step.path === STATE_PATH)}`;
     if (stateAfter === null || !existsSync(join(root, path))) continue;
     const bytes = readFileSync(join(root, path));

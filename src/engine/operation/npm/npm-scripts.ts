@@ -1,8 +1,10 @@
-import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { ClawError } from '../../errors.ts';
 import type { ScriptedPackage } from '../../proof/npm/install-scripts.ts';
+import { harmlessSettings } from '../../proof/npm/project-settings.ts';
 import { readTreeFile } from '../../state/disk.ts';
 import type { TreeFile } from '../../tree.ts';
 import type { EngineContext } from '../context.ts';
@@ -13,6 +15,38 @@ const CONSENT = 'npm:';
 /** Returns the packages whose install scripts the owner lets run, by `--allow npm:<package>`. */
 export function allowedScripts(allow: readonly string[]): readonly string[] {
   return allow.filter((name) => name.startsWith(CONSENT)).map((name) => name.slice(CONSENT.length));
+}
+
+/** The folder of the program that this engine is a part of. */
+const HOME = new URL('../../../../', import.meta.url);
+
+/**
+ * Tells whether a project is the one that claw itself runs from. Its code has the owner's rights already, so that what
+ * its `package.json` approves is approved. In any other folder that file is only the word of whoever wrote it.
+ */
+export function isOwnProject(root: string): boolean {
+  try {
+    return realpathSync(root) === realpathSync(fileURLToPath(HOME));
+  } catch {
+    return false; // One of the two is gone.
+  }
+}
+
+/** Returns what npm may be given of a project's `.npmrc`, and what the owner is told of the rest. */
+export function npmSettings(root: string): {
+  readonly file: TreeFile | null;
+  readonly warnings: readonly string[];
+} {
+  const npmrc = readTreeFile(root, '.npmrc');
+  if (npmrc === null) return { file: null, warnings: [] };
+  const { text, leftOut } = harmlessSettings(npmrc.bytes.toString('utf8'));
+  const warning =
+    `npm was not given these settings of the project's .npmrc: ${leftOut.join(', ')}. They could run programs ` +
+    'or read other files. If you need them, put them into ~/.npmrc.';
+  return {
+    file: { bytes: Buffer.from(text), isExecutable: false },
+    warnings: leftOut.length === 0 ? [] : [warning],
+  };
 }
 
 /** Tells the owner about an install script that did not run. */
@@ -64,7 +98,8 @@ async function resolve(
   const present = readTreeFile(root, 'package-lock.json')?.bytes ?? null;
   writeFileSync(join(place, 'package.json'), packageJson.bytes);
   if (present) writeFileSync(join(place, 'package-lock.json'), present);
-  if (existsSync(join(root, '.npmrc'))) copyFileSync(join(root, '.npmrc'), join(place, '.npmrc'));
+  const settings = npmSettings(root);
+  if (settings.file) writeFileSync(join(place, '.npmrc'), settings.file.bytes);
   onProgress({ kind: 'step', text: 'Resolving packages' });
   const lock = await resolvePackages({ view: place, environment, signal });
   onProgress({ kind: 'done', text: 'Resolved packages' });
@@ -73,12 +108,19 @@ async function resolve(
   // Without a lock, what is installed tells what is new.
   const before = present ?? readTreeFile(root, 'node_modules/.package-lock.json')?.bytes ?? null;
   const scripted = newPackages(lock, before).filter(({ hasScript }) => hasScript);
-  const open = scripted.filter(({ name }) => !allowed.includes(name) && !approvals.has(name));
+  const isOwn = isOwnProject(root);
+  const open = scripted.filter(({ name }) => {
+    const word = approvals.get(name);
+    return !allowed.includes(name) && word !== false && !(isOwn && word === true);
+  });
   return {
     packages: scripted.map(({ name, version }) => `${name}@${version}`),
-    warnings: open.map(
-      ({ name, version }) =>
-        `${name} ${version} has an install script, which will not run without --allow ${CONSENT}${name}.`,
-    ),
+    warnings: [
+      ...settings.warnings,
+      ...open.map(
+        ({ name, version }) =>
+          `${name} ${version} has an install script, which will not run without --allow ${CONSENT}${name}.`,
+      ),
+    ],
   };
 }

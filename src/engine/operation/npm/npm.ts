@@ -12,7 +12,7 @@ import { releaseReader } from '../release-reader.ts';
 import { stepOf } from '../state-steps.ts';
 import type { Operation } from '../types.ts';
 import { mergeLocks } from './lock-merge.ts';
-import { allowedScripts, unapprovedScript } from './npm-scripts.ts';
+import { allowedScripts, isOwnProject, npmSettings, unapprovedScript } from './npm-scripts.ts';
 import { lackingPackages, wasSkipped } from './packages-lacking.ts';
 
 /** Files that npm writes, so that no plan contains them. */
@@ -190,9 +190,13 @@ async function install(
   // Loads npm's driver only when it is needed.
   const { installPackages, installedLock } = await import('../../proof/npm/packages.ts');
   sweepViews(root);
+  const settings = npmSettings(root);
   const view = layOutView(root, {
-    paths: existsSync(join(root, '.npmrc')) ? ['.npmrc'] : [],
-    changed: new Map([['package.json', packageJson]]),
+    paths: [],
+    changed: new Map([
+      ['package.json', packageJson],
+      ['.npmrc', settings.file],
+    ]),
     tests: [],
   });
   try {
@@ -202,13 +206,14 @@ async function install(
       // Without any lock npm would leave in place what is no longer wanted.
       lock: isLockless(root) ? installedLock(root) : lock,
       allowScripts: allowedScripts(allow),
+      isTrusted: isOwnProject(root),
       environment,
       signal,
       onProgress: (text) => onProgress({ kind: 'note', text }),
     });
     return {
       lock: installed.lock,
-      warnings: installed.unapproved.map(unapprovedScript),
+      warnings: [...settings.warnings, ...installed.unapproved.map(unapprovedScript)],
       nodeModules: installed.nodeModules && relative(root, installed.nodeModules),
       remove: () => sweepViews(root, { own: true }),
     };

@@ -41,9 +41,15 @@ function environment(root: string): Environment {
   };
 }
 
-function install(root: string, lock: Buffer | null) {
+function install(root: string, lock: Buffer | null, options: { isTrusted?: boolean } = {}) {
   const view = layOutView(root, { paths: PATHS, changed: new Map(), tests: [] });
-  return installPackages({ root, view: view.path, lock, environment: environment(root) });
+  return installPackages({
+    root,
+    view: view.path,
+    lock,
+    environment: environment(root),
+    ...options,
+  });
 }
 
 test('npm makes packages and lock beside the project and leaves the project alone', async () => {
@@ -97,13 +103,15 @@ test('where the installed packages are those of the lock nothing is copied, and 
   expect((await install(root, first.lock)).nodeModules).not.toBeNull();
 });
 
-test('an install script runs only with the owner’s consent', async () => {
+test('an install script runs only with the owner’s consent, which package.json is not', async () => {
   const dependencies = { loud: 'file:vendor/loud-1.0.0.tgz' };
   using without = projectWithTarballs({ dependencies });
   const refused = await install(without.root, null);
   expect(fs.existsSync(join(refused.nodeModules ?? '', 'loud/ran.txt'))).toBe(false);
   using approved = projectWithTarballs({ dependencies, allowScripts: { loud: true } });
-  const allowed = await install(approved.root, null);
+  const claimed = await install(approved.root, null);
+  expect(fs.existsSync(join(claimed.nodeModules ?? '', 'loud/ran.txt'))).toBe(false);
+  const allowed = await install(approved.root, null, { isTrusted: true });
   expect(fs.existsSync(join(allowed.nodeModules ?? '', 'loud/ran.txt'))).toBe(true);
 });
 

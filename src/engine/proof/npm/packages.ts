@@ -5,6 +5,7 @@ import { ClawError } from '../../errors.ts';
 import { throwIfInterrupted } from '../../interrupted.ts';
 import type { Environment } from '../sandboxed.ts';
 import { newPackages, type ScriptedPackage, scriptApprovals } from './install-scripts.ts';
+import { FIXED_SETTINGS } from './project-settings.ts';
 import { isInstalled, seemsServed } from './served-packages.ts';
 
 const INSTALL = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--package-lock'];
@@ -20,7 +21,7 @@ const NEEDED_BY_NPM =
 export type InstalledPackages = {
   readonly lock: Buffer;
   readonly nodeModules: string | null;
-  /** New packages whose install scripts did not run, although the owner has not refused them by name. */
+  /** New packages whose install scripts did not run, although nobody has refused them by name. */
   readonly unapproved: readonly ScriptedPackage[];
 };
 
@@ -28,11 +29,12 @@ export type InstalledPackages = {
  * Lets npm make `node_modules` and the lock file for the `package.json` of a view. Starts from a real copy of
  * the project's packages: a hard link would let npm write into the owner's.
  *
- * Install scripts run only for packages that `allowScripts` of that `package.json` or the owner approves, and
- * only where they are new or another version.
+ * Install scripts run only for packages that the owner approves, and only where they are new or another version.
+ * `allowScripts` of that `package.json` is the word of whoever wrote the project. It counts as the owner's where
+ * the project's code runs with the owner's rights anyway.
  *
  * @param input `lock` is npm's starting point, which it reproduces where it fits; null for none.
- *   `allowScripts` are names that the owner gave with the command
+ *   `allowScripts` are names that the owner gave with the command; with `isTrusted` those of `package.json` count too
  * @throws ClawError NPM_FAILED with npm's last lines in `data.output`; INTERRUPTED
  */
 export async function installPackages(input: {
@@ -40,11 +42,20 @@ export async function installPackages(input: {
   readonly view: string;
   readonly lock: Buffer | null;
   readonly allowScripts?: readonly string[];
+  readonly isTrusted?: boolean;
   readonly environment: Environment;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: (line: string) => void;
 }): Promise<InstalledPackages> {
-  const { root, view, lock, allowScripts = [], signal, onProgress = () => {} } = input;
+  const {
+    root,
+    view,
+    lock,
+    allowScripts = [],
+    isTrusted = false,
+    signal,
+    onProgress = () => {},
+  } = input;
   const lockPath = join(view, 'package-lock.json');
   const nodeModules = join(view, 'node_modules');
   if (lock === null) fs.rmSync(lockPath, { force: true });
@@ -62,7 +73,8 @@ export async function installPackages(input: {
   const after = hiddenLock(nodeModules);
   const changed = after === null ? [] : newPackages(after, before);
   const approvals = scriptApprovals(fs.readFileSync(join(view, 'package.json')));
-  const isApproved = (name: string) => allowScripts.includes(name) || approvals.get(name) === true;
+  const isApproved = (name: string) =>
+    allowScripts.includes(name) || (isTrusted && approvals.get(name) === true);
   const rebuilt = new Set(changed.map(({ name }) => name).filter(isApproved));
   if (rebuilt.size > 0) {
     onProgress(`npm rebuild ${[...rebuilt].join(' ')}`);
@@ -160,7 +172,7 @@ async function npm(args: readonly string[], place: Place): Promise<void> {
   );
   const run = await execa('npm', ['--prefix', view, ...args], {
     cwd: view,
-    env: { ...Object.fromEntries(kept), PATH: path },
+    env: { ...Object.fromEntries(kept), ...FIXED_SETTINGS, PATH: path },
     extendEnv: false,
     stdin: 'ignore',
     all: true,
