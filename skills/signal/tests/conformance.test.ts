@@ -3,6 +3,7 @@ import { channelFrom } from '../../../src/testing/channel/bench.ts';
 import { testChannel } from '../../../src/testing/channel/conformance.ts';
 import type { FarEnd, Place, Variation } from '../../../src/testing/channel/far-end.ts';
 import type { Format, Notation } from '../../../src/testing/channel/shown.ts';
+import { SIGNAL_CONTENT, sendSignalContent } from './content.ts';
 import { ADA, ADA_JID, channel, EVE, GROUP, GROUP_JID, settingsOf } from './fixtures.ts';
 import { SignalCli } from './signalCli.ts';
 
@@ -36,10 +37,11 @@ testChannel({
   notation: NOTATION,
   tokenSetting: 'SIGNAL_ACCOUNT',
   lacks: {
-    forwarded: 'still to be done',
+    forwarded: 'Signal does not tell that a message was forwarded',
     acknowledged:
       'signal-cli takes no acknowledgements; an event is on disk before the host gets it (receiving.test.ts)',
   },
+  content: SIGNAL_CONTENT,
   start: async () => farEndOf(await new SignalCli().comeUp()),
 });
 
@@ -87,6 +89,7 @@ function farEndOf(cli: SignalCli): FarEnd {
       cli.receive(ADA, { editMessage: { targetSentTimestamp: last, dataMessage } });
     },
     remove: () => cli.say(ADA, null, { remoteDelete: { timestamp: last } }),
+    sendContent: (kind, connected) => sendSignalContent(cli, kind, connected),
     close: (place: Place) => cli.gone.add(place === 'direct' ? ADA.uuid : GROUP),
     [Symbol.asyncDispose]: () => cli.goDown(),
   };

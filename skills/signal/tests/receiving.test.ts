@@ -54,9 +54,10 @@ test('mentions have names, a mention or a quotation calls the assistant, other q
   ).toEqual([
     ['🐢 @Andy, ask @Ada.', true],
     ['and this?', true],
-    ['really?\n[in answer to Ada: "at noon"]', false],
+    ['really?', false],
   ]);
-  expect(host.messages[3]?.ownWords).toBe('really?');
+  expect(host.messages[2]?.notes).toEqual(['in answer to Andy: "Yes?"']);
+  expect(host.messages[3]?.notes).toEqual(['in answer to Ada: "at noon"']);
 });
 
 test('corrections, what is taken back, and what is no text are told in words', async () => {
@@ -78,14 +79,19 @@ test('corrections, what is taken back, and what is no text are told in words', a
   cli.receive(ADA, { receiptMessage: { when: 1, isDelivery: true, timestamps: [at] } });
   cli.say(ADA, 'done');
   await cli.until(() => host.messages.some(({ text }) => text === 'done'));
-  expect(host.messages.map(({ text, isContext = false }) => [text, isContext])).toEqual([
+  const told = host.messages.map(({ text, notes = [], isContext = false }) => [
+    text,
+    ...notes,
+    isContext,
+  ]);
+  expect(told).toEqual([
     ['at noon', false],
-    ['[corrects what they wrote to: "at one"]', true],
-    ['[takes back a message of theirs]', true],
-    ['[something to be viewed once]', false],
-    ['[sticker]', false],
-    ['[poll] Lunch?: a, b', false],
-    ['[contact] Bob +491', false],
+    ['', 'corrected: an earlier message now says "at one"', true],
+    ['', 'deleted: an earlier message', true],
+    ['', 'cannot be seen here: media, it can be viewed once', false],
+    ['', 'sticker', false],
+    ['', 'poll "Lunch?": a / b', false],
+    ['', 'contact Bob, +491', false],
     ['done', false],
   ]);
 });

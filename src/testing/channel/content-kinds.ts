@@ -66,7 +66,6 @@ export const WITHOUT_CELLS: ReadonlySet<string> = new Set([
   'matrix',
   'mqtt',
   'serial',
-  'signal',
   'telegram',
   'whatsapp',
 ]);

@@ -1,6 +1,16 @@
-import { shortened } from '../../lib/graphemes.ts';
 import type { Attachment, InboundMessage } from '../channel.ts';
-import type { DataMessage, FarAttachment, Mention } from './envelope.ts';
+import {
+  answerNote,
+  contactNote,
+  correctedNote,
+  deletedNote,
+  happenedNote,
+  pollNote,
+  stickerNote,
+  unknownNote,
+  withheldNote,
+} from '../kit/notes.ts';
+import { type DataMessage, type FarAttachment, type Mention, unknownPartOf } from './envelope.ts';
 import { messageId } from './jid.ts';
 import { idOf, isMe, isOwner, type Me, type Person, type Spoken } from './people.ts';
 import type { FileReference } from './records.ts';
@@ -17,8 +27,6 @@ export type Reading = {
   readonly nameOf: (person: Person) => string | null;
 };
 
-const QUOTE_CHARACTERS = 400;
-
 /**
  * Reads what a person said. A message has one file for the host: of several, the others come before it as messages of
  * their own, to be known about. None where nothing was said, as in a change of the group.
@@ -27,25 +35,24 @@ export function readMessage(spoken: Spoken, reading: Reading): readonly Readable
   const { data } = spoken;
   const base = baseOf(spoken, reading);
   if (base === null) return [];
-  if (data.remoteDelete != null) return [context(base, '[takes back a message of theirs]')];
+  if (data.remoteDelete != null) return [context(base, [deletedNote()])];
   const words = wordsIn(data.message ?? '', data.mentions ?? [], reading);
   if (spoken.corrects !== null) {
-    return words === ''
-      ? []
-      : [context(base, `[corrects what they wrote to: "${oneLine(words)}"]`)];
+    return words === '' ? [] : [context(base, [correctedNote(words)])];
   }
-  const own = [...notesOf(data), words].filter((part) => part !== '').join(' ');
+  const own = notesOf(data);
   const [first, ...others] = data.viewOnce === true ? [] : (data.attachments ?? []);
-  if (own === '' && first === undefined) return [];
-  const text = withQuotation(own, data, reading);
+  if (words === '' && own.length === 0 && first === undefined) return [];
+  const answer = answerOf(data, reading);
+  const notes = [...own, ...(answer === null ? [] : [answer])];
   const whole: InboundMessage = {
     ...base,
-    text,
-    ...(text === own ? {} : { ownWords: own }),
+    text: words,
+    ...(notes.length === 0 ? {} : { notes }),
     mentionsAssistant: callsAssistant(data, reading.me),
   };
   const extras = others.map((attachment, at) => {
-    const message = { ...context(base, '').message, id: `${base.id}/${at + 2}` };
+    const message = { ...context(base).message, id: `${base.id}/${at + 2}` };
     return withFile(message, attachment);
   });
   return [...extras, first === undefined ? { message: whole, file: null } : withFile(whole, first)];
@@ -69,8 +76,12 @@ function baseOf(
   };
 }
 
-function context(base: Omit<InboundMessage, 'text' | 'mentionsAssistant'>, text: string): Readable {
-  const message = { ...base, text, mentionsAssistant: false, isContext: true };
+function context(
+  base: Omit<InboundMessage, 'text' | 'mentionsAssistant'>,
+  notes: readonly string[] = [],
+): Readable {
+  const silent = { text: '', mentionsAssistant: false, isContext: true };
+  const message = { ...base, ...silent, ...(notes.length === 0 ? {} : { notes }) };
   return { message, file: null };
 }
 
@@ -97,34 +108,40 @@ function quoted({ authorNumber, authorUuid }: NonNullable<DataMessage['quote']>)
   return { number: authorNumber, uuid: authorUuid };
 }
 
-/** Adds what a message answers after its text, unless it is the assistant's own, which the conversation has. */
-function withQuotation(text: string, { quote }: DataMessage, reading: Reading): string {
-  if (quote == null || isMe(reading.me, quoted(quote))) return text;
-  const words = oneLine(wordsIn(quote.text ?? '', quote.mentions ?? [], reading));
-  if (words === '') return text;
-  const said = shortened(words, QUOTE_CHARACTERS);
-  const who = reading.nameOf(quoted(quote)) ?? quote.authorNumber ?? 'somebody';
-  return `${text}\n[in answer to ${oneLine(who)}: "${said}"]`;
+/** The note for what a message answers, the assistant's own words as well: the conversation may not hold them any more. */
+function answerOf({ quote }: DataMessage, reading: Reading): string | null {
+  if (quote == null) return null;
+  const person = quoted(quote);
+  const who = reading.nameOf(person) ?? quote.authorNumber ?? null;
+  const kinds = (quote.attachments ?? []).map(({ contentType = null }) =>
+    kindOf({ contentType, filename: '' }),
+  );
+  return answerNote({
+    from: isMe(reading.me, person) ? reading.assistantName : who,
+    words: wordsIn(quote.text ?? '', quote.mentions ?? [], reading),
+    content: kinds.join(', '),
+  });
 }
 
-/** Content that is neither text nor a file, in words. */
-function notesOf({
-  sticker,
-  contacts,
-  pollCreate,
-  payment,
-  viewOnce,
-}: DataMessage): readonly string[] {
+/** Content that is neither text nor a file. */
+function notesOf(data: DataMessage): readonly string[] {
+  const { sticker, contacts, pollCreate: poll, pollTerminate, pollVote, payment, viewOnce } = data;
+  const unknown = unknownPartOf(data);
   return [
-    viewOnce === true ? '[something to be viewed once]' : '',
-    sticker == null ? '' : '[sticker]',
-    payment == null ? '' : '[payment]',
-    pollCreate == null ? '' : `[poll] ${pollCreate.question}: ${pollCreate.options.join(', ')}`,
+    ...(viewOnce === true ? [withheldNote('media', 'it can be viewed once')] : []),
+    ...(sticker == null ? [] : [stickerNote(null)]),
+    ...(payment == null ? [] : [withheldNote('a payment', 'only the apps show payments')]),
+    ...(poll == null
+      ? []
+      : [pollNote({ question: poll.question, options: poll.options.map((text) => ({ text })) })]),
+    ...(pollTerminate == null ? [] : [happenedNote('a poll was closed')]),
+    ...(pollVote == null ? [] : [happenedNote('voted in a poll')]),
     ...(contacts ?? []).map(({ name, phone }) => {
       const full = name?.display ?? [name?.given, name?.family].filter(Boolean).join(' ');
       const numbers = (phone ?? []).flatMap(({ value }) => value ?? []);
-      return `[contact] ${[full, ...numbers].join(' ')}`.trimEnd();
+      return contactNote(full, numbers);
     }),
+    ...(unknown === null ? [] : [unknownNote(unknown)]),
   ];
 }
 
@@ -145,9 +162,4 @@ function kindOf({ contentType, filename }: FarAttachment): Attachment['kind'] {
   const [kind] = (contentType ?? '').split('/', 1);
   if (kind === 'audio') return filename == null ? 'voice' : 'audio';
   return kind === 'image' || kind === 'video' ? kind : 'document';
-}
-
-/** Puts a text on one line and replaces its brackets, so that no sender's text passes for our own note. */
-function oneLine(text: string): string {
-  return text.replace(/[\s\]]+/g, ' ').trim();
 }

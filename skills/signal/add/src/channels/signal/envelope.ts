@@ -25,6 +25,11 @@ const Quote = z.looseObject({
   authorUuid: z.string().nullish(),
   text: z.string().nullish(),
   mentions: z.array(Mention).nullish(),
+  attachments: z
+    .array(z.looseObject({ contentType: z.string().nullish() }))
+    .max(100)
+    .nullish()
+    .catch(null),
 });
 
 const Reaction = z.looseObject({
@@ -60,7 +65,11 @@ const DataMessage = z.looseObject({
       }),
     )
     .nullish(),
-  pollCreate: z.looseObject({ question: z.string(), options: z.array(z.string()) }).nullish(),
+  pollCreate: z
+    .looseObject({ question: z.string(), options: z.array(z.string()).max(100) })
+    .nullish(),
+  pollTerminate: z.looseObject({}).nullish(),
+  pollVote: z.looseObject({}).nullish(),
   payment: z.looseObject({}).nullish(),
   storyContext: z.looseObject({}).nullish(),
   groupInfo: z
@@ -97,6 +106,29 @@ const Envelope = z.looseObject({
     })
     .nullish(),
 });
+
+/** Parts of a message that say nothing, or only something about another part. */
+const BESIDE_CONTENT = new Set([
+  'expiresInSeconds',
+  'giftBadge',
+  'isProfileKeyUpdate',
+  'previews',
+  'pinMessage',
+  'profileKey',
+  'textStyles',
+  'unpinMessage',
+  'adminDelete',
+]);
+
+/** Returns the name of a part of a message that nobody has heard of; null where there is none. */
+export function unknownPartOf(data: DataMessage): string | null {
+  const isNews = ([name, value]: readonly [string, unknown]) =>
+    typeof value === 'object' &&
+    value !== null &&
+    !(name in DataMessage.shape) &&
+    !BESIDE_CONTENT.has(name);
+  return Object.entries(data).find(isNews)?.[0] ?? null;
+}
 
 /** An event of signal-cli. */
 export const SignalEvent = z.looseObject({
