@@ -19,7 +19,7 @@ import { toolsWithLoops } from './loop.ts';
 import { languageModel } from './model.ts';
 import { modelFault } from './model-fault.ts';
 import type { ReadPicture } from './pictures/kept-pictures.ts';
-import { messageWith, withoutPictures, withPictures } from './pictures/seen-pictures.ts';
+import { messageWith, withNotes, withoutPictures, withPictures } from './pictures/seen-pictures.ts';
 import { wasThought } from './plain-answers.ts';
 import { countProcesses } from './processes.ts';
 import { StreamedText } from './streamed-text.ts';
@@ -93,10 +93,8 @@ export async function runTurn(
 export const answerInLoop: Answer = async (frame, parts) => {
   const { text } = parts;
   const session = await Session.open(SESSIONS_DIR, frame.session);
-  const asked = afterEarlierCalls(
-    frame,
-    await messageWith(frame.prompt, frame.pictures ?? [], parts.readPicture),
-  );
+  const question = await messageWith(frame.prompt, frame.pictures ?? [], parts.readPicture);
+  const asked = afterEarlierCalls(frame, withNotes(question, frame.notes));
   const before = frame.model.seesPictures
     ? await withPictures(session.messages, parts.readPicture)
     : session.messages;

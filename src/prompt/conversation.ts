@@ -4,6 +4,7 @@ import { definePromptSection } from '../host/contracts/prompt-section.ts';
 export const section = definePromptSection({
   name: 'conversation',
   order: 600,
+  changes: 'each-turn',
   create:
     () =>
     ({ beginsAnew }) =>

@@ -4,6 +4,7 @@ import { definePromptSection } from '../host/contracts/prompt-section.ts';
 export const section = definePromptSection({
   name: 'time',
   order: 300,
+  changes: 'each-turn',
   create({ timeZone }) {
     const clock = new Intl.DateTimeFormat('en-GB', {
       timeZone,

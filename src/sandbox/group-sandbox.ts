@@ -67,6 +67,7 @@ export class GroupSandbox implements Sandbox {
         id: request.id,
         session: request.session,
         system: request.system,
+        ...(request.notes ? { notes: request.notes } : {}),
         sections: { ...request.sections },
         prompt: request.prompt,
         pictures: [...(request.pictures ?? [])],

@@ -49,6 +49,8 @@ export type TurnRequest = {
   /** Those for work of the turn that has models of its own. */
   readonly sideModels?: Readonly<Partial<Record<SideWork, Candidates>>> | undefined;
   readonly system: string;
+  /** What holds for this turn alone, such as the time; the model reads it before the prompt. */
+  readonly notes?: string;
   /** Facts for the sections of the system prompt that the container writes, by the section's name. */
   readonly sections?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly prompt: string;

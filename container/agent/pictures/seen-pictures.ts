@@ -27,6 +27,14 @@ export async function messageWith(
   return { role: 'user', content: [{ type: 'text', text }, ...parts.flat()] };
 }
 
+/** Returns a question with what holds for its turn alone, such as the time, which the session keeps as well. */
+export function withNotes(question: UserModelMessage, notes: string | undefined): UserModelMessage {
+  if (notes === undefined) return question;
+  const { content } = question;
+  const asked = typeof content === 'string' ? [noteOf(content)] : content;
+  return { ...question, content: [noteOf(`[For this turn]\n${notes}`), ...asked] };
+}
+
 async function partsOf(picture: TurnPicture, read: ReadPicture): Promise<(TextPart | FilePart)[]> {
   const { message, path, problem } = picture;
   const name = `picture of message ${message}`;

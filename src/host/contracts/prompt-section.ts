@@ -66,15 +66,22 @@ export type PromptSection = (turn: PromptTurn, call: PromptCall) => Written | Pr
 export type PromptContribution = Contribution<PromptContext, PromptSection | null> & {
   /** Sections are joined in this order, then by name. */
   readonly order: number;
+  readonly changes?: 'each-turn';
 };
 
 /** Defines a section of the system prompt. Every turn pays for it, so it is short. */
 export function definePromptSection<S extends z.ZodRawShape>(
   definition: ContributionDefinition<S, PromptContext, PromptSection | null> & {
     readonly order: number;
+    /**
+     * Set where the text differs from turn to turn, such as the time. It then goes with the question instead of the
+     * system prompt: servers keep what they have read only up to the first difference.
+     */
+    readonly changes?: 'each-turn';
   },
 ): PromptContribution {
-  return { ...contributionOf(definition), order: definition.order };
+  const { order, changes } = definition;
+  return { ...contributionOf(definition), order, ...(changes && { changes }) };
 }
 
 const Definition = contributionSchema<PromptContribution>(

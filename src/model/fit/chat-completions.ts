@@ -101,7 +101,10 @@ function messagesFor(given: unknown): readonly Fields[] {
 function contentFor(content: unknown): unknown {
   if (typeof content === 'string') return isBlank(content) ? null : content;
   const parts = fieldsIn(content).filter(({ type, text }) => !(type === 'text' && isBlank(text)));
-  return parts.length === 0 ? null : parts;
+  if (parts.length === 0) return null;
+  // Servers of models without pictures take a text, and no parts.
+  const texts = parts.flatMap(({ type, text }) => (type === 'text' ? [String(text)] : []));
+  return texts.length === parts.length ? texts.join('\n\n') : parts;
 }
 
 function callFor(call: Fields, ids: CallIds): Fields {

@@ -6,7 +6,7 @@
  * send frames: one JSON object a line, at most {@link MAX_FRAME_BYTES} with its newline.
  *
  *     agent  → ready {protocol, followUps}
- *     host   → turn {id, session, system, sections, prompt, pictures, earlier, model, tools, maxRounds,
+ *     host   → turn {id, session, system, sections, prompt, notes, pictures, earlier, model, tools, maxRounds,
  *                           shellTimeoutMs, guarded, without}
  *     agent  → text {turn, delta}                          any number of times
  *     agent  → tool_call {id, turn, name, input}           a tool of the host
@@ -84,6 +84,8 @@ const TurnFrame = z.strictObject({
   /** Facts for sections of the system prompt that the agent's side writes, by the section's name. */
   sections: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),
   prompt: z.string(),
+  /** What holds for this turn alone, such as the time. */
+  notes: z.string().optional(),
   /** Those that came with the messages of the prompt; only for a model that is shown them. */
   pictures: z.array(TurnPicture).optional(),
   /** Calls of an earlier run that was interrupted, which belong behind the prompt. */

@@ -76,12 +76,15 @@ function withoutMarks({ system, tools, messages, ...rest }: AnthropicBody): Anth
   };
 }
 
-/** Returns the text of the newest message of the user's, blocks joined; results of tools are left out. */
+/** Returns the text of the newest message of the user's, blocks joined; results of tools and the host's notes are left out. */
 export function lastUserText({ body }: AnthropicRequest): string {
   const last = body.messages.findLast(({ role }) => role === 'user');
   if (last === undefined) return '';
   if (typeof last.content === 'string') return last.content;
-  return last.content.flatMap(({ type, text }) => (type === 'text' ? [String(text)] : [])).join('');
+  return last.content
+    .flatMap(({ type, text }) => (type === 'text' ? [String(text)] : []))
+    .filter((text) => !text.startsWith('[For this turn]'))
+    .join('');
 }
 
 /** Returns the results of tools in the newest message, as text, in order. */

@@ -12,6 +12,8 @@ import type {
 export type PromptWays = PromptCall & {
   /** Takes what a section gives for the one of its name that the container writes. */
   readonly onFacts: (section: string, facts: ForAgent['forAgent']) => void;
+  /** Takes the text of a section that changes with each turn; without it, that is part of the system prompt. */
+  readonly onNote?: (text: string) => void;
 };
 
 /** Writes the system prompt of a turn. Never rejects. */
@@ -27,6 +29,9 @@ export function openSystemPrompt(
     (one, other) => one.order - other.order || (one.name < other.name ? -1 : 1),
   );
   const contextOf = () => ({ assistantName, dataDir, timeZone, log });
+  const changing = new Set(
+    inOrder.flatMap(({ name, changes }) => (changes === 'each-turn' ? [name] : [])),
+  );
   const { made, silent } = openContributions(inOrder, environment, contextOf);
 
   async function written(
@@ -44,17 +49,22 @@ export function openSystemPrompt(
 
   return {
     silent,
-    async systemPrompt(given, { callService, onFacts }) {
+    async systemPrompt(given, { callService, onFacts, onNote }) {
       const turn = { ...plain(given), group: plainGroup(given) };
       const texts = await Promise.all(
         made.map(async (section) => {
           const result = await written(section, turn, callService);
-          if (result === null || typeof result === 'string') return result;
+          if (result === null || typeof result === 'string') {
+            return { text: result ?? '', isNote: changing.has(section.name) };
+          }
           onFacts(section.name, result.forAgent);
-          return null;
+          return { text: '', isNote: false };
         }),
       );
-      return texts.filter((text) => text !== null && text !== '').join('\n\n');
+      const said = texts.filter(({ text }) => text !== '');
+      if (onNote === undefined) return said.map(({ text }) => text).join('\n\n');
+      for (const { text, isNote } of said) if (isNote) onNote(text);
+      return said.flatMap(({ text, isNote }) => (isNote ? [] : [text])).join('\n\n');
     },
   };
 }

@@ -30,9 +30,10 @@ export async function turnPrompt(
     readonly models: readonly Model[];
     readonly messages: PromptParts;
   },
-): Promise<Pick<TurnRequest, 'system' | 'sections'>> {
+): Promise<Pick<TurnRequest, 'system' | 'sections' | 'notes'>> {
   const { turn, group, isTask, taskType, prompt, beginsAnew, models, messages } = work;
   const sections: Record<string, ForAgent['forAgent']> = {};
+  const notes: string[] = [];
   const system = await systemPrompt(
     {
       group,
@@ -51,9 +52,10 @@ export async function turnPrompt(
       onFacts(section, facts) {
         sections[section] = facts;
       },
+      onNote: (text) => void notes.push(text),
     },
   );
-  return { system, sections };
+  return { system, sections, notes: notes.join('\n\n') };
 }
 
 /** Returns the senders of messages, each once, the newest last. */

@@ -4,6 +4,7 @@ import { definePromptSection } from '../host/contracts/prompt-section.ts';
 export const section = definePromptSection({
   name: 'runtime',
   order: 350,
+  changes: 'each-turn',
   create:
     () =>
     ({ channel, models: [first, ...others], isTask }) => {

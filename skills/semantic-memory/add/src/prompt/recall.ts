@@ -17,6 +17,7 @@ const HEAD = [
 export const section = definePromptSection({
   name: 'recall',
   order: 620,
+  changes: 'each-turn',
   settings: MemoryEnvironment.pick({ RECALL_NOTES: true, RECALL_TOKENS: true }),
   create: ({ timeZone, settings: { RECALL_NOTES: most, RECALL_TOKENS: tokens } }) => {
     if (most === 0) return null;

@@ -4,12 +4,13 @@ import type { ModelMessage, ToolSet } from 'ai';
 import { endpointIn } from '../../../src/sandbox/protocol/endpoint.ts';
 import type { TurnFrame } from '../../../src/sandbox/protocol/frames.ts';
 import { HOST_SOCKET } from '../../../src/sandbox/protocol/protocol.ts';
+import { noticeOfEnd } from '../answer-end.ts';
 import { afterEarlierCalls } from '../conversation/earlier-calls.ts';
 import { SESSIONS_DIR, Session } from '../conversation/session.ts';
 import { socketFetch } from '../host/socket-fetch.ts';
 import { toolsWithLoops } from '../loop.ts';
 import { languageModel } from '../model.ts';
-import { messageWith, withoutPictures } from '../pictures/seen-pictures.ts';
+import { messageWith, withNotes, withoutPictures } from '../pictures/seen-pictures.ts';
 import type { AnswerParts } from '../turn.ts';
 import { BUILT_IN, REPLACED } from './built-in-tools.ts';
 import { conversationBefore } from './conversation.ts';
@@ -49,7 +50,7 @@ export async function answerWithSdk(
   const { followUps, prompts, readPicture, send, text } = parts;
   const session = await Session.open(SESSIONS_DIR, frame.session);
   const question = await messageWith(frame.prompt, frame.pictures ?? [], readPicture);
-  const asked = afterEarlierCalls(frame, question);
+  const asked = afterEarlierCalls(frame, withNotes(question, frame.notes));
   if (asked.length > 1) asked.push(GO_ON);
   const conversation = await conversationBefore(session, frame.model, readPicture);
   // The SDK takes words as its input: what was done before is a part of the conversation.
@@ -89,7 +90,7 @@ export async function answerWithSdk(
         },
       },
     });
-    const { isCutShort, tokens } = await followMessages(messages, {
+    const { isCutShort, tokens, stopReason } = await followMessages(messages, {
       inbox,
       said,
       text,
@@ -99,8 +100,10 @@ export async function answerWithSdk(
     });
     if (forwarder.fault !== null) throw forwarder.fault;
     const kept: ModelMessage[] = [...asked, ...said.messages];
-    if (isCutShort) {
-      const notice = `I stopped after ${maxRounds} rounds of tool calls. Say "go on" to continue.`;
+    const notice = isCutShort
+      ? `I stopped after ${maxRounds} rounds of tool calls. Say "go on" to continue.`
+      : noticeOfEnd(endOf(stopReason), !text.isEmpty);
+    if (notice !== null) {
       text.endStep();
       text.add(notice);
       kept.push({ role: 'assistant', content: notice });
@@ -128,6 +131,12 @@ const GO_ON: ModelMessage = {
   role: 'user',
   content: '(Your work on this was interrupted. Go on from what is done.)',
 };
+
+/** Returns the end of an answer in the words of the agent's own loop. */
+function endOf(stopReason: string | null): Parameters<typeof noticeOfEnd>[0] {
+  const isLength = stopReason === 'max_tokens' || stopReason === 'model_context_window_exceeded';
+  return { finishReason: isLength ? 'length' : 'stop', rawFinishReason: stopReason ?? undefined };
+}
 
 /** Returns the options that let the SDK go on with a conversation; none for a new one. */
 function resumed(

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ModelMessage } from 'ai';
 import { z } from 'zod';
+import { ThoughtFilter } from '../../../src/lib/thoughts.ts';
 import type { FollowUp, FollowUps } from '../follow-ups.ts';
 import type { StreamedText } from '../streamed-text.ts';
 import type { Inbox } from './inbox.ts';
@@ -15,7 +16,13 @@ const Usage = z.looseObject({
 });
 const Event = z.looseObject({
   type: z.string(),
-  delta: z.looseObject({ type: z.string().optional(), text: z.string().optional() }).optional(),
+  delta: z
+    .looseObject({
+      type: z.string().optional(),
+      text: z.string().optional(),
+      stop_reason: z.string().nullish(),
+    })
+    .optional(),
   message: z.looseObject({ usage: Usage.optional() }).optional(),
   usage: Usage.optional(),
 });
@@ -55,6 +62,8 @@ export type Followed = {
   readonly isCutShort: boolean;
   /** The length of the conversation, as the model counted last; null when unknown. */
   readonly tokens: number | null;
+  /** Why the last answer ended, as the server said it. */
+  readonly stopReason: string | null;
 };
 
 /** Reads what the SDK tells of a turn to its end. @throws Error with the SDK's words where it fails */
@@ -70,6 +79,8 @@ export async function followMessages(
   });
   let isCutShort = false;
   let tokens: number | null = null;
+  let stopReason: string | null = null;
+  let thoughts = new ThoughtFilter();
 
   function takeIn(uuid: string): void {
     const followUp = pending.get(uuid);
@@ -84,8 +95,16 @@ export async function followMessages(
     if (message === undefined) continue;
     if (message.type === 'stream_event') {
       const { event } = message;
-      if (event.delta?.type === 'text_delta') text.add(event.delta.text ?? '');
-      else if (event.type === 'message_stop') text.endStep();
+      if (event.delta?.type === 'text_delta') {
+        const isKnown = thoughts.beganInThought;
+        const said = thoughts.push(event.delta.text ?? '');
+        if (thoughts.beganInThought && !isKnown) text.forgetStep();
+        text.add(said);
+      } else if (event.type === 'content_block_stop') {
+        text.add(thoughts.end());
+        thoughts = new ThoughtFilter();
+      } else if (event.type === 'message_stop') text.endStep();
+      stopReason = event.delta?.stop_reason ?? stopReason;
       const usage = event.message?.usage ?? event.usage;
       if (event.message?.usage !== undefined) tokens = inputTokens(event.message.usage);
       if (event.type === 'message_delta') tokens = (tokens ?? 0) + (usage?.output_tokens ?? 0);
@@ -105,7 +124,7 @@ export async function followMessages(
       if (isCutShort) break;
     }
   }
-  return { isCutShort, tokens };
+  return { isCutShort, tokens, stopReason };
 }
 
 function inputTokens(usage: z.output<typeof Usage>): number {

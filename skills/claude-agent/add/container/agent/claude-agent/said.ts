@@ -1,5 +1,6 @@
 import type { AssistantModelMessage, ModelMessage, ToolModelMessage, UserModelMessage } from 'ai';
 import { z } from 'zod';
+import { withoutThoughts } from '../../../src/lib/thoughts.ts';
 
 const AnswerBlock = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('text'), text: z.string() }),
@@ -43,7 +44,7 @@ export class Said {
       if (given === undefined) continue;
       step.answer.push(
         given.type === 'text'
-          ? { type: 'text', text: given.text }
+          ? { type: 'text', text: withoutThoughts(given.text) }
           : { type: 'tool-call', toolCallId: given.id, toolName: given.name, input: given.input },
       );
     }
