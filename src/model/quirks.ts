@@ -1,4 +1,3 @@
-import { oneLine } from './failure.ts';
 import { withoutCacheMarks } from './fit/cache-marks.ts';
 import { type Fields, fieldsIn, isFields, type LeftOutTool } from './fit/fitted.ts';
 
@@ -97,7 +96,7 @@ export function createQuirks(): Quirks {
     }
     const tool = refusedToolIn(body, request);
     if (tool !== null && !refusedTools.has(tool)) {
-      refusedTools.set(tool, oneLine(messageIn(body)));
+      refusedTools.set(tool, messageIn(body));
       return true;
     }
     const field = refusedFieldIn(body, request);
@@ -163,5 +162,6 @@ function nameOf(tool: Fields): string {
 /** Returns the server's own words, as far as they can be found. */
 function messageIn(body: string): string {
   const [, quoted] = /"message"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(body) ?? [];
-  return (quoted ?? body).replace(/\\(["\\/])/g, '$1');
+  const said = (quoted ?? body).slice(0, 300).replace(/\\(["\\/])/g, '$1');
+  return said.replace(/[\s\p{Cc}]+/gu, ' ').trim();
 }

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Protocol } from './protocol.ts';
 
 /** A server may wait with comments as long as it likes; more than this is an answer, whatever it is. */
 const MAX_HELD_BYTES = 65_536;
@@ -16,13 +15,14 @@ export type HeadEvent = 'waiting' | 'begun' | { readonly status: number };
  * well; before the first word that is a refusal like any other, which can be tried again.
  */
 export class StreamHead {
-  readonly #readEvent: Protocol['headEventOf'];
+  readonly #readEvent: (event: unknown) => HeadEvent;
   #held: Buffer[] = [];
   #sizeBytes = 0;
   #pending = '';
   #hasBegun = false;
 
-  constructor(readEvent: Protocol['headEventOf']) {
+  /** @param readEvent tells what an event means, as its protocol has it */
+  constructor(readEvent: (event: unknown) => HeadEvent) {
     this.#readEvent = readEvent;
   }
 
