@@ -3,6 +3,7 @@ import { channelFrom } from '../../../src/testing/channel/bench.ts';
 import { testChannel } from '../../../src/testing/channel/conformance.ts';
 import type { FarEnd, SentText } from '../../../src/testing/channel/far-end.ts';
 import { NOTATIONS } from '../../../src/testing/channel/shown.ts';
+import { MATRIX_CONTENT, sendMatrixContent } from './content.ts';
 import {
   ADA,
   ADA_DIRECT,
@@ -24,9 +25,8 @@ testChannel({
   limit: 20_000,
   notation: NOTATIONS.html,
   tokenSetting: 'MATRIX_TOKEN',
-  lacks: {
-    forwarded: 'still to be done',
-  },
+  lacks: { forwarded: 'Matrix does not tell that a message was forwarded' },
+  content: MATRIX_CONTENT,
   start: async () => farEndOf(await startServer()),
 });
 
@@ -88,6 +88,7 @@ function farEndOf(server: MatrixServer): FarEnd {
         'm.relates_to': { rel_type: 'm.replace', event_id: last },
       }),
     remove: () => server.redact(ADA_DIRECT, last, ADA),
+    sendContent: (kind, connected) => sendMatrixContent(server, kind, connected),
     close: (place) => server.closed.add(place === 'direct' ? ADA_DIRECT : HALL),
     [Symbol.asyncDispose]: () => server.goDown(),
   };

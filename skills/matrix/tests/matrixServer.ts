@@ -356,7 +356,11 @@ export class MatrixServer {
 
   #joinBy(id: string, user: string): Json | Refusal {
     const isInvited = this.#invites.some((invite) => invite.room === id && invite.user === user);
-    if (!isInvited) return { status: 403, errcode: 'M_FORBIDDEN' };
+    const rule = this.rooms
+      .get(id)
+      ?.timeline.findLast(({ event }) => event.type === 'm.room.join_rules');
+    if (!isInvited && rule?.event.content['join_rule'] !== 'public')
+      return { status: 403, errcode: 'M_FORBIDDEN' };
     this.join(id, user);
     return { room_id: id };
   }

@@ -51,17 +51,22 @@ test('mentions, answers and threads are told apart; what is answered is quoted; 
   const seen = host.messages.map(({ text, mentionsAssistant }) => [mentionsAssistant, text]);
   expect(seen).toEqual([
     [false, 'the tram is late'],
-    [false, 'so it is\n[in answer to eve: "the tram is late"]'],
-    [false, 'really?\n[in answer to eve: "the tram is late"]'],
+    [false, 'so it is'],
+    [false, 'really?'],
     [true, 'yes please'],
     [true, '@Andy what now?'],
     [true, '@Andy in here'],
     [false, '* waves'],
-    [false, '[location: geo:1,2]'],
+    [false, ''],
   ]);
+  expect(host.messages.slice(1, 4).map(({ notes }) => notes)).toEqual([
+    ['in answer to eve: "the tram is late"'],
+    ['in answer to eve: "the tram is late"'],
+    ['in answer to Andy: "Anything else?"'],
+  ]);
+  expect(host.messages[7]?.notes).toEqual(['location 1, 2, here']);
   expect(host.messages[5]?.thread).toBe(told);
   expect(host.messages[1]).toMatchObject({
-    ownWords: 'so it is',
     chatName: 'Hall',
     senderName: 'Ada',
   });
@@ -92,7 +97,7 @@ test('corrections and reactions are told; what was taken back while away is noth
     server.say(ADA_DIRECT, ADA, '* at one', { ...edited, ...relation });
     await server.until(() => host.messages.length === 2);
     expect(host.messages[1]).toMatchObject({
-      text: '[corrects what they wrote to: "at one"]',
+      notes: ['corrected: an earlier message "at noon" now says "at one"'],
       isContext: true,
     });
   }

@@ -63,7 +63,6 @@ export function onlyContent(cells: Partial<ContentCells>, reason: string): Conte
 export const WITHOUT_CELLS: ReadonlySet<string> = new Set([
   'email',
   'linear',
-  'matrix',
   'mqtt',
   'serial',
   'telegram',

@@ -7,6 +7,7 @@ import { isRefusal } from './failure.ts';
 import { type JoinedRoom, RoomEvent, type StateEvent, Sync } from './inbound/event.ts';
 import type { Inbox } from './inbound/inbox.ts';
 import type { Rooms } from './inbound/rooms.ts';
+import { jidOf } from './jid.ts';
 import type { SyncPosition } from './records/sync-position.ts';
 import type { MatrixSettings } from './settings.ts';
 
@@ -107,6 +108,7 @@ async function takeIn(options: SessionOptions, answer: Sync, since: string): Pro
     const missed = room.timeline.limited ? await missedIn(options, roomId, room, since) : [];
     for (const event of sinceInvited([...missed, ...room.timeline.events], options.userId)) {
       if (signal.aborted) return;
+      await followUpgrade(options, roomId, event);
       await inbox.take(roomId, event);
     }
   }
@@ -133,10 +135,11 @@ async function takeInvites(options: SessionOptions, answer: Sync): Promise<void>
 
 /** Joins where somebody invites who may write; another invitation is declined. */
 async function takeInvite(
-  { api, settings, userId, events, rooms, encryption }: SessionOptions,
+  options: SessionOptions,
   roomId: string,
   state: readonly StateEvent[],
 ): Promise<void> {
+  const { api, settings, userId, events, rooms, encryption } = options;
   const { allowFrom, policy, rooms: listed } = settings;
   const invitation = state.find(
     ({ type, state_key: key }) => type === 'm.room.member' && key === userId,
@@ -156,10 +159,93 @@ async function takeInvite(
     // The keys are known before the account is seen there, so that the first message is readable.
     if (rooms.of(roomId).isEncrypted) await encryption.open();
     await api.call('POST', pathOf`/join/${roomId}`, { body: {} });
+    await followInvited(options, roomId);
   } catch (error) {
     // The invitation was taken back, or the room is gone.
     if (!isRefusal(error)) throw error;
   }
+}
+
+const Tombstone = z.looseObject({ replacement_room: z.string() });
+
+const Created = z.looseObject({ predecessor: z.looseObject({ room_id: z.string() }) });
+
+/**
+ * Follows a room that was upgraded to its replacement, where the replacement says so too: otherwise an admin of a room
+ * could take over another chat. The owner is told in either case.
+ */
+async function followUpgrade(
+  options: SessionOptions,
+  roomId: string,
+  found: unknown,
+): Promise<void> {
+  const { api, rooms, settings, userId, events } = options;
+  const { data: event } = RoomEvent.safeParse(found);
+  if (event?.type !== 'm.room.tombstone' || event.state_key !== '') return;
+  const to = event.content['replacement_room'];
+  if (typeof to !== 'string' || event.sender === userId) return;
+  const room = rooms.of(roomId);
+  const title = `The Matrix room ${room.name ?? roomId} was upgraded`;
+  const isListed =
+    settings.policy !== 'allowlist' || rooms.isDirect(room) || settings.rooms.includes(to);
+  if (!isListed) {
+    return events.onNotice?.(`${title}. Add ${to} to MATRIX_ROOMS and restart to go on there.`);
+  }
+  if (!isAllowed(settings.allowFrom, event.sender)) {
+    const { sender } = event;
+    return events.onNotice?.(
+      `${title} by ${sender}, who may not write to the assistant. To go on in ${to}, invite it there.`,
+    );
+  }
+  try {
+    const server = event.sender.slice(event.sender.indexOf(':') + 1);
+    const query = new URLSearchParams({ server_name: server });
+    await api.call('POST', `${pathOf`/join/${to}`}?${query}`, { body: {} });
+    if ((await roomBefore(api, to)) !== roomId) {
+      await api.call('POST', pathOf`/rooms/${to}/leave`, { body: {} });
+      return events.onNotice?.(
+        `${title} to ${to}, which does not name it as the room before. The assistant did not follow.`,
+      );
+    }
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    return events.onNotice?.(`${title}, and the assistant cannot join ${to}. Invite it there.`);
+  }
+  await goOn(options, roomId, to);
+}
+
+/** Follows an upgrade to a room that the account had to be invited to. */
+async function followInvited(options: SessionOptions, to: string): Promise<void> {
+  const { api } = options;
+  const before = await roomBefore(api, to);
+  if (before === null) return;
+  const found = await api
+    .call('GET', pathOf`/rooms/${before}/state/m.room.tombstone/`)
+    .catch((error: unknown) => {
+      if (isRefusal(error)) return null; // The account was never there, or the room is not upgraded.
+      throw error;
+    });
+  if (Tombstone.safeParse(found).data?.replacement_room === to) await goOn(options, before, to);
+}
+
+async function roomBefore(api: MatrixApi, roomId: string): Promise<string | null> {
+  try {
+    const created = await api.call('GET', pathOf`/rooms/${roomId}/state/m.room.create/`);
+    return Created.safeParse(created).data?.predecessor.room_id ?? null;
+  } catch (error) {
+    if (isRefusal(error)) return null; // It names none.
+    throw error;
+  }
+}
+
+/** What is known of a room goes on in its replacement: name, registration, owner's chat. */
+async function goOn({ rooms, events }: SessionOptions, from: string, to: string): Promise<void> {
+  const { isDirect, isEncrypted, isOwners, name } = rooms.of(from);
+  rooms.note(to, { isDirect, isOwners, name, ...(isEncrypted ? { isEncrypted } : {}) });
+  await events.onSameChat?.(jidOf(from), jidOf(to));
+  events.onNotice?.(
+    `The Matrix room ${name ?? from} was upgraded. The chat goes on in the new room.`,
+  );
 }
 
 const Page = z.looseObject({ chunk: z.array(z.unknown()).default([]), end: z.string().optional() });

@@ -1,5 +1,6 @@
-import { shortened } from '../../../lib/graphemes.ts';
+import { z } from 'zod';
 import type { Attachment } from '../../channel.ts';
+import { placeNote, pollNote, stickerNote, unknownNote } from '../../kit/notes.ts';
 import type { FileReference } from '../records/file-references.ts';
 import type { Message } from './event.ts';
 
@@ -49,9 +50,8 @@ export function fileIn(message: Message): ReadFile | null {
 
 /** Returns the words of a message, with the account's name where it is mentioned. A file's name is no words. */
 export function wordsIn(message: Message, me: Me): string {
-  const { msgtype, body, filename, geo_uri: place } = message;
-  if (msgtype === 'm.location') return `[location: ${place ?? body}]`;
-  if (msgtype === 'm.sticker') return oneLine(body);
+  const { msgtype, body, filename } = message;
+  if (msgtype === 'm.location' || msgtype === 'm.sticker') return '';
   const isCaption = filename !== undefined && filename !== body;
   if (fileIn(message) !== null && !isCaption) return '';
   const words = named(withoutFallback(body), message, me);
@@ -80,16 +80,44 @@ function named(body: string, message: Message, me: Me): string {
   return /^[:,\s]|^$/.test(rest) ? `@${me.assistantName}${rest.replace(/^[:,]/, '')}` : whole;
 }
 
-const QUOTE_CHARACTERS = 400;
+const KNOWN = new Set([...Object.keys(KINDS), 'm.emote', 'm.location', 'm.notice', 'm.text']);
 
-/** Writes what a message answers, to be put after its text. */
-export function quotation(name: string, words: string): string {
-  const line = oneLine(words);
-  const said = shortened(line, QUOTE_CHARACTERS);
-  return `\n[in answer to ${oneLine(name)}: "${said}"]`;
+/** Returns the notes for what a message holds beside words and its file. */
+export function notesIn(message: Message): readonly string[] {
+  const { msgtype, body, geo_uri: uri } = message;
+  if (msgtype === 'm.sticker') return fileIn(message) === null ? [stickerNote(body)] : [];
+  if (msgtype === 'm.location') {
+    const [, latitude, longitude] = /^geo:(-?[\d.]+),(-?[\d.]+)/.exec(uri ?? '') ?? [];
+    if (latitude === undefined || longitude === undefined) return [unknownNote(`location ${body}`)];
+    return [placeNote({ latitude: Number(latitude), longitude: Number(longitude), name: body })];
+  }
+  return KNOWN.has(msgtype) ? [] : [unknownNote(msgtype)];
 }
 
-/** Puts a text on one line and replaces its brackets, so that no sender's text passes for our own note. */
-export function oneLine(text: string): string {
-  return text.replace(/[\s\]]+/g, ' ').trim();
+const Texts = z.union([
+  z.string(),
+  z
+    .array(z.looseObject({ body: z.string() }))
+    .max(20)
+    .transform(([first]) => first?.body ?? ''),
+]);
+
+/** The text of a part of a poll, as it was first written and as the standard has it now. */
+const PollText = z
+  .looseObject({
+    'org.matrix.msc1767.text': Texts.optional().catch(undefined),
+    'm.text': Texts.optional().catch(undefined),
+    body: z.string().optional().catch(undefined),
+  })
+  .transform((part) => part['m.text'] ?? part['org.matrix.msc1767.text'] ?? part.body ?? '');
+
+const Poll = z.looseObject({ question: PollText, answers: z.array(PollText).max(100) });
+
+/** Returns the note for a poll that begins; null where it cannot be read. */
+export function pollIn(content: Readonly<Record<string, unknown>>): string | null {
+  const { data: poll } = Poll.safeParse(
+    content['m.poll'] ?? content['m.poll.start'] ?? content['org.matrix.msc3381.poll.start'],
+  );
+  if (poll === undefined) return null;
+  return pollNote({ question: poll.question, options: poll.answers.map((text) => ({ text })) });
 }

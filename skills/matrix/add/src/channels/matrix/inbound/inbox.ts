@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import type { ChannelClock, ChannelEvents, ChannelLog, InboundMessage } from '../../channel.ts';
 import { isAllowed } from '../../kit/allow-list.ts';
+import {
+  answerNote,
+  correctedNote,
+  deletedNote,
+  happenedNote,
+  unknownNote,
+} from '../../kit/notes.ts';
 import type { SentMessages } from '../../kit/sent-messages.ts';
 import { type MatrixApi, pathOf } from '../api.ts';
 import { choiceIn } from '../choices.ts';
@@ -9,7 +16,7 @@ import { jidOf } from '../jid.ts';
 import type { Books } from '../records/books.ts';
 import type { Room } from '../records/room-book.ts';
 import type { MatrixSettings } from '../settings.ts';
-import { fileIn, type Me, mentions, oneLine, quotation, wordsIn } from './content.ts';
+import { fileIn, type Me, mentions, notesIn, pollIn, wordsIn } from './content.ts';
 import { Message, RoomEvent, relationOf } from './event.ts';
 import type { Members } from './members.ts';
 import type { Rooms } from './rooms.ts';
@@ -32,11 +39,16 @@ export type InboxOptions = {
 
 /** A key that comes later than this is waited for no longer in silence. */
 const PATIENCE_MS = 20_000;
+const REMEMBERED = 500;
+
+/** To be known about, and not to be answered. */
+const SILENT = { text: '', mentionsAssistant: false, isContext: true } as const;
 
 /** Hands what is said in rooms to the host. */
 export class Inbox {
   readonly #options: InboxOptions;
   readonly #chats = new Map<string, string | null>();
+  readonly #lately = new Map<string, string>();
 
   constructor(options: InboxOptions) {
     this.#options = options;
@@ -116,6 +128,17 @@ export class Inbox {
       case 'm.room.message':
       case 'm.sticker':
         return await this.#takeMessage(room, event);
+      case 'm.poll.start':
+      case 'org.matrix.msc3381.poll.start':
+        return await this.#takePoll(
+          room,
+          event,
+          pollIn(event.content) ?? unknownNote('poll'),
+          false,
+        );
+      case 'm.poll.end':
+      case 'org.matrix.msc3381.poll.end':
+        return await this.#takePoll(room, event, happenedNote('a poll was closed'), true);
       case 'm.reaction':
         return await this.#takeReaction(room, event);
       case 'm.room.redaction':
@@ -139,18 +162,20 @@ export class Inbox {
     const relation = relationOf(event.content);
     if (relation.rel_type === 'm.replace') return await this.#takeCorrection(room, event);
     const file = fileIn(message);
-    const ownWords = wordsIn(message, me);
-    if (ownWords === '' && file === null) return;
+    const text = wordsIn(message, me);
+    const own = notesIn(message);
+    if (text === '' && file === null && own.length === 0) return;
     await this.#reportChat(room, event.sender);
     const answered = await this.#answered(room, relation);
-    const text = `${ownWords}${answered.quote}`;
+    const notes = [...own, ...(answered.note === null ? [] : [answered.note])];
+    this.#remember(event.event_id, text);
     const base = this.#base(room, event);
     if (file !== null) books.files.keep(base.jid, base.id, file.reference);
     const isCalled = settings.policy !== 'mention' || mentions(message, me) || answered.isOurs;
     await events.onMessage({
       ...base,
       text,
-      ...(text === ownWords ? {} : { ownWords }),
+      ...(notes.length === 0 ? {} : { notes }),
       mentionsAssistant: isCalled,
       ...(file === null ? {} : { attachments: [file.attachment] }),
     });
@@ -161,9 +186,26 @@ export class Inbox {
     const { data: message } = Message.safeParse(event.content['m.new_content']);
     const words = message === undefined ? '' : wordsIn(message, me);
     if (words === '') return;
-    const text = `[corrects what they wrote to: "${oneLine(words)}"]`;
-    const base = this.#base(room, event);
-    await events.onMessage({ ...base, text, mentionsAssistant: false, isContext: true });
+    const of = relationOf(event.content).event_id ?? '';
+    const notes = [correctedNote(words, this.#lately.get(of) ?? null)];
+    this.#remember(of, words);
+    await events.onMessage({ ...this.#base(room, event), ...SILENT, notes });
+  }
+
+  async #takePoll(room: Room, event: RoomEvent, note: string, isContext: boolean): Promise<void> {
+    const { settings, events } = this.#options;
+    await this.#reportChat(room, event.sender);
+    const base = { ...this.#base(room, event), text: '', notes: [note] };
+    const mentionsAssistant = !isContext && settings.policy !== 'mention';
+    await events.onMessage({ ...base, mentionsAssistant, ...(isContext ? { isContext } : {}) });
+  }
+
+  /** Keeps the words of the last messages: an edit or a deletion names only their id. */
+  #remember(id: string, words: string): void {
+    this.#lately.delete(id);
+    this.#lately.set(id, words);
+    const [oldest] = this.#lately.keys();
+    if (this.#lately.size > REMEMBERED && oldest !== undefined) this.#lately.delete(oldest);
   }
 
   async #takeReaction(room: Room, event: RoomEvent): Promise<void> {
@@ -184,41 +226,55 @@ export class Inbox {
     await events.onReaction?.({ jid, sender, isOwner, messageId, emoji: key });
   }
 
-  /** Reports an emoji that was taken away. A message that was taken back is answered all the same. */
+  /** Reports an emoji that was taken away, or a message; that is answered all the same. */
   async #takeRedaction(room: Room, event: RoomEvent): Promise<void> {
     const { events, settings, books } = this.#options;
     const target = event.redacts ?? event.content['redacts'];
     const messageId = typeof target === 'string' ? books.questions.putOn(target) : null;
-    if (messageId === null) return;
+    if (messageId === null) {
+      const words = typeof target === 'string' ? this.#lately.get(target) : undefined;
+      if (words === undefined) return;
+      const notes = [deletedNote(words)];
+      await events.onMessage({ ...this.#base(room, event), ...SILENT, notes });
+      return;
+    }
     const { sender } = event;
     const isOwner = sender === settings.owner;
     await events.onReaction?.({ jid: jidOf(room.id), sender, isOwner, messageId, emoji: null });
   }
 
-  /** Looks at what a message answers: ours, which the conversation has, or somebody's, which is quoted. */
+  /** Looks at what a message answers. Our own words are quoted as well: the conversation may not hold them any more. */
   async #answered(
     room: Room,
     relation: ReturnType<typeof relationOf>,
-  ): Promise<{ readonly isOurs: boolean; readonly quote: string }> {
+  ): Promise<{ readonly isOurs: boolean; readonly note: string | null }> {
     const { api, sent, me, members, encryption } = this.#options;
     const farId = relation['m.in_reply_to']?.event_id;
-    const none = { isOurs: false, quote: '' };
+    const none = { isOurs: false, note: null };
     // In a thread, apps that know none are shown the last message there.
     if (farId === undefined || relation.is_falling_back === true) return none;
-    if (sent.idOf(jidOf(room.id), farId) !== null) return { isOurs: true, quote: '' };
+    const isSent = sent.idOf(jidOf(room.id), farId) !== null;
     try {
       const found = await api.call('GET', pathOf`/rooms/${room.id}/event/${farId}`);
       const machine = room.isEncrypted ? await encryption.machine() : null;
       const decrypted = await machine?.decrypt(found, room.id);
       const whole = decrypted?.kind === 'decrypted' ? decrypted.event : found;
       const event = RoomEvent.parse(whole);
-      if (event.sender === me.userId) return { isOurs: true, quote: '' };
-      const words = wordsIn(Message.parse(event.content), me);
-      if (words === '') return none;
-      return { isOurs: false, quote: quotation(members.nameOf(room.id, event.sender), words) };
+      const isOurs = isSent || event.sender === me.userId;
+      const sticker = event.type === 'm.sticker' ? { msgtype: 'm.sticker' } : {};
+      const message = Message.parse({ ...event.content, ...sticker });
+      const file = fileIn(message);
+      const content = [...notesIn(message), ...(file === null ? [] : [file.attachment.kind])];
+      const note = answerNote({
+        from: isOurs ? me.assistantName : members.nameOf(room.id, event.sender),
+        words: wordsIn(message, me),
+        content: content.join(', '),
+        fileId: file === null ? null : farId,
+      });
+      return { isOurs, note };
     } catch (error) {
       if (!(error instanceof Error)) throw error;
-      return none; // Without the quotation it is a message all the same.
+      return { isOurs: isSent, note: null }; // Without the quotation it is a message all the same.
     }
   }
 
