@@ -1,5 +1,6 @@
 import { channelFrom } from '../../../src/testing/channel/bench.ts';
 import { testChannel } from '../../../src/testing/channel/conformance.ts';
+import { onlyContent } from '../../../src/testing/channel/content-kinds.ts';
 import type { FarEnd, Variation } from '../../../src/testing/channel/far-end.ts';
 import { NOTATIONS } from '../../../src/testing/channel/shown.ts';
 import { ADA, channel, EVE, KEY, settingsOf } from './fixtures.ts';
@@ -7,12 +8,18 @@ import { INVALID, LinearServer, ME, refusal } from './linearServer.ts';
 
 const WRONG = 'lin_api_wrong-key';
 
+const LINK = 'read [this page](https://example.org/a)';
+
 testChannel({
   name: 'linear',
   limit: 16_000,
   lengthOf: (text) => text.length,
   notation: NOTATIONS.markdown,
   tokenSetting: 'LINEAR_API_KEY',
+  content: onlyContent(
+    { links: { sees: [LINK] } },
+    'a comment on Linear is Markdown, with files as links in it',
+  ),
   lacks: {
     forwarded: 'Linear has no forwards',
     acknowledged:
@@ -29,6 +36,7 @@ function farEndOf(linear: LinearServer): FarEnd {
     create: (context, variation) => channelFrom(channel, settings(linear, variation), context),
     jidOf: (place) => (place === 'direct' ? 'linear:ENG-1' : null),
     sendText: (from, _place, text) => linear.comment(from === 'friend' ? ADA : EVE, issue, text),
+    sendContent: () => linear.comment(ADA, issue, LINK),
     sent: () => linear.posted.map(({ body: text }) => ({ place: 'direct', text })),
     secrets: [KEY, WRONG],
     goDown: () => linear.goDown(),

@@ -3,6 +3,7 @@ import type { ChannelContext } from '../../../src/channels/channel.ts';
 import { channel } from '../../../src/channels/mqtt.ts';
 import { channelFrom } from '../../../src/testing/channel/bench.ts';
 import { testChannel } from '../../../src/testing/channel/conformance.ts';
+import { onlyContent } from '../../../src/testing/channel/content-kinds.ts';
 import type { FarEnd, Person, Variation } from '../../../src/testing/channel/far-end.ts';
 import { NOTATIONS } from '../../../src/testing/channel/shown.ts';
 import { Broker } from './broker.ts';
@@ -15,11 +16,14 @@ const SENDERS: Readonly<Record<Person, string>> = { friend: 'esp32', stranger: '
 const NO_LIMITS = 'a broker refuses no message for their number';
 const SAID = 'what was published stays as it was';
 
+const LINK = 'read [this page](https://example.org/a)';
+
 testChannel({
   name: 'mqtt',
   limit: LIMIT,
   notation: NOTATIONS.plain,
   tokenSetting: 'MQTT_PASSWORD',
+  content: onlyContent({ links: { sees: [LINK] } }, 'a device sends plain text alone'),
   lacks: {
     forwarded: 'MQTT has no forwards',
     'parts once': NO_LIMITS,
@@ -52,6 +56,12 @@ function farEndOf(broker: Broker): FarEnd {
     jidOf: (place) => (place === 'direct' ? 'mqtt:desk' : null),
     sendText: (from, _place, content) =>
       broker.sayLasting('patchclaw/in', { content, sender_id: SENDERS[from], chat_id: 'desk' }),
+    sendContent: () =>
+      broker.sayLasting('patchclaw/in', {
+        content: LINK,
+        sender_id: SENDERS.friend,
+        chat_id: 'desk',
+      }),
     sent: () =>
       broker.textsOn(OUT).map((text) => ({
         place: 'direct',

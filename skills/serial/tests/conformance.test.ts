@@ -2,6 +2,7 @@ import type { Channel, ChannelContext } from '../../../src/channels/channel.ts';
 import { channel } from '../../../src/channels/serial.ts';
 import { channelFrom } from '../../../src/testing/channel/bench.ts';
 import { testChannel } from '../../../src/testing/channel/conformance.ts';
+import { onlyContent } from '../../../src/testing/channel/content-kinds.ts';
 import type { FarEnd, Person, Variation } from '../../../src/testing/channel/far-end.ts';
 import { NOTATIONS } from '../../../src/testing/channel/shown.ts';
 import { LineServer } from './board.ts';
@@ -12,10 +13,13 @@ const NO_TOKEN = 'a line has no token: who holds the device may write';
 const NO_ANSWER = 'a device says nothing of what it has taken';
 const SAID = 'what was written stays as it was';
 
+const LINK = 'read [this page](https://example.org/a)';
+
 testChannel({
   name: 'serial',
   limit: LIMIT,
   notation: NOTATIONS.plain,
+  content: onlyContent({ links: { sees: [LINK] } }, 'a device sends plain text alone'),
   lacks: {
     forwarded: 'a line has no forwards',
     acknowledged:
@@ -51,6 +55,8 @@ function farEndOf(server: LineServer): FarEnd {
     jidOf: (place) => (place === 'direct' ? 'serial:uart_default' : null),
     sendText: (from, _place, content) =>
       server.sayLasting(`${JSON.stringify({ content, sender_id: SENDERS[from] })}\n`),
+    sendContent: () =>
+      server.sayLasting(`${JSON.stringify({ content: LINK, sender_id: SENDERS.friend })}\n`),
     sent: () =>
       server.lines.map((line) => ({
         place: 'direct',
