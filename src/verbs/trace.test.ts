@@ -57,7 +57,7 @@ test.each([60, 80, 100, 130])(
     const [, ...below] = steps.text.split('\n').slice(2);
     for (const line of [...text.split('\n'), ...below])
       expect(line.length).toBeLessThanOrEqual(columns);
-    expect(text).toMatch(/Family .*\$0\.0600/);
+    expect(text).toMatch(/Family .*\$0\.0400/);
     expect(text.includes('on a wider terminal')).toBe(columns < 130);
   },
 );
@@ -65,22 +65,22 @@ test.each([60, 80, 100, 130])(
 test('claw trace lists the newest turns, and shows the steps of one by the beginning of its id', async () => {
   const { data, text } = await claw(trace, []);
   expect(data.turns).toMatchObject([
-    { chat: 'Family', folder: 'family', microUsd: 60_000, state: 'answered' },
-    { chat: 'Terminal', folder: 'main', microUsd: 120_000 },
+    { chat: 'Family', folder: 'family', microUsd: 40_000, state: 'answered' },
+    { chat: 'Terminal', folder: 'main', microUsd: 80_000 },
   ]);
   const [first, second] = data.turns;
   const id = second?.turnId.slice(0, 8) ?? '';
   expect(text).toMatch(
-    /^turn +began +chat +model +calls +tools +tokens +cost +time\n[0-9a-f]{8} +.* +Family +anthropic\/claude-sonnet-4-5 +1 +0 +20,000 +\$0\.0600 +\d+\.\d s +answered\n/,
+    /^turn +began +chat +model +calls +tools +tokens +cost +time\n[0-9a-f]{8} +.* +Family +anthropic\/claude-sonnet-5-5 +1 +0 +20,000 +\$0\.0400 +\d+\.\d s +answered\n/,
   );
   const one = await claw(trace, [id]);
   expect(one.data.runs).toMatchObject([
-    { ...second, steps: [{ kind: 'model', microUsd: 120_000 }] },
+    { ...second, steps: [{ kind: 'model', microUsd: 80_000 }] },
   ]);
   expect(one.text).toMatch(
-    /^Turn .* in Terminal, .*\nanswered after .*: 1 model call, 0 tool calls, 40,000 tokens, \$0\.1200\n\n/,
+    /^Turn .* in Terminal, .*\nanswered after .*: 1 model call, 0 tool calls, 40,000 tokens, \$0\.0800\n\n/,
   );
-  expect(one.text).toMatch(/\n1 .* model +anthropic\/claude-sonnet-4-5 +40,000 +0 +0 +\$0\.1200$/);
+  expect(one.text).toMatch(/\n1 .* model +anthropic\/claude-sonnet-5-5 +40,000 +0 +0 +\$0\.0800$/);
   const ofFamily = await claw(trace, [], { chat: 'family', last: '5' });
   expect(ofFamily.data.turns).toEqual([first]);
 });

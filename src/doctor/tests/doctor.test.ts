@@ -86,7 +86,7 @@ test('the whole command: a running assistant, its channel, no secret', async () 
   const [code] = await once(child, 'close');
   await server.close();
   expect(out).toMatch(new RegExp(`assistant +runs, process ${conversation.child.pid}`));
-  expect(out).toMatch(/model +anthropic\/claude-sonnet-4-5 answered in/);
+  expect(out).toMatch(/model +anthropic\/claude-sonnet-5-5 answered in/);
   expect(out).toMatch(/containers +agents run in bubblewrap/);
   expect(out).toMatch(/database +.* whole/);
   expect(out).toMatch(/services +scheduler is running since/);

@@ -12,7 +12,7 @@ const project = examinedProject();
 
 test.each<[string, AnthropicReply, RegExp]>([
   ['a wrong key', { kind: 'error', status: 401, message: `no ${TEST_KEY}` }, /refused the API key/],
-  ['an unknown model', { kind: 'error', status: 404 }, /does not know "claude-sonnet-4-5"/],
+  ['an unknown model', { kind: 'error', status: 404 }, /does not know "claude-sonnet-5-5"/],
   [
     'an empty account',
     { kind: 'error', status: 400, message: 'Your credit balance is too low' },
@@ -32,7 +32,7 @@ test.each<[string, AnthropicReply, RegExp]>([
 test('a model that answers is well; a clock that is far off is not', async () => {
   const server = await startAnthropicServer(() => OK);
   const given = { env: { ANTHROPIC_BASE_URL: server.url }, online: true };
-  const answered = expect.stringMatching(/^anthropic\/claude-sonnet-4-5 answered in \d\.\d s$/);
+  const answered = expect.stringMatching(/^anthropic\/claude-sonnet-5-5 answered in \d\.\d s$/);
   expect(await project.found('model', given)).toMatchObject([{ ok: true, message: answered }]);
   expect(await project.found('clock', { ...given, now: Date.now() + 300_000 })).toMatchObject([
     { ok: true },

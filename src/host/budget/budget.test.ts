@@ -127,7 +127,7 @@ test('each group has its own budget, and `/budget` shows and sets it', async () 
 
 Prices for a million tokens:
 
-- \`anthropic/claude-sonnet-4-5\`: $1 read, $0 written
+- \`anthropic/claude-sonnet-5-5\`: $1 read, $0 written
 
 Say \`/budget 2 10 usd\``);
   expect(await commands(assistant, '/status')).toContain(

@@ -72,7 +72,7 @@ test('status tells what runs and never the key', async () => {
   await assistant.terminal.say('/status');
   const status = await hears(assistant, 'code: the core as it came');
   expect(status).toContain('sandbox: test engine');
-  expect(status).toContain('model: anthropic/claude-sonnet-4-5 (key is set)');
+  expect(status).toContain('model: anthropic/claude-sonnet-5-5 (key is set)');
   expect(status).toContain('queue: 0 waiting, 0 running, 0 failed, 0 unsent');
   expect(status).not.toContain('sk-secret-1');
   await assistant.stop();

@@ -41,21 +41,21 @@ test('the steps of a turn that was killed are kept with their cost, and the tota
     turnId: again?.turnId,
     state: 'cut_off',
     error: 'ASSISTANT_ENDED',
-    model: 'anthropic/claude-sonnet-4-5',
+    model: 'anthropic/claude-sonnet-5-5',
     modelCalls: 1,
     toolCalls: 2,
     inputTokens: 1_000,
-    microUsd: 3_150,
+    microUsd: 2_100,
   });
   const steps = assistant.store.turnRuns.stepsOf(killed?.seq ?? 0);
   expect(steps.map(({ kind, name, error }) => [kind, name, error])).toEqual([
-    ['model', 'anthropic/claude-sonnet-4-5', null],
+    ['model', 'anthropic/claude-sonnet-5-5', null],
     ['host_tool', 'list_tasks', null],
     ['own_tool', 'shell', 'not ended'],
   ]);
   expect(again).toMatchObject({ state: 'answered', modelCalls: 0 });
   const day = new Date().toISOString().slice(0, 10);
-  expect(assistant.store.usage.total(day)).toMatchObject({ microUsd: 3_150 });
+  expect(assistant.store.usage.total(day)).toMatchObject({ microUsd: 2_100 });
   await assistant.stop();
   const third = await project.start();
   expect(third.store.turnRuns.newest(5)).toHaveLength(2);

@@ -9,7 +9,7 @@ export const provider = defineProvider({
   order: 100,
   prefixes: ['anthropic/'],
   protocol: messages,
-  defaultModel: 'claude-sonnet-4-5',
+  defaultModel: 'claude-sonnet-5-5',
   settings: z.object({
     ANTHROPIC_API_KEY: z.string().optional(),
     ANTHROPIC_BASE_URL: Address.default('https://api.anthropic.com'),

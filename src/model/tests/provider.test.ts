@@ -152,7 +152,7 @@ test('the default model is that of the first provider in order, and a second one
   const providers = [...(await discoverProviders(folder.dir)), ...core].toSorted(
     (one, other) => one.order - other.order,
   );
-  expect(defaultModelOf(providers)).toBe('anthropic/claude-sonnet-4-5');
+  expect(defaultModelOf(providers)).toBe('anthropic/claude-sonnet-5-5');
   expect(defaultModelOf(await discoverProviders(folder.dir))).toBe('acme/one');
   const own = core.filter(({ name }) => ['anthropic', 'openai'].includes(name));
   expect(Object.keys(keysOfProviders(own, {})).sort()).toEqual([

@@ -30,7 +30,7 @@ const CHEAP = `
 
 test('without another router, the model of the settings answers', async () => {
   const { chooseModels } = await routing({ ANTHROPIC_API_KEY: 'k' });
-  expect(await ids(chooseModels(TURN))).toEqual(['anthropic/claude-sonnet-4-5']);
+  expect(await ids(chooseModels(TURN))).toEqual(['anthropic/claude-sonnet-5-5']);
 });
 
 test('a router is a file: it names models, best first, or leaves the turn to the next', async () => {
@@ -40,7 +40,7 @@ test('a router is a file: it names models, best first, or leaves the turn to the
   });
   expect(await ids(chooseModels(TURN))).toEqual(['openai/one', 'openai/two']);
   expect(await ids(chooseModels({ ...TURN, isTask: false }))).toEqual([
-    'anthropic/claude-sonnet-4-5',
+    'anthropic/claude-sonnet-5-5',
   ]);
   expect(logged[0]).toEqual([
     'asked',
@@ -71,7 +71,7 @@ const CAUTIOUS = `
 
 test('a router changes the answer of those after it, and asks a service of the turn', async () => {
   const { chooseModels, logged } = await routing({ ANTHROPIC_API_KEY: 'k' }, CAUTIOUS);
-  const usual = ['anthropic/claude-sonnet-4-5'];
+  const usual = ['anthropic/claude-sonnet-5-5'];
   expect(await ids(chooseModels(TURN))).toEqual(usual);
   const calls: unknown[][] = [];
   const turn = { ...TURN, id: 't1', jid: 'chat:family', hasPictures: true };
@@ -145,7 +145,7 @@ test('where none can answer, the turn is told why', async () => {
 test('a router that throws, or whose setting is wrong, leaves the choice to the others', async () => {
   const failing = await routing({ ANTHROPIC_API_KEY: 'k', ROUTE: 'openai/one' });
   expect(await ids(failing.chooseModels({ ...TURN, prompt: 'throw' }))).toEqual([
-    'anthropic/claude-sonnet-4-5',
+    'anthropic/claude-sonnet-5-5',
   ]);
   expect(failing.logged.at(-1)).toEqual([
     expect.any(String),
@@ -154,7 +154,7 @@ test('a router that throws, or whose setting is wrong, leaves the choice to the 
   const wrong = await routing({ ANTHROPIC_API_KEY: 'k', ROUTE: ' x' });
   const silent = wrong.silent.filter(({ name }) => name === 'cheap');
   expect(silent).toMatchObject([{ wrong: [{ name: 'ROUTE' }] }]);
-  expect(await ids(wrong.chooseModels(TURN))).toEqual(['anthropic/claude-sonnet-4-5']);
+  expect(await ids(wrong.chooseModels(TURN))).toEqual(['anthropic/claude-sonnet-5-5']);
 });
 
 async function routing(environment: Readonly<Record<string, string>>, file = CHEAP) {
