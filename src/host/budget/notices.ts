@@ -50,9 +50,7 @@ export function noticesOf({ store, newId, now, queue }: NoticeOptions): Notices 
         // A chat that was unregistered in the meantime is told nothing.
         if (store.groups.byJid(jid) === null) return;
         if (!store.budgets.notice(folder, day, 'paused')) return;
-        const text = isMain
-          ? `${PAUSED} \`/budget\` shows what was spent, and allows more.`
-          : PAUSED;
+        const text = isMain ? OWNER_PAUSED : PAUSED;
         store.outbox.add({ messageId: newId(), jid, text }, now());
       });
     },
@@ -79,6 +77,9 @@ function doubled(spent: Spending, { microUsd, tokens }: Limits): string {
 }
 
 const PAUSED = 'I have used up what I may spend today; I’m back after midnight.';
+
+/** What the owner is told in place of an answer. */
+export const OWNER_PAUSED = `${PAUSED} \`/budget\` shows what was spent, and allows more.`;
 
 function nearText(whose: string, amount: string): string {
   return `Today’s budget of ${whose} is nearly used up: ${amount}. \`/budget\` shows all, and allows more.`;
