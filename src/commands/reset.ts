@@ -18,10 +18,15 @@ export const command = defineCommand({
       // Commands come from the owner's own chats, which have one conversation together.
       const folder = named?.group.folder ?? 'main';
       store.sessions.reset(folder, newId(), now());
+      const count = store.turns.leaveBehind(folder);
+      const dropped =
+        count === 0
+          ? ''
+          : ' Questions that had no answer are dropped; say them again if you want one.';
       const where = named === null || named.group.isMain ? '' : ` in ${named.group.name}`;
       return {
         kind: 'answer',
-        text: `The next message${where} begins a new conversation. What is written down in groups/${folder} stays, and what was said can be searched. What is being worked on now is still answered.`,
+        text: `The next message${where} begins a new conversation. What is written down in groups/${folder} stays, and what was said can be searched. What is being worked on now is still answered.${dropped}`,
       };
     }, `reset ${argument}`),
 });

@@ -15,8 +15,8 @@ export type ModelFailure = {
   readonly model?: string;
 };
 
-/** The server refused the key, does not know the model, or cannot be reached at all. */
-export type FailureReason = 'key' | 'unknown-model' | 'down';
+/** The server refused the key, does not know the model, cannot be reached at all, or refuses what it is asked. */
+export type FailureReason = 'key' | 'unknown-model' | 'down' | 'rejected';
 
 /** As much of a model as tells where it is. */
 type OfServer = { readonly server: Pick<Model['server'], 'baseUrl'> };
@@ -50,8 +50,14 @@ function reasonOf(status: number, detail: string): FailureReason | null {
   // What stands before a server says so where it cannot be reached.
   if (status === 502 || status === 503 || status === 504) return 'down';
   // Without a word of the server's, it is the address that is wrong.
-  return status === 404 && detail !== '' ? 'unknown-model' : null;
+  if (status === 404) return detail === '' ? null : 'unknown-model';
+  const isOfRequest = status >= 400 && status < 500 && !NOT_OF_REQUEST.includes(status);
+  return isOfRequest && !NO_CREDIT.test(detail) ? 'rejected' : null;
 }
+
+/** No credit, a proxy's login, and what passes by waiting. */
+const NOT_OF_REQUEST = [402, 407, 408, 409, 425, 429];
+const NO_CREDIT = /credit balance|insufficient[_ ]quota|exceeded your current quota|billing/i;
 
 function httpSentence(model: Model, status: number, body: string): string {
   const detail = detailOf(body);
@@ -66,10 +72,7 @@ function httpSentence(model: Model, status: number, body: string): string {
   if (status === 404) {
     return `The model's server at ${host(model)} does not know "${model.name}" (404)${detail}. Check the name of the model.`;
   }
-  if (
-    status === 402 ||
-    /credit balance|insufficient[_ ]quota|exceeded your current quota|billing/i.test(detail)
-  ) {
+  if (status === 402 || NO_CREDIT.test(detail)) {
     return `The account at ${host(model)} has no credit left (${status})${detail}. Add some there.`;
   }
   if (status === 429) {

@@ -57,7 +57,7 @@ export { runsBeside, type Turn } from './turns/turn.ts';
 export type { TurnCall } from './turns/turn-calls.ts';
 export type { TurnRun } from './turns/turn-runs.ts';
 export type { NewTurnRun, TurnStep } from './turns/turn-step.ts';
-export { MESSAGES_SHOWN } from './turns/turns.ts';
+export { MESSAGES_SHOWN, REJECTED } from './turns/turns.ts';
 export type { Spending } from './usage.ts';
 
 /** Everything the assistant remembers. Synchronous: when a call returns, it is on disk. */

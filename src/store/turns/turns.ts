@@ -39,7 +39,15 @@ export interface Turns {
   leftBy(others: { readonly not: string }): readonly Turn[];
   /** Takes a turn that another process left; counts as an attempt. */
   adopt(id: string, lease: Lease): void;
-  /** Puts a failed turn, or one that another process left, back into the queue. */
+  /** Returns how many turns right before this one were left behind because the model's server refused them. */
+  rejectedBefore(id: string): number;
+  /**
+   * Leaves everything behind that a folder's chats have said and that is not being answered now: no later turn holds it.
+   *
+   * @returns the number of turns that were waiting for an answer
+   */
+  leaveBehind(folder: string): number;
+  /** Puts a failed or refused turn, or one that another process left, back into the queue. */
   requeue(id: string): void;
   /** Returns the newest failed turn of each chat that nothing has answered since; without those of tasks. */
   failed(): readonly Turn[];
@@ -55,6 +63,10 @@ export interface Turns {
 /** The number of a turn's newest messages that its agent sees. */
 export const MESSAGES_SHOWN = 50;
 
+/** The error of a turn that the model's server refused; it is left behind. */
+export const REJECTED = 'REJECTED';
+
+const Count = z.object({ count: z.int() });
 const Asked = z.object({ id: z.string() });
 const Payload = z.object({ payload: z.string() });
 
@@ -101,10 +113,25 @@ export function openStoredTurns(database: Database): Turns {
     WHERE id = :id AND state IN ('claimed', 'resuming')`);
   const requeue = database.prepare(`
     UPDATE turns SET state = 'queued', lease_owner = NULL, lease_until = NULL
-    WHERE id = :id AND state IN ('failed', 'claimed')`);
+    WHERE id = :id AND (state IN ('failed', 'claimed') OR state = 'gave_up' AND error = '${REJECTED}')`);
+  const rejectedBefore = database.prepare(`
+    SELECT count(*) AS count FROM turns AS mine JOIN groups ON groups.jid = mine.jid
+    JOIN turns AS old ON old.jid = mine.jid AND old.kind = 'agent' AND old.state = 'gave_up'
+      AND old.error = '${REJECTED}' AND old.seq < mine.seq AND old.upto_seq > groups.since_seq
+    WHERE mine.id = ? AND NOT EXISTS (SELECT 1 FROM turns AS done
+      WHERE done.jid = mine.jid AND done.kind = 'agent' AND done.payload IS NULL
+      AND done.state = 'answered' AND done.seq > old.seq)`);
+  const giveUp = database.prepare(`
+    UPDATE turns SET state = 'gave_up', error = 'RESET'
+    WHERE kind = 'agent' AND payload IS NULL AND state IN ('queued', 'failed')
+    AND jid IN (SELECT jid FROM groups WHERE folder = :folder)`);
+  const beginHere = database.prepare(`
+    UPDATE groups SET since_seq = coalesce((SELECT max(seq) FROM messages WHERE messages.jid = groups.jid), 0)
+    WHERE folder = :folder`);
   const failed = database.prepare(`
     SELECT ${TURN_COLUMNS} FROM turns
-    WHERE state = 'failed' AND kind = 'agent' AND seq = (
+    WHERE (state = 'failed' OR state = 'gave_up' AND error = '${REJECTED}') AND kind = 'agent'
+    AND upto_seq > (SELECT since_seq FROM groups WHERE groups.jid = turns.jid) AND seq = (
       SELECT max(seq) FROM turns AS newest
       WHERE newest.jid = turns.jid AND newest.kind = 'agent' AND newest.payload IS NULL)
     ORDER BY seq`);
@@ -146,6 +173,12 @@ export function openStoredTurns(database: Database): Turns {
     suspend: (id, owner) => void suspend.run({ id, owner }),
     leftBy: (others) => leftBy.all(others).map(parseTurn),
     adopt: (id, lease) => void adopt.run({ id, ...lease }),
+    rejectedBefore: (id) => Count.parse(rejectedBefore.get(id)).count,
+    leaveBehind: database.transaction((folder: string) => {
+      const { changes } = giveUp.run({ folder });
+      beginHere.run({ folder });
+      return changes;
+    }),
     requeue: (id) => void requeue.run({ id }),
     failed: () => failed.all().map(parseTurn),
     commandAtWork(folder) {

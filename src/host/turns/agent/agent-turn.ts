@@ -1,6 +1,6 @@
 import type { ChooseModels } from '../../../model/routing.ts';
 import type { OwnToolRun, TurnEvents, TurnOutcome, TurnRequest } from '../../../sandbox/sandbox.ts';
-import { type Group, runsBeside, type Turn } from '../../../store/store.ts';
+import { type Group, REJECTED, runsBeside, type Turn } from '../../../store/store.ts';
 import type { Budgets } from '../../budget/budgets.ts';
 import { overBudget } from '../../budget/over-budget.ts';
 import type { ToolTurn } from '../../contracts/guard.ts';
@@ -18,7 +18,7 @@ import { silently } from '../../scheduler/task-result.ts';
 import { type TaskTurn, taskOfTurn, taskPrompt } from '../../scheduler/task-turn.ts';
 import { queuedByOf, taskTypeOf } from '../../services/queued-turn.ts';
 import type { TurnRecord } from '../record/turn-record.ts';
-import { answered, failed, type TurnResult, unregistered } from '../turn-result.ts';
+import { answered, failed, gaveUp, type TurnResult, unregistered } from '../turn-result.ts';
 import type { FollowUpEvents } from './follow-ups.ts';
 import type { LazySandbox } from './lazy-sandbox.ts';
 import { conversationOf, type PromptParts, promptOf } from './prompt.ts';
@@ -85,7 +85,8 @@ export async function runAgentTurn(
   const messages = turnMessages(store, range, options.timeZone);
   const queuedBy = queuedByOf(turn);
   const { system, pool } = queuedBy ?? {};
-  const prompt = promptFor(task, messages, system);
+  const asked = promptFor(task, messages, system);
+  const prompt = isTask ? asked : `${leftOutNote(store.turns.rejectedBefore(turn.id))}${asked}`;
   const isAlone = isTask || system !== undefined;
   const wanted = isAlone ? [] : messagesWithPictures(options, turn.jid, messages.messages);
   const chosen = await chooseTurnModels(options, {
@@ -182,8 +183,11 @@ export async function runAgentTurn(
   }
   if (outcome.kind === 'failed') {
     const hint = await successorHint(options.chatModels, outcome);
-    return failedResult({ ...outcome, message: `${outcome.message}${hint}` }, group, task);
+    const told = { ...outcome, message: `${outcome.message}${hint}` };
+    if (group.isMain || task !== null) return failedResult(told, group, task);
+    return failedElsewhere(options, told, group);
   }
+  options.modelTroubles.forget(troubleOf(group));
   const session = nextConversation(conversation, outcome.session);
   const isEmpty = outcome.text.trim() === '';
   if (task !== null && (isEmpty || callbacks.isSilent())) {
@@ -201,13 +205,51 @@ function promptFor(task: TaskTurn | null, messages: PromptParts, system?: string
 }
 
 function failedResult(
-  { code, message }: Extract<TurnOutcome, { kind: 'failed' }>,
+  { code, message, reason }: Extract<TurnOutcome, { kind: 'failed' }>,
   group: Group,
   task: TaskTurn | null,
 ): TurnResult {
   if (task !== null) return failed(code, message);
+  // It would be refused again with every later message, so it is left behind.
+  if (reason === 'rejected') {
+    const retry = group.isMain ? ' Say `/retry` to try it once more.' : '';
+    return gaveUp(REJECTED, `${message} This message is left out from now on.${retry}`);
+  }
   const again = group.isMain ? 'Say `/retry` to try again.' : 'Ask again to try again.';
   return failed(code, `${message} ${again}`);
+}
+
+/** The owner is told once of each kind of trouble; members get no names of hosts, which they cannot do anything with. */
+function failedElsewhere(
+  { modelTroubles, tellOwner }: Pick<AgentTurnOptions, 'modelTroubles' | 'tellOwner'>,
+  outcome: Extract<TurnOutcome, { kind: 'failed' }>,
+  group: Group,
+): TurnResult {
+  const { code, message, reason } = outcome;
+  // An agent that the owner stopped is no trouble.
+  const isTrouble = code !== 'AGENT_DIED';
+  const failure = { code: 'MODEL_FAILED' as const, message, ...(reason && { reason }) };
+  if (isTrouble && modelTroubles.note(troubleOf(group), failure)) {
+    tellOwner(
+      `I could not answer in ${group.name}: ${message} I tell you once, until I answer there again.`,
+    );
+  }
+  const words =
+    reason === 'rejected'
+      ? "The model's server refused this message."
+      : 'I could not answer this: something is wrong with the model or with this computer.';
+  const owner = isTrouble ? ' My owner has been told.' : '';
+  return failedResult({ ...outcome, message: `${words}${owner}` }, group, null);
+}
+
+function troubleOf({ folder }: Group): string {
+  return `chat ${folder}`;
+}
+
+function leftOutNote(count: number): string {
+  if (count === 0) return '';
+  const what = count === 1 ? 'A question before this was' : `${count} questions before this were`;
+  return `(${what} left out, because the model's server refused it.)\n`;
 }
 
 function textOf({ text, isTruncated }: Extract<TurnOutcome, { kind: 'answered' }>): string {

@@ -92,7 +92,10 @@ function membersOptions(
     say: (text) => say(jid, text, { turnId }),
     askSender: (sender, question) => asking.ask(question, { turn, to: { jid, sender } }),
     costs: () => createCostReport({ store, now, timeZone }, group),
-    beginConversation: () => store.sessions.reset(group.folder, newId(), now()),
+    beginConversation() {
+      store.sessions.reset(group.folder, newId(), now());
+      store.turns.leaveBehind(group.folder);
+    },
     stopAgent: () => cancelTurns(group.folder),
   };
 }
