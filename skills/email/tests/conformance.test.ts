@@ -1,6 +1,7 @@
 import { channel } from '../../../src/channels/email.ts';
 import { channelFrom } from '../../../src/testing/channel/bench.ts';
 import { testChannel } from '../../../src/testing/channel/conformance.ts';
+import { onlyContent } from '../../../src/testing/channel/content-kinds.ts';
 import type { FarEnd } from '../../../src/testing/channel/far-end.ts';
 import { NOTATIONS } from '../../../src/testing/channel/shown.ts';
 import { ADA, EVE, mail, sentParts, settingsOf } from './fixtures.ts';
@@ -11,13 +12,27 @@ const GROUP = 'andy+family@example.org';
 const WHOLE = 'a mail has no limit: a text is one mail';
 const NO_TIME = 'a mail server that asks for a pause names no time';
 
+const FORWARD =
+  '---------- Forwarded message ---------\nFrom: Bob <bob@example.org>\nDate: x\nSubject: y\nTo: z\n\n';
+
 testChannel({
   name: 'email',
   limit: 100_000,
   notation: NOTATIONS.html,
   tokenSetting: 'EMAIL_PASSWORD',
+  content: onlyContent(
+    {
+      links: { sees: ['read this page <https://example.org/a>'] },
+      forward: {
+        sees: [
+          "[forwarded from Bob: somebody else's words, not the sender's]\n> Offer\n> for you",
+          'What is this?',
+        ],
+      },
+    },
+    'a mail is text with files; other kinds are files in it',
+  ),
   lacks: {
-    forwarded: 'still to be done',
     split: WHOLE,
     'code blocks': WHOLE,
     marks: WHOLE,
@@ -47,6 +62,12 @@ function farEndOf(server: MailServer): FarEnd {
     sendText(from, place, text) {
       const to = place === 'group' ? { to: GROUP } : {};
       last = server.deliver(mail({ from: from === 'friend' ? ADA : EVE, text, ...to }));
+    },
+    forward: (text) => server.deliver(mail({ from: ADA, text: `${FORWARD}${text}` })),
+    sendContent(kind) {
+      const links = 'read this page <https://example.org/a>';
+      const text = kind === 'links' ? links : `What is this?\n\n${FORWARD}Offer\nfor you`;
+      server.deliver(mail({ from: ADA, text }));
     },
     sent: () =>
       server.posted.map(({ from, source }) => ({

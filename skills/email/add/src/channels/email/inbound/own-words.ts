@@ -39,6 +39,35 @@ export function ownWordsOf(text: string): string {
     : tidy(lines);
 }
 
+/** A forwarded mail within a mail: what the sender wrote above it, whose it is, and its words. */
+export type ForwardedMail = {
+  readonly comment: string;
+  readonly from: string | null;
+  readonly words: string;
+};
+
+/** Takes a mail apart that forwards another one; null for one that does not. */
+export function forwardIn(text: string): ForwardedMail | null {
+  const lines = text.split('\n');
+  const at = lines.findIndex((line) => FORWARDED.test(line.trim()));
+  if (at === -1) return null;
+  const first = lines.findIndex((line, index) => index > at && line.trim() !== '');
+  const isHead =
+    FROM.test(lines[first]?.trim() ?? '') || OTHER_HEADERS.test(lines[first]?.trim() ?? '');
+  const blank = lines.findIndex((line, index) => index > first && line.trim() === '');
+  const end = !isHead ? at + 1 : blank === -1 ? lines.length : blank;
+  const author = lines.slice(at + 1, end).find((line) => FROM.test(line.trim()));
+  const from = author
+    ?.replace(/^[^:：]*[:：]\*?/, '')
+    .replace(/<[^>]*>|mailto:/g, '')
+    .trim();
+  return {
+    comment: tidy(lines.slice(0, at)),
+    from: from === undefined || from === '' ? null : from,
+    words: tidy(lines.slice(end)),
+  };
+}
+
 /** Returns the line at which the mail that is answered begins; the number of lines where there is none. */
 function quotationStart(lines: readonly string[]): number {
   for (let at = 0; at < lines.length; at += 1) {

@@ -8,6 +8,7 @@ import type { EmailAccount } from '../settings.ts';
 import { checkSender } from './authentication.ts';
 import { automaticReason } from './automatic.ts';
 import { MOST_FILES, partsOf } from './files.ts';
+import { forwardIn } from './own-words.ts';
 import { type ReadMail, readMail } from './read-mail.ts';
 
 const HOUR_MS = 3_600_000;
@@ -99,15 +100,23 @@ export async function takeMail(
     isContext: true,
     attachments: [file.attachment],
   }));
-  const text = textFor(mail, {
-    isFirst,
-    notes: [mail.problem, note],
-    hasFile: first !== undefined,
-  });
+  const forward = forwardIn(mail.text);
+  // A forward without a comment is the message; with one, the comment asks, and the forward comes before it.
+  const isBare = forward !== null && forward.comment === '';
+  const own = forward === null ? mail.text : isBare ? forward.words : forward.comment;
+  const text = textFor(
+    { ...mail, text: own },
+    {
+      isFirst,
+      notes: [mail.problem, note],
+      hasFile: first !== undefined,
+    },
+  );
   messages.push({
     ...base,
     text,
-    ...(text === mail.text ? {} : { ownWords: mail.text }),
+    ...(text === own ? {} : { ownWords: own }),
+    ...(isBare ? { forwarded: { from: forward.from } } : {}),
     mentionsAssistant: isAddressed(account.address, mail),
     ...(isLoop ? { isContext: true } : {}),
     ...(first === undefined ? {} : { attachments: [first.attachment] }),
@@ -124,6 +133,17 @@ export async function takeMail(
     records.noteFile(jid, messages[at]?.id ?? mail.id, place);
   });
   records.noteMail(known);
+  if (forward !== null && !isBare) {
+    const { from, words } = forward;
+    messages.unshift({
+      ...base,
+      id: `${mail.id}-forward`,
+      text: words,
+      forwarded: { from },
+      mentionsAssistant: false,
+      isContext: true,
+    });
+  }
   for (const message of messages) await events.onMessage(message);
   return true;
 }
