@@ -18,50 +18,79 @@ export function createUi({ isQuiet }: { readonly isQuiet: boolean }): Ui {
 
 // With --json, progress still goes to stderr, where the assistant reads it line by line.
 function plainUi(): Ui {
+  const write = (line: string) => process.stderr.write(`${line}\n`);
   return {
     canAsk: false,
-    progress: ({ kind, text }) => {
-      if (kind !== 'done') process.stderr.write(`${text}\n`);
+    progress: (event) => {
+      if (event.kind === 'done') return;
+      if (event.kind !== 'ended') write(event.text);
+      else if (event.outcome !== 'passed') write(`${MARKS[event.outcome]} ${event.text}`);
     },
     ask: async () => true,
     stop: () => {},
   };
 }
 
+const MARKS = { passed: '✓', failed: '✗', stopped: '–' } as const;
+type Mark = (typeof MARKS)[keyof typeof MARKS];
+
+/** A step that runs. One that `endsItself` may have others beside it; any other ends when the next begins. */
+type Step = { readonly text: string; readonly startedAt: number; readonly endsItself: boolean };
+
 function terminalUi(): Ui {
-  let current: { text: string; startedAt: number; timer: NodeJS.Timeout } | null = null;
-  const finish = (mark: string): void => {
-    if (!current) return;
-    clearInterval(current.timer);
-    const seconds = ((performance.now() - current.startedAt) / 1000).toFixed(1);
-    process.stderr.write(`\r\x1b[K${mark} ${current.text} \x1b[2m${seconds} s\x1b[0m\n`);
-    current = null;
+  let steps: readonly Step[] = [];
+  let timer: NodeJS.Timeout | null = null;
+  let frame = 0;
+  const draw = (): void => {
+    frame = (frame + 1) % FRAMES.length;
+    const texts = steps.map(({ text }) => text).join(' · ');
+    process.stderr.write(frameLine(`${FRAMES[frame]} ${texts}`, process.stderr.columns || 80));
   };
-  const begin = (text: string): void => {
-    finish('✓');
-    let frame = 0;
-    const draw = (): void => {
-      frame = (frame + 1) % FRAMES.length;
-      process.stderr.write(frameLine(`${FRAMES[frame]} ${text}`, process.stderr.columns || 80));
-    };
+  const turn = (): void => {
+    if (steps.length === 0 && timer !== null) {
+      clearInterval(timer);
+      timer = null;
+    }
+    if (steps.length === 0) return;
     draw();
-    current = { text, startedAt: performance.now(), timer: setInterval(draw, 80) };
-    current.timer.unref();
+    timer ??= setInterval(draw, 80).unref();
+  };
+  const end = (isEnding: (step: Step) => boolean, mark: Mark): void => {
+    for (const { text, startedAt } of steps.filter(isEnding)) {
+      const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+      process.stderr.write(`\r\x1b[K${mark} ${text} \x1b[2m${seconds} s\x1b[0m\n`);
+    }
+    steps = steps.filter((step) => !isEnding(step));
+    turn();
+  };
+  // A plain step has ended well if another begins.
+  const endPlain = (mark: Mark): void => end(({ endsItself }) => !endsItself, mark);
+  const begin = (text: string, endsItself: boolean): void => {
+    endPlain('✓');
+    steps = [...steps, { text, startedAt: performance.now(), endsItself }];
+    turn();
   };
   return {
     canAsk: process.stdin.isTTY === true,
-    progress: ({ kind, text }) => {
-      if (kind === 'step') begin(text);
-      else if (kind === 'done') finish('✓');
-      else process.stderr.write(`\r\x1b[K\x1b[2m  ${text}\x1b[0m\n`);
+    progress: (event) => {
+      const { kind, text } = event;
+      if (kind === 'step') begin(text, false);
+      else if (kind === 'started') begin(text, true);
+      else if (kind === 'done') endPlain('✓');
+      else if (kind === 'note') process.stderr.write(`\r\x1b[K\x1b[2m  ${text}\x1b[0m\n`);
+      else if (event.kind === 'ended')
+        end((step) => step.endsItself && step.text === text, MARKS[event.outcome]);
     },
     ask: async (question) => {
-      finish('✓');
+      endPlain('✓');
       const { confirm, isCancel } = await import('./prompts.ts');
       const answer = await confirm({ message: question, output: process.stderr });
       return !isCancel(answer) && answer;
     },
-    stop: (isOk) => finish(isOk ? '✓' : '✗'),
+    stop: (isOk) => {
+      endPlain(isOk ? '✓' : '✗');
+      end(() => true, '–');
+    },
   };
 }
 

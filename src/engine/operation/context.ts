@@ -1,6 +1,6 @@
 import type { Decision } from '../compose/resolve-conflict.ts';
 import type { VerbResult } from '../contract/result.ts';
-import type { ProofScope } from '../proof/proof.ts';
+import type { ProofProgress, ProofScope } from '../proof/proof.ts';
 
 /** The input of every verb: the project it works on, and its edges to the outside. */
 export type EngineContext = {
@@ -44,10 +44,10 @@ export type PlanningContext = EngineContext & {
   readonly isTrial?: boolean;
 };
 
-export type ProgressEvent = {
-  readonly kind: 'step' | 'done' | 'note';
-  readonly text: string;
-};
+export type ProgressEvent =
+  | { readonly kind: 'step' | 'done' | 'note'; readonly text: string }
+  // Steps of a proof, which run beside each other and end in their own way.
+  | ProofProgress;
 
 /** The plan that the owner is asked to accept. */
 export type PlanSummary = {

@@ -15,28 +15,41 @@ const ETC = [
   'passwd',
 ];
 
-const found = new Map<string, Promise<string | null>>();
+/** A bubblewrap that works on this machine. */
+export type Bubblewrap = {
+  readonly file: string;
+  /** It can limit the size of a folder in memory, as version 0.7 and newer can. */
+  readonly hasSizes: boolean;
+};
+
+const found = new Map<string, Promise<Bubblewrap | null>>();
 
 /**
  * Finds a bubblewrap that works on this machine; null if there is none. Tries it once per process: being
  * installed is not enough inside a container, or where user namespaces are forbidden.
  */
-export function findBubblewrap(searchPath: string): Promise<string | null> {
+export function findBubblewrap(searchPath: string): Promise<Bubblewrap | null> {
   const known = found.get(searchPath) ?? tryBubblewrap(searchPath);
   found.set(searchPath, known);
   return known;
 }
 
-async function tryBubblewrap(searchPath: string): Promise<string | null> {
+async function tryBubblewrap(searchPath: string): Promise<Bubblewrap | null> {
   const file = searchPath
     .split(delimiter)
     .map((folder) => join(folder, 'bwrap'))
     .find(isExecutable);
   if (file === undefined) return null;
-  const args = [...base(), '--', 'true'];
-  const trial = await execa(file, args, { reject: false, timeout: 5000, stdio: 'ignore' });
-  return trial.exitCode === 0 ? file : null;
+  for (const hasSizes of [true, false]) {
+    const args = [...base(hasSizes ? 1024 * 1024 : null), '--', 'true'];
+    const trial = await execa(file, args, { reject: false, timeout: TRIAL_MS, stdio: 'ignore' });
+    if (trial.exitCode === 0) return { file, hasSizes };
+  }
+  return null;
 }
+
+/** Only a bubblewrap that hangs takes longer, also on a busy machine. */
+const TRIAL_MS = 60_000;
 
 /** The files that a command may see, apart from the system's programs. All paths are absolute and real. */
 export type Visible = {
@@ -46,17 +59,23 @@ export type Visible = {
   readonly nodeFolder: string;
   /** Never visible, even if they lie inside a folder of the system. */
   readonly hidden: readonly string[];
+  /** The size of each scratch folder in memory; null where bubblewrap cannot limit it. */
+  readonly scratchBytes: number | null;
 };
 
 /**
  * Makes the arguments for bubblewrap: no network but a loopback of its own, no home, the system read-only,
  * the view writable at its own path, everything else absent.
  */
-export function bubblewrapArgs({ view, nodeModules, nodeFolder, hidden }: Visible): string[] {
-  const args = base();
-  for (const path of hidden) if (isInSystem(path)) args.push('--tmpfs', path);
-  args.push('--tmpfs', '/tmp', '--dir', '/tmp/home', '--bind', view, view);
-  if (nodeModules !== null) args.push(...packages(nodeModules, join(view, 'node_modules')));
+export function bubblewrapArgs(visible: Visible): string[] {
+  const { view, nodeModules, nodeFolder, hidden, scratchBytes } = visible;
+  const scratch = (path: string) => inMemory(path, scratchBytes);
+  const args = base(scratchBytes);
+  for (const path of hidden) if (isInSystem(path)) args.push(...scratch(path));
+  args.push(...scratch('/tmp'), '--dir', '/tmp/home', '--bind', view, view);
+  if (nodeModules !== null) {
+    args.push(...packages(nodeModules, join(view, 'node_modules'), scratch));
+  }
   const isCovered = isInSystem(nodeFolder) && !hidden.some((path) => isInside(nodeFolder, path));
   if (!isCovered) args.push('--ro-bind', nodeFolder, nodeFolder);
   // Everything else is bubblewrap's own empty root: files there would not last, so it is read-only.
@@ -70,14 +89,18 @@ export function bubblewrapArgs({ view, nodeModules, nodeFolder, hidden }: Visibl
  *
  * Binding each package alone would need no folder there, and a second for 250 of them, for every command.
  */
-function packages(from: string, to: string): string[] {
+function packages(
+  from: string,
+  to: string,
+  scratchAt: (path: string) => readonly string[],
+): string[] {
   const args = ['--ro-bind', from, to];
   if (!existsSync(join(from, 'vite'))) return args;
   makeScratch(join(from, '.vite-temp'));
   const scratch = readdirSync(from, { withFileTypes: true }).filter(
     (entry) => entry.isDirectory() && SCRATCH.test(entry.name),
   );
-  return [...args, ...scratch.flatMap(({ name }) => ['--tmpfs', join(to, name)])];
+  return [...args, ...scratch.flatMap(({ name }) => scratchAt(join(to, name)))];
 }
 
 const SCRATCH = /^\.vite/;
@@ -90,11 +113,17 @@ function makeScratch(path: string): void {
   }
 }
 
-function base(): string[] {
+function base(scratchBytes: number | null): string[] {
   const args = ['--unshare-all', '--die-with-parent', '--new-session', '--cap-drop', 'ALL'];
   for (const path of SYSTEM) args.push('--ro-bind-try', path, path);
   for (const name of ETC) args.push('--ro-bind-try', `/etc/${name}`, `/etc/${name}`);
-  return [...args, '--proc', '/proc', '--dev', '/dev'];
+  // The folder of devices is in memory, too: only what is shared there can be written, up to its size.
+  const shared = [...inMemory('/dev/shm', scratchBytes), '--remount-ro', '/dev'];
+  return [...args, '--proc', '/proc', '--dev', '/dev', ...shared];
+}
+
+function inMemory(path: string, bytes: number | null): readonly string[] {
+  return bytes === null ? ['--tmpfs', path] : ['--size', String(bytes), '--tmpfs', path];
 }
 
 function isInSystem(path: string): boolean {

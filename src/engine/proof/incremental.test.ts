@@ -32,7 +32,9 @@ async function proveAgain(root: string, rest: Partial<ProofInput>) {
     nodeModules: null,
     memory: openMemory(root),
     environment: ENVIRONMENT,
-    onProgress: (line) => told.push(line),
+    onProgress: ({ kind, text }) => {
+      if (kind !== 'ended') told.push(text);
+    },
     ...rest,
   });
   return { ...proof, told };

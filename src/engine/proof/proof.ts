@@ -1,4 +1,6 @@
+import type { ProofLimits } from '../state/config.ts';
 import type { TreeFile } from '../tree.ts';
+import type { StopLimit } from './limits.ts';
 import type { ProofMemory } from './memory.ts';
 import type { Environment } from './sandboxed.ts';
 import type { FailingTest } from './tests/failing-tests.ts';
@@ -52,15 +54,26 @@ export type ProofInput = {
   readonly isParallel?: boolean;
   /** Files of a view that checks leave for the next proof. */
   readonly keep?: readonly string[];
-  /** The folder for whole outputs of failed commands, relative to the root; null for none. */
+  /** The folder for whole outputs of failed commands, relative to the root or absolute; null for none. */
   readonly logFolder?: string | null;
   readonly environment: Environment;
   /** Ends the proof, with INTERRUPTED. */
   readonly signal?: AbortSignal | undefined;
-  /** For each command; 120 s by default. */
-  readonly timeoutMs?: number;
-  readonly onProgress?: (line: string) => void;
+  /** For each command; by default those of `DEFAULT_LIMITS`. */
+  readonly limits?: ProofLimits;
+  readonly onProgress?: (progress: ProofProgress) => void;
 };
+
+/** A step of a proof that starts or ends; others may run beside it. A step is known by its text. */
+export type ProofProgress =
+  | { readonly kind: 'started'; readonly text: string }
+  | {
+      readonly kind: 'ended';
+      readonly text: string;
+      /** `stopped`: its time was over, or another step had made the result certain. */
+      readonly outcome: 'passed' | 'failed' | 'stopped';
+    }
+  | { readonly kind: 'note'; readonly text: string };
 
 export type ProofFailure = {
   /** `own`: tests of the codebase itself. */
@@ -73,7 +86,9 @@ export type ProofFailure = {
   readonly tests: readonly FailingTest[];
   /** The end of what the command printed. */
   readonly output: string;
-  /** The file with the whole output, relative to the root; null where it is not kept. */
+  /** The limit at which the command was stopped; null where it ended by itself. */
+  readonly stop: StopLimit | null;
+  /** The file with the whole output, relative to the root or absolute; null where it is not kept. */
   readonly log: string | null;
 };
 

@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { findBubblewrap } from './bubblewrap.ts';
 import { shownCommand } from './command.ts';
@@ -7,7 +8,7 @@ import { proofFiles } from './proof-files.ts';
 import { failsAsBefore, failureOf } from './report.ts';
 import { proveLayers } from './tests/layer-tests.ts';
 import { chooseOwn, proveOwn } from './tests/own-tests.ts';
-import { failedBefore, Trial, type Trials } from './trial.ts';
+import { AlreadyCertain, failedBefore, Trial, type Trials } from './trial.ts';
 import { sweepViews } from './view.ts';
 
 /**
@@ -18,24 +19,38 @@ import { sweepViews } from './view.ts';
  * that comes with the change is not excused by a tree that does not have it. Where the codebase says that they need
  * nothing of each other, checks and layers are tried at the same time.
  *
- * With a memory it runs only what has not passed on the very same files.
+ * With a memory it runs only what has not passed on the very same files. The first certain failure ends everything
+ * that still runs.
  *
  * @throws ClawError INTERRUPTED
  */
 export async function prove(input: ProofInput): Promise<Proof> {
   sweepViews(input.root);
-  if (input.logFolder) rmSync(`${input.root}/${input.logFolder}`, { recursive: true, force: true });
-  const trials = openTrials(input);
+  if (input.logFolder)
+    rmSync(resolve(input.root, input.logFolder), { recursive: true, force: true });
+  const certain = new AbortController();
+  const trials = openTrials(input, certain.signal);
   // At the same time each has copies of its own: what a test leaves there is not to be trusted.
-  const checking = input.isParallel === true ? openTrials(input) : trials;
+  const checking = input.isParallel === true ? openTrials(input, certain.signal) : trials;
+  // One failure decides: nothing else has to run then.
+  const until = async <T extends Found>(work: () => Promise<T>, none: T): Promise<T> => {
+    try {
+      const found = await work();
+      if (found.failures.length > 0) certain.abort();
+      return found;
+    } catch (error) {
+      if (error instanceof AlreadyCertain) return none;
+      throw error;
+    }
+  };
   // Is tried, and tests are chosen, while this process would only wait.
   void findBubblewrap(input.environment['PATH'] ?? '');
   const choosing = chooseOwn(input, trials.files);
   choosing.catch(() => null); // Is thrown where the choice is needed.
   try {
     const [checked, layers] = await inTurn(input.isParallel === true, [
-      () => proveChecks(input, checking),
-      () => proveLayers(input, trials),
+      () => until(() => proveChecks(input, checking), NOTHING_FOUND),
+      () => until(() => proveLayers(input, trials), { ...NOTHING_FOUND, reused: 0 }),
     ]);
     const isSound = checked.failures.length + layers.failures.length === 0;
     const own = isSound
@@ -60,10 +75,12 @@ export async function prove(input: ProofInput): Promise<Proof> {
   }
 }
 
-function openTrials(input: ProofInput): Trials {
+const NOTHING_FOUND: Found = { failures: [], warnings: [] };
+
+function openTrials(input: ProofInput, certain: AbortSignal): Trials {
   return {
-    planned: new Trial(input, 'planned'),
-    present: new Trial(input, 'present'),
+    planned: new Trial(input, 'planned', certain),
+    present: new Trial(input, 'present', certain),
     files: proofFiles(input),
   };
 }
@@ -97,7 +114,10 @@ async function proveChecks(input: ProofInput, { planned, present }: Trials): Pro
     const before = isKnown ? await present.run(command) : null;
     if (before !== null && failedBefore(run, before)) {
       warnings.push(failsAsBefore(input, name, run));
-    } else failures.push(failureOf(input, { kind: 'check', name }, run, before));
+    } else {
+      failures.push(failureOf(input, { kind: 'check', name }, run, before));
+      break;
+    }
   }
   // Before any test runs in this copy of the tree.
   if (failures.length === 0) input.memory?.writeKept(planned.keptFiles(input.keep ?? []));

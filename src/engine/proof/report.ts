@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 import type { ProofFailure, ProofInput } from './proof.ts';
 import { addedErrors } from './tests/added-errors.ts';
 import { failingTests, failureText } from './tests/failing-tests.ts';
@@ -33,15 +33,18 @@ export function failsAsBefore(
 export function failureOf(
   { root, logFolder = null }: ProofInput,
   subject: Pick<ProofFailure, 'kind' | 'name'>,
-  { output }: TrialRun,
+  { output, stop }: TrialRun,
   before: TrialRun | null = null,
 ): ProofFailure {
   const tests = failingTests(output);
   const added = before === null || tests.length > 0 ? [] : addedErrors(output, before.output);
   return {
     ...subject,
-    text: failureText(added.length > 0 ? added.join('\n') : output),
+    text: [stop?.text ?? '', failureText(added.length > 0 ? added.join('\n') : output)]
+      .filter((line) => line !== '')
+      .join('\n'),
     tests,
+    stop: stop?.limit ?? null,
     output: output.split('\n').slice(-REPORTED_LINES).join('\n'),
     log: logFolder === null ? null : writeLog(root, logFolder, subject.name, output),
   };
@@ -50,7 +53,7 @@ export function failureOf(
 /**
  * Writes what a command printed where the owner can read it.
  *
- * @returns its path relative to the root; null where it cannot be written
+ * @returns its path, relative to the root or absolute as the folder is; null where it cannot be written
  */
 function writeLog(root: string, folder: string, name: string, output: string): string | null {
   const plain = name
@@ -59,8 +62,8 @@ function writeLog(root: string, folder: string, name: string, output: string): s
     .slice(0, 60);
   const path = `${folder}/${plain || 'output'}.log`;
   try {
-    mkdirSync(join(root, folder), { recursive: true });
-    writeFileSync(join(root, path), `${output}\n`);
+    mkdirSync(resolve(root, folder), { recursive: true });
+    writeFileSync(resolve(root, path), `${output}\n`);
     return path;
   } catch {
     return null; // A full disk is no reason to hide what failed: its beginning is shown anyway.

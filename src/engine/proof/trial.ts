@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { throwIfInterrupted } from '../interrupted.ts';
+import type { ProofLimits } from '../state/config.ts';
 import { readTreeFile } from '../state/disk.ts';
 import { parseCommand } from './command.ts';
+import type { Stop } from './limits.ts';
 import type { ProofInput } from './proof.ts';
 import type { ProofFiles } from './proof-files.ts';
 import { runSandboxed } from './sandboxed.ts';
@@ -20,7 +22,8 @@ export type Trials = {
 /** The end of a command in one of the two trees. */
 export type TrialRun = {
   readonly isOk: boolean;
-  readonly isTimedOut: boolean;
+  /** The limit at which it was stopped; null where it ended by itself. */
+  readonly stop: Stop | null;
   /** Plain text; paths are relative to the tree. */
   readonly output: string;
 };
@@ -30,39 +33,64 @@ export type TrialCommand = {
   readonly told: string;
   readonly line: string;
   readonly files?: readonly string[];
-  readonly timeoutMs?: number | undefined;
+  /** How many things it does in one go; 1 by default. */
+  readonly parts?: number;
+  /** Limits other than those of the proof. */
+  readonly limits?: ProofLimits | undefined;
+  /** A budget of time; none by default. */
+  readonly timeoutMs?: number;
 };
+
+/** Ends a step of a proof whose result another step has made certain meanwhile. */
+export class AlreadyCertain extends Error {}
 
 /** One of the two trees, laid out when it is first needed. */
 export class Trial {
   readonly #input: ProofInput;
   readonly #tree: 'planned' | 'present';
   readonly warnings = new Set<string>();
+  readonly #certain: AbortSignal;
   #view: View | null = null;
 
-  constructor(input: ProofInput, tree: 'planned' | 'present') {
+  /** @param certain is aborted when the result of the proof is certain */
+  constructor(input: ProofInput, tree: 'planned' | 'present', certain: AbortSignal) {
     this.#input = input;
     this.#tree = tree;
+    this.#certain = certain;
   }
 
-  async run({ told, line, files = [], timeoutMs }: TrialCommand): Promise<TrialRun> {
+  /** @throws AlreadyCertain, ClawError INTERRUPTED */
+  async run(command: TrialCommand): Promise<TrialRun> {
+    const { line, files = [], parts, timeoutMs, limits = this.#input.limits } = command;
     const { root, environment, signal, onProgress } = this.#input;
-    onProgress?.(this.#tree === 'planned' ? told : `${told} (as it is now)`);
+    const certain = this.#certain;
+    if (certain.aborted) throw new AlreadyCertain();
+    const text =
+      this.#tree === 'planned'
+        ? command.told
+        : `checking whether it also fails without the change: ${command.told}`;
+    onProgress?.({ kind: 'started', text });
     const view = this.#laidOut();
-    const limit = timeoutMs ?? this.#input.timeoutMs;
     const run = await runSandboxed(view.path, parseCommand(line, files), {
       root,
       environment,
-      signal,
+      signal: signal === undefined ? certain : AbortSignal.any([signal, certain]),
       nodeModules: this.nodeModules(),
-      ...(limit === undefined ? {} : { timeoutMs: limit }),
+      limits,
+      parts,
+      viewBytes: view.sizeBytes,
+      timeoutMs,
     });
+    const isCutOff = signal?.aborted === true || certain.aborted || run.stop?.limit === 'time';
+    const outcome = run.isOk ? 'passed' : isCutOff ? 'stopped' : 'failed';
+    onProgress?.({ kind: 'ended', text, outcome });
     throwIfInterrupted(signal);
+    if (certain.aborted) throw new AlreadyCertain();
     if (run.warning !== null) this.warnings.add(run.warning);
     const output = plainText(run.output)
       .replaceAll(`file://${view.path}/`, '')
       .replaceAll(`${view.path}/`, '');
-    return { isOk: run.isOk, isTimedOut: run.isTimedOut, output };
+    return { isOk: run.isOk, stop: run.stop, output };
   }
 
   /** Returns the packages of this tree, absolute; null for none. */
@@ -117,7 +145,7 @@ export function failedBefore(planned: TrialRun, present: TrialRun): boolean {
   if (present.isOk) return false;
   const before = new Set(failingTests(present.output).map(({ name }) => name));
   if (before.size === 0) {
-    return present.isTimedOut || addedErrors(planned.output, present.output).length === 0;
+    return present.stop !== null || addedErrors(planned.output, present.output).length === 0;
   }
   return failingTests(planned.output).every(({ name }) => before.has(name));
 }

@@ -17,6 +17,8 @@ export type LayerTests = {
 export type View = {
   /** Absolute. */
   readonly path: string;
+  /** Room that its files take. */
+  readonly sizeBytes: number;
   /** Deletes the whole view; may be called again. */
   readonly remove: () => void;
 };
@@ -42,7 +44,10 @@ export function layOutView(
   },
 ): View {
   const path = makeFolder(root, contents);
-  const view = { path, remove: () => removeView(path) };
+  const view = { path, sizeBytes: 0, remove: () => removeView(path) };
+  const count = (bytes: number) => {
+    view.sizeBytes += Math.ceil(bytes / BLOCK_BYTES) * BLOCK_BYTES;
+  };
   const made = new Set<string>();
   const placeOf = (file: string) => {
     const place = join(path, file);
@@ -53,19 +58,21 @@ export function layOutView(
   };
   try {
     for (const file of contents.paths) {
-      if (!contents.changed.has(file) && isShown(file)) copy(join(root, file), () => placeOf(file));
+      if (!contents.changed.has(file) && isShown(file))
+        count(copy(join(root, file), () => placeOf(file)));
     }
     for (const [file, content] of contents.changed) {
-      if (content !== null && isShown(file)) write(placeOf(file), content);
+      if (content !== null && isShown(file)) count(write(placeOf(file), content));
     }
     for (const { skill, files } of contents.tests) {
       for (const [file, content] of files) {
-        if (file.startsWith('tests/')) write(placeOf(join('skills', skill, file)), content);
+        if (!file.startsWith('tests/')) continue;
+        count(write(placeOf(join('skills', skill, file)), content));
       }
     }
     for (const [file, bytes] of contents.kept ?? []) {
       const place = placeOf(file);
-      if (!fs.existsSync(place)) write(place, { bytes, isExecutable: false });
+      if (!fs.existsSync(place)) count(write(place, { bytes, isExecutable: false }));
     }
   } catch (error) {
     view.remove();
@@ -127,16 +134,21 @@ function isShown(path: string): boolean {
   return name === '.env.example' || !(name === '.env' || name.startsWith('.env.'));
 }
 
-function copy(from: string, to: () => string): void {
+const BLOCK_BYTES = 4096;
+
+/** Returns the size of the file. */
+function copy(from: string, to: () => string): number {
   const stat = lstat(from);
-  if (stat === null) return; // Gone since it was listed, so gone from the tree as well.
+  if (stat === null) return 0; // Gone since it was listed, so gone from the tree as well.
   if (stat.isSymbolicLink()) fs.symlinkSync(fs.readlinkSync(from), to());
   else if (stat.isFile()) fs.copyFileSync(from, to(), fs.constants.COPYFILE_FICLONE);
+  return stat.size;
 }
 
-function write(to: string, file: TreeFile): void {
+function write(to: string, file: TreeFile): number {
   fs.rmSync(to, { force: true });
   fs.writeFileSync(to, file.bytes, { mode: file.isExecutable ? 0o777 : 0o666 });
+  return file.bytes.length;
 }
 
 function removeView(path: string): void {

@@ -26,6 +26,8 @@ export type CodebaseConfig = {
   readonly parallel: boolean;
   /** Structured files of the codebase's own; see {@link readOwnStructured} for those that count. */
   readonly structured: OwnStructured;
+  /** The limits of each command of a proof. */
+  readonly limits: ProofLimits;
 };
 
 /** The way to find and run tests of the codebase itself. */
@@ -42,6 +44,27 @@ export type RelatedTests = {
   readonly most: number;
 };
 
+/** The limits of each command in a proof: of it and everything that it starts. */
+export type ProofLimits = {
+  /** Seconds without output and without CPU time, after which it counts as hung. */
+  readonly silence_seconds: number;
+  /** Seconds of CPU time, for each skill whose tests it runs. */
+  readonly cpu_seconds: number;
+  readonly memory_mb: number;
+  /** Processes and threads at the same time. */
+  readonly processes: number;
+  /** What it may write. */
+  readonly disk_mb: number;
+};
+
+export const DEFAULT_LIMITS: ProofLimits = {
+  silence_seconds: 120,
+  cpu_seconds: 600,
+  memory_mb: 4096,
+  processes: 2000,
+  disk_mb: 4096,
+};
+
 /** The path of the configuration, below the project's root. */
 export const CONFIG_PATH = 'claw.config.yaml';
 
@@ -56,6 +79,7 @@ const DEFAULTS: CodebaseConfig = {
   keep: [],
   parallel: false,
   structured: {},
+  limits: DEFAULT_LIMITS,
 };
 
 const Related = z.strictObject({
@@ -64,6 +88,17 @@ const Related = z.strictObject({
   command: z.string().min(1).optional(),
   seconds: z.int().min(1).max(3600).default(60),
   most: z.int().min(1).default(40),
+});
+
+const DAY_SECONDS = 86_400;
+const TERABYTE_MB = 1024 * 1024;
+
+const Limits = z.strictObject({
+  silence_seconds: z.int().min(1).max(DAY_SECONDS).default(DEFAULT_LIMITS.silence_seconds),
+  cpu_seconds: z.int().min(1).max(DAY_SECONDS).default(DEFAULT_LIMITS.cpu_seconds),
+  memory_mb: z.int().min(64).max(TERABYTE_MB).default(DEFAULT_LIMITS.memory_mb),
+  processes: z.int().min(16).max(100_000).default(DEFAULT_LIMITS.processes),
+  disk_mb: z.int().min(1).max(TERABYTE_MB).default(DEFAULT_LIMITS.disk_mb),
 });
 
 /** Below the tree, and none of what is never in a view. */
@@ -92,6 +127,7 @@ const Schema = z.strictObject({
     .record(TreePath, z.enum(['container']))
     .refine((files) => Object.keys(files).length < 2, 'names more than one list of an image')
     .default({}),
+  limits: Limits.default(DEFAULT_LIMITS),
 });
 
 /**

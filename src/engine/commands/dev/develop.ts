@@ -110,7 +110,11 @@ async function loop(
     // Told once there is something to try: a log of this very command below the tree must not feed itself.
     // A save that is followed by another of the same files is tried again, and need not be told again.
     const onProgress: EngineContext['onProgress'] = (progress) => {
-      if (progress.kind === 'step' && saved.length > 0 && saved.join('\n') !== checking) {
+      if (
+        (progress.kind === 'step' || progress.kind === 'started') &&
+        saved.length > 0 &&
+        saved.join('\n') !== checking
+      ) {
         checking = saved.join('\n');
         onEvent({ kind: 'checking', paths: saved });
       }

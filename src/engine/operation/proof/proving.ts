@@ -1,4 +1,6 @@
-import { join } from 'node:path';
+import { copyFileSync, mkdirSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join } from 'node:path';
+import { digestBytes } from '../../digest.ts';
 import { ClawError } from '../../errors.ts';
 import type { SkillPackage } from '../../package/package.ts';
 import type { ProofFailure } from '../../proof/proof.ts';
@@ -77,9 +79,13 @@ export async function proveTree(
     nodeModules: packages.nodeModules === null ? null : join(root, packages.nodeModules),
     environment: context.environment,
     signal: context.signal,
-    onProgress: (text) => context.onProgress({ kind: 'step', text }),
+    limits: config.limits,
+    onProgress: context.onProgress,
   });
-  const [failure] = proof.failures;
+  const [failure, ...others] =
+    installation.state === null
+      ? proof.failures.map((one) => withLastingLog(one, context))
+      : proof.failures;
   if (failure === undefined) {
     const proved = {
       checks: config.check.length,
@@ -95,12 +101,7 @@ export async function proveTree(
   const changed = changedFiles(operation);
   const read = treeReader(root);
   const planned = (path: string) => (changed.has(path) ? (changed.get(path) ?? null) : read(path));
-  const error = failed(
-    failure,
-    proof.failures,
-    config,
-    packages.isSkipped ? missing(operation) : [],
-  );
+  const error = failed([failure, ...others], config, packages.isSkipped ? missing(operation) : []);
   const behind = leftBehind(operation, [...paths, ...changed.keys()], planned);
   throw new ClawError(error.code, `${error.message}${behind}`, { data: error.data });
 }
@@ -108,36 +109,74 @@ export async function proveTree(
 /** Folder of the whole outputs of failed commands, until the next proof. */
 const LOGS = '.claw/cache/proof';
 
+/**
+ * Moves the whole outputs of a project's first command to the owner's cache: if that command fails, it leaves no
+ * `.claw/` behind.
+ *
+ * @returns the failure with the absolute path of its output; unchanged where it could not be moved
+ */
+function withLastingLog(failure: ProofFailure, { root, environment }: EngineContext): ProofFailure {
+  const { HOME, XDG_CACHE_HOME } = environment;
+  const cache = XDG_CACHE_HOME ?? (HOME ? join(HOME, '.cache') : '');
+  if (failure.log === null || !isAbsolute(cache)) return failure;
+  const project = digestBytes(root).replace(/^.*:/, '').slice(0, 16);
+  const log = join(cache, 'claw/proof', project, basename(failure.log));
+  try {
+    mkdirSync(dirname(log), { recursive: true, mode: 0o700 });
+    copyFileSync(join(root, failure.log), log);
+    return { ...failure, log };
+  } catch {
+    return failure; // The beginning of the output is in the message anyway.
+  }
+}
+
 function failed(
-  { kind, name, text, log }: ProofFailure,
-  failures: readonly ProofFailure[],
+  failures: readonly [ProofFailure, ...ProofFailure[]],
   { test }: CodebaseConfig,
   missing: readonly string[],
 ): ClawError {
-  const what = {
-    check: `The check "${name}" failed`,
-    test: `The tests of ${name}, run by "${test}", failed`,
-    own: `Tests of the code itself (${name}) failed`,
-  };
-  const more =
-    failures.length > 1
-      ? `\nMore failed: ${failures
-          .slice(1)
-          .map((one) => one.name)
-          .join(', ')}.`
-      : '';
-  const whole = log === null ? '' : `\nAll of it: ${log}`;
+  const [{ kind, name, text, log, stop }] = failures;
+  const subject = {
+    check: `The check "${name}"`,
+    test: `The tests of ${name}, run by "${test}",`,
+    own: `Tests of the code itself (${name})`,
+  }[kind];
+  const isOne = kind === 'check';
+  const end = stop === null ? 'failed' : isOne ? 'was stopped' : 'were stopped';
+  const more = failures.slice(1).map((one) => one.name);
   const skipped =
     missing.length === 0
       ? ''
-      : `\nBecause of --no-install these packages of the new tree are not installed: ${missing.join(', ')}. ` +
+      : `Because of --no-install these packages of the new tree are not installed: ${missing.join(', ')}. ` +
         'Give the command again without --no-install; or install them yourself, as with ' +
         `npm install --no-save ${missing.join(' ')}, and then give it again.`;
+  const lines = [
+    `${subject} ${end} on the new tree, so nothing was changed.`,
+    text,
+    more.length === 0 ? '' : `More failed: ${more.join(', ')}.`,
+    log === null ? '' : `All of it: ${log}`,
+    skipped,
+    wayOn(failures[0]),
+  ];
   return new ClawError(
-    kind === 'check' ? 'CHECKS_FAILED' : 'TESTS_FAILED',
-    `${what[kind]} on the new tree, so nothing was changed.\n${text}${more}${whole}${skipped}`,
+    isOne ? 'CHECKS_FAILED' : 'TESTS_FAILED',
+    lines.filter((line) => line !== '').join('\n'),
     { data: missing.length === 0 ? { failures } : { failures, missingPackages: missing } },
   );
+}
+
+/** Says what the owner can do after a failed proof. */
+function wayOn({ kind, name, stop }: ProofFailure): string {
+  if (stop !== null && stop !== 'time') {
+    const busy = stop === 'silence' || stop === 'cpu' ? 'when the machine is less busy, ' : '';
+    return `What next: try again${busy === '' ? '' : ` ${busy.trim()}`} or set a higher limit in claw.config.yaml.`;
+  }
+  if (kind === 'own') {
+    return 'What next: try again, or leave out the tests of the code itself with --proof skills.';
+  }
+  return kind === 'test'
+    ? `What next: try again, in case the test failed by chance. If it fails again, tell the author of ${name}.`
+    : 'What next: mend what the check names, and try again.';
 }
 
 /** Names the packages of the planned tree that are not installed as it asks for them. */

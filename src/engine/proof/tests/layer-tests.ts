@@ -1,8 +1,7 @@
 import type { Digest } from '../../digest.ts';
-import type { Found, ProofFailure, ProofInput } from '../proof.ts';
+import type { Found, ProofInput } from '../proof.ts';
 import { testPath } from '../proof-files.ts';
 import { failsAsBefore, failureOf } from '../report.ts';
-import { COMMAND_MS } from '../sandboxed.ts';
 import { failedBefore, type Trial, type TrialRun, type Trials } from '../trial.ts';
 import type { LayerTests } from '../view.ts';
 import { failingTests } from './failing-tests.ts';
@@ -30,33 +29,72 @@ export async function proveLayers(
     return test.length > 0 ? [{ ...layer, test }] : [];
   });
   const reused = count(all) - count(layers);
-  if (reused > 0) onProgress?.(`passed before on the same files: ${reused} of ${count(all)} files`);
+  if (reused > 0)
+    onProgress?.({
+      kind: 'note',
+      text: `passed before on the same files: ${reused} of ${count(all)} files`,
+    });
   if (layers.length === 0) return { failures: [], warnings: [], reused };
-  const eachMs = input.timeoutMs ?? COMMAND_MS;
-  const together = await runTests(planned, { command, eachMs }, layers);
+  const together = await runTests(planned, command, layers);
+  const passed = () => {
+    memory?.addPassed(keyed.flatMap(({ tests }) => tests.flatMap(({ key }) => key ?? [])));
+  };
   if (together.isOk) {
-    const passed = keyed.flatMap(({ tests }) => tests.flatMap(({ key }) => key ?? []));
-    memory?.addPassed(passed);
+    passed();
     return { failures: [], warnings: [], reused };
   }
   const presentCommand = (input.present ?? input).testCommand ?? DEFAULT_TEST_COMMAND;
-  const failures: ProofFailure[] = [];
-  const warnings: string[] = [];
-  for (const { name, run } of await failingLayers(
-    planned,
-    { command, eachMs },
-    { layers, together },
-  )) {
+  const isOld = async (name: string, run: TrialRun): Promise<boolean> => {
     const before = input.presentTests.filter(
       ({ skill, test }) => test.length > 0 && (name === ALL_LAYERS || skill === name),
     );
-    const isOld =
-      before.length > 0 &&
-      failedBefore(run, await runTests(present, { command: presentCommand, eachMs }, before));
-    if (isOld) warnings.push(failsAsBefore(input, name, run));
-    else failures.push(failureOf(input, { kind: 'test', name }, run));
+    return before.length > 0 && failedBefore(run, await runTests(present, presentCommand, before));
+  };
+  const warnings: string[] = [];
+  const suspects = suspectsOf(layers, together);
+  for (const [at, layer] of suspects.entries()) {
+    const name = layer.skill;
+    const run = layers.length === 1 ? together : await runTests(planned, command, [layer]);
+    if (run.isOk) continue;
+    if (await isOld(name, run)) {
+      warnings.push(failsAsBefore(input, name, run));
+      continue;
+    }
+    // The result is certain: what else the run of all named is told, and not tried again.
+    const others = suspects.length < layers.length ? suspects.slice(at + 1) : [];
+    const failure = failureOf(input, { kind: 'test', name }, run);
+    return { failures: [{ ...failure, text: withOthers(failure.text, others) }], warnings, reused };
   }
-  return { failures, warnings, reused };
+  if (warnings.length > 0) return { failures: [], warnings, reused };
+  if (together.stop !== null) {
+    // Alone each has passed: all at once they were only too much for this machine.
+    passed();
+    const text = `The tests of all skills in one run were stopped: ${together.stop.text} The tests of each skill passed alone.`;
+    return { failures: [], warnings: [text], reused };
+  }
+  if (await isOld(ALL_LAYERS, together)) {
+    return { failures: [], warnings: [failsAsBefore(input, ALL_LAYERS, together)], reused };
+  }
+  return {
+    failures: [failureOf(input, { kind: 'test', name: ALL_LAYERS }, together)],
+    warnings,
+    reused,
+  };
+}
+
+/** Returns the layers that a run of all of them names as failing; where it names none, all of them. */
+function suspectsOf(layers: readonly LayerTests[], together: TrialRun): readonly LayerTests[] {
+  const named = failingTests(together.output).map(({ name }) => name);
+  const isNamed = ({ skill }: LayerTests) =>
+    named.some((name) => name.startsWith(`skills/${skill}/`));
+  const suspects = layers.filter(isNamed);
+  return suspects.length > 0 ? suspects : layers;
+}
+
+function withOthers(text: string, others: readonly LayerTests[]): string {
+  if (others.length === 0) return text;
+  const names = others.map(({ skill }) => skill).join(', ');
+  return `${text}\nAlso failed in the run of all skills, and not run again: ${names}.`;
 }
 
 type KeyOf = (path: string, beside: readonly string[]) => Digest | null;
@@ -74,39 +112,10 @@ function keyedTests(layer: LayerTests, keyOf: KeyOf | null) {
   return { layer, tests };
 }
 
-type FailingLayer = { readonly name: string; readonly run: TrialRun };
-
-/** Runs the layers that seem to fail each alone, to name the one that does. */
-async function failingLayers(
-  planned: Trial,
-  how: TestRun,
-  { layers, together }: { readonly layers: readonly LayerTests[]; readonly together: TrialRun },
-): Promise<readonly FailingLayer[]> {
-  const [first] = layers;
-  if (first !== undefined && layers.length === 1) return [{ name: first.skill, run: together }];
-  const named = failingTests(together.output).map(({ name }) => name);
-  const isNamed = ({ skill }: LayerTests) =>
-    named.some((name) => name.startsWith(`skills/${skill}/`));
-  const suspects = layers.filter(isNamed);
-  const failing: FailingLayer[] = [];
-  for (const layer of suspects.length > 0 ? suspects : layers) {
-    const run = await runTests(planned, how, [layer]);
-    if (!run.isOk) failing.push({ name: layer.skill, run });
-  }
-  return failing.length > 0 ? failing : [{ name: ALL_LAYERS, run: together }];
-}
-
-/** The test command, and the time that it has for each layer: what is quick alone takes longer with many. */
-type TestRun = { readonly command: string; readonly eachMs: number };
-
-function runTests(
-  trial: Trial,
-  { command: line, eachMs }: TestRun,
-  layers: readonly LayerTests[],
-): Promise<TrialRun> {
+function runTests(trial: Trial, line: string, layers: readonly LayerTests[]): Promise<TrialRun> {
   const files = layers.flatMap(({ skill, test }) => test.map((file) => testPath(skill, file)));
   const told = `test: ${layers.map(({ skill }) => skill).join(', ')}`;
-  return trial.run({ told, line, files, timeoutMs: eachMs * layers.length });
+  return trial.run({ told, line, files, parts: layers.length });
 }
 
 function count(layers: readonly LayerTests[]): number {

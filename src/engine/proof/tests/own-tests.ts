@@ -1,4 +1,5 @@
 import { matchesGlob } from 'node:path';
+import { DEFAULT_LIMITS, type ProofLimits } from '../../state/config.ts';
 import { treeReader } from '../../state/disk.ts';
 import { isSameFile, type TreeFile } from '../../tree.ts';
 import type { Found, OwnTests, ProofFailure, ProofInput } from '../proof.ts';
@@ -19,8 +20,6 @@ const FIRST_BATCH = 4;
 const MAX_SHOWN = 3;
 const LEAST_MS = 2000;
 const LONGER_ALONE = 3;
-/** Only something that hangs takes longer. */
-const ALL_MS = 60 * 60_000;
 
 /** The tests of the codebase itself that a proof runs, or the changed files for a tool that finds them; null for none. */
 export type ChosenTests =
@@ -82,22 +81,32 @@ async function proveFiles(
   const noteOf = (ended: number) => {
     if (ended === found.length) return null;
     const note = leftOut({ ran: ended, all: found.length, own, isAll });
-    input.onProgress?.(note);
+    input.onProgress?.({ kind: 'note', text: note });
     return note;
   };
-  const aloneMs = own.seconds * 1000 * LONGER_ALONE;
+  const { limits = DEFAULT_LIMITS } = input;
+  const longer = own.seconds * LONGER_ALONE;
+  const aloneLimits = {
+    ...limits,
+    silence_seconds: Math.min(limits.silence_seconds, longer),
+    cpu_seconds: Math.min(limits.cpu_seconds, longer),
+  };
   const warnings: string[] = [];
   let ran = chosen.length - waiting.length;
-  const end = performance.now() + (isAll ? ALL_MS : own.seconds * 1000);
+  const end = performance.now() + own.seconds * 1000;
   let size = isAll ? waiting.length : FIRST_BATCH;
   for (let at = 0; at < waiting.length; size *= 2) {
     let batch = waiting.slice(at, at + size);
-    const timeoutMs = Math.ceil(end - performance.now());
+    const leftMs = Math.ceil(end - performance.now());
     // A batch needs more time than the start of a test runner.
-    if (timeoutMs <= 0 || (at > 0 && timeoutMs < LEAST_MS)) break;
+    if (!isAll && (leftMs <= 0 || (at > 0 && leftMs < LEAST_MS))) break;
     const told = `${isAll ? 'all tests' : 'related tests'}: ${shortList(batch)}`;
-    let run = await planned.run({ told, line: command, files: batch, timeoutMs });
-    const cutShort = run.isTimedOut ? failingFiles(run.output, batch) : [];
+    const parts = batch.length;
+    // All of them end by themselves, or at a limit.
+    const budget = isAll ? {} : { timeoutMs: leftMs };
+    let run = await planned.run({ told, line: command, files: batch, parts, ...budget });
+    let isCutOff = run.stop?.limit === 'time';
+    const cutShort = isCutOff ? failingFiles(run.output, batch) : [];
     if (cutShort.length > 0) {
       const judged = await judge(input, trials, { command, batch: cutShort, run });
       warnings.push(...judged.warnings);
@@ -105,22 +114,23 @@ async function proveFiles(
         return { failures: judged.failures, warnings, ran, note: null };
       }
     }
-    const isAlone = run.isTimedOut && at === 0 && !isAll;
+    const isAlone = isCutOff && at === 0 && !isAll;
     if (isAlone) {
-      // On a slow machine one test at least has to run: the nearest, alone and with more time.
+      // On a slow machine one test at least has to run: the nearest, alone, until it hangs or has used more CPU time.
       batch = batch.slice(0, 1);
       const alone = {
         told: `related tests: ${shortList(batch)} alone`,
         line: command,
         files: batch,
       };
-      run = await planned.run({ ...alone, timeoutMs: aloneMs });
+      run = await planned.run({ ...alone, limits: aloneLimits });
+      isCutOff = isHung(run);
     }
-    if (run.isTimedOut && isAlone) {
-      const hung = await judgeHang(input, trials, { command, batch, run, timeoutMs: aloneMs });
+    if (isAlone && isHung(run)) {
+      const hung = await judgeHang(input, trials, { command, batch, run, limits: aloneLimits });
       return { ...hung, warnings, ran, note: hung.failures.length > 0 ? null : noteOf(ran) };
     }
-    if (run.isTimedOut) break;
+    if (isCutOff) break;
     at += batch.length;
     ran += batch.length;
     if (run.isOk) {
@@ -153,7 +163,8 @@ async function judge(
   const suspects = named.length > 0 ? named : batch;
   const subject = { kind: 'own', name: shortList(suspects) } as const;
   const told = `related tests, again: ${subject.name}`;
-  const run = await planned.run({ told, line: command, files: suspects });
+  const parts = suspects.length;
+  const run = await planned.run({ told, line: command, files: suspects, parts });
   if (run.isOk) {
     return { failures: [], warnings: [`${subject.name} failed once, and passed when run again.`] };
   }
@@ -173,11 +184,11 @@ async function judge(
 async function judgeHang(
   input: ProofInput,
   { present, files }: Trials,
-  { command, batch, run, timeoutMs }: Batch & { readonly timeoutMs: number },
+  { command, batch, run, limits }: Batch & { readonly limits: ProofLimits },
 ): Promise<{ readonly failures: readonly ProofFailure[] }> {
   if (!batch.every((path) => isPresent(input, path) && files.has(path))) return { failures: [] };
-  const told = `related tests, without the change: ${shortList(batch)}`;
-  const before = await present.run({ told, line: command, files: batch, timeoutMs });
+  const told = `related tests: ${shortList(batch)}`;
+  const before = await present.run({ told, line: command, files: batch, limits });
   if (!before.isOk) return { failures: [] };
   return { failures: [failureOf(input, { kind: 'own', name: shortList(batch) }, run)] };
 }
@@ -192,7 +203,7 @@ async function proveByTool(
   const command = { told: `related tests: ${own.command}`, line, files: changed };
   const run = await planned.run({ ...command, timeoutMs: own.seconds * 1000 });
   if (run.isOk) return NONE;
-  if (run.isTimedOut) {
+  if (run.stop?.limit === 'time') {
     return {
       ...NONE,
       note: `related tests did not end within ${own.seconds} s, and prove nothing`,
@@ -202,6 +213,11 @@ async function proveByTool(
     return { ...NONE, warnings: [failsAsBefore(input, 'related tests', run)] };
   }
   return { ...NONE, failures: [failureOf(input, { kind: 'own', name: 'related tests' }, run)] };
+}
+
+/** Tells whether a command seemed to have no end. */
+function isHung({ stop }: TrialRun): boolean {
+  return stop?.limit === 'silence' || stop?.limit === 'cpu';
 }
 
 function leftOut(left: {
