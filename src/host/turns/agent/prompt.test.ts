@@ -25,3 +25,17 @@ test.each([['\n'], ['\r\n'], ['\r'], ['\v'], ['\f'], ['\u0085'], ['\u2028'], ['\
     ]);
   },
 );
+
+test('two people with the same name are told apart, and the owner is named as such', () => {
+  const ada = { ...message, sender: 'ada', senderName: 'Ada', isOwner: true };
+  const same = { ...message, sender: 'eve', senderName: 'ａda' };
+  const shown = (...messages: (typeof message)[]) =>
+    conversationOf({ messages, leftOut: 0, timeZone: 'UTC' })
+      .split('\n')
+      .map((line) => line.replace(/^\[[^\]]*\] /, ''));
+  expect(shown(ada, same)).toEqual([
+    'Ada [your owner]: hello',
+    'ａda [not your owner, eve]: hello',
+  ]);
+  expect(shown(ada, ada, message)).toEqual(['Ada: hello', 'Ada: hello', 'Mallory: hello']);
+});

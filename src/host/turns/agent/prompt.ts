@@ -30,16 +30,45 @@ export function conversationOf({ messages, leftOut, timeZone }: PromptParts): st
     timeStyle: 'short',
   });
   const more = leftOut > 0 ? [`(and ${leftOut} more messages before these)`] : [];
+  const shared = sharedNames(messages);
   const lines = messages.map((message) => {
-    const name = whoAndWhere(message);
+    const name = whoAndWhere(message, shared);
     return `[${clock.format(message.sentAt)}] ${name}: ${message.text.replace(LINE_END, '\n    ')}`;
   });
   return [...more, ...lines].join('\n');
 }
 
-/** Returns the sender's name, with the thread where the chat has several: one conversation holds the lines of all. */
-function whoAndWhere({ senderName, sender, threadName }: StoredMessage): string {
-  const name = oneLine(senderName ?? sender);
+/** Returns the display names that several people of these messages have. */
+function sharedNames(messages: readonly StoredMessage[]): ReadonlySet<string> {
+  const senders = new Map<string, string>();
+  const shared = new Set<string>();
+  for (const { senderName, sender } of messages) {
+    const name = comparable(senderName ?? sender);
+    if ((senders.get(name) ?? sender) !== sender) shared.add(name);
+    senders.set(name, sender);
+  }
+  return shared;
+}
+
+function comparable(name: string): string {
+  return name
+    .normalize('NFKC')
+    .replace(/[\p{C}\p{Z}]+/gu, '')
+    .toLowerCase();
+}
+
+/**
+ * Returns the sender's name, with the thread where the chat has several: one conversation holds the lines of all. People
+ * with the same name are told apart by their address, and the owner is named as such.
+ */
+function whoAndWhere(
+  { senderName, sender, isOwner, threadName }: StoredMessage,
+  shared: ReadonlySet<string>,
+): string {
+  const shownName = oneLine(senderName ?? sender);
+  const who = isOwner ? 'your owner' : `not your owner, ${oneLine(sender)}`;
+  const isShared = shared.has(comparable(senderName ?? sender));
+  const name = isShared ? `${shownName.replace(/[[\]]/g, '')} [${who}]` : shownName;
   return threadName === undefined ? name : `${name} (${oneLine(threadName).replace(/[()]/g, '')})`;
 }
 
