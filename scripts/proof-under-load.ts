@@ -53,17 +53,29 @@ async function main(args: readonly string[]): Promise<boolean> {
   const alone = args.length === 0 ? names : args.includes('--short') ? SHORT : named;
   let isOk = true;
   if (isTogether) {
-    await using clone = cloneRepository();
-    isOk = await proves(clone, `all ${names.length} in one command`, names);
+    isOk = await inClone((clone) => proves(clone, `all ${names.length} in one command`, names));
   }
-  await using clone = cloneRepository();
-  for (const name of alone) {
-    const skills = withNeeds(name);
-    isOk = (await proves(clone, skills.join(' '), skills)) && isOk;
-    await clone.claw('--yes', 'remove', ...skills.toReversed());
-    await clone.claw('abort');
+  if (alone.length === 0) return isOk;
+  const areOk = await inClone(async (clone) => {
+    let isEach = true;
+    for (const name of alone) {
+      const skills = withNeeds(name);
+      isEach = (await proves(clone, skills.join(' '), skills)) && isEach;
+      await clone.claw('--yes', 'remove', ...skills.toReversed());
+    }
+    return isEach;
+  });
+  return isOk && areOk;
+}
+
+/** Works in a clone of this repository, gone afterwards. */
+async function inClone(work: (clone: Clone) => Promise<boolean>): Promise<boolean> {
+  const clone = cloneRepository();
+  try {
+    return await work(clone);
+  } finally {
+    await clone[Symbol.asyncDispose]();
   }
-  return isOk;
 }
 
 const loops: readonly ChildProcess[] = Array.from({ length: LOOPS }, () =>

@@ -1,6 +1,6 @@
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ClawError } from '../../errors.ts';
 import type { ScriptedPackage } from '../../proof/npm/install-scripts.ts';
@@ -9,6 +9,7 @@ import { readTreeFile } from '../../state/disk.ts';
 import type { TreeFile } from '../../tree.ts';
 import type { EngineContext } from '../context.ts';
 import type { Operation } from '../types.ts';
+import { localPackages } from './local-packages.ts';
 
 const CONSENT = 'npm:';
 
@@ -96,6 +97,12 @@ async function resolve(
   const { resolvePackages } = await import('../../proof/npm/packages.ts');
   const { newPackages, scriptApprovals } = await import('../../proof/npm/install-scripts.ts');
   const present = readTreeFile(root, 'package-lock.json')?.bytes ?? null;
+  const read = (path: string) =>
+    path === 'package.json' ? packageJson.bytes : (readTreeFile(root, path)?.bytes ?? null);
+  for (const path of localPackages(root, read).paths) {
+    mkdirSync(dirname(join(place, path)), { recursive: true });
+    copyFileSync(join(root, path), join(place, path));
+  }
   writeFileSync(join(place, 'package.json'), packageJson.bytes);
   if (present) writeFileSync(join(place, 'package-lock.json'), present);
   const settings = npmSettings(root);

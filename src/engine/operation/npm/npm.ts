@@ -11,6 +11,7 @@ import type { Installation } from '../installation.ts';
 import { releaseReader } from '../release-reader.ts';
 import { stepOf } from '../state-steps.ts';
 import type { Operation } from '../types.ts';
+import { localPackages } from './local-packages.ts';
 import { mergeLocks } from './lock-merge.ts';
 import { allowedScripts, isOwnProject, npmSettings, unapprovedScript } from './npm-scripts.ts';
 import { lackingPackages, wasSkipped } from './packages-lacking.ts';
@@ -96,7 +97,7 @@ export async function preparePackages(
           ours: present,
           theirs: releaseFile(LOCK),
         });
-  const installed = await install(context, wanted, start?.bytes ?? null);
+  const installed = await install(context, operation.plan.changes, wanted, start?.bytes ?? null);
   context.onProgress({ kind: 'done', text: 'Installed packages' });
   if (isLockless(root)) return withoutLock(installed);
   const lock = isLockReleased
@@ -164,7 +165,7 @@ export async function reinstall(
   const lockChange = files.find(({ path }) => path === LOCK);
   const present = readTreeFile(root, LOCK);
   const lock = (lockChange ? lockChange.after : present)?.bytes ?? null;
-  const installed = await install(context, wanted, lock);
+  const installed = await install(context, files, wanted, lock);
   return { steps: swapOf(installed), remove: installed.remove };
 }
 
@@ -184,6 +185,7 @@ type Installed = {
 
 async function install(
   { root, environment, allow, signal, onProgress }: EngineContext,
+  planned: readonly { readonly path: string; readonly after: TreeFile | null }[],
   packageJson: TreeFile,
   lock: Buffer | null,
 ): Promise<Installed> {
@@ -191,9 +193,17 @@ async function install(
   const { installPackages, installedLock } = await import('../../proof/npm/packages.ts');
   sweepViews(root);
   const settings = npmSettings(root);
+  const changed = new Map(planned.map(({ path, after }) => [path, after] as const));
+  // npm reads packages in the project itself where package.json says that they are.
+  const local = localPackages(root, (path) => {
+    if (path === 'package.json') return packageJson.bytes;
+    const file = changed.has(path) ? changed.get(path) : readTreeFile(root, path);
+    return file?.bytes ?? null;
+  });
   const view = layOutView(root, {
-    paths: [],
+    paths: local.paths,
     changed: new Map([
+      ...[...changed].filter(([path]) => local.has(path)),
       ['package.json', packageJson],
       ['.npmrc', settings.file],
     ]),
