@@ -29,8 +29,8 @@ export const service = defineService({
       path: '/*',
       access: 'own',
       maxBytes: MAX_BODY_BYTES,
-      handle(request) {
-        const answer = answerTo({ ...context, deliveries }, request);
+      async handle(request) {
+        const answer = await answerTo({ ...context, deliveries }, request);
         if (answer.status === 202) counts.taken += 1;
         else if (answer.status >= 400) onRefused(request.rest.slice(0, 64), answer.text);
         const headers = { 'content-type': 'text/plain; charset=utf-8' };
@@ -49,7 +49,7 @@ type Parts = Pick<
 type Answer = { readonly status: number; readonly text: string };
 
 /** Takes a delivery, once: what it starts is queued before the delivery is kept and the sender hears of it. */
-function answerTo(parts: Parts, { rest, headers, body }: HttpRequest): Answer {
+async function answerTo(parts: Parts, { rest, headers, body }: HttpRequest): Promise<Answer> {
   const read = readHooks(parts.dataDir);
   if (!read.ok) {
     parts.log.warn('webhooks cannot be taken', { reason: read.problem });
@@ -59,7 +59,7 @@ function answerTo(parts: Parts, { rest, headers, body }: HttpRequest): Answer {
   if (hook === undefined) return { status: 404, text: 'There is no such hook.' };
   const proof = prove(hook, { headers, body, now: parts.now() });
   if (proof.kind === 'refused') return { status: proof.status, text: proof.reason };
-  const content = readContent(headers['content-type'], body);
+  const content = await readContent(headers['content-type'], body);
   if (content.kind === 'refused') return { status: content.status, text: content.reason };
   const event = eventOf(hook, headers['x-github-event']);
   // GitHub asks whether anybody is there.

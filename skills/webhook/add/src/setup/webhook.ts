@@ -110,10 +110,14 @@ async function add(context: SetupContext, given: string, flags: Flags): Promise<
     oneOf(ACTIONS),
   );
   const asks = does === 'turn' ? 'What the agent should do then' : 'The text of the message';
+  const places =
+    does === 'turn'
+      ? '{{a.b}} names what was sent there, which the agent reads as a quotation'
+      : '{{a.b}} is what was sent there';
   const text = await answer(
     'text',
     '',
-    `${asks}; {{a.b}} is what was sent there (nothing: the usual)`,
+    `${asks}; ${places} (leave it empty for the usual text)`,
     () => null,
   );
   const sender = SENDERS.find((one) => one === from) ?? 'token';

@@ -1,39 +1,36 @@
 import { z } from 'zod';
+import { list, text } from '../../lib/bounded-schema.ts';
 import { shortened } from '../../lib/graphemes.ts';
 
-const Named = z.looseObject({ login: z.string() });
+const Named = z.looseObject({ login: text() });
 const Titled = z.looseObject({
   number: z.int().optional(),
-  title: z.string().optional(),
-  html_url: z.string().optional(),
-  body: z.string().nullish(),
+  title: text().optional(),
+  html_url: text().optional(),
+  body: text().nullish(),
   merged: z.boolean().optional(),
 });
 const Event = z.looseObject({
-  action: z.string().optional(),
+  action: text().optional(),
   sender: Named.optional(),
-  repository: z.looseObject({ full_name: z.string(), html_url: z.string().optional() }).optional(),
+  repository: z.looseObject({ full_name: text(), html_url: text().optional() }).optional(),
   issue: Titled.optional(),
   pull_request: Titled.optional(),
   discussion: Titled.optional(),
-  comment: z
-    .looseObject({ body: z.string().nullish(), html_url: z.string().optional() })
-    .optional(),
-  review: z
-    .looseObject({ state: z.string().optional(), html_url: z.string().optional() })
-    .optional(),
-  release: z.looseObject({ tag_name: z.string(), html_url: z.string().optional() }).optional(),
+  comment: z.looseObject({ body: text().nullish(), html_url: text().optional() }).optional(),
+  review: z.looseObject({ state: text().optional(), html_url: text().optional() }).optional(),
+  release: z.looseObject({ tag_name: text(), html_url: text().optional() }).optional(),
   workflow_run: z
     .looseObject({
-      name: z.string().nullish(),
-      conclusion: z.string().nullish(),
-      head_branch: z.string().nullish(),
-      html_url: z.string().optional(),
+      name: text().nullish(),
+      conclusion: text().nullish(),
+      head_branch: text().nullish(),
+      html_url: text().optional(),
     })
     .optional(),
-  ref: z.string().nullish(),
-  compare: z.string().optional(),
-  commits: z.array(z.looseObject({ message: z.string() })).optional(),
+  ref: text().nullish(),
+  compare: text().optional(),
+  commits: list(z.looseObject({ message: text() })).optional(),
 });
 type Event = z.output<typeof Event>;
 
@@ -46,7 +43,7 @@ export function describeGitHub(event: string, value: unknown): string {
   const where = read.repository === undefined ? '' : ` in ${read.repository.full_name}`;
   const { what, url = read.repository?.html_url, lines = [] } = tell(event, read);
   const head = `${who} ${what}${where}`;
-  return [head, ...lines, ...(url === undefined ? [] : [url])].join('\n');
+  return [head, ...lines, ...(url === undefined ? [] : [url])].map(onOneLine).join('\n');
 }
 
 type Told = {
@@ -106,4 +103,9 @@ function nounOf({ pull_request: pull, issue }: Event): string {
 function oneLine(text: string): string {
   const [first = ''] = text.trim().split('\n');
   return shortened(first, 200);
+}
+
+/** A line of ours stays one, whatever the fields hold that are part of it. */
+function onOneLine(line: string): string {
+  return line.replace(/[\s\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 }
