@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { brokenEnvLines } from './env-file.ts';
+import { brokenEnvLines, cutEnvValues } from './env-file.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -32,4 +32,22 @@ test('lines that set nothing are named, and what dotenv takes is let through', (
   ]);
   writeFileSync(join(folder, '.env'), Buffer.from('# \xe9\nA=1\nNAME=Zo\xeb\n', 'latin1'));
   expect(brokenEnvLines(folder)).toEqual(['Line 3 of .env is no UTF-8: save it as that.']);
+});
+
+test('a value that is cut at a "#" is named, never shown; a comment and a quoted value are not', () => {
+  const lines = [
+    'A=abc#def',
+    'B=abc # why',
+    'C="abc#def"',
+    '# D=a#b',
+    "E='a",
+    "x#y'",
+    'export F=a#b',
+  ];
+  writeFileSync(join(folder, '.env'), lines.join('\n'));
+  expect(cutEnvValues(folder)).toEqual([
+    expect.stringContaining('Line 1 of .env: A ends before its "#"'),
+    expect.stringContaining('Line 7 of .env: F ends before its "#"'),
+  ]);
+  expect(cutEnvValues(folder).join()).not.toContain('def');
 });

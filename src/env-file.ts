@@ -44,6 +44,36 @@ export function brokenEnvLines(projectDir: string): readonly string[] {
   return problems;
 }
 
+/**
+ * Finds values of a project's `.env` that are cut at a `#`: without quotes, the rest of the line is a comment even if no
+ * blank stands before it. Passwords often have one.
+ *
+ * @returns a sentence for each, with its line and name, never the value
+ */
+export function cutEnvValues(projectDir: string): readonly string[] {
+  let open: string | null = null;
+  return textOf(projectDir)
+    .split('\n')
+    .flatMap((line, at) => {
+      if (open !== null) {
+        if (line.includes(open)) open = null;
+        return [];
+      }
+      const [, name = '', value = ''] = NAMED.exec(line.trim()) ?? [];
+      const quote = QUOTED.exec(value)?.[0];
+      if (quote !== undefined) {
+        if (value.indexOf(quote, 1) === -1) open = quote;
+        return [];
+      }
+      // With a blank before it, it is meant as a comment.
+      if (!/\S#/.test(value.split(/\s#/)[0] ?? '')) return [];
+      return [
+        `Line ${at + 1} of .env: ${name} ends before its "#". If "#" belongs to the value, put the value in quotes: ${name}="…".`,
+      ];
+    });
+}
+
+const NAMED = /^(?:export\s+)?([\w.-]+)\s*=\s*(.*)$/;
 const SETTING = /^(?:export\s+)?[\w.-]+\s*=\s*(.*)$/;
 const QUOTED = /^["'`]/;
 

@@ -33,6 +33,7 @@ import { openLog } from './supervisor/log/log.ts';
 import { forgetSmallAllocator } from './supervisor/small-process.ts';
 import { connectSupervisor } from './supervisor/supervisor-link.ts';
 import {
+  cutValuesWarning,
   findWrongOwnSettings,
   findWrongSettings,
   settingsCheck,
@@ -155,7 +156,10 @@ const host = openHost({
   composition: start.composition,
   isSet: (setting) => Boolean(process.env[setting]),
   settingsProblem: settingsCheck(process.env, projectDir, [...choices, ...withSettings]),
-  trouble: [...(trouble === null ? [] : [trouble]), ...offParts].join('\n\n') || null,
+  trouble:
+    [trouble, cutValuesWarning(projectDir), ...offParts]
+      .filter((text) => text !== null)
+      .join('\n\n') || null,
   log,
   requestRestart: () => link.send({ kind: 'restart' }),
   timeouts: DEFAULT_TIMEOUTS,

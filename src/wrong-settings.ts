@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { readWhatFits } from './config.ts';
-import { brokenEnvLines, lineInEnvFile, readEnvFile } from './env-file.ts';
+import { brokenEnvLines, cutEnvValues, lineInEnvFile, readEnvFile } from './env-file.ts';
 import { type Environment, parseSettings, type WrongSetting, wrongText } from './lib/settings.ts';
 
 /** Something that has settings of its own, such as a channel. */
@@ -86,6 +86,16 @@ function brokenLines(projectDir: string): readonly string[] {
     return brokenEnvLines(projectDir);
   } catch {
     return []; // Said by the look at the settings.
+  }
+}
+
+/** Returns a warning for the owner about values of `.env` that are cut at a "#"; null for none. */
+export function cutValuesWarning(projectDir: string): string | null {
+  try {
+    const found = cutEnvValues(projectDir);
+    return found.length === 0 ? null : found.join('\n');
+  } catch {
+    return null; // Said by the look at the settings.
   }
 }
 

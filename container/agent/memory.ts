@@ -1,12 +1,10 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { listMarkdown } from './files/markdown-files.ts';
-import { readHead } from './files/read-head.ts';
+import { readEnds } from './files/read-ends.ts';
+import { MAX_MEMORY_BYTES, MAX_NOTES_BYTES } from './memory-limits.ts';
 import type { Places } from './prompt-section.ts';
 
-/** The limits of one CLAUDE.md, and of all notes together. */
-const MAX_MEMORY_BYTES = 32_768;
-const MAX_NOTES_BYTES = 16_384;
 const MAX_LISTED = 50;
 
 type MemoryPlaces = Pick<Places, 'group' | 'global' | 'notes'>;
@@ -38,7 +36,7 @@ function layersOf({ group, global, notes }: MemoryPlaces, mayWriteGlobal: boolea
 
 async function memoryFile(folder: string, title: string): Promise<string> {
   const path = `${folder}/CLAUDE.md`;
-  const text = await readHead(path, MAX_MEMORY_BYTES);
+  const text = await readEnds(path, MAX_MEMORY_BYTES);
   return text === null ? '' : `# ${title} (${path})\n\n${text}`;
 }
 
@@ -53,7 +51,7 @@ async function ownNotes(folder: string): Promise<string> {
   let left = MAX_NOTES_BYTES;
   for (const { path, sizeBytes } of notes) {
     const isShown = sizeBytes <= left || path === 'MEMORY.md';
-    const text = isShown ? await readHead(`${folder}/${path}`, left) : null;
+    const text = isShown ? await readEnds(`${folder}/${path}`, left) : null;
     if (isShown) left -= Math.min(left, sizeBytes);
     if (text !== null) shown.push(`## ${path}\n\n${text}`);
     else if (named.length < MAX_LISTED) named.push(`- ${path} (${sizeBytes} bytes)`);

@@ -101,7 +101,16 @@ async function prepare(
   const mounts = groupMounts(places, new Set());
   for (const { source } of mounts)
     if (!existsSync(source)) await mkdir(source, { recursive: true });
-  const parts = { engine, folder, mounts, socketDir, user, model, modelTimeoutMs: 1_000 };
+  const parts = {
+    engine,
+    folder,
+    mounts,
+    socketDir,
+    user,
+    model,
+    modelTimeoutMs: 1_000,
+    timeZone: 'UTC',
+  };
   return { parts, image };
 }
 

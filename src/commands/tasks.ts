@@ -6,18 +6,30 @@ import { TaskRefused } from '../host/scheduler/task-refused.ts';
 import type { Store, Task, TaskRun } from '../store/store.ts';
 
 const USAGE =
-  'Say `/tasks` for the list, or `/tasks pause 2`, `resume 2`, `cancel 2`, `run 2 now`, `log 2`.';
+  'Say `/tasks` for the list, or `/tasks pause 2`, `resume 2`, `cancel 2`, `run 2 now`, `log 2`. `/tasks add every 2 hours: look at the mail` adds one.';
+const ADD_USAGE = [
+  'A new task is its time, a colon, and what to do:',
+  '- `/tasks add in 20 minutes: remind me of the tea`',
+  '- `/tasks add at 2026-12-24T18:00: wish everybody well`',
+  '- `/tasks add every 2 hours: look at the mail`',
+  '- `/tasks add cron 30 8 * * 1-5: say what is on today`',
+].join('\n');
+/** The time ends at the first colon with a blank after it: `18:00` has none. */
+const NEW_TASK = /^(every|at|in|cron)\s+(.+?)\s*:\s+(\S[\s\S]*)$/i;
+const PROMPT_MOST = 20_000;
 const LOG_LENGTH = 10;
 const PROMPT_LENGTH = 80;
 
 export const command = defineCommand({
   scope: 'owner',
   name: 'tasks',
-  help: 'lists the scheduled tasks; `/tasks pause 2` pauses one, and so `resume`, `cancel`, `run` and `log`',
+  help: 'lists the scheduled tasks; `/tasks pause 2` pauses one, and so `resume`, `cancel`, `run` and `log`; `/tasks add every 2 hours: …` adds one',
   isQuick: true,
   async run(context, argument) {
     const said = argument.trim().toLowerCase();
     if (said === '') return { kind: 'answer', text: listOf(context) };
+    const [, added] = /^add\b\s*([\s\S]*)$/i.exec(argument.trim()) ?? [];
+    if (added !== undefined) return { kind: 'answer', text: add(context, added) };
     const [, verb = '', number = ''] =
       /^(pause|resume|cancel|run|log)\s+#?(\d{1,9})(?:\s+now)?$/.exec(said) ?? [];
     if (verb === '') return { kind: 'answer', text: USAGE };
@@ -26,6 +38,28 @@ export const command = defineCommand({
     return { kind: 'answer', text };
   },
 });
+
+/** Adds a task to the chat in which it is said, without a model. */
+function add(context: CommandContext, said: string): string {
+  const [, word = '', time = '', prompt = ''] = NEW_TASK.exec(said) ?? [];
+  const { group } = context;
+  if (word === '') return ADD_USAGE;
+  if (prompt.length > PROMPT_MOST) return `A task has at most ${PROMPT_MOST} characters.`;
+  const kind = word.toLowerCase();
+  const when =
+    kind === 'in'
+      ? ({ kind: 'at', schedule: `in ${time}` } as const)
+      : ({
+          kind: kind === 'cron' ? 'cron' : kind === 'every' ? 'every' : 'at',
+          schedule: time,
+        } as const);
+  try {
+    return lineOf(context, context.tasks.schedule({ ...when, prompt }, group, group.folder));
+  } catch (error) {
+    if (error instanceof TaskRefused) return `${error.message}\n\n${ADD_USAGE}`;
+    throw error;
+  }
+}
 
 function act(context: CommandContext, verb: string, task: Task): string {
   const { tasks } = context;

@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { readSettings } from '../config.ts';
 import { choicesOf, discoverContributions } from '../contributions.ts';
-import { brokenEnvLines } from '../env-file.ts';
+import { brokenEnvLines, cutEnvValues } from '../env-file.ts';
 import { openModels } from '../model/model.ts';
 import { findWrongOwnSettings, findWrongSettings } from '../wrong-settings.ts';
 import { type Examination, type Finding, ok, problem, type Subject } from './examination.ts';
@@ -46,7 +46,7 @@ async function whetherContributionsParse(subject: Subject): Promise<readonly Fin
 
 function linesThatSetNothing({ projectDir }: Subject): readonly Finding[] {
   try {
-    return brokenEnvLines(projectDir).map((broken) =>
+    return [...brokenEnvLines(projectDir), ...cutEnvValues(projectDir)].map((broken) =>
       problem(AREA, broken, 'Fix that line and say `/restart`.'),
     );
   } catch {

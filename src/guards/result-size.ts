@@ -8,9 +8,8 @@ export const guard = defineGuard({
   create: () => ({
     after(_call, result) {
       const { ok, value = null } = result;
-      const text = typeof value === 'string' ? value : JSON.stringify(value);
-      const shown = cutResult(text);
-      return shown === text ? result : { ok, value: shown };
+      const shown = cutResult(value);
+      return shown === value ? result : { ok, value: shown };
     },
   }),
 });

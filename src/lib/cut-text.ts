@@ -13,11 +13,40 @@ export function cutText(text: string, maxBytes: number): CutText {
   return { text: beginningOf(text, length).toWellFormed(), isTruncated: true };
 }
 
-/** The most that a model is shown of one tool's result. */
+/** The most that a model is shown of one tool's result, as JSON. */
 const MAX_RESULT_BYTES = 65_536;
+const ROOM_BYTES = 200;
 
-/** Cuts a tool's result to what a model is shown of it, and says so at its end. */
-export function cutResult(result: string): string {
-  const { text, isTruncated } = cutText(result, MAX_RESULT_BYTES);
-  return isTruncated ? `${text}\n[cut at 64 KB]` : text;
+/**
+ * Cuts a tool's result by its type to what a model is shown of it, so that the rest can still be read: a text gets a
+ * suffix, a list keeps its first elements and says how many there were, an object becomes the beginning of its JSON in an
+ * envelope. A value that is not too long is returned unchanged.
+ */
+export function cutResult(value: string, maxBytes?: number): string;
+export function cutResult(value: unknown, maxBytes?: number): unknown;
+export function cutResult(value: unknown, maxBytes = MAX_RESULT_BYTES): unknown {
+  if (typeof value === 'string') {
+    if (!cutText(value, maxBytes).isTruncated) return value;
+    const shown = cutText(value, maxBytes - ROOM_BYTES).text;
+    return `${shown}\n[cut at 64 KB of ${Buffer.byteLength(value)} bytes]`;
+  }
+  const json = JSON.stringify(value) ?? 'null';
+  if (Buffer.byteLength(json) <= maxBytes) return value;
+  if (Array.isArray(value)) return cutList(value, maxBytes);
+  // Quotes and line breaks take two bytes within a JSON text.
+  return {
+    _truncated_json: cutText(json, Math.floor((maxBytes - ROOM_BYTES) / 2)).text,
+    _bytes: Buffer.byteLength(json),
+  };
+}
+
+function cutList(list: readonly unknown[], maxBytes: number): readonly unknown[] {
+  let left = maxBytes - ROOM_BYTES;
+  const shown: unknown[] = [];
+  for (const element of list) {
+    left -= Buffer.byteLength(JSON.stringify(element) ?? 'null') + 1;
+    if (left < 0) break;
+    shown.push(element);
+  }
+  return [...shown, { _truncated: true, _shown: shown.length, _total: list.length }];
 }

@@ -216,6 +216,7 @@ export class GroupSandbox implements Sandbox {
       socketDir,
       user,
       modelTimeoutMs: options.modelTimeoutMs ?? DEFAULT_MODEL_TIMEOUT_MS,
+      timeZone: options.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
     });
   }
 }

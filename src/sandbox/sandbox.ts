@@ -213,6 +213,8 @@ export type SandboxOptions = {
   readonly settings: Settings;
   /** The owner's home folder: `~` in the list of shared folders, and where an engine may have its socket. */
   readonly homeDir: string;
+  /** The owner's time zone, such as Europe/Berlin; that of this process by default. */
+  readonly timeZone?: string;
   /** A clock in milliseconds that never goes back. */
   readonly elapsed: () => number;
   readonly onProgress: (line: string) => void;

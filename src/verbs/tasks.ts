@@ -18,14 +18,17 @@ type TaskEntry = {
   readonly lastRun: { readonly at: string; readonly outcome: string | null } | null;
 };
 
-const COMMANDS = ['pause', 'resume', 'cancel', 'run', 'log'];
+const COMMANDS = ['add', 'pause', 'resume', 'cancel', 'run', 'log'];
 const PROMPT_LENGTH = 80;
 
 /** Lists tasks, or passes what is to become of one on. */
 export const verb = defineVerb({
   name: 'tasks',
-  help: 'what is scheduled; pause, resume, cancel, run, log and a number',
-  usage: { argument: '[words...]', help: 'as in the chat: pause 3' },
+  help: 'list what is scheduled; add one; pause, resume, cancel, run or log one by its number',
+  usage: {
+    argument: '[words...]',
+    help: 'as in the chat: pause 3, or add every 2 hours: look at the mail',
+  },
   create:
     ({ dataDir }) =>
     async (call) => {
@@ -34,12 +37,13 @@ export const verb = defineVerb({
       if (isCommand && !COMMANDS.includes(words[0] ?? '')) {
         throw new VerbError(
           'usage',
-          `A task can be told: ${COMMANDS.join(', ')}; then its number, as in \`npx claw tasks pause 2\`.`,
+          `Say one of ${COMMANDS.join(', ')}: \`npx claw tasks pause 2\`, \`npx claw tasks add "every 2 hours: look at the mail"\`.`,
         );
       }
       return tellOrLook(call, {
         dataDir,
-        command: `/tasks ${typed(words)}`.trim(),
+        // The words of a new task are a text, and not names that may need quotes.
+        command: `/tasks ${words[0] === 'add' ? words.join(' ') : typed(words)}`.trim(),
         isCommand,
         linesOf: taskLines,
         read: (database) =>

@@ -1,5 +1,6 @@
-import { open, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { cutText } from '../../../src/lib/cut-text.ts';
+import { bytesOf } from './read-ends.ts';
 
 /**
  * Returns the beginning of a text file, with a word on where to read on where it is longer; null when there is
@@ -8,21 +9,11 @@ import { cutText } from '../../../src/lib/cut-text.ts';
 export async function readHead(path: string, maxBytes: number): Promise<string | null> {
   const found = await stat(path).catch(() => null);
   if (found === null || !found.isFile()) return null;
-  const bytes = await firstBytes(path, maxBytes).catch(() => null);
+  const bytes = await bytesOf(path, 0, maxBytes).catch(() => null);
   if (bytes === null) return null;
   const text = cutText(bytes.toString(), maxBytes).text.trim();
   if (text === '') return null;
   if (found.size <= maxBytes) return text;
   const lines = bytes.toString().split('\n').length;
   return `${text}\n\n[cut: ${found.size} bytes in all; read on with read_file from line ${lines}]`;
-}
-
-async function firstBytes(path: string, maxBytes: number): Promise<Buffer> {
-  const file = await open(path);
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(maxBytes), 0, maxBytes, 0);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await file.close();
-  }
 }

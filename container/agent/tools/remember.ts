@@ -1,8 +1,9 @@
-import { appendFile, mkdir, readFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { defineTool } from '../agent-tool.ts';
 import { checkPlainFile } from '../files/plain-file.ts';
+import { MAX_MEMORY_BYTES, MAX_NOTES_BYTES } from '../memory-limits.ts';
 
 const FILES = {
   group: '/workspace/group/CLAUDE.md',
@@ -15,7 +16,7 @@ export const tool = defineTool({
   repeat: 'once',
   doing: 'taking a note',
   description:
-    'Adds a line to a memory that is shown to you in every turn from now on. To change or take out what is there, edit the file.',
+    'Adds a line to a memory that is shown to you in every turn from now on, as long as the file keeps to its limit. To change or take out what is there, edit the file.',
   input: z.object({
     text: z.string().trim().min(1).max(4_000).describe('One fact or wish, to be understood alone'),
     where: z
@@ -37,9 +38,17 @@ export const tool = defineTool({
       if ((error as NodeJS.ErrnoException).code !== 'EROFS') throw error;
       throw new Error('Only the main chat may change what every group remembers.');
     }
-    return `Noted in ${path}.`;
+    return `Noted in ${path}.${await limitNotice(path)}`;
   },
 });
+
+/** Says when the memory is longer than what is shown of it. */
+async function limitNotice(path: string): Promise<string> {
+  const { size } = await stat(path);
+  const most = path === FILES.own ? MAX_NOTES_BYTES : MAX_MEMORY_BYTES;
+  if (size <= most) return '';
+  return ` The file has ${size} bytes, and only ${most} of them are shown to you: its beginning and its end. Tell the user that this memory is over its limit, and offer to tidy it: merge what belongs together, and take out what is not true any more.`;
+}
 
 async function endsInLine(path: string): Promise<boolean> {
   const text = await readFile(path, 'utf8').catch(() => '');

@@ -87,7 +87,7 @@ export const DEFAULT_TIMEOUTS: Timeouts = {
   connectTimeoutMs: 20_000,
   sendTimeoutMs: 60_000,
   retryMs: 1_000,
-  typingMs: 4_000,
+  typingMs: 3_000,
   progressMs: 1_000,
   activityMs: 20_000,
   consentMs: 600_000,

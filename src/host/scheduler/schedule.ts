@@ -66,18 +66,27 @@ function readMoment(text: string, timeZone: string, now: number): number {
   const [, wait] = /^(?:in\s+|\+)(.*)$/i.exec(text) ?? [];
   const waitMs = wait === undefined ? null : parseDuration(wait);
   if (waitMs !== null) return now + waitMs;
-  const match = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(:\d{2})?(Z|[+-]\d{2}:\d{2})?$/.exec(text);
+  const match =
+    /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(?:(:\d{2})(?:\.\d{1,9})?)?(Z|[+-]\d{2}(?::?\d{2})?)?$/i.exec(
+      text,
+    );
   const [, day = '', minutes = '', seconds = ':00', offset] = match ?? [];
   const local = `${day}T${minutes}${seconds}`;
   const asUtc = match === null ? Number.NaN : Date.parse(`${local}Z`);
   // The parser takes the 30th of February for the 2nd of March.
   const isReal = !Number.isNaN(asUtc) && new Date(asUtc).toISOString().startsWith(local);
-  const moment = offset === undefined ? null : Date.parse(`${local}${offset}`);
+  const moment = offset === undefined ? null : Date.parse(`${local}${isoOffset(offset)}`);
   const found = isReal ? (moment ?? momentOf(local, timeZone)) : null;
   if (found !== null && !Number.isNaN(found)) return found;
   throw new TaskRefused(
     `"${text}" is not a date and time. Write one such as "2026-12-24T18:00", or "in 20 minutes".`,
   );
+}
+
+/** Writes `+0100` and `+01` as `+01:00`, which is all that the parser takes. */
+function isoOffset(offset: string): string {
+  const [, sign, hours, minutes = '00'] = /^([+-])(\d{2}):?(\d{2})?$/.exec(offset) ?? [];
+  return sign === undefined ? 'Z' : `${sign}${hours}:${minutes}`;
 }
 
 function neverComes({ kind, text, timeZone, anchor }: TaskSchedule, now: number): string {

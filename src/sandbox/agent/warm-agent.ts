@@ -25,6 +25,7 @@ export type WarmAgentParts = {
   readonly socketDir: string;
   readonly user: AgentUser;
   readonly modelTimeoutMs: number;
+  readonly timeZone: string;
 };
 
 /** A container was started, but no agent reported from it. */
@@ -56,13 +57,14 @@ export class WarmAgent {
     });
     let container: Container;
     try {
-      const { engine, folder, mounts } = parts;
+      const { engine, folder, mounts, timeZone } = parts;
       container = await containerInTime(
         engine.startContainer({
           folder,
           mounts,
           limits: DEFAULT_LIMITS,
           endpoint: server.endpoint,
+          timeZone,
         }),
       );
     } catch (error) {

@@ -113,17 +113,19 @@ await describeWithEngine('docker', 'what an agent remembers', () => {
     expect(prompt).not.toMatch(/picture|passwd|root|skills|node_modules|\.git\b|old\.md/);
   });
 
-  test('a memory without end is cut, and says where to read on', async () => {
+  test('of a memory without end the beginning and the newest are shown, and where to read on', async () => {
     const lines = Array.from({ length: 9_000 }, (_, at) => `line ${at + 1}\n`);
     await writeFile(group('CLAUDE.md'), lines.join(''));
     const prompt = await promptOf();
     const size = (await lstat(group('CLAUDE.md'))).size;
     const [, at = ''] =
-      new RegExp(`\\[cut: ${size} bytes in all; read on with read_file from line (\\d+)\\]`).exec(
-        prompt,
-      ) ?? [];
+      new RegExp(
+        `\\[cut: ${size} bytes in all, the middle is left out here; read on with read_file from line (\\d+)\\]`,
+      ).exec(prompt) ?? [];
     expect(prompt).toContain(`line ${Number(at) - 1}\n`);
     expect(prompt).not.toContain(`line ${Number(at) + 1}\n`);
+    // The newest is at the end.
+    expect(prompt).toContain('line 9000');
     expect(prompt.length).toBeLessThan(45_000);
     // A pipe in its place would hold up whoever opens it.
     await call('shell', { command: 'rm CLAUDE.md && mkfifo CLAUDE.md' });

@@ -150,7 +150,11 @@ async function systemMounts(): Promise<string[]> {
 function filesystem(spec: ContainerSpec, nodePath: string): string[] {
   return [
     ...files(spec.mounts, nodePath),
-    ...variables({ ...BASIC_VARIABLES, ...endpointVariables(spec.endpoint) }),
+    ...variables({
+      ...BASIC_VARIABLES,
+      TZ: spec.timeZone,
+      ...endpointVariables(spec.endpoint),
+    }),
     ...['--chdir', '/workspace/group'],
   ];
 }

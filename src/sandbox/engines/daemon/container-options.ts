@@ -34,7 +34,7 @@ export function containerOptions(parts: ContainerParts): ContainerCreateOptions 
     ...hardened(parts),
     Entrypoint: ['node', ...AGENT_NODE_FLAGS, '/opt/claw/agent.mjs'],
     Cmd: [],
-    Env: ['HOME=/home/node', ...variables],
+    Env: ['HOME=/home/node', `TZ=${spec.timeZone}`, ...variables],
     WorkingDir: '/workspace/group',
   };
 }

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { cutResult } from '../../lib/cut-text.ts';
 import { MEDIA_DIR, mediaFolder } from '../../sandbox/sandbox.ts';
-import { cutByType } from './cut-result.ts';
 
 /** Longer files of a result are left out. */
 const MAX_FILE_BYTES = 10 * 1_048_576;
@@ -42,11 +42,11 @@ export function agentResult(result: z.output<typeof CallResult>, shelf: Shelf): 
   const { content = [], structuredContent, isError } = result;
   const texts = content.slice(0, MAX_BLOCKS).map((block) => textOf(block, shelf));
   const text = texts.join('\n');
-  if (isError === true) throw new Error(String(cutByType(text === '' ? 'The tool failed.' : text)));
+  if (isError === true) throw new Error(String(cutResult(text === '' ? 'The tool failed.' : text)));
   // Its text is the same once more, for clients that know no structure.
-  if (structuredContent === undefined || structuredContent === null) return cutByType(text);
+  if (structuredContent === undefined || structuredContent === null) return cutResult(text);
   const files = texts.filter((_, index) => Object(content[index]).type !== 'text');
-  return cutByType(files.length === 0 ? structuredContent : { result: structuredContent, files });
+  return cutResult(files.length === 0 ? structuredContent : { result: structuredContent, files });
 }
 
 function textOf(block: unknown, shelf: Shelf): string {
