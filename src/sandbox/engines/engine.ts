@@ -24,8 +24,8 @@ export type ContainerSpec = {
   readonly limits: ContainerLimits;
   /** The way to the host; an engine whose transport is TCP passes it on by `endpointVariables`. */
   readonly endpoint: Endpoint;
-  /** The owner's: what `date` says inside agrees with the prompt. */
-  readonly timeZone: string;
+  /** The owner's: what `date` says inside agrees with the prompt. Left out, it is that of the image or machine. */
+  readonly timeZone?: string;
 };
 
 export type ContainerLimits = {

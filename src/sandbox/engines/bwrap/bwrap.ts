@@ -152,7 +152,7 @@ function filesystem(spec: ContainerSpec, nodePath: string): string[] {
     ...files(spec.mounts, nodePath),
     ...variables({
       ...BASIC_VARIABLES,
-      TZ: spec.timeZone,
+      ...(spec.timeZone === undefined ? {} : { TZ: spec.timeZone }),
       ...endpointVariables(spec.endpoint),
     }),
     ...['--chdir', '/workspace/group'],

@@ -30,11 +30,12 @@ export function containerOptions(parts: ContainerParts): ContainerCreateOptions 
   const variables = Object.entries(endpointVariables(spec.endpoint)).map(
     ([name, value]) => `${name}=${value}`,
   );
+  const zone = spec.timeZone === undefined ? [] : [`TZ=${spec.timeZone}`];
   return {
     ...hardened(parts),
     Entrypoint: ['node', ...AGENT_NODE_FLAGS, '/opt/claw/agent.mjs'],
     Cmd: [],
-    Env: ['HOME=/home/node', `TZ=${spec.timeZone}`, ...variables],
+    Env: ['HOME=/home/node', ...zone, ...variables],
     WorkingDir: '/workspace/group',
   };
 }
