@@ -47,6 +47,7 @@ const FAULT_ADVICE =
   'Mend that file or take it out, or take the last change back with `npx claw undo`; `npx claw logs` has the rest.';
 
 const projectDir = resolve(import.meta.dirname, '..');
+const said = new Set<string>();
 if (process.send === undefined) {
   process.stderr.write('The assistant is started by its supervisor: run `npm start`.\n');
   process.exit(1);
@@ -81,7 +82,7 @@ const endDamaged = onDamagedDatabase({
   path: database,
   channels: () => channels,
   ownersChats: () => ownersChats,
-  print: (text) => process.stderr.write(`${text}\n`),
+  print: sayOnce,
   newId: randomUUID,
   exit: () => process.exit(EXIT_UNUSABLE),
 });
@@ -216,10 +217,19 @@ function exitWith(error: unknown): never {
   const isFault = error instanceof TreeFault;
   if (!isFault && !(error instanceof StoreError)) throw error;
   log.info('the assistant cannot start', { stack: error.stack, cause: stackOf(error.cause) });
-  process.stderr.write(
-    isFault ? `Error: ${error.message}\n${FAULT_ADVICE}\n` : `${error.message}\n`,
+  sayOnce(
+    isFault
+      ? `Error: ${error.message}
+${FAULT_ADVICE}`
+      : error.message,
   );
   process.exit(EXIT_UNUSABLE);
+}
+
+/** Damage is told where it is found, and by whoever asked. */
+function sayOnce(text: string): void {
+  if (!said.has(text)) process.stderr.write(`${text}\n`);
+  said.add(text);
 }
 
 function stackOf(cause: unknown): string | null {

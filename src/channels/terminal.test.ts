@@ -87,7 +87,7 @@ test('a line that cannot be stored is said to be so, and holds nothing up', asyn
   await channel.disconnect();
   expect(seen.slice(1)).toEqual([
     'close',
-    'print That could not be stored: Error: disk full for run-1',
+    'print That could not be stored: disk full for run-1',
     'stored 1',
     'acknowledged 1',
   ]);

@@ -350,7 +350,8 @@ test('a database that turns out damaged while it is used ends the start with wha
   writeFileSync(path, bytes);
   await using second = TestConversation.start(tree);
   expect(await second.end()).toBe(1);
-  expect(second.stdout).toContain('`npx claw doctor` says how to save what can be read.');
+  expect(second.stdout).toContain('run `npx claw repair`: it saves every row');
+  expect(second.stdout.split('is damaged').length - 1).toBe(1);
   expect(second.stderr).not.toContain('Starting it again.');
 });
 
