@@ -1,19 +1,28 @@
 /**
- * Runs once what the first skill would wait for: the checks of a proof, and programs whose code Node keeps compiled
- * for `claw` and for the tests of later proofs.
+ * Does once what the first skill would wait for: runs the checks of a proof, makes one file of each package that `claw`
+ * loads, and lets Node keep the compiled code of `claw` and of the test runner. Before `npm test` it runs by
+ * `prepare.js`, after `npm start` by the supervisor.
  *
- *     node scripts/first-checks.ts
+ *     node scripts/first-checks.ts [--if-needed]
  */
-import { globSync } from 'node:fs';
+import { existsSync, globSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { execa } from 'execa';
+import { makeOneFilePackages } from '../bin/one-file-packages.js';
 import { runFirstChecks } from '../src/engine/operation/proof/first-checks.ts';
 
 /** Tests that load what tests of skills load: the test runner, an assistant, and an agent in its sandbox. */
 const TESTS = ['src/host/tests/groups-page.test.ts', 'src/host/tests/running-sandbox.test.ts'];
 
 const root = dirname(import.meta.dirname);
-await Promise.all([runFirstChecks(root, process.env), compileTests(), compileClaw()]);
+/** Beside the compiled code, so that both go together when packages are installed anew. */
+const done = join(root, 'node_modules/.cache/patchclaw/first-checks-done');
+
+if (!process.argv.includes('--if-needed') || !existsSync(done)) {
+  await makeOneFilePackages(root);
+  await Promise.all([runFirstChecks(root, process.env), compileTests(), compileClaw()]);
+  writeFileSync(done, '');
+}
 
 /** Only here it is written: in a proof it is read-only. */
 async function compileTests(): Promise<void> {

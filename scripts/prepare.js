@@ -1,10 +1,20 @@
-// Runs before `npm start` and `npm test`, on whatever Node there is (>= 18): finishes an interrupted
-// claw command, and installs the packages of package-lock.json and the pinned Node where they are not there
-// yet, makes of some packages what `claw` starts faster with, and checks the types, so that the first skill need
-// not wait for that.
-import { spawnSync } from 'node:child_process';
+// Runs before `npm start` and `npm test`, on whatever Node there is (>= 18): finishes an interrupted claw command,
+// and installs the packages of package-lock.json and the pinned Node if they are missing. Before `npm test` it also
+// runs first-checks.ts; after `npm start` the supervisor does that, once the assistant can answer.
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { hasPending, recover } from '../src/engine/transaction/recover.js';
@@ -12,25 +22,26 @@ import { hasPending, recover } from '../src/engine/transaction/recover.js';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamp = join(root, 'node_modules/.patchclaw-lock');
 const pinned = join(root, 'node_modules/node/bin/node');
-/** What the checks of a proof keep for the next proof. */
-const KEPT = '.claw/cache/proof-kept.json';
+/** After the greeting the supervisor runs the first checks. */
+const isStart = process.env['npm_lifecycle_event'] === 'prestart';
+const QUIET = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
 
 if (Number(process.versions.node.split('.')[0]) < 18) {
   fail('Patchclaw needs Node 18 or newer to install the Node that it runs on.');
 }
 if (hasPending(root)) finishInterrupted();
 const lock = readFileSync(join(root, 'package-lock.json'));
+const packages = JSON.parse(lock.toString('utf8')).packages ?? {};
 const wanted = createHash('sha256').update(lock).digest('hex');
 if (!isStamped() && !isInstalled()) {
-  install();
+  await install();
 } else if (!existsSync(pinned)) {
-  process.stderr.write('The Node that Patchclaw runs on is missing; fetching it …\n');
-  fetchNode();
+  say('The Node that Patchclaw runs on is missing. Downloading it …');
+  rebuildNode();
 }
 const isNew = !isStamped();
 if (isNew) writeFileSync(stamp, wanted);
-await makeFasterStart().catch(() => {}); // Without it claw starts all the same.
-if (isNew && !existsSync(join(root, KEPT))) checkTypes();
+if (isNew && !isStart) runFirstChecks();
 
 function finishInterrupted() {
   const { outcome } = recover(root);
@@ -48,54 +59,108 @@ function isInstalled() {
   const hidden = join(root, 'node_modules/.package-lock.json');
   if (!existsSync(hidden)) return false;
   const installed = JSON.parse(readFileSync(hidden, 'utf8')).packages ?? {};
-  const locked = Object.entries(JSON.parse(lock.toString('utf8')).packages ?? {});
-  return locked.every(
+  return Object.entries(packages).every(
     ([place, { version, optional }]) =>
       place === '' || installed[place]?.version === version || (optional && !installed[place]),
   );
 }
 
-function install() {
-  process.stderr.write(
-    'Installing packages; this happens once and after changes of package-lock.json …\n',
-  );
-  npm('ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error');
-  fetchNode();
+// The pinned Node is downloaded while npm installs the other packages: one after the other takes a third longer.
+async function install() {
+  say('1/2 Installing packages (about 500 MB, only this once) …');
+  const folder = mkdtempSync(join(tmpdir(), 'patchclaw-node-'));
+  try {
+    const downloading = downloadNode(folder);
+    const status = await run(root, 'inherit', ['ci', ...QUIET]);
+    if (status !== 0) fail('npm ci failed; see above. Check the network and try again.');
+    const node = await downloading;
+    if (node === null) rebuildNode();
+    else putInPlace(node);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  if (isStart) say('2/2 Starting the assistant …');
 }
 
-// The pinned Node comes by its install script, which package.json approves by name. An `npm ci
-// --ignore-scripts` leaves the package without it, and the tests would run on the system's Node.
-function fetchNode() {
-  npm('rebuild', 'node', '--ignore-scripts=false', '--loglevel=error');
+/**
+ * Downloads what the install script of the package `node` would: the package with this platform's program.
+ *
+ * @param {string} folder
+ * @returns {Promise<string | null>} the program; null if the install script has to do it
+ */
+async function downloadNode(folder) {
+  const locked = packages['node_modules/node'];
+  // A package from a file has an install script of its own.
+  if (locked === undefined || locked.resolved?.startsWith('file:')) return null;
+  const platform = `${process.platform}-${process.arch}`;
+  const name = platform === 'darwin-arm64' ? `node-bin-${platform}` : `node-${platform}`;
+  // Settings of this project, such as its registry, count for this package too.
+  if (existsSync(join(root, '.npmrc'))) {
+    copyFileSync(join(root, '.npmrc'), join(folder, '.npmrc'));
+  }
+  writeFileSync(join(folder, 'package.json'), '{}');
+  const status = await run(folder, 'ignore', ['install', `${name}@${locked.version}`, ...QUIET]);
+  const program = join(folder, 'node_modules', name, 'bin/node');
+  return status === 0 && existsSync(program) ? program : null;
+}
+
+/** @param {string} program */
+function putInPlace(program) {
+  mkdirSync(dirname(pinned), { recursive: true });
+  try {
+    renameSync(program, pinned);
+  } catch {
+    // On another file system. Renamed last, so that a half copied program is never run.
+    copyFileSync(program, `${pinned}.new`);
+    renameSync(`${pinned}.new`, pinned);
+  }
+  // npm links only programs that are there when it installs a package; npm scripts run this one.
+  const link = join(root, 'node_modules/.bin/node');
+  mkdirSync(dirname(link), { recursive: true });
+  if (!existsSync(link)) symlinkSync('../node/bin/node', link);
+}
+
+// package.json approves this install script by name.
+function rebuildNode() {
+  const args = ['rebuild', 'node', '--ignore-scripts=false', '--loglevel=error'];
+  const { status } = spawnSync('npm', args, { cwd: root, stdio: ['ignore', 2, 2] });
+  if (status !== 0) fail('npm rebuild node failed; see above. Check the network and try again.');
   if (!existsSync(pinned)) {
-    fail('npm did not bring it. Remove node_modules and try again, with install scripts allowed.');
+    fail(
+      'npm did not install Node. Remove node_modules and try again, with install scripts allowed.',
+    );
   }
 }
 
-async function makeFasterStart() {
-  // Read only now: an update that was cut short may have left another one of it, or none.
-  const { makeOneFilePackages } = await import('../bin/one-file-packages.js');
-  await makeOneFilePackages(root);
+/** A first proof would spend most of its time on this. The outcome does not matter here. */
+function runFirstChecks() {
+  say('Checking the types once, so that the first proof is fast …');
+  const script = join(root, 'scripts/first-checks.ts');
+  spawnSync(pinned, [script, '--if-needed'], { cwd: root, stdio: 'ignore' });
 }
 
-// A first proof would spend most of its time on this. What comes of it does not matter here.
-function checkTypes() {
-  process.stderr.write('Checking the types once, so that the first skill goes in fast …\n');
-  spawnSync(pinned, [join(root, 'scripts/first-checks.ts')], { cwd: root, stdio: 'ignore' });
-}
-
-/** @param {string[]} args */
-function npm(...args) {
-  const run = spawnSync('npm', args, {
-    cwd: root,
-    stdio: ['ignore', 2, 2],
-    shell: process.platform === 'win32',
+/**
+ * Runs npm; its exit code.
+ *
+ * @param {string} cwd @param {'inherit' | 'ignore'} output @param {string[]} args
+ * @returns {Promise<number | null>}
+ */
+function run(cwd, output, args) {
+  const shown = output === 'inherit' ? 2 : output;
+  return new Promise((resolve) => {
+    const child = spawn('npm', args, { cwd, stdio: ['ignore', shown, shown] });
+    child.on('error', () => resolve(null));
+    child.on('close', resolve);
   });
-  if (run.status !== 0) fail(`npm ${args[0]} failed; see above. Check the network and try again.`);
+}
+
+/** @param {string} text */
+function say(text) {
+  process.stderr.write(`${text}\n`);
 }
 
 /** @param {string} message @returns {never} */
 function fail(message) {
-  process.stderr.write(`${message}\n`);
+  say(message);
   process.exit(1);
 }

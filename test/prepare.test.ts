@@ -47,7 +47,7 @@ test('packages that were installed without scripts lack their Node: it is fetche
   write('node_modules/mine.json', {});
   expect(existsSync(join(root, 'node_modules/node/bin/node'))).toBe(false);
   const first = prepare();
-  expect(first.stderr).toMatch(/^The Node that Patchclaw runs on is missing; fetching it …\n/);
+  expect(first.stderr).toMatch(/^The Node that Patchclaw runs on is missing. Downloading it …\n/);
   expect(first.status).toBe(0);
   expect(existsSync(join(root, 'node_modules/node/bin/node'))).toBe(true);
   expect(existsSync(join(root, 'node_modules/mine.json'))).toBe(true);
@@ -58,17 +58,22 @@ test('a Node that went missing later is fetched again', () => {
   expect(prepare()).toMatchObject({ status: 0 });
   expect(existsSync(join(root, 'node_modules/node/bin/node'))).toBe(true);
   rmSync(join(root, 'node_modules/node/bin'), { recursive: true });
-  expect(prepare().stderr).toContain('fetching it');
+  expect(prepare().stderr).toContain('Downloading it');
   expect(existsSync(join(root, 'node_modules/node/bin/node'))).toBe(true);
 });
 
-test('after packages were installed the types are checked, once', () => {
+test('before the tests the types are checked, once; before a start nothing is', () => {
+  expect(prepare({ npm_lifecycle_event: 'prestart' }).stderr).toContain(
+    '2/2 Starting the assistant',
+  );
+  expect(existsSync(join(root, 'ran'))).toBe(false);
+  rmSync(join(root, 'node_modules'), { recursive: true });
   expect(prepare().stderr).toContain(
-    'Checking the types once, so that the first skill goes in fast …\n',
+    'Checking the types once, so that the first proof is fast …\n',
   );
   prepare();
   const ran = readFileSync(join(root, 'ran'), 'utf8');
-  expect(ran).toBe(`${join(root, 'scripts/first-checks.ts')}\n`);
+  expect(ran).toBe(`${join(root, 'scripts/first-checks.ts')} --if-needed\n`);
 });
 
 function write(path: string, content: object): void {
@@ -81,8 +86,9 @@ function npm(...args: string[]): void {
   execFileSync('npm', [...args, ...options], { cwd: root, stdio: 'pipe' });
 }
 
-function prepare() {
-  const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], npm_config_offline: 'true' };
+function prepare(also: Readonly<Record<string, string>> = {}) {
+  const { PATH, HOME } = process.env;
+  const env = { PATH, HOME, npm_config_offline: 'true', ...also };
   const script = join(root, 'scripts/prepare.js');
   return spawnSync(process.execPath, [script], { cwd: root, encoding: 'utf8', env });
 }

@@ -63,8 +63,20 @@ export type ProviderSetup = {
   readonly isKeyNeeded: boolean;
   /** The setting that takes its address; null where there is none. */
   readonly addressSetting: string | null;
-  /** The address that is proposed; null where none is asked for. */
+  /** The address that Enter takes; empty if it has to be typed, null if none is asked for. */
   readonly proposedAddress: string | null;
+  /** Services that this provider's protocol reaches, by the names that people look for. */
+  readonly services?: readonly KnownService[];
+};
+
+/** A service at a fixed address. */
+export type KnownService = {
+  /** Left out where a provider of this name is installed. */
+  readonly name: string;
+  readonly label: string;
+  readonly address: string;
+  /** The place where its keys are made; null if it takes none. */
+  readonly keyMadeIn: string | null;
 };
 
 type ProviderFacts = {

@@ -6,6 +6,8 @@ import { interactiveConsole } from '../terminal/interactive-console.ts';
 import type { OwnerConsole } from '../terminal/owner-console.ts';
 import { pipedConsole } from '../terminal/piped-console.ts';
 import { dataDirOf, type Environment, readEnvironment, secretValues } from './environment.ts';
+import { openFirstChecks } from './first-checks.ts';
+import { offerSetup } from './first-setup.ts';
 import { lockInstance } from './instance-lock.ts';
 import { openLog } from './log/log.ts';
 import { scrubber } from './log/scrub.ts';
@@ -40,6 +42,11 @@ async function start(): Promise<number> {
   }
   closePrivate({ projectDir, dataDir });
   const isService = process.argv.includes('--service');
+  const clawPath = join(projectDir, 'bin/claw.js');
+  if (!isService && process.stdin.isTTY && process.stdout.isTTY) {
+    await offerSetup({ nodePath: process.execPath, clawPath, projectDir, environment });
+    readNow();
+  }
   const ownerConsole = isService
     ? serviceConsole(process.stdout, process.stderr)
     : consoleOf(dataDir);
@@ -52,12 +59,17 @@ async function start(): Promise<number> {
     secrets,
     now: Date.now,
   });
+  const firstChecks = openFirstChecks({
+    projectDir,
+    nodePath: process.execPath,
+    onFailed: (error) => log.warn('the first checks could not run', { error: String(error) }),
+  });
   const supervisor = openSupervisor({
     projectDir,
     dataDir,
     nodePath: process.execPath,
     mainPath: join(projectDir, 'src/main.ts'),
-    clawPath: join(projectDir, 'bin/claw.js'),
+    clawPath,
     readEnvironment: readNow,
     ownerConsole,
     log,
@@ -65,6 +77,7 @@ async function start(): Promise<number> {
     runId: randomUUID(),
     now: Date.now,
     timing: DEFAULT_TIMING,
+    firstChecks,
   });
   process.on('SIGINT', () => supervisor.interrupt());
   process.on('SIGTERM', () => supervisor.end());
@@ -78,6 +91,7 @@ async function start(): Promise<number> {
     return null;
   });
   const exitCode = await supervisor.run();
+  firstChecks.stop();
   await control?.close();
   ownerConsole.close();
   lock.release();

@@ -5,6 +5,7 @@ import { type Client, openClients } from './clients.ts';
 import { countCrashes } from './crashes.ts';
 import { type Environment, withoutSecrets } from './environment.ts';
 import { finishInterrupted } from './finish-interrupted.ts';
+import type { FirstChecks } from './first-checks.ts';
 import { EXIT_UNUSABLE } from './frames.ts';
 import { type Lines, openLines } from './lines.ts';
 import type { Log } from './log/log.ts';
@@ -30,6 +31,7 @@ export type SupervisorOptions = {
   readonly runId: string;
   readonly now: () => number;
   readonly timing: Timing;
+  readonly firstChecks: FirstChecks;
 };
 
 /** One Ctrl-C comes twice where npm passes on what the terminal has sent to both. */
@@ -119,6 +121,7 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
       onHealthy() {
         healthy.record(composition);
         rolledBack = null;
+        options.firstChecks.startLater();
       },
     });
   }

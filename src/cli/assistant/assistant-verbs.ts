@@ -6,7 +6,7 @@ import { defineService } from '../service/service.ts';
 import type { SetupOptions } from '../setup/setup.ts';
 import type { Verbs } from '../verb.ts';
 
-type SetupVerbOptions = SetupOptions & { readonly restart: boolean };
+type SetupVerbOptions = SetupOptions & { readonly restart: boolean; readonly ifNeeded?: boolean };
 
 /** The assistant's verbs. */
 export const assistantVerbs: Verbs = {
@@ -29,11 +29,16 @@ export const assistantVerbs: Verbs = {
       .option('--model <name>', 'the model, where the default does not fit')
       .option('--base-url <url>', 'the address of the model’s server')
       .option('--no-restart', 'leave an assistant that runs as it is, until its next start')
+      .option('--if-needed', 'connect a model if none is set up yet, and nothing else')
       // A step has options of its own, which it reads itself.
       .allowUnknownOption()
       .action((given: string | undefined, args: readonly string[], all: SetupVerbOptions) =>
         run('setup', async (invocation) => {
-          const { restart, ...options } = all;
+          const { restart, ifNeeded = false, ...options } = all;
+          if (ifNeeded) {
+            const { setUpFirstModel } = await import('../setup/model-step.ts');
+            return await setUpFirstModel(invocation, restart);
+          }
           const name = given ?? (Object.keys(options).length > 0 ? 'model' : null);
           if (name === null) {
             const { setUpEverything } = await import('../setup/wizard.ts');

@@ -21,7 +21,7 @@ export type Asking = {
     readonly baseUrl: string | null;
     readonly model: string | null;
   };
-  /** Answers that the server refused: all is asked again, with these as a start. */
+  /** Answers that the server refused: the key is asked for again, and Esc leads to the questions before it. */
   readonly refused: Answers | null;
   /** Asks the provider's server for its models, with these answers; null where there is no such server. */
   readonly listOf: (answers: Answers) => Promise<ModelList | null>;
@@ -29,76 +29,213 @@ export type Asking = {
   readonly hasKey: (provider: ProviderContribution) => boolean;
 };
 
+/** The answers, and the words of a server that refused their key: no model was asked for then. */
+type Asked = { readonly answers: Answers; readonly refusal: string | null };
+
+/** The questions, in their order. */
+const STEPS = ['service', 'address', 'key', 'model'] as const;
+type Step = (typeof STEPS)[number];
+
+/** The answer to a question that the owner left with Esc. */
+const BACK = Symbol('back');
+
 /**
- * Asks for a model on the terminal. Each answer is looked at when it is given, and asked for again.
+ * Asks for a model on the terminal. Each answer is checked when it is given, and asked for again. Esc goes back to the
+ * question before.
  *
- * @returns the answers, and the words of a server that refused their key, of which no model was asked for then
  * @throws ClawError INTERRUPTED when the owner leaves
  */
-export async function askForModel(
-  asking: Asking,
-): Promise<{ readonly answers: Answers; readonly refusal: string | null }> {
+export async function askForModel(asking: Asking): Promise<Asked> {
   const { providers, given, refused, listOf, hasKey } = asking;
-  const { autocomplete, isCancel, log, password, S_BAR, select, text } = await import(
-    '../prompts.ts'
-  );
-  const output = process.stderr;
-  const answered = async <T>(asked: Promise<T>): Promise<Exclude<T, symbol>> => {
-    const answer = await asked;
-    if (isCancel(answer)) throw new ClawError('INTERRUPTED', 'Set-up left; nothing was written.');
-    return answer as Exclude<T, symbol>;
+  const { log } = await import('../prompts.ts');
+  const services = servicesOf(providers, given.provider);
+  const known = refused?.provider ?? given.provider;
+  let service = serviceOf(services, known, refused?.baseUrl ?? given.baseUrl);
+  let baseUrl = refused?.baseUrl ?? given.baseUrl ?? service?.address ?? null;
+  let key = refused?.key ?? '';
+  let { model } = refused ?? given;
+
+  const choosesService = services.length > 1 && (given.provider === null || given.baseUrl === null);
+  const isAsked = (step: Step): boolean => {
+    if (step === 'service') return service === null || choosesService;
+    if (step === 'key') return service?.keyMadeIn !== null;
+    if (step === 'model') return true;
+    return given.baseUrl === null && service !== null && asksAddress(service);
   };
-  const line = async (message: string, initialValue: string, check: Check): Promise<string> => {
-    const validate = (typed: string | undefined) => check((typed ?? '').trim()) ?? undefined;
-    return (await answered(text({ message, initialValue, validate, output }))).trim();
+  const ask: Record<Step, () => Promise<Asked | typeof BACK | null>> = {
+    async service() {
+      const chosen = await askForService(services);
+      if (chosen === BACK) return BACK;
+      [service, baseUrl, model] = [chosen, given.baseUrl ?? chosen.address, given.model];
+      return null;
+    },
+    async address() {
+      const typed = await askForAddress(service?.proposedAddress ?? '', baseUrl);
+      if (typed !== BACK) baseUrl = typed;
+      return typed === BACK ? BACK : null;
+    },
+    async key() {
+      if (service === null) return null;
+      const onEmpty = refused?.key ? 'typed' : hasKey(service.provider) ? 'set' : null;
+      const typed = await askForKey(service, onEmpty);
+      if (typed === BACK) return BACK;
+      key = typed === '' ? key : typed;
+      return null;
+    },
+    async model() {
+      if (service === null) return null;
+      const answers = { provider: service.provider, key, baseUrl, model };
+      if (refused === null && model !== null) return { answers, refusal: null };
+      const list = await listOf(answers);
+      if (list?.kind === 'none' && list.isKeyRefused) return { answers, refusal: list.message };
+      if (list?.kind === 'none' && service.keyMadeIn === null) {
+        log.error(fittedAtBar(`${list.message} Start it, and choose it again.`), {
+          output: process.stderr,
+        });
+        return BACK;
+      }
+      const named = await askForName(list, { model, usual: service.provider.defaultModel });
+      return named === BACK ? BACK : { answers: { ...answers, model: named }, refusal: null };
+    },
   };
-  const provider =
-    refused?.provider ??
-    given.provider ??
-    (await answered(
-      select<ProviderContribution>({
-        message: 'Which model do you want to use?',
-        options: providers.map((value) => ({ value, label: value.setup.label })),
-        output,
-      }),
-    ));
-  const askForAddress = async (initial: string): Promise<string> => {
-    for (let typed = initial; ; ) {
-      const before = typed;
-      typed = await line('Its address (Ctrl-U clears the line)', before, (text) =>
-        isPastedAfter(before, text) ? TWO_ADDRESSES : problemOfAddress(text),
-      );
-      const problem = await problemOfServer(typed);
-      if (problem === null) return typed;
-      log.error(fittedAtBar(problem), { output });
-      await dropTyped();
-    }
-  };
-  const { setup, defaultModel } = provider;
-  const asks = refused !== null;
-  let { baseUrl, model } = refused ?? given;
-  if (setup.proposedAddress !== null && (asks || baseUrl === null)) {
-    baseUrl = await askForAddress(baseUrl ?? setup.proposedAddress);
+
+  if (refused === null) log.info(fittedAtBar(WAYS), { output: process.stderr });
+  let at = refused === null ? 0 : STEPS.indexOf('key');
+  for (;;) {
+    const step = STEPS[at] ?? 'model';
+    const result = step === 'model' || isAsked(step) ? await ask[step]() : null;
+    if (result === BACK) {
+      at = STEPS.findLastIndex((before, index) => index < at && isAsked(before));
+      if (at < 0) throw left();
+    } else if (result === null) at += 1;
+    else return result;
   }
-  const mayBeEmpty = !setup.isKeyNeeded || hasKey(provider);
-  const key = await answered(
-    password({
-      message: fittedQuestion(
-        `The key, made in ${setup.keyMadeIn}${mayBeEmpty ? onEmptyKey(hasKey(provider)) : ''}`,
-        S_BAR,
-      ),
-      validate: (typed) => keyProblem((typed ?? '').trim(), mayBeEmpty) ?? undefined,
-      output,
+}
+
+const WAYS =
+  'Esc goes back one question, Ctrl-C leaves. Nothing is written before the model has answered.';
+
+/** What people look for in the list: a provider, or a service that one of its protocols reaches. */
+type Service = {
+  readonly provider: ProviderContribution;
+  readonly label: string;
+  /** Its address; null if it is asked for, or if the provider has none to choose. */
+  readonly address: string | null;
+  readonly proposedAddress: string | null;
+  /** Null if it takes no key. */
+  readonly keyMadeIn: string | null;
+  readonly isKeyNeeded: boolean;
+};
+
+/** Returns the choices: services by their names first, then servers of the owner's own. */
+function servicesOf(
+  providers: readonly ProviderContribution[],
+  only: ProviderContribution | null,
+): readonly Service[] {
+  const names = new Set(providers.map(({ name }) => name));
+  const services = (only === null ? providers : [only]).flatMap((provider): Service[] => {
+    const { label, keyMadeIn, isKeyNeeded, proposedAddress, services: known = [] } = provider.setup;
+    // A provider of that name knows the service better.
+    const others = known.filter(({ name }) => name === provider.name || !names.has(name));
+    return [
+      ...others.map((one) => ({
+        ...one,
+        provider,
+        proposedAddress: null,
+        isKeyNeeded: one.keyMadeIn !== null,
+      })),
+      { provider, label, address: null, proposedAddress, keyMadeIn, isKeyNeeded },
+    ];
+  });
+  return services.sort((a, b) => Number(isOwn(a)) - Number(isOwn(b)));
+}
+
+/** Tells whether the owner has to type the address. */
+const isOwn = ({ proposedAddress }: Service): boolean => proposedAddress === '';
+
+const asksAddress = ({ address, proposedAddress }: Service): boolean =>
+  address === null && proposedAddress !== null;
+
+/** Returns the service of a provider at an address; null if there is more than one to choose from. */
+function serviceOf(
+  services: readonly Service[],
+  provider: ProviderContribution | null,
+  baseUrl: string | null,
+): Service | null {
+  const own = services.filter((service) => service.provider === provider);
+  if (baseUrl === null) return own.length === 1 ? (own[0] ?? null) : null;
+  return own.find(({ address }) => address === baseUrl) ?? own.at(-1) ?? null;
+}
+
+async function askForService(services: readonly Service[]): Promise<Service | typeof BACK> {
+  const { select } = await import('../prompts.ts');
+  return await answered(
+    select<Service>({
+      message: 'Whose model do you want to use?',
+      options: services.map((value) => ({ value, label: value.label })),
+      output: process.stderr,
     }),
   );
-  const answers = { provider, key: String(key ?? '').trim(), baseUrl, model };
-  if (!asks && model !== null) return { answers, refusal: null };
-  const list = await listOf(answers);
-  if (list?.kind === 'none' && list.isKeyRefused) return { answers, refusal: list.message };
+}
+
+async function askForAddress(
+  proposed: string,
+  before: string | null,
+): Promise<string | typeof BACK> {
+  const { log } = await import('../prompts.ts');
+  for (let initial = before ?? ''; ; ) {
+    const typed = await askForLine({
+      message: 'Address of the server',
+      initial,
+      placeholder: proposed || 'such as http://localhost:8000/v1',
+      check: (text) => (text === '' && proposed !== '' ? null : problemOfAddress(text)),
+    });
+    if (typed === BACK) return BACK;
+    const address = typed || proposed;
+    const problem = await problemOfServer(address);
+    if (problem === null) return address;
+    log.error(fittedAtBar(problem), { output: process.stderr });
+    await dropTyped();
+    initial = typed;
+  }
+}
+
+async function askForKey(
+  { keyMadeIn, isKeyNeeded }: Service,
+  onEmpty: 'typed' | 'set' | null,
+): Promise<string | typeof BACK> {
+  const { password, S_BAR } = await import('../prompts.ts');
+  const hint = onEmpty !== null ? `Enter keeps the one ${KEPT[onEmpty]}` : 'Enter if it needs none';
+  const mayBeEmpty = !isKeyNeeded || onEmpty !== null;
+  const rest = mayBeEmpty ? `; ${hint}` : '';
+  const typed = await answered(
+    password({
+      message: fittedQuestion(`API key (from ${keyMadeIn}${rest})`, S_BAR),
+      validate: (text) => keyProblem((text ?? '').trim(), mayBeEmpty) ?? undefined,
+      output: process.stderr,
+    }),
+  );
+  return typed === BACK ? BACK : String(typed ?? '').trim();
+}
+
+const KEPT = { typed: 'you typed', set: 'that is set' } as const;
+
+/** Lets the owner choose from a list, or type a name; null takes the provider's default. */
+async function askForName(
+  list: ModelList | null,
+  { model, usual }: { readonly model: string | null; readonly usual: string | undefined },
+): Promise<string | null | typeof BACK> {
+  const { autocomplete, log } = await import('../prompts.ts');
+  const output = process.stderr;
   const names = list?.kind === 'listed' ? list.models.map(({ name }) => name) : [];
-  if (names.length > 0) {
-    const first = model ?? defaultModel;
-    const options = optionsFor(names, first);
+  const askToType = (initial: string) =>
+    askForLine({ message: 'Name of the model', initial, placeholder: '', check: nameProblem });
+  if (names.length === 0) {
+    if (list?.kind === 'none') log.warn(fittedAtBar(list.message), { output });
+    return usual === undefined ? await askToType(model ?? '') : model;
+  }
+  for (;;) {
+    const options = optionsFor(names, model ?? usual);
     let searched = '';
     const chosen = await answered(
       autocomplete({
@@ -114,14 +251,47 @@ export async function askForModel(
         output,
       }),
     );
-    if (chosen !== TYPED) return { answers: { ...answers, model: chosen }, refusal: null };
-    model ??= searched;
+    if (chosen !== TYPED) return chosen;
+    const typed = await askToType(model ?? searched);
+    if (typed !== BACK) return typed;
   }
-  if (defaultModel === undefined || names.length > 0) {
-    if (list?.kind === 'none') log.warn(fittedAtBar(list.message), { output });
-    model = await line('The name of the model', model ?? '', nameProblem);
-  }
-  return { answers: { ...answers, model }, refusal: null };
+}
+
+async function askForLine(line: {
+  readonly message: string;
+  readonly initial: string;
+  readonly placeholder: string;
+  readonly check: Check;
+}): Promise<string | typeof BACK> {
+  const { text } = await import('../prompts.ts');
+  const typed = await answered(
+    text({
+      message: line.message,
+      initialValue: line.initial,
+      placeholder: line.placeholder,
+      validate: (so) => line.check((so ?? '').trim()) ?? undefined,
+      output: process.stderr,
+    }),
+  );
+  return typed === BACK ? BACK : (typed ?? '').trim();
+}
+
+/** Waits for an answer; Esc is BACK. @throws ClawError INTERRUPTED on Ctrl-C */
+async function answered<T>(asked: Promise<T>): Promise<Exclude<T, symbol> | typeof BACK> {
+  const { isCancel } = await import('../prompts.ts');
+  let isEscape = false;
+  const note = (_: unknown, key?: { readonly name?: string }): void => {
+    isEscape = key?.name === 'escape';
+  };
+  process.stdin.on('keypress', note);
+  const answer = await asked.finally(() => process.stdin.off('keypress', note));
+  if (!isCancel(answer)) return answer as Exclude<T, symbol>;
+  if (isEscape) return BACK;
+  throw left();
+}
+
+function left(): ClawError {
+  return new ClawError('INTERRUPTED', 'Set-up cancelled; nothing was written.');
 }
 
 /** Stands for a model that is in no list; no server has one of this name. */
@@ -135,15 +305,6 @@ function optionsFor(names: readonly string[], first: string | undefined) {
     label: value === first ? `${value} (as it is)` : value,
   }));
 }
-
-const TWO_ADDRESSES = 'The proposed address is still before yours: Ctrl-U clears the line.';
-
-function isPastedAfter(proposed: string, typed: string): boolean {
-  return typed.startsWith(proposed) && /^https?:/i.test(typed.slice(proposed.length));
-}
-
-const onEmptyKey = (isSet: boolean): string =>
-  isSet ? ' (empty: the one that is set)' : ' (empty for a server without one)';
 
 type Check = (typed: string) => string | null;
 

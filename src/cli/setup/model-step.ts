@@ -1,6 +1,9 @@
+import { ClawError } from '../../engine/commands.ts';
 import { restartedText, restartRunning } from '../assistant/restart.ts';
 import { type CliResult, ended } from '../result.ts';
 import type { Invocation } from '../verb.ts';
+import { fittedAtBar } from './fitted.ts';
+import { hasModel } from './model.ts';
 import { type SetupOptions, setUpModel } from './setup.ts';
 
 /** Sets the model up, and lets a running assistant take it up. @throws ClawError as `setUpModel` */
@@ -14,3 +17,29 @@ export async function setUpModelAlone(
   const summary = `The model answers; ${text}. ${rest}`.trim();
   return ended('setup', { ...model, summary });
 }
+
+/**
+ * Does the same on a terminal if no model is set up yet. An owner who leaves it has only put it off.
+ *
+ * @throws ClawError as `setUpModel`, except INTERRUPTED
+ */
+export async function setUpFirstModel(
+  invocation: Invocation,
+  restart: boolean,
+): Promise<CliResult<'setup'>> {
+  if (await hasModel(invocation.root)) {
+    return ended('setup', { summary: 'A model is set up.' }, 'nothing');
+  }
+  const { intro } = await import('../prompts.ts');
+  intro(fittedAtBar(WELCOME), { output: process.stderr });
+  try {
+    return await setUpModelAlone(invocation, {}, restart);
+  } catch (error) {
+    if (!(error instanceof ClawError && error.code === 'INTERRUPTED')) throw error;
+    return ended('setup', { summary: LATER }, 'nothing');
+  }
+}
+
+const WELCOME =
+  'Welcome to Patchclaw. Connect a language model, and the chat begins. You need an API key of a service, or a server of your own.';
+const LATER = 'No model is connected yet. `npx claw setup` connects one later.';

@@ -6,7 +6,7 @@ import { STARTER } from './starter.ts';
 export async function setupNames(): Promise<string> {
   const [steps, providers] = await Promise.all([discoverSetupSteps(), discoverProviders()]);
   const rows = [
-    { name: 'model', help: 'what answers, by a key of its provider' },
+    { name: 'model', help: 'the language model that answers you' },
     STARTER,
     ...steps.map(({ name, usage, help }) => ({ name: `${name} ${usage}`.trim(), help })),
     { name: 'service', help: 'the system starts the assistant and keeps it running' },

@@ -66,7 +66,7 @@ function rejectOnceAborted(signal: AbortSignal): Promise<never> {
 }
 
 function left(): ClawError {
-  return new ClawError('INTERRUPTED', 'Set-up left; nothing was written.');
+  return new ClawError('INTERRUPTED', 'Set-up cancelled; nothing was written.');
 }
 
 function askPipe(): SetupContext['ask'] {

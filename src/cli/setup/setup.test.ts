@@ -154,7 +154,7 @@ function onTerminal(root: string, ...args: string[]) {
   };
 }
 
-const QUESTION = /([a-z][\w-]*): [^:]*?Do it (?:now|again)\?/;
+const QUESTION = /([a-z][\w-]*): [^:]*?(?:Set it up now|Change it)\?/;
 
 test('on a terminal, without a name, it walks through everything and takes a no', async () => {
   await using codebase = temporaryCodebase({ '.env': 'ANTHROPIC_API_KEY=sk-test-key\n' });
@@ -172,11 +172,11 @@ test('where the service is installed, the end names its command and not `npm sta
   const terminal = onTerminal(codebase.root);
   for (const name of ['model', 'whatsapp']) {
     await terminal.sees(`${name}: `);
-    await terminal.sees('Do it');
+    await terminal.sees('?');
     terminal.type('n');
   }
   await terminal.sees('service: ');
-  await terminal.sees('Do it now?');
+  await terminal.sees('Set it up now?');
   terminal.type('y');
   expect(await terminal.code).toBe(0);
   expect(terminal.seen()).toContain('Changed: service. Start it with `systemctl --user restart');
@@ -193,10 +193,10 @@ test('the starter set is offered, and one yes applies it; it is named in the tre
   addSkill(codebase, 'loud', { add: { 'loud.txt': 'LOUD\n' } });
   addSkill(codebase, 'quiet', { add: { 'quiet.txt': 'quiet\n' } });
   const terminal = onTerminal(codebase.root);
-  await terminal.sees('with a key. Do it again?');
+  await terminal.sees('with a key. Change it?');
   terminal.type('n');
   await terminal.sees(
-    'starter: the skills that most people want: loud, quiet. Not set up. Do it now?',
+    'starter: the skills that most people want: loud, quiet. Not set up. Set it up now?',
   );
   terminal.type('y');
   await terminal.sees('In: loud, quiet.');
@@ -219,20 +219,20 @@ test('a refused key is asked for again, and what is typed answers no other quest
   );
   await using codebase = temporaryCodebase({ '.env': `ANTHROPIC_BASE_URL=${server.url}\n` });
   const terminal = onTerminal(codebase.root);
-  await terminal.sees('model: what answers');
+  await terminal.sees('model: the language model');
   terminal.type('y');
-  await terminal.sees('Which model do you want to use?');
+  await terminal.sees('Whose model do you want to use?');
   terminal.type('\r');
-  await terminal.sees('The key, made in');
+  await terminal.sees('API key');
   terminal.type('\r');
   await terminal.sees('Paste the key.');
   terminal.type('sk-bad\r');
-  await terminal.sees('Once more, or Ctrl-C to');
-  await terminal.sees('The key, made in');
+  await terminal.sees('Try again; Esc goes back');
+  await terminal.sees('API key');
   // With a y in it, as keys have: it must not say yes to WhatsApp or to the service.
   terminal.type('sky-bad-yes\r');
-  await terminal.sees('Once more, or Ctrl-C to');
-  await terminal.sees('The key, made in');
+  await terminal.sees('Try again; Esc goes back');
+  await terminal.sees('API key');
   terminal.type('sk-good\r');
   await terminal.sees('The model answers');
   await terminal.refusesTheRest();
@@ -244,11 +244,13 @@ test('a refused key is asked for again, and what is typed answers no other quest
   expect(codebase.read('.env')).toContain('ANTHROPIC_API_KEY=sk-good\n');
 });
 
-test('an address is looked at when it is given, and never assumed', async () => {
+test('an address is checked when it is given; the field is empty, and Esc leads out of it', async () => {
   await using codebase = temporaryCodebase({ '.env': '' });
-  const terminal = onTerminal(codebase.root, 'model', '--provider', 'openai', '--model', 'mine');
-  await terminal.sees('Its address');
-  terminal.type('\u0015\r');
+  const terminal = onTerminal(codebase.root, 'model', '--model', 'mine');
+  await terminal.sees('another server');
+  terminal.type('\u001b[A\r');
+  await terminal.sees('Address of the server');
+  terminal.type('\r');
   await terminal.sees('Type the address of the server');
   terminal.type('localhost:11434/v1\r');
   await terminal.sees('An address begins with http://');
@@ -258,9 +260,11 @@ test('an address is looked at when it is given, and never assumed', async () => 
   await terminal.sees('A port is a number from 1 to 65535');
   terminal.type('\u0015http://127.0.0.1:6000/v1\r');
   await terminal.sees('programs may not call port 6000');
-  await terminal.sees('Its address');
+  await terminal.sees('Address of the server');
+  terminal.type('\u001b');
+  await terminal.sees('Whose model do you want to use?');
   terminal.type('\u0003');
-  await terminal.sees('Set-up left; nothing was written.');
+  await terminal.sees('Set-up cancelled; nothing was written.');
   await terminal.code;
   expect(codebase.read('.env')).toBe('');
   for (const address of ['', 'localhost:11434', 'https://api.example.org/v1not a url']) {
@@ -280,7 +284,7 @@ test('the model is chosen from the list of its server, or typed where it is not 
     await using codebase = temporaryCodebase({ '.env': '' });
     const address = ['--base-url', `${server.url}/v1`];
     const terminal = onTerminal(codebase.root, 'model', '--provider', 'openai', ...address);
-    await terminal.sees('The key, made in');
+    await terminal.sees('API key');
     terminal.type('sk-1\r');
     await terminal.sees('The model (type to search)');
     await terminal.sees('large-2');
@@ -288,7 +292,7 @@ test('the model is chosen from the list of its server, or typed where it is not 
     await terminal.sees(keys);
     terminal.type('\r');
     if (model.startsWith('hidden')) {
-      await terminal.sees('The name of the model');
+      await terminal.sees('Name of the model');
       // A search that finds nothing is taken for the name.
       terminal.type(keys === model ? '\r' : `\u0015${model}\r`);
     }
@@ -309,15 +313,13 @@ test('a key that the list of models is refused with is asked for again, and why 
   await using codebase = temporaryCodebase({ '.env': '' });
   const address = ['--base-url', `${server.url}/v1`];
   const terminal = onTerminal(codebase.root, 'model', '--provider', 'openai', ...address);
-  await terminal.sees('The key, made in');
+  await terminal.sees('API key');
   terminal.type('sk-bad\r');
   await terminal.sees('refused the API key (401)');
-  await terminal.sees('Its address');
-  terminal.type('\r');
-  await terminal.sees('The key, made in');
+  await terminal.sees('API key');
   terminal.type('sk-good\r');
   await terminal.sees('gave no list of models (500).');
-  await terminal.sees('The name of the model');
+  await terminal.sees('Name of the model');
   terminal.type('small-1\r');
   await terminal.sees('The model answers; .env holds the key.');
   expect(await terminal.code).toBe(0);
@@ -329,12 +331,11 @@ test('a server without a key: Enter takes the first model of its list, and no ke
   const server = await startOpenAiServer(() => 'ok', listOf('small-1', 'large-1'));
   await using codebase = temporaryCodebase({ '.env': '' });
   const terminal = onTerminal(codebase.root, 'model', '--provider', 'openai');
-  await terminal.sees('Its address');
-  // Pasted after the proposed one, as happens.
+  await terminal.sees('another server');
+  terminal.type('\u001b[A\r');
+  await terminal.sees('Address of the server');
   terminal.type(`${server.url}/v1\r`);
-  await terminal.sees('Ctrl-U clears the line.');
-  terminal.type(`\u0015${server.url}/v1\r`);
-  await terminal.sees('The key, made in');
+  await terminal.sees('API key');
   terminal.type('\r');
   await terminal.sees('The model (type to search)');
   await terminal.sees('large-1');
@@ -385,4 +386,30 @@ test('the help of setup lists the steps that are in the tree, a skill’s too', 
   for (const name of ['model', 'whatsapp [--phone NUMBER]', 'service']) {
     expect(claw.stdout).toContain(`\n  ${name}`);
   }
+});
+
+test('the first start asks for a model, and an owner who leaves has only put it off', async () => {
+  const server = await startOpenAiServer(() => 'ok', listOf('small-1'));
+  await using codebase = temporaryCodebase({ '.env': '' });
+  const first = onTerminal(codebase.root, '--if-needed');
+  await first.sees('Welcome to Patchclaw.');
+  await first.sees('OpenRouter');
+  first.type('\u0003');
+  await first.sees('`npx claw setup` connects one later.');
+  expect(await first.code).toBe(0);
+  const second = onTerminal(codebase.root, '--if-needed');
+  await second.sees('another server');
+  second.type('\u001b[A\r');
+  await second.sees('Address of the server');
+  second.type(`${server.url}/v1\r`);
+  await second.sees('API key');
+  second.type('\r');
+  await second.sees('The model (type to search)');
+  second.type('\r');
+  await second.sees('The model answers');
+  expect(await second.code).toBe(0);
+  const third = onTerminal(codebase.root, '--if-needed');
+  expect(await third.code).toBe(0);
+  expect(third.seen()).not.toContain('Welcome');
+  await server.close();
 });

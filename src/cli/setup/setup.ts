@@ -67,7 +67,7 @@ export async function setUpModel(
     if (tried.kind === 'works') return tried.model;
     ui.stop(false);
     const { log } = await import('../prompts.ts');
-    const message = `${tried.message} Nothing was written. Once more, or Ctrl-C to leave it.`;
+    const message = `${tried.message} Nothing was written. Try again; Esc goes back, Ctrl-C leaves.`;
     log.error(fittedAtBar(message), { output: process.stderr });
     await dropTyped();
     refused = answers;
@@ -118,7 +118,7 @@ async function tryOut(
   const models = await modelsIn(environment, settingsOf(environment, root));
   const model = models.configured;
   if (model === null) throw new ClawError('USAGE', `${models.problem()} Nothing was written.`);
-  ui.progress({ kind: 'step', text: `Asking ${model.name} for one word` });
+  ui.progress({ kind: 'step', text: `Trying the model ${model.name}` });
   const completion = await completeOnce(model);
   if (!completion.ok) return { kind: 'refused', message: completion.message };
   ui.progress({ kind: 'done', text: 'The model answers' });

@@ -71,7 +71,7 @@ async function walkThrough(
   const { confirm, isCancel, log } = await import('../prompts.ts');
   const output = process.stderr;
   const current = await currentState();
-  const state = current === null ? 'Not set up. Do it now?' : `Set up: ${current}. Do it again?`;
+  const state = current === null ? 'Not set up. Set it up now?' : `Set up: ${current}. Change it?`;
   let message = `${name}: ${help}. ${state}`;
   let initialValue = current === null && name !== 'service';
   let last: StageEnd = { kind: 'passed' };
@@ -90,7 +90,7 @@ async function walkThrough(
       log.error(fittedAtBar(reasonOf(error)), { output });
       if (error instanceof ClawError && error.code === 'INTERRUPTED') return { kind: 'left' };
       last = { kind: 'failed', text: reasonOf(error) };
-      [message, initialValue] = [`${name}: that did not work. Try it again?`, false];
+      [message, initialValue] = [`${name}: that did not work. Try again?`, false];
     }
   }
 }
@@ -134,7 +134,7 @@ function doneIn(ends: ReadonlyMap<string, StageEnd>): readonly string[] {
 function modelStage(invocation: Invocation): Stage {
   return {
     name: 'model',
-    help: 'what answers, by a key of its provider',
+    help: 'the language model that answers you',
     async currentState() {
       const environment = environmentOf(invocation.root);
       const models = await modelsIn(environment, settingsOf(environment, invocation.root));

@@ -15,9 +15,9 @@ export const provider = defineProvider({
     ANTHROPIC_BASE_URL: Address.default('https://api.anthropic.com'),
   }),
   setup: {
-    label: 'Claude, by an Anthropic key',
+    label: 'Claude (Anthropic)',
     keySetting: 'ANTHROPIC_API_KEY',
-    keyMadeIn: 'the Anthropic Console, under API keys',
+    keyMadeIn: 'console.anthropic.com, API keys',
     isKeyNeeded: true,
     addressSetting: 'ANTHROPIC_BASE_URL',
     proposedAddress: null,

@@ -16,12 +16,38 @@ export const provider = defineProvider({
     OPENAI_BASE_URL: Address.default(OWN_ADDRESS),
   }),
   setup: {
-    label: 'any server that speaks the OpenAI protocol',
+    label: 'another server with an OpenAI-compatible API',
     keySetting: 'OPENAI_API_KEY',
-    keyMadeIn: 'the web console of its provider',
+    keyMadeIn: 'its provider',
     isKeyNeeded: false,
     addressSetting: 'OPENAI_BASE_URL',
-    proposedAddress: OWN_ADDRESS,
+    proposedAddress: '',
+    services: [
+      {
+        name: 'openai',
+        label: 'OpenAI',
+        address: OWN_ADDRESS,
+        keyMadeIn: 'platform.openai.com, API keys',
+      },
+      {
+        name: 'openrouter',
+        label: 'OpenRouter',
+        address: 'https://openrouter.ai/api/v1',
+        keyMadeIn: 'openrouter.ai, Keys',
+      },
+      {
+        name: 'ollama',
+        label: 'Ollama on this computer',
+        address: 'http://127.0.0.1:11434/v1',
+        keyMadeIn: null,
+      },
+      {
+        name: 'lm-studio',
+        label: 'LM Studio on this computer',
+        address: 'http://127.0.0.1:1234/v1',
+        keyMadeIn: null,
+      },
+    ],
   },
   prices: priceList(`${import.meta.dirname}/openai-prices.yaml`),
   create({ settings: { OPENAI_BASE_URL: baseUrl }, read }) {

@@ -47,6 +47,7 @@ test('an assistant that hangs is started again and answers', async () => {
     runId: 'run',
     now: Date.now,
     timing: { ...DEFAULT_TIMING, livenessMs: 5_000 },
+    firstChecks: { startLater() {}, stop() {} },
   });
   const ended = supervisor.run();
   await isHealthy(tree);

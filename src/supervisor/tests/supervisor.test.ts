@@ -267,6 +267,7 @@ test('a tree that comes up without ever being ready is taken back when its time 
     runId: 'run',
     now: Date.now,
     timing: { healthyMs: 15_000, stopMs: 10_000, crashPauseMs: 10, livenessMs: 60_000 },
+    firstChecks: { startLater() {}, stop() {} },
   });
   input.end('/add-hanging\nyes\n/groups\n');
   expect(await supervisor.run()).toBe(0);
