@@ -110,10 +110,15 @@ export type ChannelEvents = {
   readonly onMessage: (message: InboundMessage) => Promise<void>;
   readonly onChat: (chat: KnownChat) => Promise<void>;
   /**
-   * Two chats are the same person's: what is known of `from` goes on under `to`. Resolves when that is
-   * on disk; only then may the channel hand over anything more of either. May be told again.
+   * Two chats are the same one: a person under two addresses, or a group that has got another. What is known of `from`
+   * goes on under `to`. Resolves when that is on disk; only then may the channel hand over anything more of either. May
+   * be told again. With `countsAnew`, an id of a message in `to` may be that of another message in `from`.
    */
-  readonly onSameChat?: (from: string, to: string) => Promise<void>;
+  readonly onSameChat?: (
+    from: string,
+    to: string,
+    how?: { readonly countsAnew: boolean },
+  ) => Promise<void>;
   /** A direct sender who is not on the channel's own allow-list was dropped, and is counted. */
   readonly onStranger?: (sender: string) => Promise<void>;
   /** Resolves when the answer is on disk. */

@@ -4,7 +4,7 @@ import { type Budgets, openStoredBudgets } from './budgets.ts';
 import { type Chats, openChats } from './chats/chats.ts';
 import { type Folders, openFolders } from './chats/folders.ts';
 import { type Groups, openGroups } from './chats/groups.ts';
-import { createChatMerger, type MergedChats } from './chats/merge-chats.ts';
+import { createChatMerger, type MergeChats } from './chats/merge-chats.ts';
 import { type ModelChoices, openModelChoices } from './chats/model-choices.ts';
 import { createGroupRemover } from './chats/remove-group.ts';
 import { openSenders, type Senders } from './chats/senders.ts';
@@ -95,8 +95,8 @@ export interface Store {
   readonly usage: UsageTable;
   /** Ends a turn with all it brings about, or returns false when its lease was lost. */
   finishTurn(end: TurnEnd, now: number): boolean;
-  /** Makes two chats of one person one; everything of both goes on under `to`. */
-  mergeChats(from: string, to: string): MergedChats;
+  /** Makes two chats one that are the same; everything of both goes on under `to`. */
+  readonly mergeChats: MergeChats;
   /** Deletes everything of a group, registered or not, but its chat's name. */
   removeGroup(jid: string): void;
   /** Runs `work` in one transaction, which an exception undoes. */
@@ -168,7 +168,7 @@ export function openStore({ path, migrationsDir, now, onDamage }: StoreOptions):
     meta,
     usage: openUsage(database),
     finishTurn: (end, at) => throughIndex(() => finish(end, at)),
-    mergeChats: (from, to) => throughIndex(() => mergeChats(from, to)),
+    mergeChats: (...pair) => throughIndex(() => mergeChats(...pair)),
     removeGroup: (jid) => throughIndex(() => removeGroup(jid)),
     transaction: (work) => throughIndex(() => database.transaction(work)()),
     batch: (works) => throughIndex(() => batch(works)),

@@ -96,6 +96,10 @@ export class BotApi {
   readonly blockedBy = new Set<number>();
   /** Messages of people that they have taken back, of which Telegram tells a bot nothing. */
   readonly takenBack = new Set<number>();
+  /** Topics that were deleted. */
+  readonly goneTopics = new Set<number>();
+  /** Groups that became supergroups, with their new ids. */
+  readonly migrated = new Map<number, number>();
   /** The bytes that answer the next request for updates, and whether the line is cut after them. */
   nextBytes: { readonly bytes: Buffer; readonly isCut: boolean } | null = null;
   #token: string;
@@ -372,6 +376,14 @@ export class BotApi {
     const reply = placeOf(payload).replyTo;
     if (reply !== undefined && this.takenBack.has(reply) && !isTolerant(payload)) {
       return fault(400, 'Bad Request: message to be replied not found');
+    }
+    const movedTo = this.migrated.get(chatId);
+    if (movedTo !== undefined) {
+      const description = 'Bad Request: group chat was upgraded to a supergroup chat';
+      return { ...fault(400, description), parameters: { migrate_to_chat_id: movedTo } };
+    }
+    if (this.goneTopics.has(Number(payload['message_thread_id']))) {
+      return fault(400, 'Bad Request: message thread not found');
     }
     return this.#chats.has(chatId) ? null : fault(400, 'Bad Request: chat not found');
   }

@@ -5,6 +5,7 @@ import { testChannel } from '../../../src/testing/channel/conformance.ts';
 import type { FarEnd, Variation } from '../../../src/testing/channel/far-end.ts';
 import { NOTATIONS } from '../../../src/testing/channel/shown.ts';
 import { type BotApi, startBotApi } from './botApi.ts';
+import { CONTENT, sendContent } from './content.ts';
 import { ADA, ADA_DIRECT, EVE, EVE_DIRECT, FAMILY, TOKEN } from './fixtures.ts';
 
 const WRONG = '4242:AAwrong';
@@ -15,10 +16,10 @@ testChannel({
   notation: NOTATIONS.html,
   tokenSetting: 'TELEGRAM_BOT_TOKEN',
   lacks: {
-    forwarded: 'still to be done',
     'lost draft':
       'Telegram takes no ids of ours and lists nothing that a bot has sent: the draft stays, and ends with …',
   },
+  content: CONTENT,
   start: async () => farEndOf(await startBotApi({ token: TOKEN })),
 });
 
@@ -72,6 +73,11 @@ function farEndOf(api: BotApi): FarEnd {
       const document = { file_id: 'large', file_unique_id: 'u', file_name, file_size };
       api.sendContent(ADA, ADA_DIRECT, { document });
     },
+    forward: (text) =>
+      api.sendText(ADA, ADA_DIRECT, text, {
+        forward_origin: { type: 'user', date: 1, sender_user: { is_bot: false, ...EVE } },
+      }),
+    sendContent: (kind, connected) => sendContent(api, kind, connected),
     edit(text) {
       const edited = { message_id: last, date: 1, edit_date: 2, chat: ADA_DIRECT, from: ADA, text };
       api.push({ edited_message: edited });

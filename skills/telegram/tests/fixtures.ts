@@ -41,6 +41,7 @@ export class Inbox implements ChannelEvents {
   readonly strangers: string[] = [];
   readonly reactions: Reaction[] = [];
   readonly statuses: ChannelStatus[] = [];
+  readonly sameChats: unknown[] = [];
   readonly log: { message: string; data: unknown }[] = [];
 
   onMessage = async (message: InboundMessage): Promise<void> => {
@@ -49,6 +50,10 @@ export class Inbox implements ChannelEvents {
 
   onChat = async (chat: KnownChat): Promise<void> => {
     this.chats.push(chat);
+  };
+
+  onSameChat = async (...chats: unknown[]): Promise<void> => {
+    this.sameChats.push(chats);
   };
 
   onStranger = async (sender: string): Promise<void> => {

@@ -67,17 +67,7 @@ test.concurrent('an answer to a message of the bot and a name without a handle a
   expect(inbox.messages.map(({ mentionsAssistant }) => mentionsAssistant)).toEqual([true, true]);
 });
 
-test.concurrent('what is neither text nor a file is named', async () => {
-  await using api = await startBotApi({ token: TOKEN });
-  await using connected = await connectChannel(api);
-  const { inbox } = connected;
-  api.sendContent(ADA, FAMILY, { sticker: { file_id: 'f', file_unique_id: 'u', emoji: '🐢' } });
-  api.sendContent(ADA, FAMILY, { location: { latitude: 1, longitude: 2 } });
-  await api.until(() => inbox.messages.length === 2);
-  expect(inbox.messages.map(({ text }) => text)).toEqual(['[sticker] 🐢', '[location]']);
-});
-
-test.concurrent('edits, messages of the bot and service messages are not messages', async () => {
+test.concurrent('messages of the bot are none, and edits and what happens in a chat are to be known about', async () => {
   await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectChannel(api);
   const { inbox } = connected;
@@ -92,9 +82,56 @@ test.concurrent('edits, messages of the bot and service messages are not message
     text: 'no',
   };
   api.push({ edited_message });
+  const moving = { latitude: 1, longitude: 2, live_period: 60 };
+  api.push({ edited_message: { ...edited_message, text: undefined, location: moving } });
   api.sendText(ADA, FAMILY, 'last');
-  await api.until(() => inbox.messages.length === 1);
-  expect(inbox.messages[0]?.text).toBe('last');
+  await api.until(() => inbox.messages.length === 3);
+  expect(inbox.messages).toMatchObject([
+    { isContext: true, text: '', notes: ['in this chat: its title is now "Family 2"'] },
+    { isContext: true, text: '', notes: ['corrected: an earlier message now says "no"'] },
+    { text: 'last' },
+  ]);
+});
+
+test.concurrent('an album is one turn, also where its parts come apart and others write meanwhile', async () => {
+  await using api = await startBotApi({ token: TOKEN });
+  await using connected = await connectChannel(api);
+  const { inbox } = connected;
+  const photo = [{ file_id: 'p', file_unique_id: 'u', width: 9, height: 9 }];
+  const part = (more = {}) =>
+    api.sendContent(ADA, FAMILY, { photo, media_group_id: 'album', ...more });
+  part({ caption: '@andy_bot compare these' });
+  await api.until(() => api.calls.filter(({ method }) => method === 'getUpdates').length > 1);
+  part();
+  api.sendText(ADA, ADA_DIRECT, 'meanwhile');
+  part();
+  await api.until(() => inbox.messages.length === 4 && api.pending.length === 0);
+  expect(inbox.messages.map(({ text, isContext = false }) => ({ text, isContext }))).toEqual([
+    { text: '', isContext: true },
+    { text: '', isContext: true },
+    { text: '@andy_bot compare these', isContext: false },
+    { text: 'meanwhile', isContext: false },
+  ]);
+});
+
+test.concurrent('an album that could not be stored as a whole comes again as a whole', async () => {
+  await using api = await startBotApi({ token: TOKEN });
+  await using connected = await connectChannel(api);
+  const { inbox } = connected;
+  const store = inbox.onMessage;
+  let attempts = 0;
+  inbox.onMessage = async (message) => {
+    attempts += 1;
+    if (attempts === 2) throw new Error('disk full');
+    await store(message);
+  };
+  const photo = [{ file_id: 'p', file_unique_id: 'u', width: 9, height: 9 }];
+  for (const caption of ['one', undefined]) {
+    const more = caption === undefined ? {} : { caption };
+    api.sendContent(ADA, ADA_DIRECT, { photo, media_group_id: 'album', ...more });
+  }
+  await api.until(() => api.pending.length === 0);
+  expect(inbox.messages.map(({ text }) => text)).toEqual(['', '', 'one']);
 });
 
 test.concurrent('a chat is reported when it is first seen and when its name changes', async () => {

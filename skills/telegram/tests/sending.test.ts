@@ -330,3 +330,32 @@ test.concurrent('an emoji is put on the message; one that Telegram does not take
   await channel.send({ id: 'r2', jid: JID, text: '🦥', reactsTo });
   expect(api.sent).toMatchObject([{ text: '🦥', replyTo: 1 }]);
 });
+
+test.concurrent('a group that became a supergroup goes on there, by the error as by the update', async () => {
+  await using api = await startBotApi({ token: TOKEN });
+  await using connected = await connectChannel(api);
+  const { channel, inbox } = connected;
+  api.sendText(ADA, { id: -77, type: 'group', title: 'Family' }, 'hello');
+  api.sendText(ADA, { id: -10_077, type: 'supergroup', title: 'Family' }, 'here');
+  await api.until(() => inbox.messages.length === 2);
+  api.migrated.set(-77, -10_077);
+  await channel.send({ id: 'a', jid: 'telegram:-77', text: 'the answer' });
+  expect(api.sent).toMatchObject([{ chatId: -10_077, text: 'the answer' }]);
+  expect(inbox.sameChats).toEqual([['telegram:-77', 'telegram:-10077', { countsAnew: true }]]);
+});
+
+test.concurrent('an answer to a topic that is gone goes to the group at once, with its files', async () => {
+  await using api = await startBotApi({ token: TOKEN });
+  await using connected = await connectChannel(api);
+  const { channel, inbox } = connected;
+  api.sendText(ADA, ADA_DIRECT, 'hello');
+  await api.until(() => inbox.messages.length === 1);
+  api.goneTopics.add(7);
+  const folder = mkdtempSync(join(tmpdir(), 'claw-topic-'));
+  const path = join(folder, 'a.txt');
+  writeFileSync(path, 'a');
+  const attachments = [{ path, name: 'a.txt', sizeBytes: 1 }];
+  await channel.send({ id: 'a', jid: JID, text: 'the answer', thread: '7', attachments });
+  rmSync(folder, { recursive: true });
+  expect(api.sent.map(({ thread }) => thread)).toEqual([undefined, undefined]);
+});

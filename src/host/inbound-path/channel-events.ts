@@ -127,8 +127,8 @@ function eventsOf(
         if (isOwners) store.groups.registerMain({ jid, name: name ?? channel.name }, now());
       });
     },
-    async onSameChat(from, to) {
-      const { group, leftFolder } = store.mergeChats(from, to);
+    async onSameChat(from, to, how) {
+      const { group, leftFolder } = store.mergeChats(from, to, how);
       log.info('two chats were one', { channel: channel.name, group: group?.folder });
       if (group !== null && leftFolder !== null) {
         parts.tellOwner(

@@ -282,3 +282,25 @@ test('a question that an older tree asked, and that went on in the new table, ke
   expect(database.prepare('SELECT jid FROM questions').all()).toEqual([]);
   database.close();
 });
+
+test('where a chat counts its messages anew, no new message passes for one of before', () => {
+  const [small, large] = ['telegram:-5', 'telegram:-1005'];
+  const say = (jid: string, id: string, text: string) =>
+    store.messages.add(
+      { jid, id, sender: 'ada', senderName: 'Ada', isOwner: false, text, sentAt: 1 },
+      1,
+    );
+  store.chats.see({ jid: small, channel: 'telegram', name: 'Family', isDirect: false }, 1);
+  const group = { folder: 'family', name: 'Family', needsTrigger: false, triggerWord: null };
+  store.groups.register({ ...group, jid: small, isMain: false }, 1);
+  say(small, '1', 'before');
+  for (const _ of ['told by the update', 'told by an error']) {
+    store.mergeChats(small, large, { countsAnew: true });
+  }
+  expect(say(large, '1', 'after')).not.toBeNull();
+  expect(store.messages.between({ jid: large, from: 0, upto: 99 }, 9)).toMatchObject([
+    { id: 'telegram:-5/1', text: 'before' },
+    { id: '1', text: 'after' },
+  ]);
+  expect(store.groups.byJid(small)).toMatchObject({ jid: large, folder: 'family' });
+});

@@ -11,6 +11,13 @@ export type MergedChats = {
   readonly leftFolder: string | null;
 };
 
+/** Merges the chat at the first address into that at the second. */
+export type MergeChats = (
+  from: string,
+  to: string,
+  how?: { readonly countsAnew: boolean },
+) => MergedChats;
+
 type Tables = { readonly chats: Chats; readonly groups: Groups };
 
 const Registered = z.object({ at: z.int() });
@@ -22,10 +29,7 @@ const Registered = z.object({ at: z.int() });
  * addresses stays once. Of two registrations the owner's own chat goes on, else the older one, and takes
  * the tasks of the other. What still asks for `from` later finds `to`.
  */
-export function createChatMerger(
-  database: Database,
-  { chats, groups }: Tables,
-): (from: string, to: string) => MergedChats {
+export function createChatMerger(database: Database, { chats, groups }: Tables): MergeChats {
   const run = (sql: string, values: Readonly<Record<string, unknown>>): void =>
     void database.prepare(sql).run(values);
   const registeredAt = database.prepare('SELECT registered_at AS at FROM groups WHERE jid = ?');
@@ -165,11 +169,19 @@ export function createChatMerger(
     }
   }
 
-  return database.transaction((from: string, to: string): MergedChats => {
+  /** Gives the messages of a chat ids that its next address never gives: else a new message would pass for one of them. */
+  function setApart(from: string): void {
+    for (const table of ['messages', 'held_messages']) {
+      run(`UPDATE ${table} SET id = :from || '/' || id WHERE jid = :from`, { from });
+    }
+  }
+
+  return database.transaction<MergeChats>((from, to, how) => {
     if (from === to) return { group: groupAt(to), leftFolder: null };
     // References are checked at the end, when both sides of each have moved.
     database.pragma('defer_foreign_keys = ON');
     mergeSender(from, to);
+    if (how?.countsAnew === true) setApart(from);
     // One that was merged before is known by the other address, too.
     return chats.byJid(from) === null
       ? { group: groupAt(to), leftFolder: null }

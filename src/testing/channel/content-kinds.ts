@@ -60,4 +60,4 @@ export function onlyContent(cells: Partial<ContentCells>, reason: string): Conte
 }
 
 /** The channels whose column is still to be written. The list only gets shorter. */
-export const WITHOUT_CELLS: ReadonlySet<string> = new Set(['telegram', 'whatsapp']);
+export const WITHOUT_CELLS: ReadonlySet<string> = new Set(['whatsapp']);

@@ -30,8 +30,10 @@ type AnyFile = {
   readonly duration?: number;
 };
 
+type WithFile = Pick<Message, 'photo' | (typeof FILES)[number][0]>;
+
 /** Finds the file of a message, of a photo its largest size; null where it came without one. */
-export function fileOf(message: Message): MessageFile | null {
+export function fileOf(message: WithFile): MessageFile | null {
   const photo = message.photo?.toSorted((one, other) => one.width - other.width).at(-1);
   if (photo !== undefined) return described('image', { mime_type: 'image/jpeg', ...photo });
   for (const [field, kind] of FILES) {

@@ -5,14 +5,14 @@ import { backoffMs } from '../kit/backoff.ts';
 import { explainFailure } from './failure.ts';
 import { forGrammy } from './signal.ts';
 
-/** Parts of the polling loop; `take` resolves when the update is stored. */
+/** Parts of the polling loop; `take` resolves when the updates are stored: one, or those of an album. */
 export type Polling = {
   readonly api: Api;
   readonly signal: AbortSignal;
   readonly longPollSeconds: number;
   readonly clock: ChannelClock;
   readonly log: ChannelLog;
-  readonly take: (update: Update, me: UserFromGetMe) => Promise<void>;
+  readonly take: (updates: readonly Update[], me: UserFromGetMe) => Promise<void>;
   readonly report: (status: ChannelStatus) => void;
 };
 
@@ -24,7 +24,18 @@ export type Polling = {
 const QUIET_POLL_MS = 1_000;
 
 /** The kinds of updates that Telegram is asked for. Reactions in a group come only to a bot that is its administrator. */
-const UPDATES = ['message', 'my_chat_member', 'callback_query', 'message_reaction'] as const;
+const UPDATES = [
+  'message',
+  'edited_message',
+  'my_chat_member',
+  'callback_query',
+  'message_reaction',
+] as const;
+
+/** The pictures of an album come one after the other, each a message of its own, within about a second. */
+const ALBUM_PAUSE_MS = 1_000;
+/** An album has at most ten parts. */
+const MOST_ALBUM_LOOKS = 10;
 
 /** A last word to Telegram must not keep a restart waiting. */
 const CONFIRM_MS = 2_000;
@@ -49,7 +60,7 @@ export async function pollUpdates(polling: Polling): Promise<void> {
       const isLongPoll = timeout > 0;
       const { offset } = cursor;
       const askedAt = clock.now();
-      const updates = await fetchUpdates(polling, cursor, timeout);
+      const updates = await fetchWholeAlbums(polling, cursor, timeout);
       report({ state: 'connected', detail: null });
       timeout = polling.longPollSeconds;
       if (await storeInOrder(polling, { updates, me, cursor })) {
@@ -101,22 +112,73 @@ async function fetchUpdates(
   return updates;
 }
 
-/** Stops at the first update that is not stored: an update behind it would confirm it as well. */
+/**
+ * Fetches updates, and where the last one is part of an album, waits until no more of it come. Nothing is confirmed
+ * meanwhile: the same offset is asked for again.
+ */
+async function fetchWholeAlbums(
+  polling: Polling,
+  cursor: Cursor,
+  timeout: number,
+): Promise<readonly Update[]> {
+  let updates = await fetchUpdates(polling, cursor, timeout);
+  for (let looks = 0; looks < MOST_ALBUM_LOOKS; looks += 1) {
+    if (albumOf(updates.at(-1)) === null || polling.signal.aborted) break;
+    await polling.clock.pause(ALBUM_PAUSE_MS, polling.signal);
+    if (polling.signal.aborted) break;
+    const now = await fetchUpdates(polling, cursor, 0);
+    if (now.length <= updates.length) break;
+    updates = now;
+  }
+  return updates;
+}
+
+/** Names the album of an update; null for any other. */
+function albumOf(update: Update | undefined): string | null {
+  const message = update?.message;
+  if (message?.media_group_id === undefined) return null;
+  return `${message.chat.id} ${message.media_group_id}`;
+}
+
+/** Returns updates in their order, the parts of an album together. */
+function together(updates: readonly Update[]): readonly (readonly Update[])[] {
+  const albums = new Map<string, Update[]>();
+  const units: Update[][] = [];
+  for (const update of updates) {
+    const album = albumOf(update);
+    const known = album === null ? undefined : albums.get(album);
+    if (known !== undefined) {
+      known.push(update);
+      continue;
+    }
+    const unit = [update];
+    if (album !== null) albums.set(album, unit);
+    units.push(unit);
+  }
+  return units;
+}
+
+/** Stops at the first update that is not stored: an offset behind it would confirm it as well. */
 async function storeInOrder(
   { take, log }: Polling,
   batch: { updates: readonly Update[]; me: UserFromGetMe; cursor: Cursor },
 ): Promise<boolean> {
-  for (const update of batch.updates) {
+  const { updates, me, cursor } = batch;
+  const waiting = new Set(updates.map(({ update_id: id }) => id));
+  for (const unit of together(updates)) {
     try {
-      await take(update, batch.me);
+      await take(unit, me);
     } catch (error) {
       log.warn('a message from Telegram was not stored and will be fetched again', {
-        updateId: update.update_id,
+        updateId: unit[0]?.update_id,
         cause: error instanceof Error ? error.message : String(error),
       });
       return false;
     }
-    batch.cursor.offset = update.update_id + 1;
+    for (const { update_id: id } of unit) waiting.delete(id);
+    const [first] = waiting;
+    const last = updates.at(-1)?.update_id ?? cursor.offset - 1;
+    cursor.offset = first ?? last + 1;
   }
   return true;
 }
