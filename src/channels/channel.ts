@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { AnswerEnd } from '../lib/answer-end.ts';
 import {
   type Contribution,
   type ContributionDefinition,
@@ -194,8 +195,11 @@ export interface Channel {
   fetchAttachment?(jid: string, messageId: string): Promise<FetchedAttachment>;
   /** The owner deletes all that is known of a chat: references to its files, copies of what was sent. */
   forgetChat?(jid: string): void;
-  /** Told when these messages are answered and that is delivered, whatever else is under way. Must not throw. */
-  answered?(jid: string, ids: readonly string[]): void;
+  /**
+   * Told when work on these messages has ended, and the texts about it are delivered, whatever else is under way.
+   * Must not throw.
+   */
+  answered?(jid: string, ids: readonly string[], end?: AnswerEnd): void;
   /**
    * Told when work on these messages waits for an answer to a question that was delivered in this chat, and when
    * it does not any more. Must not throw.

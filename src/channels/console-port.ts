@@ -1,3 +1,5 @@
+import type { AnswerEnd } from '../lib/answer-end.ts';
+
 /** A line that the owner typed or piped in. `id` stays the same when the line is handed over again. */
 export type ConsoleLine = {
   readonly number: number;
@@ -47,8 +49,8 @@ export interface ConsolePort {
   close(): void;
   /** The line is stored: it will not be lost any more, and must not be handed over again. */
   stored(number: number): void;
-  /** The lines with these ids are answered, and the answers are printed. */
-  answered(ids: readonly string[]): void;
+  /** Work on the lines with these ids has ended like this, and what there is to say is printed. */
+  answered(ids: readonly string[], end: AnswerEnd): void;
   /** Work on the lines with these ids waits for an answer to a question that is printed, or does not any more. */
   asking(ids: readonly string[], isOpen: boolean): void;
   /** Everything up to this line is answered, and the answers are printed. */

@@ -23,7 +23,7 @@ function farEnd(over: Partial<ConsolePort> = {}) {
     },
     close: () => void seen.push('close'),
     stored: (number) => void seen.push(`stored ${number}`),
-    answered: (ids) => void seen.push(`answered ${ids}`),
+    answered: (ids, end) => void seen.push(`${end} ${ids}`),
     asking: (ids, isOpen) => void seen.push(`asking ${ids} ${isOpen}`),
     acknowledged: (number) => void seen.push(`acknowledged ${number}`),
     ...over,
@@ -88,6 +88,7 @@ test('a line that cannot be stored is said to be so, and holds nothing up', asyn
   expect(seen.slice(1)).toEqual([
     'close',
     'print That could not be stored: disk full for run-1',
+    'failed run-1',
     'stored 1',
     'acknowledged 1',
   ]);

@@ -44,6 +44,7 @@ function terminalChannel(
         `That could not be stored: ${error instanceof Error ? error.message : String(error)}`,
         about,
       );
+      port.answered([line.id], 'failed');
       port.stored(line.number);
       port.acknowledged(line.number);
     }
@@ -73,7 +74,7 @@ function terminalChannel(
     async setTyping() {},
     ownsJid: (jid) => jid.startsWith('terminal:'),
     status: () => status,
-    answered: (_jid, ids) => port.answered(ids),
+    answered: (_jid, ids, end = 'answered') => port.answered(ids, end),
     asking: (_jid, ids, isOpen) => port.asking(ids, isOpen),
     chatAcknowledged() {
       if (lastStored !== null) port.acknowledged(lastStored);

@@ -1,11 +1,12 @@
 import type { DataOf, ResultWith, Verb } from '../engine/commands.ts';
+import type { AnswerEnd } from '../lib/answer-end.ts';
 import type { AssistantData } from './assistant/data.ts';
 import type { CommandError } from './cli-error.ts';
 import type { DoctorData } from './render/doctor.ts';
 import type { ServiceData } from './render/service.ts';
 
-/** Answers of the assistant to what was said to it. */
-type Answers = { readonly answers: readonly string[] };
+/** Answers of the assistant to what was said to it; `end` tells why something has none. */
+export type Answers = { readonly answers: readonly string[]; readonly end: AnswerEnd };
 
 /** Data of verbs that are the command line's own, or that it adds the assistant's to. */
 type OwnData = {

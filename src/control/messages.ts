@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ANSWER_ENDS } from '../lib/answer-end.ts';
 
 /** Messages from a shell to the running assistant. */
 const ShellMessageSchema = z.discriminatedUnion('kind', [
@@ -31,8 +32,11 @@ const AssistantMessageSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('activity'), text: z.string().nullable() }),
   /** Work on what this shell said waits for an answer: what it says next is one. */
   z.object({ kind: z.literal('asking') }),
-  /** Everything this shell said is answered. */
-  z.object({ kind: z.literal('acknowledged') }),
+  /** Work on everything this shell said has ended; `end` is that of the last without an answer, if there is one. */
+  z.object({
+    kind: z.literal('acknowledged'),
+    end: z.enum(ANSWER_ENDS).catch('failed').default('answered'),
+  }),
   /** The shell's message is not understood; the connection ends after this. */
   z.object({ kind: z.literal('refused'), message: z.string() }),
 ]);

@@ -181,7 +181,7 @@ export function openHost(options: HostOptions): Host {
     onEnded(turn, result) {
       delivery.wake();
       if (result.kind === 'suspended') options.requestRestart();
-      else acknowledging.ended(turn);
+      else acknowledging.ended(turn, result);
       asking.wake();
       live.sweep();
     },

@@ -1,10 +1,11 @@
+import type { AnswerEnd } from '../lib/answer-end.ts';
 import type { GrowingText } from '../terminal/live-markdown.ts';
 import type { Listener } from '../terminal/owner-console.ts';
 import type { Lines, Speaker } from './lines.ts';
 
 /** A party of the conversation with the assistant: the owner's terminal, or a shell. */
 export type Client = Speaker &
-  Listener & {
+  Omit<Listener, 'acknowledged'> & {
     /** True if it also sees messages that it did not ask for. */
     isWatching: boolean;
     /** Shows how far a command is: no answer. */
@@ -32,6 +33,8 @@ export interface Clients {
   leave(client: Client): void;
   /** Shows a text to those who said the lines that it is about; with none of them, to all who watch. */
   print(printed: Printed): void;
+  /** Says so to those who wait for nothing but these lines, and have seen no text since they said them. */
+  ended(ids: readonly string[], end: AnswerEnd): void;
   /** Tells shells that wait or watch why nothing more will come. */
   tellShells(text: string, owner: Client): void;
   /** Shows an answer that is being written to those who will see it. */
@@ -54,8 +57,12 @@ export function openClients(lines: () => Lines): Clients {
   /** By client, the draft that it sees, and what the assistant does meanwhile. */
   const drafts = new Map<Client, { readonly id: string; readonly activity: string | null }>();
 
+  /** Clients that wait, and have seen a text since they began to. */
+  const hasSeenText = new Set<Speaker>();
+
   function refresh(): void {
     for (const [client, before] of shown) {
+      if (lines().isIdle(client)) hasSeenText.delete(client);
       const doing = drafts.get(client)?.activity ?? 'typing';
       const working = lines().isIdle(client) ? null : `${name} is ${doing}`;
       const activity = phase ?? working;
@@ -85,6 +92,7 @@ export function openClients(lines: () => Lines): Clients {
     leave(client) {
       shown.delete(client);
       drafts.delete(client);
+      hasSeenText.delete(client);
     },
     print({ text, answersTo, isProgress, replaces = null }) {
       for (const client of audienceOf(answersTo)) {
@@ -93,7 +101,17 @@ export function openClients(lines: () => Lines): Clients {
           continue;
         }
         if (drafts.get(client)?.id === replaces) drafts.delete(client);
+        if (!lines().isIdle(client)) hasSeenText.add(client);
         client.print(text, replaces);
+      }
+    },
+    ended(ids, end) {
+      if (end === 'answered') return;
+      const asking = new Set<Speaker>(lines().speakersOf(ids));
+      for (const client of shown.keys()) {
+        // The answer to `/stop` says enough to whoever said that.
+        if (!asking.has(client) || hasSeenText.has(client)) continue;
+        if (lines().waitsOnlyFor(client, ids)) client.print(WORDS[end]);
       }
     },
     tellShells(text, owner) {
@@ -128,3 +146,14 @@ export function openClients(lines: () => Lines): Clients {
     },
   };
 }
+
+/** Said where the assistant itself said nothing, such as after a `/stop` from elsewhere. */
+const WORDS: Readonly<Record<Exclude<AnswerEnd, 'answered'>, string>> = {
+  failed: 'There is no answer: the turn failed. Say `/retry` to try again.',
+  rejected: 'There is no answer: the model’s server refused this message.',
+  'budget-used-up': 'There is no answer: the budget of the day is used up.',
+  stopped: 'There is no answer: the turn was stopped.',
+  'given-up': 'There is no answer: the assistant has given up. Ask in other words.',
+  'no-model': 'There is no answer: no model is set up. Run `npx claw setup model`.',
+  'no-sandbox': 'There is no answer: the sandbox cannot be used. `npx claw doctor` says why.',
+};

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ANSWER_ENDS } from '../lib/answer-end.ts';
 
 /** Messages from the assistant's process to the supervisor. */
 const ChildFrameSchema = z.discriminatedUnion('kind', [
@@ -30,7 +31,11 @@ const ChildFrameSchema = z.discriminatedUnion('kind', [
   /** A notice for the owner, which answers nothing. */
   z.object({ kind: z.literal('notice'), text: z.string() }),
   z.object({ kind: z.literal('stored'), number: z.int() }),
-  z.object({ kind: z.literal('answered'), ids: z.array(z.string()) }),
+  z.object({
+    kind: z.literal('answered'),
+    ids: z.array(z.string()),
+    end: z.enum(ANSWER_ENDS).catch('failed').default('answered'),
+  }),
   z.object({ kind: z.literal('acknowledged'), number: z.int() }),
   /** Work on these lines waits for an answer to a question that was printed, or does not any more. */
   z.object({ kind: z.literal('asking'), ids: z.array(z.string()), isOpen: z.boolean() }),

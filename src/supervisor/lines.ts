@@ -1,4 +1,5 @@
 import type { ConsoleLine } from '../channels/console-port.ts';
+import type { AnswerEnd } from '../lib/answer-end.ts';
 
 /** A source of lines: the terminal, or a connected shell. */
 export type Speaker = {
@@ -7,8 +8,8 @@ export type Speaker = {
    * which it may answer.
    */
   readonly isOneByOne: boolean;
-  /** Called when one of its lines is answered; its next line follows after this. */
-  acknowledged(): void;
+  /** Called when work on one of its lines has ended; its next line follows after this. */
+  acknowledged(end: AnswerEnd): void;
   /** Called when its next line would answer a question: work on all that it has said asks one. */
   asked(): void;
 };
@@ -26,12 +27,14 @@ export interface Lines {
   stored(number: number): void;
   /** Marks everything up to this line as answered. */
   acknowledged(number: number): void;
-  /** Marks these lines as answered, whatever else waits. */
-  answered(ids: readonly string[]): void;
+  /** Work on these lines has ended like this, whatever else waits. */
+  answered(ids: readonly string[], end: AnswerEnd): void;
   /** Work on these lines waits for an answer to a question, or does not any more. */
   asking(ids: readonly string[], isOpen: boolean): void;
   /** Returns those who said these lines and wait for the answer. */
   speakersOf(ids: readonly string[]): readonly Speaker[];
+  /** Tells whether a speaker waits for work on these lines, and for nothing else. */
+  waitsOnlyFor(speaker: Speaker, ids: readonly string[]): boolean;
   /** Returns the last line that was stored and not acknowledged; null when there is none. */
   awaiting(): number | null;
   /** Tells whether nothing is waiting for its answer, and nothing for being said; of one speaker or of all. */
@@ -94,12 +97,12 @@ export function openLines({ runId, now, onChange }: LinesOptions): Lines {
     waiting = held;
   }
 
-  function acknowledge(isAnswered: (one: Open) => boolean): void {
+  function acknowledge(isAnswered: (one: Open) => boolean, end: AnswerEnd): void {
     const answered = open.filter(isAnswered);
     if (answered.length === 0) return;
     open = open.filter((one) => !isAnswered(one));
     const speakers = new Set(answered.map(({ speaker }) => speaker));
-    for (const speaker of speakers) speaker.acknowledged();
+    for (const speaker of speakers) speaker.acknowledged(end);
     tellAsked(speakers);
     pump();
     onChange();
@@ -125,8 +128,8 @@ export function openLines({ runId, now, onChange }: LinesOptions): Lines {
     stored(number) {
       for (const one of open) if (one.line.number <= number) one.isStored = true;
     },
-    acknowledged: (number) => acknowledge(({ line }) => line.number <= number),
-    answered: (ids) => acknowledge(({ line }) => ids.includes(line.id)),
+    acknowledged: (number) => acknowledge(({ line }) => line.number <= number, 'answered'),
+    answered: (ids, end) => acknowledge(({ line }) => ids.includes(line.id), end),
     asking(ids, isOpen) {
       const meant = open.filter(({ line }) => ids.includes(line.id));
       for (const one of meant) one.isAsking = isOpen;
@@ -136,6 +139,9 @@ export function openLines({ runId, now, onChange }: LinesOptions): Lines {
     speakersOf: (ids) => [
       ...new Set(open.filter(({ line }) => ids.includes(line.id)).map(({ speaker }) => speaker)),
     ],
+    waitsOnlyFor: (speaker, ids) =>
+      openOf(speaker).every(({ line }) => ids.includes(line.id)) &&
+      waiting.every((one) => one.speaker !== speaker),
     awaiting: () => open.findLast(({ isStored }) => isStored)?.line.number ?? null,
     isIdle: (speaker) =>
       [...waiting, ...open].every((one) => speaker !== undefined && one.speaker !== speaker),

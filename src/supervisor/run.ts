@@ -77,7 +77,8 @@ export function runAssistant(options: RunOptions): Run {
         lines.stored(frame.number);
         return;
       case 'answered':
-        lines.answered(frame.ids);
+        clients.ended(frame.ids, frame.end);
+        lines.answered(frame.ids, frame.end);
         return;
       case 'asking':
         lines.asking(frame.ids, frame.isOpen);

@@ -1,4 +1,5 @@
 import type { Shell, ShellEvents } from '../control/server.ts';
+import type { AnswerEnd } from '../lib/answer-end.ts';
 import type { Client, Clients } from './clients.ts';
 import type { Lines } from './lines.ts';
 
@@ -9,6 +10,8 @@ export type ShellParts = {
 
 /** Lets a connected shell take part: what it says is said in the owner's chat, and answered there. */
 export function admitShell(shell: Shell, { lines, clients }: ShellParts): ShellEvents {
+  /** Of all that it waits for; one without an answer is not hidden by later ones. */
+  let end: AnswerEnd = 'answered';
   const client: Client = {
     isOneByOne: false,
     isWatching: false,
@@ -19,8 +22,11 @@ export function admitShell(shell: Shell, { lines, clients }: ShellParts): ShellE
     notice: (text) => shell.send({ kind: 'notice', text }),
     setActivity: (text) => shell.send({ kind: 'activity', text }),
     asked: () => shell.send({ kind: 'asking' }),
-    acknowledged() {
-      if (lines.isIdle(client)) shell.send({ kind: 'acknowledged' });
+    acknowledged(last) {
+      if (last !== 'answered') end = last;
+      if (!lines.isIdle(client)) return;
+      shell.send({ kind: 'acknowledged', end });
+      end = 'answered';
     },
   };
   shell.send({ kind: 'welcome', name: clients.name() });

@@ -75,7 +75,7 @@ export function connectSupervisor(process: ProcessWithChannel): SupervisorLink {
         onLine = null;
       },
       stored: (number) => tell({ kind: 'stored', number }),
-      answered: (ids) => tell({ kind: 'answered', ids: [...ids] }),
+      answered: (ids, end) => tell({ kind: 'answered', ids: [...ids], end }),
       asking: (ids, isOpen) => tell({ kind: 'asking', ids: [...ids], isOpen }),
       acknowledged: (number) => tell({ kind: 'acknowledged', number }),
     },

@@ -17,7 +17,7 @@ import {
   TestConversation,
   TestTree,
 } from '../../testing/claw/supervised-project.ts';
-import { startAnthropicServer } from '../../testing/model/anthropic.ts';
+import { type AnthropicReply, startAnthropicServer } from '../../testing/model/anthropic.ts';
 
 let tree: TestTree;
 let running: TestConversation;
@@ -35,10 +35,11 @@ async function claw(
   args: readonly string[],
   input = '',
   over: Readonly<Record<string, string | undefined>> = {},
+  at: TestTree = tree,
 ) {
-  const child = spawn(process.execPath, [join(tree.dir, 'bin/claw.js'), ...args], {
-    cwd: tree.dir,
-    env: { ...environmentOf(tree), ...over },
+  const child = spawn(process.execPath, [join(at.dir, 'bin/claw.js'), ...args], {
+    cwd: at.dir,
+    env: { ...environmentOf(at), ...over },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   let [stdout, stderr] = ['', ''];
@@ -69,6 +70,50 @@ test('lines that are piped in are said one by one, until /exit', async () => {
   const { code, stdout, stderr } = await claw(['chat'], '/groups\n\n/bogus\n/exit\n/help\n');
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toMatch(/^Registered:\n\n1\. [^\n]*\nThere is no command `\/bogus`[^\n]*\n$/);
+});
+
+test('a question that cannot be answered is told in words, and the exit code is 1', async () => {
+  const words = expect.stringContaining('There is no key for the model yet.');
+  expect(await claw(['chat', 'ping'])).toMatchObject({ code: 1, stdout: words });
+  // A later line that is answered does not hide it.
+  expect(await claw(['chat'], 'ping\n/groups\n')).toMatchObject({ code: 1, stdout: words });
+  const { code, stdout } = await claw(['chat', 'ping', '--json']);
+  expect(code).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({
+    ok: false,
+    data: { answers: [words], end: 'no-model' },
+  });
+  using own = new TestTree();
+  await using piped = TestConversation.start(own);
+  expect(await piped.end('ping\n')).toBe(0);
+  expect(piped.stdout).toEqual(words);
+});
+
+test('claw chat ends with 1 where the model gives no answer, and says why', async () => {
+  const replies = {
+    pong: [{ type: 'text', text: 'pong' }],
+    nothing: [],
+    'status 400': { kind: 'error', status: 400 },
+    'status 401': { kind: 'error', status: 401 },
+  } as const;
+  const ends = {
+    pong: { code: 0, end: 'answered', words: 'pong' },
+    nothing: { code: 0, end: 'answered', words: 'ended without an answer' },
+    'status 400': { code: 1, end: 'rejected', words: 'left out' },
+    'status 401': { code: 1, end: 'failed', words: 'key' },
+  } as const;
+  let reply: AnthropicReply = [];
+  const server = await startAnthropicServer(() => reply);
+  using own = new TestTree();
+  const over = { ANTHROPIC_API_KEY: 'sk-test', ANTHROPIC_BASE_URL: server.url };
+  for (const name of ['pong', 'nothing', 'status 400', 'status 401'] as const) {
+    reply = replies[name];
+    const { code, stdout } = await claw(['chat', name, '--json'], '', over, own);
+    const { end, words, ...rest } = ends[name];
+    expect(JSON.parse(stdout).data).toEqual({ answers: [expect.stringContaining(words)], end });
+    expect(code).toBe(rest.code);
+  }
+  await server.close();
 });
 
 test('a dash adds all that is piped in to one message', async () => {
@@ -179,27 +224,28 @@ test('a step that only shows something, or sets what counts at once, leaves the 
 });
 
 test('without a running assistant one is started for the chat, also below a long path', async () => {
-  const data = join(tree.dir, 'x'.repeat(90), 'data');
+  using own = new TestTree();
+  const data = join(own.dir, 'x'.repeat(90), 'data');
   mkdirSync(data, { recursive: true });
-  const temporary = join(tree.dir, 't');
+  const temporary = join(own.dir, 't');
   mkdirSync(temporary);
   const environment = { CLAW_DATA: data, TMPDIR: temporary };
-  expect(await claw(['groups'], '', environment)).toMatchObject({
+  expect(await claw(['groups'], '', environment, own)).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('The assistant does not run'),
   });
-  expect(await claw(['tasks', 'pause', '3'], '', environment)).toMatchObject({
+  expect(await claw(['tasks', 'pause', '3'], '', environment, own)).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('ASSISTANT_STOPPED: Only the assistant does that'),
   });
-  expect(await claw(['chat', '/groups'], '', environment)).toEqual({
+  expect(await claw(['chat', '/groups'], '', environment, own)).toEqual({
     code: 0,
     stdout: GROUPS,
     stderr: 'The assistant does not run: starting it for this.\n',
   });
   expect(existsSync(join(data, 'control.sock'))).toBe(false);
   expect(readdirSync(temporary)).toEqual([]);
-  expect((await claw(['groups'], '', environment)).stdout).toBe(
+  expect((await claw(['groups'], '', environment, own)).stdout).toBe(
     'Registered:\n  Terminal (groups/main, your own chat)\nThe assistant does not run; this is what it knew last.\n',
   );
 });
@@ -207,10 +253,11 @@ test('without a running assistant one is started for the chat, also below a long
 test('claw start and claw chat start the assistant as npm start and the service do', async () => {
   const ways = { chat: ['chat', '/groups'], start: ['start'] };
   for (const [name, args] of Object.entries(ways)) {
-    const over = { CLAW_DATA: join(tree.dir, name), NODE_COMPILE_CACHE: undefined };
-    expect(await claw(args, '', over)).toMatchObject({ code: 0 });
+    using own = new TestTree();
+    const over = { CLAW_DATA: join(own.dir, name), NODE_COMPILE_CACHE: undefined };
+    expect(await claw(args, '', over, own)).toMatchObject({ code: 0 });
     // Only the entry file keeps compiled code there.
-    expect(readdirSync(join(tree.dir, name, 'cache/code'))).not.toEqual([]);
+    expect(readdirSync(join(own.dir, name, 'cache/code'))).not.toEqual([]);
   }
 });
 
@@ -222,7 +269,7 @@ test('an assistant that cannot start says why', async () => {
   const run = await claw(['chat', '/groups'], '', environment);
   expect(run).toMatchObject({ code: 1, stdout: '' });
   expect(run.stderr).toContain('ASSISTANT_STOPPED: The assistant did not start.');
-  expect(run.stderr).toContain('cannot be used');
+  expect(run.stderr).toContain('is damaged: file is not a database');
 });
 
 test('a file that keeps the assistant from starting is one line and what to do; the log has the stack', async () => {

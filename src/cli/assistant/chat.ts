@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { ClawError, type ResultWith } from '../../engine/commands.ts';
 import { isLeaving } from '../../terminal/owner-console.ts';
-import { type CliResult, ended } from '../result.ts';
+import { type Answers, type CliResult, ended } from '../result.ts';
 import type { Invocation } from '../verb.ts';
 import { chatOnTerminal } from './chat-session.ts';
 import { withAssistant } from './talk.ts';
@@ -26,21 +26,25 @@ export async function chat(
   throw new ClawError('USAGE', 'With --json, give the words: npx claw chat --json "/status"');
 }
 
-/** Says one text after the other, each when the one before is answered, or asks for it. */
+/**
+ * Says one text after the other, each when the one before is answered, or asks for it. The result is `failed` if one
+ * of them has no answer.
+ */
 export async function sayAll(
   invocation: Invocation,
   texts: readonly string[] | AsyncIterable<string>,
-): Promise<ResultWith<'chat', { readonly answers: readonly string[] }>> {
+): Promise<ResultWith<'chat', Answers>> {
   const view = collectingView({ isQuiet: invocation.options.json === true });
   try {
-    await withAssistant(invocation, view, async (conversation) => {
+    const end = await withAssistant(invocation, view, async (conversation) => {
       for await (const text of texts) if (text.trim() !== '') await conversation.tell(text);
-      await conversation.answered();
+      return await conversation.answered();
     });
+    const data = { answers: view.answers, end };
+    return ended('chat', data, end === 'answered' ? 'done' : 'failed');
   } finally {
     view.end();
   }
-  return ended('chat', { answers: view.answers });
 }
 
 async function* pipedLines(): AsyncIterable<string> {

@@ -14,7 +14,7 @@ test('an answer is told from progress by its kind, whatever its lines begin with
     { kind: 'progress', text: 'no dots' },
     { kind: 'answer', text: answer },
     { kind: 'answer', text: dots },
-    { kind: 'acknowledged' },
+    { kind: 'acknowledged', end: 'answered' },
   ]);
   expect(seen).toEqual({ answers: [answer, dots], progress: ['… checking the tree', 'no dots'] });
 });

@@ -1,6 +1,7 @@
 import { connectControl } from '../../control/client.ts';
 import type { AssistantMessage } from '../../control/messages.ts';
 import { ClawError } from '../../engine/commands.ts';
+import type { AnswerEnd } from '../../lib/answer-end.ts';
 import type { GrowingText } from '../../terminal/live-markdown.ts';
 import { CliError, type CommandError } from '../cli-error.ts';
 
@@ -33,8 +34,11 @@ export interface Conversation {
    * @throws as `say`
    */
   tell(text: string): Promise<void>;
-  /** Resolves when all that was said is answered; throws as `say`. */
-  answered(): Promise<void>;
+  /**
+   * Resolves when work on all that was said has ended, with the end of the last that has no answer, or `answered`;
+   * throws as `say`.
+   */
+  answered(): Promise<AnswerEnd>;
   /** Shows from now on also messages that answer nothing said here. */
   watch(): void;
   /** Resolves when the assistant has ended, or the conversation was left. */
@@ -50,6 +54,7 @@ export async function openConversation(
 ): Promise<Conversation | null> {
   const { promise: ended, resolve: onEnd } = Promise.withResolvers<void>();
   let state: 'waiting' | 'asked' | 'answered' = 'answered';
+  let end: AnswerEnd = 'answered';
   let wake: (() => void) | null = null;
   let refusal: string | null = null;
 
@@ -80,6 +85,7 @@ export async function openConversation(
         return;
       case 'acknowledged':
         state = 'answered';
+        if (message.end !== 'answered') end = message.end;
         wake?.();
         return;
       case 'welcome':
@@ -105,7 +111,10 @@ export async function openConversation(
     control?.send({ kind: 'say', text });
   }
 
-  const answered = () => until(() => state === 'answered');
+  async function answered(): Promise<AnswerEnd> {
+    await until(() => state === 'answered');
+    return end;
+  }
   return {
     async say(text) {
       send(text);

@@ -1,10 +1,14 @@
 import type { Channel } from '../../channels/channel.ts';
+import type { AnswerEnd } from '../../lib/answer-end.ts';
 import type { Store, Turn } from '../../store/store.ts';
+import type { TurnEnd } from '../turns/turn-result.ts';
+
+type EndOfTurn = Pick<Extract<TurnEnd, { kind: 'ended' }>, 'state' | 'error'>;
 
 /** Tells a chat's channel what of it is answered, once the answers are delivered. */
 export interface Acknowledging {
   /** A turn's end is stored. */
-  ended(turn: Turn): void;
+  ended(turn: Turn, result: EndOfTurn): void;
   /** Something of the chat was delivered, or has changed otherwise. */
   check(jid: string): void;
   /** The store is closed after a stop, and no caller waits any more. */
@@ -21,16 +25,16 @@ export type AcknowledgingParts = {
  * as a whole.
  */
 export function openAcknowledging({ store, channelOf }: AcknowledgingParts): Acknowledging {
-  const undelivered = new Map<string, Turn>();
+  const undelivered = new Map<string, { readonly turn: Turn; readonly end: AnswerEnd }>();
   let isStopped = false;
 
   function check(jid: string): void {
     const channel = channelOf(jid);
     if (isStopped || channel === undefined) return;
-    for (const turn of undelivered.values()) {
+    for (const { turn, end } of undelivered.values()) {
       if (turn.jid !== jid || store.outbox.hasUnsentOf(turn.id)) continue;
       undelivered.delete(turn.id);
-      channel.answered?.(jid, store.turns.asked(turn.id));
+      channel.answered?.(jid, store.turns.asked(turn.id), end);
     }
     if (store.turns.isOpen(jid) || store.outbox.hasUnsent(jid)) return;
     if (store.heldMessages.next(jid) !== null) return;
@@ -39,12 +43,28 @@ export function openAcknowledging({ store, channelOf }: AcknowledgingParts): Ack
 
   return {
     check,
-    ended(turn) {
-      if (channelOf(turn.jid)?.answered !== undefined) undelivered.set(turn.id, turn);
+    ended(turn, result) {
+      if (channelOf(turn.jid)?.answered !== undefined) {
+        undelivered.set(turn.id, { turn, end: answerEnd(result) });
+      }
       check(turn.jid);
     },
     stop() {
       isStopped = true;
     },
   };
+}
+
+/** By the code of a turn that did not end with an answer. */
+const END_BY_CODE: Readonly<Record<string, AnswerEnd>> = {
+  REJECTED: 'rejected',
+  BUDGET: 'budget-used-up',
+  CANCELLED: 'stopped',
+  CRASHED: 'given-up',
+  NO_MODEL: 'no-model',
+  NO_ENGINE: 'no-sandbox',
+};
+
+function answerEnd({ state, error }: EndOfTurn): AnswerEnd {
+  return state === 'answered' ? 'answered' : (END_BY_CODE[error ?? ''] ?? 'failed');
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { ANSWER_ENDS } from '../../lib/answer-end.ts';
 import { type Client, openClients } from '../clients.ts';
 import { type Lines, openLines } from '../lines.ts';
 
@@ -37,7 +38,7 @@ test('the mark of typing stays until the last thing said is answered, whatever i
   lines.add(owner, '/groups');
   lines.stored(2);
   clients.print({ text: 'groups', answersTo: ['run-2'], isProgress: false });
-  lines.answered(['run-2']);
+  lines.answered(['run-2'], 'answered');
   expect(seen).toEqual(['owner sees Andy is typing', 'owner: groups']);
   clients.setPhase('Restarting');
   clients.setPhase(null);
@@ -70,4 +71,49 @@ test('an answer goes to whoever asked, and what nobody asked for to those who wa
   seen.length = 0;
   clients.print({ text: 'late answer', answersTo: ['run-1'], isProgress: false });
   expect(seen).toEqual(['owner: late answer', 'session: late answer']);
+});
+
+test.each(ANSWER_ENDS)(
+  'a turn that ends as %s without a text is told in words to whoever asked',
+  (end) => {
+    for (const isWatching of [true, false]) {
+      const { seen, clients, lines, join } = conversation();
+      const asker = join('asker', isWatching);
+      join('other', true);
+      lines.attach(() => {});
+      lines.add(asker, 'think');
+      clients.ended(['run-1'], end);
+      lines.answered(['run-1'], end);
+      const words = seen.filter((text) => text.startsWith('asker: '));
+      expect(words).toEqual(
+        end === 'answered' ? [] : [expect.stringMatching(/^asker: There is no answer: /)],
+      );
+      expect(seen.filter((text) => text.startsWith('other: '))).toEqual([]);
+    }
+  },
+);
+
+test('the end of a turn is not told twice: after its text, or to whoever has said /stop', () => {
+  const { seen, clients, lines, join } = conversation();
+  const asker = join('asker', false);
+  lines.attach(() => {});
+  lines.add(asker, 'think');
+  clients.print({ text: 'It broke.', answersTo: ['run-1'], isProgress: false });
+  clients.ended(['run-1'], 'failed');
+  lines.answered(['run-1'], 'failed');
+  lines.add(asker, 'think');
+  lines.add(asker, '/stop');
+  clients.ended(['run-2'], 'stopped');
+  lines.answered(['run-2'], 'stopped');
+  clients.print({ text: 'Stopped.', answersTo: ['run-3'], isProgress: false });
+  lines.answered(['run-3'], 'answered');
+  // What was seen before counts no more.
+  lines.add(asker, 'think');
+  clients.ended(['run-4'], 'stopped');
+  lines.answered(['run-4'], 'stopped');
+  expect(seen.filter((text) => text.startsWith('asker: '))).toEqual([
+    'asker: It broke.',
+    'asker: Stopped.',
+    'asker: There is no answer: the turn was stopped.',
+  ]);
 });

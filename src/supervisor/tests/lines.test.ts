@@ -67,12 +67,12 @@ test('a piped line answers a question about the one before, which is not answere
   queue.asking(['run-3', 'run-99'], true);
   expect(said).toEqual(['first: a', 'owner asked', 'first: yes', 'first: x', 'shell asked']);
   // An answer that was none leaves the question open, and the next line may be one.
-  queue.answered(['run-2']);
+  queue.answered(['run-2'], 'answered');
   expect(said.slice(5)).toEqual(['owner acknowledged', 'owner asked', 'first: b']);
   queue.asking(['run-1'], false);
-  queue.answered(['run-4']);
+  queue.answered(['run-4'], 'answered');
   expect(said.slice(8)).toEqual(['owner acknowledged']);
-  queue.answered(['run-1']);
+  queue.answered(['run-1'], 'answered');
   expect(said.slice(9)).toEqual(['owner acknowledged', 'first: c']);
 });
 
@@ -98,7 +98,7 @@ test('a shell does not wait for what is piped in, and is acknowledged by itself'
   queue.add(shell, 'c');
   expect(said).toEqual(['first: a', 'first: c']);
   queue.stored(2);
-  queue.answered(['run-2', 'run-99']);
+  queue.answered(['run-2', 'run-99'], 'answered');
   expect(said.slice(2)).toEqual(['shell acknowledged']);
   expect([queue.isIdle(shell), queue.isIdle(owner), queue.awaiting()]).toEqual([true, false, 1]);
   queue.acknowledged(2);
@@ -112,6 +112,6 @@ test('those who wait for an answer are known by what they said', () => {
   queue.add(shell, 'b');
   expect(queue.speakersOf(['run-2'])).toEqual([shell]);
   expect(queue.speakersOf(['run-1', 'run-2'])).toEqual([owner, shell]);
-  queue.answered(['run-1']);
+  queue.answered(['run-1'], 'answered');
   expect(queue.speakersOf(['run-1', 'another-run-2'])).toEqual([]);
 });
