@@ -174,3 +174,81 @@ test.for(INTERRUPTIONS)(
     await assistant.stop();
   },
 );
+
+const TOLD = [
+  '(A turn before this was ended without an answer. It had made these calls:',
+  '- send_message {"text":"SIDE EFFECT"}: done',
+  '- schedule_task {"prompt":"Say bins","kind":"cron","schedule":"0 20 * * 0"}: done',
+  '- remember {"text":"tea"}: done',
+  '- shell {"command":"pay"}: may have been done)',
+  'and now?',
+].join('\n');
+
+test('the turn after one that was stopped is told what that one did, once, and may do it again', async () => {
+  using project = new TestProject();
+  const prompts: string[] = [];
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
+  const { promise: working, resolve: works } = Promise.withResolvers<void>();
+  const assistant = await project.start({
+    agent: async (request, events) => {
+      prompts.push(request.prompt);
+      if (prompts.length === 1) {
+        await makesAll(request, events);
+        works();
+        await stopped;
+        return { kind: 'failed', code: 'AGENT_DIED', message: 'It died.' };
+      }
+      if (prompts.length > 2) return answers('once more');
+      return answers(JSON.stringify(await events.onTool({ folder: 'main', ...ACTIONS[0] })));
+    },
+  });
+  await assistant.terminal.say('go');
+  await working;
+  await assistant.terminal.say('/stop');
+  stop();
+  await vi.waitFor(() => expect(assistant.store.turns.counts().running).toBe(0));
+  await assistant.terminal.say('and now?');
+  // The owner asks anew, so the same call is made and not answered with the old result.
+  await vi.waitFor(() =>
+    expect(textsOf(assistant.terminal)).toContain('{"ok":true,"value":"Queued for Terminal."}'),
+  );
+  expect(timesDone(project)).toMatchObject({ send_message: 2 });
+  await assistant.terminal.say('thanks');
+  await vi.waitFor(() => expect(textsOf(assistant.terminal)).toContain('once more'));
+  expect(prompts).toEqual(['go', TOLD, 'thanks']);
+  await assistant.stop();
+});
+
+test('the turn after one that was given up is told what that one did, unless /reset comes between', async () => {
+  using project = new TestProject();
+  for (let time = 0; time < 3; time++) {
+    await killAt(
+      project,
+      `const agent = async (_request, events) => {
+         ${time === 0 ? MAKES_ALL : ''}
+         now();
+         return await never();
+       };
+       const assistant = await startAssistant(dir, { agent });
+       await assistant.terminal.say('go', { id: 'go' });`,
+    );
+  }
+  const prompts: string[] = [];
+  const assistant = await project.start({
+    agent: async ({ prompt }) => {
+      prompts.push(prompt);
+      return prompts.length === 1
+        ? { kind: 'failed', code: 'MODEL_FAILED', message: 'It is down.', reason: 'down' }
+        : answers('done');
+    },
+  });
+  await vi.waitFor(() => expect(textsOf(assistant.terminal).join()).toContain('given up'));
+  await assistant.terminal.say('and now?');
+  await vi.waitFor(() => expect(textsOf(assistant.terminal).join()).toContain('It is down.'));
+  await assistant.terminal.say('/reset');
+  await vi.waitFor(() => expect(textsOf(assistant.terminal).join()).toContain('dropped'));
+  await assistant.terminal.say('hello');
+  await vi.waitFor(() => expect(textsOf(assistant.terminal).at(-1)).toBe('done'));
+  expect(prompts).toEqual([TOLD, 'hello']);
+  await assistant.stop();
+});

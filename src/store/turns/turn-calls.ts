@@ -28,6 +28,11 @@ export interface TurnCalls {
    * messages those of failed turns whose messages it answers, too.
    */
   before(turnId: string): readonly TurnCall[];
+  /**
+   * Returns what the turns of the chat that were stopped or given up since its last answer have changed, or may have:
+   * the next turn is told of these calls.
+   */
+  ofEndedTurns(turnId: string): readonly TurnCall[];
 }
 
 const Row = z
@@ -73,6 +78,14 @@ export function openTurnCalls(database: Database): TurnCalls {
       mine.payload IS NULL AND turns.payload IS NULL AND turns.jid = mine.jid
       AND turns.state = 'failed' AND turns.upto_seq BETWEEN mine.from_seq AND mine.upto_seq)
     ORDER BY turns.seq, turn_calls.number`);
+  const ofEndedTurns = database.prepare(`
+    SELECT turn_calls.* FROM turn_calls JOIN turns ON turns.id = turn_calls.turn_id
+    JOIN turns AS mine ON mine.id = ? JOIN groups ON groups.jid = mine.jid
+    WHERE turns.jid = mine.jid AND turns.id <> mine.id AND turns.payload IS NULL AND mine.payload IS NULL
+      AND turns.state = 'gave_up' AND turns.error IN ('CANCELLED', 'CRASHED')
+      AND turns.upto_seq > groups.since_seq AND turns.upto_seq <= mine.upto_seq
+      AND turn_calls.is_repeatable = 0
+    ORDER BY turns.seq, turn_calls.number`);
   return {
     note({ isRepeatable, ...call }) {
       const write = () => void upsert.run({ ...call, isRepeatable: Number(isRepeatable) });
@@ -82,5 +95,6 @@ export function openTurnCalls(database: Database): TurnCalls {
       else write();
     },
     before: (turnId) => before.all(turnId).map((row) => Row.parse(row)),
+    ofEndedTurns: (turnId) => ofEndedTurns.all(turnId).map((row) => Row.parse(row)),
   };
 }

@@ -1,6 +1,13 @@
+import { cutText } from '../../../lib/cut-text.ts';
 import type { ChooseModels } from '../../../model/routing.ts';
 import type { OwnToolRun, TurnEvents, TurnOutcome, TurnRequest } from '../../../sandbox/sandbox.ts';
-import { type Group, REJECTED, runsBeside, type Turn } from '../../../store/store.ts';
+import {
+  type Group,
+  REJECTED,
+  runsBeside,
+  type Turn,
+  type TurnCall,
+} from '../../../store/store.ts';
 import type { Budgets } from '../../budget/budgets.ts';
 import { overBudget } from '../../budget/over-budget.ts';
 import type { ToolTurn } from '../../contracts/guard.ts';
@@ -86,7 +93,11 @@ export async function runAgentTurn(
   const queuedBy = queuedByOf(turn);
   const { system, pool } = queuedBy ?? {};
   const asked = promptFor(task, messages, system);
-  const prompt = isTask ? asked : `${leftOutNote(store.turns.rejectedBefore(turn.id))}${asked}`;
+  const notes = [
+    leftOutNote(store.turns.rejectedBefore(turn.id)),
+    endedTurnsNote(store.turnCalls.ofEndedTurns(turn.id)),
+  ];
+  const prompt = isTask ? asked : [...notes, asked].join('');
   const isAlone = isTask || system !== undefined;
   const wanted = isAlone ? [] : messagesWithPictures(options, turn.jid, messages.messages);
   const chosen = await chooseTurnModels(options, {
@@ -250,6 +261,21 @@ function leftOutNote(count: number): string {
   if (count === 0) return '';
   const what = count === 1 ? 'A question before this was' : `${count} questions before this were`;
   return `(${what} left out, because the model's server refused it.)\n`;
+}
+
+const MAX_TOLD_CALLS = 20;
+const MAX_TOLD_INPUT_BYTES = 300;
+const OUTCOMES = { done: 'done', failed: 'failed', running: 'may have been done' } as const;
+
+/** Tells what a turn that the owner stopped, or that was given up, has changed already. */
+function endedTurnsNote(calls: readonly TurnCall[]): string {
+  if (calls.length === 0) return '';
+  const lines = calls.slice(-MAX_TOLD_CALLS).map(({ name, input, outcome }) => {
+    const { text, isTruncated } = cutText(input, MAX_TOLD_INPUT_BYTES);
+    return `- ${name} ${text}${isTruncated ? '…' : ''}: ${OUTCOMES[outcome]}`;
+  });
+  const head = 'A turn before this was ended without an answer. It had made these calls:';
+  return `(${head}\n${lines.join('\n')})\n`;
 }
 
 function textOf({ text, isTruncated }: Extract<TurnOutcome, { kind: 'answered' }>): string {
