@@ -62,10 +62,11 @@ export function openParts(options: PartsOptions): Parts {
   const { contributions, environment, settings, timeZone, databases, ownerConsole } = options;
   const { log, now, newId, random } = options;
   const { assistantName, dataDir } = settings;
+  const groupsDir = join(options.projectDir, 'groups');
   const { tools, ...hostTools } = openTools(
     contributions.tools,
     environment,
-    { assistantName, dataDir, timeZone, log, now, newId },
+    { assistantName, dataDir, groupsDir, timeZone, log, now, newId },
     databases,
   );
   const promptContext = { assistantName, dataDir, timeZone, log };
@@ -83,7 +84,6 @@ export function openParts(options: PartsOptions): Parts {
     chosenFor: options.chosenFor,
     catalog,
   });
-  const groupsDir = join(options.projectDir, 'groups');
   const guardContext = { dataDir, groupsDir, timeZone, log, now, newId };
   const guards = openGuards(contributions.guards, environment, guardContext);
   const inbound = openInboundFilters(

@@ -17,6 +17,11 @@ export type AgentTool<Input = unknown> = {
    * the model is told to check what was done before it calls it again. Once by default.
    */
   readonly repeat?: 'harmless' | 'once';
+  /**
+   * Who wrote what it returns: `own` for the people here, the owner and the agent; `outside` for anybody else, which is
+   * the default; `files` for own files, and outside where the input names a file that was received.
+   */
+  readonly brings?: 'own' | 'outside' | 'files';
   readonly run: (input: Input, context: ToolContext) => Promise<string>;
 };
 

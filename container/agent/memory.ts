@@ -1,5 +1,3 @@
-import { constants } from 'node:fs';
-import { access } from 'node:fs/promises';
 import { listMarkdown } from './files/markdown-files.ts';
 import { readEnds } from './files/read-ends.ts';
 import { MAX_MEMORY_BYTES, MAX_NOTES_BYTES } from './memory-limits.ts';
@@ -10,9 +8,12 @@ const MAX_LISTED = 50;
 type MemoryPlaces = Pick<Places, 'group' | 'global' | 'notes'>;
 
 /** Returns what the agent remembers. It is read again for each turn, so that the owner's edits count at once. */
-export async function memorySection(places: MemoryPlaces): Promise<string> {
-  const [mayWriteGlobal, global, group, notes, files] = await Promise.all([
-    isWritable(places.global),
+export async function memorySection(
+  places: MemoryPlaces,
+  tools: readonly string[],
+): Promise<string> {
+  const mayWriteGlobal = tools.includes('write_global_memory');
+  const [global, group, notes, files] = await Promise.all([
     memoryFile(places.global, 'Memory shared by all groups'),
     memoryFile(places.group, 'Memory of this group'),
     ownNotes(places.notes),
@@ -27,7 +28,7 @@ function layersOf({ group, global, notes }: MemoryPlaces, mayWriteGlobal: boolea
     '# What you remember',
     'Conversations end; only what is written down lasts. Asked to remember something, write it down before you say that you will, with `remember` or by editing the file:',
     `- ${group}/CLAUDE.md: what the people here ask you to remember, their wishes and plans. They can read it.`,
-    `- ${global}/CLAUDE.md: what holds in every group. ${mayWriteGlobal ? 'Every group reads it, and only you here may change it: nothing that is private to one chat.' : 'You can read it, only the main chat may change it.'}`,
+    `- ${global}/CLAUDE.md: what holds in every group. ${mayWriteGlobal ? 'Every group reads it: nothing that is private to one chat. Only you here may change it, and the other files of that folder, with `write_global_memory`; your file tools and the shell can only read there.' : 'You can read it, only the main chat may change it.'}`,
     `- ${notes}/*.md: your own notes, for what you find out yourself and want to know next time: how things are done here, what went wrong. Short notes are shown below; MEMORY.md comes first.`,
     `- any other file in ${group}: work in progress, such as lists, drafts and research.`,
     'Correct or take out what is not true any more. What was said before this conversation is found with search_history.',
@@ -68,11 +69,4 @@ async function otherFiles(folder: string): Promise<string> {
     .map(({ path, sizeBytes }) => `- ${path} (${sizeBytes} bytes)`);
   const more = found.length > MAX_LISTED ? [`- and ${found.length - MAX_LISTED} older ones`] : [];
   return [`# Markdown files in ${folder}, newest first`, '', ...lines, ...more].join('\n');
-}
-
-async function isWritable(path: string): Promise<boolean> {
-  return access(path, constants.W_OK).then(
-    () => true,
-    () => false,
-  );
 }

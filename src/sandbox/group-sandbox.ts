@@ -266,7 +266,7 @@ async function giveFolders(places: GroupPlaces, user: AgentUser): Promise<void> 
   await giveFolder(session, user);
   await mkdir(mediaFolder(places.dataDir, places.folder), { recursive: true });
   const shared = join(places.projectDir, 'groups/global');
-  // Only main writes to the shared memory, and main's container does not run yet.
+  // The user of the containers has to be able to read what the owner puts there; main's container does not run yet.
   if (places.isMain) await giveFolder(shared, user);
   else await mkdir(shared, { recursive: true });
 }

@@ -149,6 +149,8 @@ export type OwnToolRun =
       readonly doing?: string | undefined;
       readonly input?: unknown;
       readonly isRepeatable?: boolean | undefined;
+      /** What it reads was written outside the chat. */
+      readonly isOutside?: boolean | undefined;
     }
   | {
       readonly kind: 'ended';

@@ -31,6 +31,7 @@ import { type Outbox, openOutbox } from './outbox.ts';
 import { openReactions, type Reactions } from './reactions.ts';
 import { openServiceStates, type ServiceStates } from './services.ts';
 import { createFinisher, type TurnEnd } from './turns/finish.ts';
+import { type OutsideMarks, openOutsideMarks } from './turns/outside-marks.ts';
 import { openTaskRuns, type TaskRuns } from './turns/task-runs.ts';
 import { openTasks, type Tasks } from './turns/tasks.ts';
 import { openTurnCalls, type TurnCalls } from './turns/turn-calls.ts';
@@ -51,6 +52,7 @@ export type { KeptChoices, KeptFile, NewOutbound, Outbound } from './outbox-mess
 export type { KeptReaction } from './reactions.ts';
 export type { TurnEnd } from './turns/finish.ts';
 export type { OpenStep } from './turns/open-steps.ts';
+export type { Marked } from './turns/outside-marks.ts';
 export type { Task, TaskSchedule } from './turns/task.ts';
 export type { RunEnd, RunOutcome, TaskRun } from './turns/task-runs.ts';
 export { runsBeside, type Turn } from './turns/turn.ts';
@@ -90,6 +92,7 @@ export interface Store {
   readonly taskRuns: TaskRuns;
   readonly toolSwitches: ToolSwitches;
   readonly turnCalls: TurnCalls;
+  readonly outsideMarks: OutsideMarks;
   readonly turnRuns: TurnRuns;
   readonly meta: Meta;
   readonly usage: UsageTable;
@@ -164,6 +167,7 @@ export function openStore({ path, migrationsDir, now, onDamage }: StoreOptions):
     tasks: openTasks(database),
     taskRuns,
     turnCalls: openTurnCalls(database),
+    outsideMarks: openOutsideMarks(database),
     turnRuns: openTurnRuns(database),
     meta,
     usage: openUsage(database),

@@ -283,7 +283,7 @@ export async function startAssistant(
     groupsDir: join(dir, 'groups'),
     timeZone: 'UTC',
     log,
-    now: Date.now,
+    now: over.now ?? Date.now,
     newId: randomUUID,
   });
   const { filters } = openInboundFilters(await discoverInboundFilters(), environment, {
@@ -297,6 +297,7 @@ export async function startAssistant(
   const { tools } = openTools(toolFiles, environment, {
     assistantName: settings.assistantName,
     dataDir: settings.dataDir,
+    groupsDir: join(dir, 'groups'),
     timeZone: 'UTC',
     log,
     now: Date.now,

@@ -1,5 +1,5 @@
 import { defineTool } from '../host/contracts/tool.ts';
-import { TaskNumber, taskFor, taskSentence } from './task-input.ts';
+import { TaskNumber, taskElsewhere, taskFor, taskSentence } from './task-input.ts';
 
 export const tool = defineTool({
   name: 'cancel_task',
@@ -7,7 +7,9 @@ export const tool = defineTool({
     description: 'Cancels a scheduled task for good.',
     isMainOnly: false,
     repeat: 'harmless',
+    brings: 'own',
     input: TaskNumber,
+    elsewhere: (call, { task }) => taskElsewhere(call, task),
     run: async (context, input) => taskSentence(context.tasks.cancel(taskFor(context, input.task))),
   }),
 });

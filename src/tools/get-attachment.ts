@@ -17,6 +17,7 @@ export const tool = defineTool({
     doing: 'fetching a file',
     isMainOnly: false,
     repeat: 'harmless',
+    brings: 'outside',
     input: Input,
     run({ caller, fetchAttachment }, input) {
       return fetchAttachment(caller, input.message_id);

@@ -11,6 +11,7 @@ export const tool = defineTool({
       'Lists the registered chats, and those that are only known and could be registered. For the main chat only.',
     isMainOnly: true,
     repeat: 'harmless',
+    brings: 'outside',
     input: z.object({}),
     async run({ registry }) {
       const { groups, known } = registry.list();

@@ -21,6 +21,7 @@ export const tool = defineTool({
     description: 'Lists the scheduled tasks that are active or paused, each with its last runs.',
     isMainOnly: false,
     repeat: 'harmless',
+    brings: 'outside',
     input: Input,
     async run(context, input) {
       const { group } = input;

@@ -16,6 +16,7 @@ export const tool = defineTool({
       "Calls one of the owner's commands that change this assistant's own code. /skills and /conflicts are answered at once. /add-<skill>, /remove-<skill>, /upgrade, /update, /undo and /restart are put to the owner after your answer and run at their yes. Only when the owner asks for it. For the main chat only.",
     isMainOnly: true,
     repeat: 'each-run',
+    brings: 'own',
     input: Input,
     run: ({ ownerCommand }, input) => ownerCommand(input.command.trim()),
   }),

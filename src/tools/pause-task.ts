@@ -1,5 +1,5 @@
 import { defineTool } from '../host/contracts/tool.ts';
-import { TaskNumber, taskFor, taskSentence } from './task-input.ts';
+import { TaskNumber, taskElsewhere, taskFor, taskSentence } from './task-input.ts';
 
 export const tool = defineTool({
   name: 'pause_task',
@@ -7,7 +7,9 @@ export const tool = defineTool({
     description: 'Pauses a scheduled task until it is resumed.',
     isMainOnly: false,
     repeat: 'harmless',
+    brings: 'own',
     input: TaskNumber,
+    elsewhere: (call, { task }) => taskElsewhere(call, task),
     run: async (context, input) => taskSentence(context.tasks.pause(taskFor(context, input.task))),
   }),
 });

@@ -22,7 +22,12 @@ export const tool = defineTool({
       'Registers a chat, so that the assistant takes part in it. Only when the owner asks for it. For the main chat only.',
     isMainOnly: true,
     repeat: 'once',
+    brings: 'own',
     input: Input,
+    elsewhere({ registry }, { chat: typed }) {
+      const chat = registry.find(typed, 'known');
+      return chat === null ? null : { key: chat.jid, name: chat.name ?? chat.jid };
+    },
     async run({ registry, store }, input) {
       const { chat: typed, folder = null, trigger } = input;
       const chat = registry.find(typed, 'known');

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineTool } from '../host/contracts/tool.ts';
-import { namedGroup } from '../host/groups/named-group.ts';
+import { namedGroup, otherGroup } from '../host/groups/named-group.ts';
 import { taskFields, taskSentence } from './task-input.ts';
 
 const { prompt, kind, schedule, time_zone, context, if_missed } = taskFields;
@@ -25,7 +25,9 @@ export const tool = defineTool({
     doing: 'scheduling',
     isMainOnly: false,
     repeat: 'once',
+    brings: 'own',
     input: Input,
+    elsewhere: (call, { group }) => otherGroup(call, group),
     async run(toolContext, input) {
       const { caller, tasks } = toolContext;
       const group = namedGroup(

@@ -31,6 +31,7 @@ export const tool = defineTool({
     doing: 'searching what was said',
     isMainOnly: false,
     repeat: 'harmless',
+    brings: 'outside',
     input: Input,
     async run({ caller, store, timeZone }, given) {
       const { query, limit, ...asked } = given;

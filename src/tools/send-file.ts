@@ -14,6 +14,7 @@ export const tool = defineTool({
     doing: 'sending a file',
     isMainOnly: false,
     repeat: 'once',
+    brings: 'own',
     input: Input,
     async run({ caller, send, reachOf, capabilitiesOf }, { path, caption }) {
       await send(caller.jid, caption, { attachments: [path] });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineTool } from '../host/contracts/tool.ts';
-import { namedGroup } from '../host/groups/named-group.ts';
+import { namedGroup, otherGroup } from '../host/groups/named-group.ts';
 
 const Input = z.object({
   text: z.string().min(1).max(100_000).describe('The message, in Markdown'),
@@ -29,7 +29,9 @@ export const tool = defineTool({
     doing: 'sending a message',
     isMainOnly: false,
     repeat: 'once',
+    brings: 'own',
     input: Input,
+    elsewhere: (call, { group }) => otherGroup(call, group),
     async run(context, input) {
       const { text, group, attachments = [], as_reaction: isReaction = false } = input;
       if (isReaction && (!EMOJI.test(text) || attachments.length > 0)) {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineTool } from '../host/contracts/tool.ts';
 import { GroupRefused } from '../host/groups/group-refused.ts';
-import { namedGroup } from '../host/groups/named-group.ts';
+import { namedGroup, otherGroup } from '../host/groups/named-group.ts';
 import { readTrigger, TriggerInput } from '../host/groups/trigger-input.ts';
 
 const Input = z.object({
@@ -15,7 +15,9 @@ export const tool = defineTool({
     description: 'Sets when the assistant answers in a registered chat. For the main chat only.',
     isMainOnly: true,
     repeat: 'harmless',
+    brings: 'own',
     input: Input,
+    elsewhere: (call, { group }) => otherGroup(call, group),
     async run(context, input) {
       const { group: wanted, trigger } = input;
       const group = namedGroup(context, wanted, 'Only the main chat may do that.');

@@ -8,6 +8,7 @@ export const tool = defineTool({
       'Only in a scheduled task: nothing that you write in this turn is sent to the chat, for when there is nothing worth a message.',
     isMainOnly: false,
     repeat: 'each-run',
+    brings: 'own',
     isTaskOnly: true,
     input: z.object({}),
     async run({ staySilent }) {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { ToolCall } from '../host/contracts/tool.ts';
+import type { Elsewhere, ToolCall } from '../host/contracts/tool.ts';
+import { chatOf } from '../host/groups/named-group.ts';
 import { localTime } from '../host/scheduler/local-time.ts';
 import { describeSchedule } from '../host/scheduler/schedule.ts';
 import type { Task } from '../store/store.ts';
@@ -41,10 +42,21 @@ export const TaskNumber = z.object({ task: z.int().describe('Number of the task'
  *
  * @throws Error in words for the agent
  */
-export function taskFor({ caller, store }: ToolCall, id: number): Task {
+export function taskFor({ caller, store }: Pick<ToolCall, 'caller' | 'store'>, id: number): Task {
   const task = store.tasks.byId(id);
   if (task !== null && (caller.isMain || task.folder === caller.folder)) return task;
   throw new Error(`There is no task ${id}${caller.isMain ? '' : ' of this chat'}. See list_tasks.`);
+}
+
+/** Returns the chat of a task that is not the caller's own. */
+export function taskElsewhere(
+  call: Pick<ToolCall, 'caller' | 'store'>,
+  id: number,
+): Elsewhere | null {
+  const { folder } = taskFor(call, id);
+  if (folder === call.caller.folder) return null;
+  const group = call.store.groups.byFolder(folder);
+  return group === null ? { key: folder, name: folder } : chatOf(group);
 }
 
 /** Returns one sentence on what a task is now. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineTool } from '../host/contracts/tool.ts';
-import { TaskNumber, taskFields, taskFor, taskSentence } from './task-input.ts';
+import { TaskNumber, taskElsewhere, taskFields, taskFor, taskSentence } from './task-input.ts';
 
 const Input = z.object({ ...TaskNumber.shape, ...z.object(taskFields).partial().shape });
 
@@ -11,7 +11,9 @@ export const tool = defineTool({
       'Changes a scheduled task, only in the fields that are given. A new schedule makes a finished one active again.',
     isMainOnly: false,
     repeat: 'once',
+    brings: 'own',
     input: Input,
+    elsewhere: (call, { task }) => taskElsewhere(call, task),
     async run(context, input) {
       const { task: id, time_zone: timeZone, if_missed: ifMissed, ...change } = input;
       const task = taskFor(context, id);

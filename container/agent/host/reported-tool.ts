@@ -5,6 +5,13 @@ import type { AgentTool } from '../agent-tool.ts';
 
 const MAX_ERROR_CHARS = 300;
 
+/** A path or command that leads to files which came with messages; `/workspace/media` has them. */
+const RECEIVED = /\bmedia\b/i;
+
+function isOutside({ brings = 'outside' }: AgentTool, input: unknown): boolean {
+  return brings === 'files' ? RECEIVED.test(JSON.stringify(input) ?? '') : brings === 'outside';
+}
+
 /** Tells the host when a tool of the agent's own begins and ends: the record of the turn has it, and so has a later run. */
 export function reported(
   tool: AgentTool,
@@ -22,6 +29,7 @@ export function reported(
         name,
         ...(doing === undefined ? {} : { doing }),
         isRepeatable: tool.repeat === 'harmless',
+        isOutside: isOutside(tool, input),
       } as const;
       // An input that does not fit a frame is left out; what runs is said all the same.
       if (!send({ ...began, input })) send(began);

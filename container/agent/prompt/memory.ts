@@ -7,6 +7,6 @@ export const section = defineSection({
   order: 800,
   create:
     () =>
-    async ({ places, isLoop }) =>
-      isLoop ? null : await memorySection(places),
+    async ({ places, tools, isLoop }) =>
+      isLoop ? null : await memorySection(places, tools),
 });

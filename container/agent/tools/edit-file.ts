@@ -6,6 +6,7 @@ import { readText } from '../files/plain-file.ts';
 export const tool = defineTool({
   name: 'edit_file',
   repeat: 'once',
+  brings: 'own',
   doing: 'writing files',
   description: 'Replaces a piece of a text file. The old text must be there exactly once.',
   input: z.object({

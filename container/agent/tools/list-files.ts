@@ -9,6 +9,7 @@ const MAX_ENTRIES = 1_000;
 export const tool = defineTool({
   name: 'list_files',
   repeat: 'harmless',
+  brings: 'own',
   doing: 'looking through files',
   description: 'Lists a folder. Folders end in a slash; links are not followed.',
   input: z.object({

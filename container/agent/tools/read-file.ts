@@ -10,6 +10,7 @@ const LOOKED_AT = 8_000;
 export const tool = defineTool({
   name: 'read_file',
   repeat: 'harmless',
+  brings: 'files',
   doing: 'reading files',
   description:
     'Reads a text file, or the text of a PDF. Long ones are cut at 64 KB: read on from a later line or page.',

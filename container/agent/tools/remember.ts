@@ -7,37 +7,30 @@ import { MAX_MEMORY_BYTES, MAX_NOTES_BYTES } from '../memory-limits.ts';
 
 const FILES = {
   group: '/workspace/group/CLAUDE.md',
-  everybody: '/workspace/global/CLAUDE.md',
   own: '/home/node/.claude/memory/MEMORY.md',
 } as const;
 
 export const tool = defineTool({
   name: 'remember',
   repeat: 'once',
+  brings: 'own',
   doing: 'taking a note',
   description:
     'Adds a line to a memory that is shown to you in every turn from now on, as long as the file keeps to its limit. To change or take out what is there, edit the file.',
   input: z.object({
     text: z.string().trim().min(1).max(4_000).describe('One fact or wish, to be understood alone'),
     where: z
-      .enum(['group', 'everybody', 'own'])
+      .enum(['group', 'own'])
       .default('group')
-      .describe(
-        'group: the CLAUDE.md of this group. everybody: that of all groups, for the main chat only. own: your own notes',
-      ),
+      .describe('group: the CLAUDE.md of this group. own: your own notes'),
   }),
   async run({ text, where }) {
     const path = FILES[where];
     const line = `- ${text.replace(/\s*\n\s*/g, ' ')}\n`;
     await checkPlainFile(path);
-    try {
-      await mkdir(dirname(path), { recursive: true });
-      // Appends, and never rewrites: the owner may be editing the same file.
-      await appendFile(path, (await endsInLine(path)) ? line : `\n${line}`);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EROFS') throw error;
-      throw new Error('Only the main chat may change what every group remembers.');
-    }
+    await mkdir(dirname(path), { recursive: true });
+    // Appends, and never rewrites: the owner may be editing the same file.
+    await appendFile(path, (await endsInLine(path)) ? line : `\n${line}`);
     return `Noted in ${path}.${await limitNotice(path)}`;
   },
 });

@@ -8,6 +8,7 @@ const MAX_OUTPUT_BYTES = 65_536;
 export const tool = defineTool({
   name: 'shell',
   repeat: 'once',
+  brings: 'files',
   doing: 'running a command',
   description:
     'Runs a shell command in /workspace/group and returns its output, cut at 64 KB. It ends after 120 s, or the limit that the owner has set.',

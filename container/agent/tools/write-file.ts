@@ -7,6 +7,7 @@ import { checkPlainFile } from '../files/plain-file.ts';
 export const tool = defineTool({
   name: 'write_file',
   repeat: 'harmless',
+  brings: 'own',
   doing: 'writing files',
   description: 'Writes a text file, replacing what was there. Missing folders are made.',
   input: z.object({

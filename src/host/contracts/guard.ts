@@ -8,7 +8,7 @@ import {
 import { discoverExports } from '../../lib/discover.ts';
 import type { HostToolResult } from '../../sandbox/sandbox.ts';
 import type { HostLog } from './log.ts';
-import type { Tool } from './tool.ts';
+import type { Elsewhere, Tool } from './tool.ts';
 
 /** Services that a guard works with, beside its own settings. */
 export type GuardContext = {
@@ -36,6 +36,12 @@ export type GuardedCall = {
   readonly isTask: boolean;
   /** `container` for a tool of the agent's own, such as `shell`. */
   readonly runsIn: 'host' | 'container';
+  /** The id of the turn that it belongs to. */
+  readonly turn: string;
+  /** The first thing from outside that a turn of the owner's chats has read; null for none, and in other chats. */
+  readonly outside: string | null;
+  /** What it acts on beside its own chat; null for nothing. */
+  readonly elsewhere: Elsewhere | null;
   /** As the tool gets it; as the model wrote it where the tool runs in the container. */
   readonly input: unknown;
 };
@@ -46,7 +52,16 @@ export type Verdict =
   /** The reason is what the agent is told. */
   | { readonly kind: 'deny'; readonly reason: string }
   /** The owner is shown the call as it is, and allows it or not; no answer in time is a no. */
-  | { readonly kind: 'ask'; readonly reason: string };
+  | { readonly kind: 'ask'; readonly reason: string; readonly grants?: readonly Grant[] };
+
+/** A yes that covers more than the one call. */
+export type Grant = {
+  /** The word that gives it, neither `yes` nor `no`. */
+  readonly word: string;
+  readonly label: string;
+  /** Called when the owner has said it. */
+  given(): void;
+};
 
 /** Checks every call of a host tool, and those of the agent's own that it names. An error that it throws refuses the call. */
 export type Guard = {

@@ -13,7 +13,7 @@ import type { DueTasks } from '../scheduler/due-tasks.ts';
 import type { AskQuestion, AskReply } from './ask.ts';
 import type { HostLog } from './log.ts';
 import type { ServiceCaller } from './service-call.ts';
-import type { Tool } from './tool.ts';
+import type { Brings, Tool } from './tool.ts';
 
 /** The part of the store that a service reads. Nothing of it writes. */
 export type ServiceStore = {
@@ -43,6 +43,11 @@ export type QueuedTurn = {
   readonly prompt: string;
   /** The conversation that it sees: the group's, or one of its own, which is the default. */
   readonly context?: 'group' | 'isolated';
+  /**
+   * `own` where the prompt holds nothing that others wrote. By default it is taken to be from outside: the turn asks
+   * before it acts on other chats.
+   */
+  readonly brings?: Brings;
   /** The kind of its work, for whoever chooses the model or writes the prompt; the service's name by default. */
   readonly taskType?: string;
   /** The pool of models that it asks for by name, for a router that has pools. */

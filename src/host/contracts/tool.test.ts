@@ -8,6 +8,7 @@ import { discoverTools } from './tool.ts';
 
 const MAIN_ONLY = [
   'list_groups',
+  'write_global_memory',
   'owner_command',
   'register_group',
   'set_trigger',

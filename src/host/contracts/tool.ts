@@ -21,6 +21,8 @@ export type ToolContext = {
   readonly assistantName: string;
   /** Absolute path of the folder for what a tool keeps. */
   readonly dataDir: string;
+  /** Absolute path of the groups' folders; agents can put links into those of groups. */
+  readonly groupsDir: string;
   readonly timeZone: string;
   readonly log: HostLog;
   readonly now: () => number;
@@ -74,6 +76,16 @@ export type ToolCall = {
  */
 export type Repeat = 'harmless' | 'once' | 'each-run';
 
+/**
+ * Who wrote what a tool returns. `own`: the owner, the people of the chat, or the assistant itself. `outside`: anybody
+ * else, such as a page, a mail, a file or another chat; a turn of the owner's that has read it asks before it acts
+ * on other chats.
+ */
+export type Brings = 'own' | 'outside';
+
+/** What a call acts on beside the caller's own chat: a yes for it covers its `key`, and people read its `name`. */
+export type Elsewhere = { readonly key: string; readonly name: string };
+
 /** Something agents can ask the host for, without its name. */
 export type ToolBody<I extends z.ZodType = z.ZodType> = {
   readonly description: string;
@@ -82,6 +94,13 @@ export type ToolBody<I extends z.ZodType = z.ZodType> = {
   readonly isMainOnly: boolean;
   /** Whether a call may be made again where its turn is interrupted and runs again. Once by default. */
   readonly repeat?: Repeat;
+  /** `outside` by default: only a tool that says so is taken to return own words. */
+  readonly brings?: Brings;
+  /** Returns what the call would change, begin or write to beside the caller's own chat; null for nothing. */
+  elsewhere?(
+    call: Pick<ToolCall, 'caller' | 'store' | 'registry'>,
+    input: z.output<I>,
+  ): Elsewhere | null;
   /** Offered in scheduled tasks and nowhere else. False by default. */
   readonly isTaskOnly?: boolean;
   /** Offered in the groups with these folders and nowhere else. In all by default. */

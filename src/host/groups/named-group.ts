@@ -1,5 +1,5 @@
 import type { Group } from '../../store/store.ts';
-import type { ToolCall } from '../contracts/tool.ts';
+import type { Elsewhere, ToolCall } from '../contracts/tool.ts';
 import { SeveralFit } from './group-refused.ts';
 
 /**
@@ -34,4 +34,18 @@ export function namedGroup(
   if (only !== undefined) return only;
   const known = groups.map((group) => group.folder).join(', ');
   throw new Error(`No registered chat is called ${wanted}. There are: ${known}.`);
+}
+
+/** Returns the other chat that an agent names; null for its own. Throws as `namedGroup` does. */
+export function otherGroup(
+  call: Pick<ToolCall, 'caller' | 'store'>,
+  wanted: string | undefined,
+): Elsewhere | null {
+  const group = namedGroup(call, wanted, 'This is for the main chat only.');
+  return group.folder === call.caller.folder ? null : chatOf(group);
+}
+
+/** Returns a chat as something that a call acts on. */
+export function chatOf({ folder, name }: Group): Elsewhere {
+  return { key: folder, name: `the chat ${name} (groups/${folder})` };
 }

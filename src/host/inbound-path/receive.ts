@@ -81,11 +81,17 @@ export function admit(
   }
   const { text, notes, reply = null } = outcome;
   const whole = [shownMessage(message, text), ...notes].filter((line) => line !== '').join('\n');
-  const seq = store.messages.add({ ...message, text: whole }, now());
+  const isOutside = bringsOutside(message);
+  const seq = store.messages.add({ ...message, text: whole, isOutside }, now());
   if (seq === null) return;
   store.attachments.add(seq, message.attachments ?? []);
   if (message.isLate) store.lateMessages.count(jid);
   queueTurn(options, { group, message, text, seq, reply });
+}
+
+/** Tells whether others wrote what a message holds; a voice message is the sender's own word. */
+function bringsOutside({ forwarded, attachments = [] }: InboundMessage): boolean {
+  return forwarded !== undefined || attachments.some(({ kind }) => kind !== 'voice');
 }
 
 /**

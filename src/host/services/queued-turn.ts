@@ -49,7 +49,7 @@ export function queueTurn(
   turn: QueuedTurn,
 ): string {
   const { folder, prompt, context = 'isolated', taskType = service, jid } = turn;
-  const { pool, system, tools, isBeside = false } = turn;
+  const { pool, system, tools, isBeside = false, brings = 'outside' } = turn;
   if (turn.id !== undefined && store.taskRuns.ofTurn(turn.id) !== null) return turn.id;
   const group = groupOf(store, { folder, jid });
   const at = now();
@@ -64,6 +64,8 @@ export function queueTurn(
     if (task === null) throw new Error(`Task ${id} is gone.`);
     const run = { jid: group.jid, dueAt: at, queuedBy, isBeside };
     queueRun({ store, now, newId: () => turnId }, task, run);
+    const mark = { kind: 'turn', name: turnId } as const;
+    if (brings === 'outside') store.outsideMarks.add(mark, `a message of ${service}`, at);
     // A service that looks every half hour would leave 17,000 tasks a year.
     store.tasks.trimQueued(task);
   });

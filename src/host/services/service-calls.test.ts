@@ -111,7 +111,13 @@ test('a service asks the owner, and what it asks is withdrawn when its call is a
       },
     }),
   });
-  const given = { assistantName: 'Andy', dataDir: project.dir, timeZone: 'UTC', log: console };
+  const given = {
+    assistantName: 'Andy',
+    dataDir: project.dir,
+    groupsDir: project.dir,
+    timeZone: 'UTC',
+    log: console,
+  };
   const { tools } = openTools([slow], {}, { ...given, now: Date.now, newId: randomUUID });
   const assistant = await startWithFamily(project, async () => answers('-'), undefined, {
     services,

@@ -320,7 +320,13 @@ test('a tool, a command, a section and a router call a service by its name, and 
   };
   const none = () => {};
   const log = { info: none, warn: none, error: none };
-  const parts = { assistantName: 'Andy', dataDir: project.dir, timeZone: 'UTC', log };
+  const parts = {
+    assistantName: 'Andy',
+    dataDir: project.dir,
+    groupsDir: '/nowhere',
+    timeZone: 'UTC',
+    log,
+  };
   const { tools } = openTools([tool], {}, { ...parts, now: Date.now, newId: () => 'x' });
   const { commands } = openCommands([command], {});
   const section = definePromptSection({

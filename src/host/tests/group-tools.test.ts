@@ -43,6 +43,9 @@ test('the agent of the main chat does the same in words, with the same checks', 
     },
   });
   await terminalSays(assistant, 'add the family');
+  // It has read the names that others gave to their chats, so the owner is asked about the last call.
+  await terminalSays(assistant, 'yes');
+  await vi.waitFor(() => expect(results).toHaveLength(calls.length));
   expect(results).toEqual([
     'A folder cannot be called main: it is reserved.',
     expect.stringContaining('let the owner say `/register … as left`'),

@@ -161,6 +161,7 @@ export function openTurns(options: TurnsOptions): Turns {
   const records = openTurnRecords({ store, now, log });
   const runAgent = createAgentRunner({
     store,
+    now,
     log,
     records,
     contexts,

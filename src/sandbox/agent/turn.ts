@@ -111,6 +111,7 @@ export class AgentTurn implements PayingTurn {
           doing: frame.doing,
           input: frame.input,
           isRepeatable: frame.isRepeatable,
+          isOutside: frame.isOutside,
         });
         return null;
       case 'tool_ended':

@@ -108,7 +108,7 @@ test('a group sees its folders and the socket; main also named entries of the pr
     { source: '/d/cache/agent-0/turns.mjs', target: '/opt/claw/turns.mjs', isWritable: false },
   ]);
   const main = groupMounts({ ...places, folder: 'main', isMain: true }, present);
-  expect(main[1]?.isWritable).toBe(true);
+  expect(main[1]).toMatchObject({ target: '/workspace/global', isWritable: false });
   expect(main.slice(7)).toEqual([
     { source: '/p/package.json', target: '/workspace/project/package.json', isWritable: false },
     { source: '/p/src', target: '/workspace/project/src', isWritable: false },

@@ -69,7 +69,8 @@ export function groupMounts(places: GroupPlaces, present: ReadonlySet<string>): 
   const folders = writableFolders(places);
   const mounts: Mount[] = [
     { source: folders.group, target: '/workspace/group', isWritable: true },
-    { source: join(projectDir, 'groups/global'), target: '/workspace/global', isWritable: isMain },
+    // Main's agent writes there by a tool of the host, whose guards see what is written.
+    { source: join(projectDir, 'groups/global'), target: '/workspace/global', isWritable: false },
     { source: folders.session, target: '/home/node/.claude', isWritable: true },
     { source: mediaFolder(places.dataDir, places.folder), target: MEDIA_DIR, isWritable: false },
     { source: places.socketDir, target: '/run/claw', isWritable: false },

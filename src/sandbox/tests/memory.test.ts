@@ -60,19 +60,21 @@ await describeWithEngine('docker', 'what an agent remembers', () => {
     expect(await readFile(group('CLAUDE.md'), 'utf8')).toBe('Nothing but this.\n- One more\n');
   });
 
-  test('what holds everywhere is read by all and written by main alone', async () => {
-    const note = { text: 'The owner is called Ada', where: 'everybody' };
-    for (const over of [{}, { folder: 'other' }]) {
-      expect(await call('remember', note, over)).toContain('Only the main chat may change');
+  test('what holds everywhere is read by all and written by no container', async () => {
+    for (const over of [{}, { folder: 'other' }, main]) {
       const path = '/workspace/global/CLAUDE.md';
       expect(await call('write_file', { path, content: 'mine' }, over)).toContain('EROFS');
       expect(await call('shell', { command: `echo mine >> ${path}` }, over)).toContain('Read-only');
     }
-    expect(await call('remember', note, main)).toBe('Noted in /workspace/global/CLAUDE.md.');
+    await writeFile(
+      join(project.dir, 'groups/global/CLAUDE.md'),
+      'Everybody speaks English.\n- The owner is called Ada\n',
+    );
     for (const over of [{}, { folder: 'other' }, main]) {
       const prompt = await promptOf(over);
       expect(prompt).toContain('Everybody speaks English.\n- The owner is called Ada');
-      expect(prompt.includes('only the main chat may change it')).toBe(over !== main);
+      // The tool of the host is not among those of this test.
+      expect(prompt).toContain('only the main chat may change it');
     }
   });
 

@@ -26,10 +26,11 @@ for (const engine of ['docker', 'bubblewrap'] as const) {
 
     const main = { folder: 'main', isMain: true };
 
-    test('cannot change the global memory from any chat but main, by no name it has', async () => {
-      // From here on the files belong to the agent's user, so that only the mount protects them.
-      await project.answer('shell: echo "All like tea." >> /workspace/global/CLAUDE.md', main);
+    test.for([{}, main])('cannot change the global memory, by no name it has: %o', async (over) => {
+      // A turn of main gives the files to the agent's user, so that only the mount protects them.
+      await project.answer('shell: ls', main);
       const memory = join(project.dir, 'groups/global/CLAUDE.md');
+      await writeFile(memory, 'All like tea.\n');
       const before = await readFile(memory, 'utf8');
       const text = await project.answer(
         'shell: ln -sf /workspace/global/CLAUDE.md link; for path in /workspace/global/CLAUDE.md ' +
@@ -40,6 +41,7 @@ for (const engine of ['docker', 'bubblewrap'] as const) {
           'mount -o remount,rw,bind /workspace/global; ' +
           'unshare -Ur mount -o remount,rw,bind /workspace/global; ' +
           'echo evil >> /workspace/global/CLAUDE.md; cat /workspace/global/CLAUDE.md',
+        over,
       );
       expect(before).toContain('All like tea.');
       expect(text).toContain('All like tea.');

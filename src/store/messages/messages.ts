@@ -9,6 +9,8 @@ export type NewMessage = {
   readonly isOwner: boolean;
   readonly text: string;
   readonly sentAt: number;
+  /** Somebody else wrote its words or files: it was forwarded, or has files that are no voice message. */
+  readonly isOutside?: boolean;
   /** The thread within the chat, where the channel has such. */
   readonly thread?: string;
   /** The thread as people know it. */
@@ -83,8 +85,10 @@ export function openMessages(database: Database): Messages {
   const commands = "SELECT upto_seq FROM turns WHERE jid = :jid AND kind = 'command'";
   const range = `jid = :jid AND seq BETWEEN :from AND :upto AND seq NOT IN (${commands})`;
   const insert = database.prepare(`
-    INSERT INTO messages (jid, id, sender, sender_name, is_owner, text, sent_at, thread, thread_name, stored_at)
-    VALUES (:jid, :id, :sender, :senderName, :isOwner, :text, :sentAt, :thread, :threadName, :now)
+    INSERT INTO messages (jid, id, sender, sender_name, is_owner, text, sent_at, thread, thread_name,
+      is_outside, stored_at)
+    VALUES (:jid, :id, :sender, :senderName, :isOwner, :text, :sentAt, :thread, :threadName,
+      :isOutside, :now)
     ON CONFLICT (jid, id) DO NOTHING`);
   const has = database.prepare('SELECT 1 FROM messages WHERE jid = ? AND id = ?');
   const insertPress = database.prepare(`
@@ -112,6 +116,7 @@ export function openMessages(database: Database): Messages {
         isOwner: Number(message.isOwner),
         thread: message.thread ?? null,
         threadName: message.threadName ?? null,
+        isOutside: Number(message.isOutside ?? false),
         now,
       });
       return changes === 0 ? null : Number(lastInsertRowid);

@@ -81,6 +81,7 @@ test('each kind that may have one gets its own; where it cannot be used, that on
   const own = {
     assistantName: 'Andy',
     dataDir,
+    groupsDir: dataDir,
     timeZone: 'UTC',
     log,
     now: () => 0,

@@ -37,6 +37,9 @@ export const context = {
   newId: () => 'id',
 };
 
+/** The parts of a call that a turn has which read nothing from outside, and acts on nothing else. */
+export const INSIDE = { turn: 't1', outside: null, elsewhere: null } as const;
+
 export async function guardsOf(
   folder: ContributionFolder,
   environment: Record<string, string> = {},

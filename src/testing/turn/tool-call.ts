@@ -5,6 +5,7 @@ export function toolContext(over: Partial<ToolContext> = {}): ToolContext {
   return {
     assistantName: 'Andy',
     dataDir: '/nowhere',
+    groupsDir: '/nowhere',
     timeZone: 'UTC',
     log: { info() {}, warn() {}, error() {} },
     now: () => Date.UTC(2026, 10, 21, 12),

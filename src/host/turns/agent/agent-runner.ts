@@ -2,7 +2,7 @@ import type { Group, Turn } from '../../../store/store.ts';
 import { questionOfAgent } from '../../asking/agent-question.ts';
 import type { AskedAbout, Asking } from '../../asking/asking.ts';
 import type { AskQuestion } from '../../contracts/ask.ts';
-import type { LogPort, StorePort } from '../../contracts/ports.ts';
+import type { ClockPort, LogPort, StorePort } from '../../contracts/ports.ts';
 import { answerWithFiles } from '../../outbound/answer-files.ts';
 import type { LiveAnswer, LiveAnswers } from '../../outbound/live/live-answers.ts';
 import { toolLine } from '../../outbound/live/tool-line.ts';
@@ -13,6 +13,7 @@ import type { CommandContexts } from '../commands/command-contexts.ts';
 import type { TurnRecords } from '../record/turn-records.ts';
 import { openAgentCommands } from '../tool-calls/agent-command.ts';
 import { openCallJournal } from '../tool-calls/call-journal.ts';
+import { openOutsideWords } from '../tool-calls/outside-words.ts';
 import type { OpenTurnTools } from '../tool-calls/turn-tools.ts';
 import { type TurnResult, unregistered } from '../turn-result.ts';
 import type { Typing } from '../typing.ts';
@@ -20,6 +21,7 @@ import type { AgentCallbacks } from './agent-turn.ts';
 import type { FollowUps } from './follow-ups.ts';
 
 export type AgentRunnerOptions = StorePort &
+  ClockPort &
   LogPort & {
     readonly runTurn: (turn: Turn, callbacks: AgentCallbacks) => Promise<TurnResult>;
     readonly openTools: OpenTurnTools;
@@ -55,12 +57,17 @@ export function createAgentRunner(
     const choice = toolChoiceOf(turn);
     const journal = openCallJournal(options, turn);
     const ownerCommand = commands.call;
-    const tools = openTools({ turn, group, isTask, ask, ownerCommand, choice, journal });
+    const outside = openOutsideWords(options, turn, group);
+    const tools = openTools({ turn, group, isTask, ask, ownerCommand, choice, journal, outside });
     const record = options.records.begin(turn);
     const callbacks: AgentCallbacks = {
       record,
       earlier: () => journal.earlier(tools.seen),
-      onOwnToolRun: journal.ownTool,
+      outside,
+      onOwnToolRun(run) {
+        if (run.kind === 'began' && run.isOutside !== false) outside.note(`\`${run.name}\``);
+        journal.ownTool(run);
+      },
       onTool: (call, signal) => record.called(call, () => tools.call(call, signal)),
       onOwnTool: (call) => record.checked(call, () => tools.check(call)),
       guardedOwnTools: tools.guardedOwnTools,

@@ -25,6 +25,7 @@ import { silently } from '../../scheduler/task-result.ts';
 import { type TaskTurn, taskOfTurn, taskPrompt } from '../../scheduler/task-turn.ts';
 import { queuedByOf, taskTypeOf } from '../../services/queued-turn.ts';
 import type { TurnRecord } from '../record/turn-record.ts';
+import type { OutsideWords } from '../tool-calls/outside-words.ts';
 import { answered, failed, gaveUp, type TurnResult, unregistered } from '../turn-result.ts';
 import type { FollowUpEvents } from './follow-ups.ts';
 import type { LazySandbox } from './lazy-sandbox.ts';
@@ -65,6 +66,7 @@ export type AgentCallbacks = {
   readonly guardedOwnTools: TurnRequest['guardedOwnTools'];
   readonly ownToolsOff: TurnRequest['ownToolsOff'];
   readonly record: TurnRecord;
+  readonly outside: Pick<OutsideWords, 'begin' | 'end'>;
   /** Returns the tool calls of earlier runs that were interrupted. */
   readonly earlier: () => Promise<NonNullable<TurnRequest['earlier']>>;
   /** The tools that an agent is offered, by whose turn it is. */
@@ -117,6 +119,7 @@ export async function runAgentTurn(
   store.taskRuns.start(turn.id, options.now());
   const conversation = conversationOfTurn(options, group, task);
   const { beginsAnew } = conversation;
+  callbacks.outside.begin(conversation);
   const { models, sideModels } = chosen;
   const written =
     system === undefined
@@ -186,6 +189,7 @@ export async function runAgentTurn(
           }),
     },
   );
+  callbacks.outside.end();
   if (outcome.kind === 'failed' && outcome.code === 'BUDGET' && options.isStopping()) {
     return { kind: 'given-back', text: isTask || said.trim() === '' ? null : `${said}\n\n${CUT}` };
   }

@@ -7,6 +7,7 @@ import {
   familyCalls,
   guardFile,
   guardsOf,
+  INSIDE,
   message,
   question,
 } from '../../../testing/turn/guards.ts';
@@ -46,6 +47,9 @@ test('guards stand around a call in their order, see who calls what, and hold no
       group: { name: 'Family', folder: 'family', isMain: false },
       isTask: false,
       runsIn: 'host',
+      turn: expect.any(String),
+      outside: null,
+      elsewhere: null,
       input: { text: 'hello' },
     },
     value: 'Queued for Family.',
@@ -90,7 +94,14 @@ test('each guard is told once what became of a call, after the owner was asked',
   const tool = { name: 'look', isMainOnly: false };
   const group = { name: 'Main', folder: 'main', isMain: true };
   const refusalOf = (text: string, otherwise?: string) => {
-    const call = { tool, group, isTask: false, runsIn: 'host' as const, input: { text } };
+    const call = {
+      ...INSIDE,
+      tool,
+      group,
+      isTask: false,
+      runsIn: 'host' as const,
+      input: { text },
+    };
     return guards.refusalOf(call, async () => null, otherwise);
   };
   expect(await refusalOf('two')).toBeNull();
@@ -131,10 +142,13 @@ test('guards that want to ask about the same call ask once, and not at all where
   const group = { name: 'Main', folder: 'main', isMain: true };
   const asked: string[] = [];
   const refusalOf = (input: string) =>
-    guards.refusalOf({ tool, group, isTask: false, runsIn: 'host', input }, async (_, reason) => {
-      asked.push(reason);
-      return null;
-    });
+    guards.refusalOf(
+      { ...INSIDE, tool, group, isTask: false, runsIn: 'host', input },
+      async (_, reason) => {
+        asked.push(reason);
+        return null;
+      },
+    );
   expect(await refusalOf('one')).toBe('Never.');
   expect(await refusalOf('two')).toBe('Never.');
   expect(await refusalOf('three')).toBeNull();
@@ -155,7 +169,14 @@ test('a guard that denies, breaks, or has wrong settings lets no call through', 
   });
   const tool = { name: 'look', isMainOnly: false };
   const group = { name: 'Family', folder: 'family', isMain: false };
-  const call = (input: string) => ({ tool, group, isTask: false, runsIn: 'host' as const, input });
+  const call = (input: string) => ({
+    ...INSIDE,
+    tool,
+    group,
+    isTask: false,
+    runsIn: 'host' as const,
+    input,
+  });
   const never = async () => 'asked';
   const { guards } = await guardsOf(folder);
   expect(await guards.refusalOf(call('yes'), never)).toBeNull();
@@ -229,7 +250,7 @@ test('a long result is cut for the model, and says so', async () => {
   const { guards } = openGuards(await discoverGuards(), {}, context);
   const group = { name: 'Main', folder: 'main', isMain: true };
   const tool = { name: 'look', isMainOnly: false };
-  const call = { tool, group, isTask: false, runsIn: 'host' as const, input: {} };
+  const call = { ...INSIDE, tool, group, isTask: false, runsIn: 'host' as const, input: {} };
   const long = await guards.resultOf(call, { ok: true, value: { text: 'é'.repeat(65_536) } });
   expect(long.ok).toBe(true);
   expect(String(long.value)).toMatch(/^\{"text":"é+\n\[cut at 64 KB\]$/);

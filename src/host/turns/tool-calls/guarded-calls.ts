@@ -3,6 +3,7 @@ import type { Environment } from '../../../lib/settings.ts';
 import { createSignal, type Signal } from '../../../lib/signal.ts';
 import type { HostToolResult } from '../../../sandbox/sandbox.ts';
 import type {
+  Grant,
   Guard,
   GuardContext,
   GuardContribution,
@@ -32,8 +33,15 @@ export interface Guards {
   readonly onBroken: Signal<string>['on'];
 }
 
-/** Shows a call to the owner and waits for their word. Returns why it does not run; null at a yes. */
-export type AskOwner = (call: GuardedCall, reason: string) => Promise<string | null>;
+/**
+ * Shows a call to the owner and waits for their word, which may be one of the grants. Returns why it does not run; null
+ * at a yes.
+ */
+export type AskOwner = (
+  call: GuardedCall,
+  reason: string,
+  grants: readonly Grant[],
+) => Promise<string | null>;
 
 /**
  * Opens the guards of this tree, in their order. One whose settings cannot be used refuses every call:
@@ -72,6 +80,9 @@ function closed({ name }: Silent): Omit<NamedGuard, 'ownTools'> {
   return { name, value: { before: () => ({ kind: 'deny', reason }) } };
 }
 
+/** The guards that want the owner to be asked, by name. */
+type Asking = ReadonlyMap<string, Extract<Verdict, { kind: 'ask' }>>;
+
 const TELL_AGAIN_MS = 3_600_000;
 
 function asOne(guards: readonly NamedGuard[], log: HostLog, now: () => number): Guards {
@@ -106,11 +117,17 @@ function asOne(guards: readonly NamedGuard[], log: HostLog, now: () => number): 
   }
 
   /** Asks once for all guards that want it. */
-  async function askFor(asking: ReadonlyMap<string, string>, call: GuardedCall, ask: AskOwner) {
+  async function askFor(asking: Asking, call: GuardedCall, ask: AskOwner) {
     const guard = [...asking.keys()].join(', ');
     log.info('the owner is asked about a call', { guard, tool: call.tool.name });
     try {
-      return await ask(call, [...asking.values()].join(' '));
+      const verdicts = [...asking.values()];
+      const reasons = verdicts.map(({ reason }) => reason).join(' ');
+      return await ask(
+        call,
+        reasons,
+        verdicts.flatMap(({ grants = [] }) => grants),
+      );
     } catch (error) {
       return failed(guard, error);
     }
@@ -142,11 +159,11 @@ function asOne(guards: readonly NamedGuard[], log: HostLog, now: () => number): 
     seesResult: (call) => lookingAt(call).some(({ value }) => value.after !== undefined),
     isOffered: (tool, turn) => guards.every(({ value }) => value.isOffered?.(tool, turn) ?? true),
     async refusalOf(call, ask, otherwise = null) {
-      const asking = new Map<string, string>();
+      const asking = new Map<string, Extract<Verdict, { kind: 'ask' }>>();
       for (const guard of lookingAt(call)) {
         const verdict = await verdictOf(guard, call);
         if (verdict.kind === 'deny') return tellAll(call, verdict.reason);
-        if (verdict.kind === 'ask') asking.set(guard.name, verdict.reason);
+        if (verdict.kind === 'ask') asking.set(guard.name, verdict);
       }
       const refusal = asking.size === 0 ? null : await askFor(asking, call, ask);
       return tellAll(call, refusal ?? otherwise);

@@ -24,6 +24,8 @@ export function openServiceCalls(options: ServiceCallsOptions): ServiceCalls {
       group,
       isTask: false,
       journal: null,
+      // The program that calls has a conversation of its own, of which nothing is known here.
+      outside: { source: () => null, note() {}, passTo() {} },
       ask: (question, to) => asking.ask(question, { turn, to }),
       ownerCommand: () => Promise.reject(new Error('Owner commands are said in a chat.')),
     });

@@ -6,9 +6,10 @@ import type {
 } from '../../../sandbox/sandbox.ts';
 import type { Group, Store } from '../../../store/store.ts';
 import type { GuardedCall, ToolTurn } from '../../contracts/guard.ts';
-import type { Tool, ToolCall } from '../../contracts/tool.ts';
+import type { Elsewhere, Tool, ToolCall } from '../../contracts/tool.ts';
 import type { CallJournal, JournaledCall, SeenResult } from './call-journal.ts';
 import type { AskOwner, Guards } from './guarded-calls.ts';
+import type { OutsideWords } from './outside-words.ts';
 import { describeTool } from './toolbox.ts';
 
 export type ToolCallOptions = Omit<ToolCall, 'caller' | 'signal' | 'callService'> & {
@@ -21,11 +22,16 @@ export type ToolCallOptions = Omit<ToolCall, 'caller' | 'signal' | 'callService'
   /** The chat whose turn the agent works on. */
   readonly jid: string;
   readonly isTask: boolean;
+  /** The id of the turn. */
+  readonly turn: string;
+  readonly outside: Pick<OutsideWords, 'source' | 'note'>;
   readonly guards: Guards;
   readonly askOwner: AskOwner;
   /** The calls of the turn; null where nothing is stored of it. */
   readonly journal: Pick<CallJournal, 'hostCall'> | null;
 };
+
+type OfCall = Pick<ToolCallOptions, 'isTask' | 'turn' | 'outside'>;
 
 /**
  * Describes the tools that the agent of a turn may call, and no others, because every description costs
@@ -61,9 +67,10 @@ export async function callTool(
   const journaled = journaledCall(options, tool, input.data);
   // Nobody is asked again about what was done.
   if (journaled?.repeated) return journaled.repeated;
-  const guarded = guardedCallOf(tool, caller, {
-    isTask: options.isTask,
+  const elsewhere = elsewhereOf(options, tool, caller, input.data);
+  const guarded = guardedCallOf(options, tool, caller, {
     runsIn: 'host',
+    elsewhere,
     input: input.data,
   });
   const refused = await options.guards.refusalOf(guarded, options.askOwner);
@@ -71,6 +78,11 @@ export async function callTool(
   // The owner may have taken the chat out while they were asked.
   const stillCaller = callerOf(options, call);
   if (stillCaller === null) return refusal('This chat is not registered.');
+  // Members may have renamed a chat meanwhile: the yes was for the one that was shown.
+  if (elsewhereOf(options, tool, stillCaller, input.data)?.key !== elsewhere?.key) {
+    return refusal('What this call acts on has changed since it was looked at. Call it again.');
+  }
+  if (tool.brings !== 'own') options.outside.note(`\`${tool.name}\``);
   const end = journaled?.begin();
   const result = await run(tool, contextOf(options, stillCaller, signal), input.data);
   const seen = await options.guards.resultOf(guarded, result);
@@ -83,14 +95,18 @@ export async function callTool(
  * rejects.
  */
 export async function checkOwnTool(
-  options: Pick<ToolCallOptions, 'store' | 'jid' | 'isTask' | 'guards' | 'askOwner'>,
+  options: OfCall & Pick<ToolCallOptions, 'store' | 'jid' | 'guards' | 'askOwner'>,
   call: HostToolCall,
 ): Promise<OwnToolVerdict> {
-  const { guards, isTask, askOwner } = options;
+  const { guards, askOwner } = options;
   const caller = callerOf(options, call);
   if (caller === null) return { kind: 'refused', reason: 'This chat is not registered.' };
   const tool = { name: call.name, isMainOnly: false };
-  const guarded = guardedCallOf(tool, caller, { isTask, runsIn: 'container', input: call.input });
+  const guarded = guardedCallOf(options, tool, caller, {
+    runsIn: 'container',
+    elsewhere: null,
+    input: call.input,
+  });
   const reason = await guards.refusalOf(guarded, askOwner);
   if (reason !== null) return { kind: 'refused', reason };
   const after = (result: HostToolResult) => guards.resultOf(guarded, result);
@@ -108,29 +124,33 @@ function journaledCall(
 
 /** Returns a result of one of an agent's own tools as the guards let a later run of the turn see it. */
 export async function ownResultSeen(
-  { guards, isTask, ...options }: Pick<ToolCallOptions, 'store' | 'jid' | 'isTask' | 'guards'>,
+  options: OfCall & Pick<ToolCallOptions, 'store' | 'jid' | 'guards'>,
   ...[{ name, input }, result]: Parameters<SeenResult>
 ): Promise<HostToolResult> {
   const group = options.store.groups.byJid(options.jid);
   if (group === null) return result;
-  const call = guardedCallOf({ name, isMainOnly: false }, group, {
-    isTask,
+  const call = guardedCallOf(options, { name, isMainOnly: false }, group, {
     runsIn: 'container',
+    elsewhere: null,
     input,
   });
-  return await guards.resultOf(call, result);
+  return await options.guards.resultOf(call, result);
 }
 
 /** Why an agent may not call a tool at all, whatever the input; the owner is not asked about that. */
 async function whyNotOffered(
-  { guards, isTask }: Pick<ToolCallOptions, 'guards' | 'isTask'>,
+  options: OfCall & Pick<ToolCallOptions, 'guards'>,
   tool: Tool,
   caller: Group,
   input: unknown,
 ): Promise<string> {
   const reason = `This chat may not use ${tool.name}.`;
-  const call = guardedCallOf(tool, caller, { isTask, runsIn: 'host', input });
-  return (await guards.refusalOf(call, () => Promise.resolve(reason), reason)) ?? reason;
+  const call = guardedCallOf(options, tool, caller, {
+    runsIn: 'host',
+    elsewhere: null,
+    input,
+  });
+  return (await options.guards.refusalOf(call, () => Promise.resolve(reason), reason)) ?? reason;
 }
 
 async function run(tool: Tool, context: ToolCall, input: unknown): Promise<HostToolResult> {
@@ -143,17 +163,35 @@ async function run(tool: Tool, context: ToolCall, input: unknown): Promise<HostT
 
 /** Field by field: a guard sees who calls what, and holds neither the tool nor the store. */
 function guardedCallOf(
+  { isTask, turn, outside }: OfCall,
   { name, isMainOnly, isTaskOnly = false }: Pick<Tool, 'name' | 'isMainOnly' | 'isTaskOnly'>,
   group: Group,
-  { isTask, runsIn, input }: Pick<GuardedCall, 'isTask' | 'runsIn' | 'input'>,
+  { runsIn, elsewhere, input }: Pick<GuardedCall, 'runsIn' | 'elsewhere' | 'input'>,
 ): GuardedCall {
   return {
     tool: { name, isMainOnly, isTaskOnly },
     group: { name: group.name, folder: group.folder, isMain: group.isMain },
     isTask,
     runsIn,
+    turn,
+    outside: outside.source(),
+    elsewhere,
     input,
   };
+}
+
+/** A target that cannot be found is none: the tool says so itself. */
+function elsewhereOf(
+  { store, registry }: Pick<ToolCallOptions, 'store' | 'registry'>,
+  tool: Tool,
+  caller: Group,
+  input: unknown,
+): Elsewhere | null {
+  try {
+    return tool.elsewhere?.({ store, registry, caller }, input) ?? null;
+  } catch {
+    return null;
+  }
 }
 
 function callerOf(

@@ -47,6 +47,7 @@ function parts() {
   const context: Omit<ToolContext, 'openDatabase'> = {
     assistantName: 'Andy',
     dataDir: '/nowhere',
+    groupsDir: '/nowhere',
     timeZone: 'UTC',
     log: { info() {}, error() {}, warn: (message, data) => warned.push([message, data]) },
     now: () => 0,
@@ -94,6 +95,7 @@ test('a tool gets its own settings, and exactly what the contract names, at its 
         creation: [
           'assistantName',
           'dataDir',
+          'groupsDir',
           'log',
           'newId',
           'now',

@@ -42,12 +42,21 @@ export function knownTools(
 export function openTools(
   definitions: readonly ToolContribution[],
   environment: Environment,
-  { assistantName, dataDir, timeZone, log, now, newId }: Omit<ToolContext, 'openDatabase'>,
+  {
+    assistantName,
+    dataDir,
+    groupsDir,
+    timeZone,
+    log,
+    now,
+    newId,
+  }: Omit<ToolContext, 'openDatabase'>,
   databases: OwnDatabases = NO_DATABASES,
 ): { readonly tools: Toolbox; readonly silent: readonly Silent[] } {
   const contextOf = (name: string) => ({
     assistantName,
     dataDir,
+    groupsDir,
     timeZone,
     log,
     now,

@@ -5,7 +5,7 @@ import type {
   TurnRequest,
 } from '../../../sandbox/sandbox.ts';
 import { isSwitchedOff } from '../../../store/chats/tool-switches.ts';
-import type { Group, Turn } from '../../../store/store.ts';
+import type { Group, Task, Turn } from '../../../store/store.ts';
 import type { ChannelOf } from '../../address-book.ts';
 import type { AskedAbout } from '../../asking/asking.ts';
 import type { FetchAttachment } from '../../attachments/attachments.ts';
@@ -23,6 +23,7 @@ import { askAboutCall } from './ask-about-call.ts';
 import type { SeenResult } from './call-journal.ts';
 import type { Guards } from './guarded-calls.ts';
 import { upToLimit } from './message-limit.ts';
+import type { OutsideWords } from './outside-words.ts';
 import {
   callTool,
   checkOwnTool,
@@ -78,6 +79,7 @@ export type ToolsOfTurn = {
   readonly ask: (question: AskQuestion, to: AskedAbout['to']) => Promise<AskReply>;
   readonly ownerCommand: ToolCall['ownerCommand'];
   readonly journal: ToolCallOptions['journal'];
+  readonly outside: Pick<OutsideWords, 'source' | 'note' | 'passTo'>;
 };
 
 /** Opens the tools for one turn. */
@@ -86,7 +88,7 @@ export type OpenTurnTools = (work: ToolsOfTurn) => TurnTools;
 /** Opens the tools for one turn of an agent. */
 export function openTurnTools(
   options: TurnToolsOptions,
-  { turn, group, isTask, ask, ownerCommand, journal, choice = {} }: ToolsOfTurn,
+  { turn, group, isTask, ask, ownerCommand, journal, outside, choice = {} }: ToolsOfTurn,
 ): TurnTools {
   const { store, guards, registry, tasks, fetchAttachment, timeZone, channelOf } = options;
   const off = store.toolSwitches.offIn(group.folder);
@@ -114,13 +116,15 @@ export function openTurnTools(
     guards,
     isTask,
     journal,
+    outside,
+    turn: turn.id,
     jid: turn.jid,
-    askOwner: (call, reason) => askAboutCall((question) => ask(question, 'owner'), call, reason),
+    askOwner: (...about) => askAboutCall((question) => ask(question, 'owner'), ...about),
     ask: async ({ to, ...question }) =>
       await ask(question, to === undefined ? 'owner' : findMember(options, turn.jid, to)),
     store,
     registry,
-    tasks,
+    tasks: markedTasks(tasks, outside),
     fetchAttachment,
     timeZone,
     send: upToLimit(senderFor(options, { turn, group, isTask })),
@@ -149,6 +153,19 @@ export function openTurnTools(
     check: (call) => checkOwnTool(callOptions, call),
     seen: (call, result) => ownResultSeen(callOptions, call, result),
     isSilent: () => isSilent,
+  };
+}
+
+/** Has the tasks that a turn writes keep its mark: their words may be those of others. */
+function markedTasks(tasks: TaskBook, { passTo }: Pick<OutsideWords, 'passTo'>): TaskBook {
+  const marked = (task: Task): Task => {
+    passTo(task.id);
+    return task;
+  };
+  return {
+    ...tasks,
+    schedule: (...given) => marked(tasks.schedule(...given)),
+    update: (...given) => marked(tasks.update(...given)),
   };
 }
 

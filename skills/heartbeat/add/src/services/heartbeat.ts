@@ -63,7 +63,12 @@ export const service = defineService({
       if (list === null) return 'empty';
       if (context.signal.aborted || isBusy(store)) return 'busy';
       const prompt = beatPrompt(settings.HEARTBEAT_PROMPT, list.place, list.text);
-      context.queueTurn({ folder: 'main', prompt, context: settings.HEARTBEAT_CONTEXT });
+      context.queueTurn({
+        folder: 'main',
+        prompt,
+        brings: 'own',
+        context: settings.HEARTBEAT_CONTEXT,
+      });
       return null;
     }
 

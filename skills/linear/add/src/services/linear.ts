@@ -117,6 +117,7 @@ function toolsOf({
       doing: 'reading an issue',
       isMainOnly: false,
       repeat: 'harmless',
+      brings: 'outside',
       input: Asked,
       run: ({ signal }, input) => readIssue(ask, Asked.parse(input).issue, signal),
     },
@@ -126,6 +127,7 @@ function toolsOf({
       doing: 'changing an issue',
       isMainOnly: false,
       repeat: 'once',
+      brings: 'outside',
       input: Change,
       run({ signal }, input) {
         const { issue, ...change } = Change.parse(input);

@@ -10,6 +10,7 @@ export const tool = defineTool({
       'Finds notes and messages of this chat by their meaning as well as their words, best first, with where each is from. For exact words, or all of a day, search_history is better.',
     isMainOnly: false,
     repeat: 'harmless',
+    brings: 'outside',
     input: z.object({
       query: z.string().min(1).max(2_000).describe('What you want to know, in a sentence'),
       limit: z.int().min(1).max(50).default(10),

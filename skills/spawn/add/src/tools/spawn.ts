@@ -44,6 +44,7 @@ function spawnTool(name: string, waits: boolean, description: string): Tool {
     description,
     isMainOnly: false,
     repeat: 'once',
+    brings: 'outside',
     input: Input,
     run({ callService }, input) {
       const { task, profile = null } = Input.parse(input);

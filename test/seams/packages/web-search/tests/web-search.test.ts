@@ -9,6 +9,7 @@ import { startWithFamily, toolCaller } from '../../../src/testing/turn/tasks.ts'
 const context = {
   assistantName: 'Andy',
   dataDir: '/nowhere',
+  groupsDir: '/nowhere',
   timeZone: 'UTC',
   log: { info() {}, warn() {}, error() {} },
   now: () => 0,

@@ -34,6 +34,7 @@ export function toolsOf(
       description: `On the device "${device.name}": ${description}`,
       doing: `using ${device.name}`,
       repeat: 'once',
+      brings: 'outside',
       input: Arguments,
       inputSchema: parameters,
       run: async ({ signal }, input) =>
@@ -62,6 +63,7 @@ function pushTool(device: Device, reach: Reach, readGroupFile: ReadGroupFile): T
       'has said yes. It is checked by its digest: the board has all of it, or the old one.',
     doing: `writing to ${device.name}`,
     repeat: 'once',
+    brings: 'outside',
     input,
     async run(call, given) {
       const { path, content, from } = input.parse(given);
@@ -107,6 +109,7 @@ function pullTool(device: Device, reach: Reach): Tool {
     description: `Reads a whole text file of the device "${device.name}", checked by its digest.`,
     doing: `reading from ${device.name}`,
     repeat: 'harmless',
+    brings: 'outside',
     input,
     async run({ signal }, given) {
       const { path } = input.parse(given);
@@ -127,6 +130,7 @@ function resetTool(device: Device, reach: Reach): Tool {
     description: `Starts the device "${device.name}" anew, so that files that were pushed take effect.`,
     doing: `restarting ${device.name}`,
     repeat: 'once',
+    brings: 'outside',
     input: z.object({}),
     async run({ signal }) {
       await device.call('_reset', {}, signal);

@@ -57,6 +57,7 @@ export function createToolHooks(
     const tool = parts.announce({
       ...(named?.doing === undefined ? {} : { doing: named.doing }),
       repeat: named?.repeat ?? 'once',
+      brings: named?.brings ?? 'outside',
       name: builtIn.own,
       description: '',
       input: z.unknown(),

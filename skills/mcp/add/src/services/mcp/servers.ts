@@ -224,6 +224,7 @@ function offered(
     description: tool.description,
     isMainOnly: false,
     repeat: tool.repeat,
+    brings: 'outside',
     ...(groups.includes('*') ? {} : { folders: groups }),
     input: z.unknown(),
     inputSchema: tool.inputSchema,

@@ -6,6 +6,7 @@ import { localNow, NotesFacts } from '../notes/facts.ts';
 export const tool = defineTool({
   name: 'note',
   repeat: 'once',
+  brings: 'own',
   description:
     'Adds a note of today, or a summary to the history of this chat, with the time and who it comes from. For facts that last, use remember.',
   input: z.object({

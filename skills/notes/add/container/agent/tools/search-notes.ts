@@ -9,6 +9,7 @@ const NAMED = 5;
 export const tool = defineTool({
   name: 'search_notes',
   repeat: 'harmless',
+  brings: 'own',
   description:
     'Finds paragraphs in what was written down for this chat: CLAUDE.md, MEMORY.md, HISTORY.md and the like, dated notes, your own. Words in any order, parts of words too; what was said word for word is found with search_history.',
   input: z.object({

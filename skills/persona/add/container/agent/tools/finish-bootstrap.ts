@@ -6,6 +6,7 @@ import { PLACES } from '../prompt-section.ts';
 export const tool = defineTool({
   name: 'finish_bootstrap',
   repeat: 'harmless',
+  brings: 'own',
   description:
     'Ends the first conversation: BOOTSTRAP.md is taken away. Only while it is shown to you.',
   input: z.object({}),

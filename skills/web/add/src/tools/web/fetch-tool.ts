@@ -56,6 +56,7 @@ export function webFetch(internet: Internet, readingMs = 15_000) {
         doing: 'reading a web page',
         isMainOnly: false,
         repeat: 'harmless',
+        brings: 'outside',
         input: Input,
         async run({ caller: { folder }, signal }, { url, format, from, length }) {
           const checkSite = (one: URL) => {

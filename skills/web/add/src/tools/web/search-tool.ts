@@ -36,6 +36,7 @@ export function webSearch(addresses?: ServerAddresses) {
         doing: 'searching the web',
         isMainOnly: false,
         repeat: 'harmless',
+        brings: 'outside',
         input: Input,
         async run({ caller: { folder }, signal }, { query, count, since = null }) {
           const limit = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
