@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { type AgentScript, answers, TestProject, textsOf } from '../../testing/assistant.ts';
 
@@ -40,23 +41,75 @@ test('after a refusal, /retry asks the same again', async () => {
   await assistant.stop();
 });
 
-test('whatever failed before, /reset and a good model bring the chat back, with nothing of before', async () => {
-  using project = new TestProject();
+/** Something that can happen to a chat whose model does not answer as it should. */
+const STEPS = [
+  { kind: 'say', text: 'first' },
+  { kind: 'say', text: 'POISON' },
+  { kind: 'say', text: '/reset' },
+  { kind: 'say', text: '/retry' },
+  { kind: 'say', text: '/stop' },
+  { kind: 'become', fault: 'none' },
+  { kind: 'become', fault: 'down' },
+  { kind: 'become', fault: 'rejected' },
+  { kind: 'become', fault: 'died' },
+  { kind: 'become', fault: 'throws' },
+  { kind: 'restart' },
+] as const;
+type Step = (typeof STEPS)[number];
+type Fault = Extract<Step, { kind: 'become' }>['fault'];
+
+/** Makes a change and then fails in the way that is set, or answers. */
+function faultyServer(prompts: string[], world: { fault: Fault }): AgentScript {
+  return async ({ prompt, earlier = [] }, events) => {
+    prompts.push([prompt, ...earlier.map(({ name }) => name)].join('\n'));
+    events.onOwnToolRun?.({ kind: 'began', id: 'a', name: 'shell', input: { command: 'BEFORE' } });
+    const { fault } = world;
+    if (fault === 'throws') throw new Error('It broke.');
+    if (fault === 'died') return { kind: 'failed', code: 'AGENT_DIED', message: 'It died.' };
+    const isRefused = fault === 'rejected' || prompt.includes('POISON');
+    if (fault === 'none' && !isRefused) return answers(`Yes: ${prompt}`);
+    const reason = isRefused ? 'rejected' : 'down';
+    return { kind: 'failed', code: 'MODEL_FAILED', message: 'It broke.', reason };
+  };
+}
+
+async function carryOut(project: TestProject, steps: readonly Step[]): Promise<readonly string[]> {
   const prompts: string[] = [];
-  const world = { isDown: true };
-  const assistant = await project.start({ agent: serverThatRefuses(prompts, world) });
-  const { terminal, store } = assistant;
-  for (const text of ['first', 'POISON', 'second']) {
-    const before = prompts.length;
-    await terminal.say(text);
-    await vi.waitFor(() => expect(prompts.length).toBeGreaterThan(before));
-    await vi.waitFor(() => expect(store.turns.counts().running).toBe(0));
+  const world: { fault: Fault } = { fault: 'down' };
+  const start = () => project.start({ agent: faultyServer(prompts, world) });
+  let assistant = await start();
+  const isIdle = () =>
+    vi.waitFor(() =>
+      expect(assistant.store.turns.counts()).toMatchObject({ queued: 0, running: 0, unsent: 0 }),
+    );
+  for (const step of steps) {
+    if (step.kind === 'become') world.fault = step.fault;
+    else if (step.kind === 'say') await assistant.terminal.say(step.text);
+    else {
+      await assistant.stop();
+      assistant = await start();
+    }
+    await isIdle();
   }
-  await terminal.say('/reset');
-  await vi.waitFor(() => expect(textsOf(terminal).at(-1)).toContain('had no answer are dropped'));
-  world.isDown = false;
-  await terminal.say('hello');
-  await vi.waitFor(() => expect(textsOf(terminal).at(-1)).toBe('Yes: hello'));
-  expect(prompts.at(-1)).toBe('hello');
+  await assistant.terminal.say('/reset');
+  await isIdle();
+  world.fault = 'none';
+  prompts.length = 0;
+  await assistant.terminal.say('hello');
+  await vi.waitFor(() => expect(textsOf(assistant.terminal).at(-1)).toBe('Yes: hello'));
   await assistant.stop();
+  return prompts;
+}
+
+test('whatever failed before, /reset and a good model bring the chat back, with nothing of before', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.constantFrom(...STEPS), { minLength: 1, maxLength: 12 }),
+      async (steps) => {
+        using project = new TestProject();
+        expect(await carryOut(project, steps)).toEqual(['hello']);
+      },
+    ),
+    { numRuns: 25, interruptAfterTimeLimit: 40_000 },
+  );
 });
