@@ -37,8 +37,6 @@ export type InboundMessage = {
    * host shows those and the files after it. An address behind words is written out as Markdown: `[words](address)`.
    */
   readonly text: string;
-  /** Replaced by `notes`: the person's own words, where the channel has added to the text what they answer. */
-  readonly ownWords?: string;
   /**
    * Somebody else wrote the words and the files, and the sender passed them on. The host shows them as such; they are
    * never a command, an answer to a question or a call of the assistant.

@@ -186,6 +186,7 @@ function minuteOf(date: Date): string {
 /** The beginnings of notes: of these functions, of the files that the host lists, and of filters (`name: …`). */
 const BEGINNINGS = [
   'a kind of message',
+  'asks for a payment',
   'audio',
   'buttons',
   'cancelled event',
@@ -205,7 +206,9 @@ const BEGINNINGS = [
   'live location',
   'location',
   'poll',
+  'order',
   'pressed',
+  'product',
   'reacts with',
   'sticker',
   'takes a reaction',

@@ -1,5 +1,6 @@
 import { testChannel } from '../../testing/channel/conformance.ts';
 import { NOTATIONS } from '../../testing/channel/shown.ts';
+import { CONTENT } from '../../testing/whatsapp/content.ts';
 import { startWhatsAppFarEnd } from '../../testing/whatsapp/far-end.ts';
 
 const LINKED = 'the owner links it, and gives it no token';
@@ -11,7 +12,6 @@ testChannel({
   limit: 4_000,
   notation: NOTATIONS.asterisks,
   lacks: {
-    forwarded: 'still to be done',
     acknowledged: 'it keeps a message in data/whatsapp/link.db before it acknowledges it',
     closed: OPEN,
     strangers: OPEN,
@@ -22,5 +22,6 @@ testChannel({
     'no retry-after': OWN_PACE,
     gone: 'WhatsApp takes messages to numbers that are gone',
   },
+  content: CONTENT,
   start: startWhatsAppFarEnd,
 });

@@ -135,8 +135,8 @@ test('a mention of the account and an answer to the assistant are meant for it',
     { mentionsAssistant: true, text: '@Andy is @Anna here?' },
     {
       mentionsAssistant: true,
-      ownWords: 'nothing',
-      text: expect.stringMatching(/^nothing\n\[in answer to .*"What is it\?"\]$/),
+      text: 'nothing',
+      notes: [expect.stringMatching(/^in answer to .*"What is it\?"$/)],
     },
   ]);
 });
@@ -165,8 +165,8 @@ test('reactions and corrections are there to be known, not to be answered', asyn
   const editedMessage = { conversation: 'I meant this' };
   await server.say(anna, { protocolMessage: { type: 14, key, editedMessage } });
   expect(await heard(2)).toMatchObject([
-    { text: '[reacts with 👍]\n[in answer to "Dinner at eight"]', isContext: true },
-    { text: 'I meant this\n[corrected]', isContext: true },
+    { notes: ['reacts with 👍', 'in answer to Andy: "Dinner at eight"'], isContext: true },
+    { notes: ['corrected: an earlier message now says "I meant this"'], isContext: true },
   ]);
 });
 

@@ -29,7 +29,7 @@ export function takeAnswer(options: AnswerOptions, message: InboundMessage): Aft
   const { store, now } = options;
   const open = seenBy(options, message);
   if (open.length === 0) return null;
-  const text = message.ownWords ?? message.text;
+  const { text } = message;
   const named = numbered(open, text);
   if (typeof named === 'string') return said(named);
   if (named !== null) return take(options, named.ask, named.reply);

@@ -26,7 +26,7 @@ test('a member is asked in their chat, and only they answer, by number or word',
   await hears(chat, 'There is no choice 7. Say a number from 1 to 2.');
   expect(replies).toEqual([]);
   // As an answer that quotes the question.
-  await family('Blue.\n[in answer to "Which colour?"]', { ownWords: 'Blue.' });
+  await family('Blue.', { notes: ['in answer to Andy: "Which colour?"'] });
   await isIdle({ chat, terminal, ...assistant });
   expect(replies).toEqual([chosen('blue')]);
   expect(textsOf(chat)).toContain('Noted: blue.');

@@ -11,7 +11,6 @@ const Payload = z.object({
   isOwner: z.boolean(),
   mentionsAssistant: z.boolean(),
   text: z.string(),
-  ownWords: z.string().exactOptional(),
   forwarded: z.object({ from: z.string().nullable() }).exactOptional(),
   notes: z.array(z.string()).exactOptional(),
   sentAt: z.number(),

@@ -38,7 +38,7 @@ export function queueTurn(
   if (message.isContext || message.isLate) return;
   // What a filter made of a message is not the person's own word: no command, and no yes to anything.
   const isAsWritten = isOwnWord(message) && text === wordsWithNotes(message);
-  const mayAnswer = isAsWritten && !isCommandText(ownWordsOf(message));
+  const mayAnswer = isAsWritten && !isCommandText(message.text);
   const after = mayAnswer ? takeAnswer(options, message) : null;
   if (after !== null) {
     queueAnswered(options, group, seq, after);
@@ -55,7 +55,7 @@ export function queueTurn(
     return;
   }
   // A mark before its name must not hide a call of the assistant, and a transcript may hold one.
-  const isCall = [ownWordsOf(message), text].some((words) =>
+  const isCall = [message.text, text].some((words) =>
     isForAssistant(message, words, { group, assistantName: settings.assistantName }),
   );
   if (!isCall || !mayCall(store, message)) return;
@@ -81,10 +81,6 @@ export function queueAnswered(
 /** Tells whether the words of a message are its sender's: those of a forward never command, answer or call. */
 export function isOwnWord({ forwarded }: InboundMessage): boolean {
   return forwarded === undefined;
-}
-
-function ownWordsOf({ text, ownWords = text }: InboundMessage): string {
-  return ownWords;
 }
 
 /**
@@ -124,8 +120,8 @@ function commandRequest(
   group: Group,
   message: InboundMessage,
 ): RunRequest | null {
-  if (!isCommandText(ownWordsOf(message))) return null;
-  const text = ownWordsOf(message).trim();
+  if (!isCommandText(message.text)) return null;
+  const text = message.text.trim();
   const asMember = membersRequest(options, group, message);
   if (asMember !== null || !message.isOwner) return asMember;
   const match = matchCommand(text, ownerCommands(options.commands, group));
@@ -140,10 +136,10 @@ function membersRequest(
   message: InboundMessage,
 ): RunRequest | null {
   const here = membersCommands(commands, group);
-  if (here.length === 0 || matchCommand(ownWordsOf(message), here).kind === 'unknown') return null;
+  if (here.length === 0 || matchCommand(message.text, here).kind === 'unknown') return null;
   if (!mayCall(store, message)) return null;
   const { sender: id, senderName: name, isOwner } = message;
-  return { kind: 'run', text: ownWordsOf(message).trim(), by: { id, name, isOwner } };
+  return { kind: 'run', text: message.text.trim(), by: { id, name, isOwner } };
 }
 
 /**

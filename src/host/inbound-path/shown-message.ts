@@ -3,21 +3,14 @@ import { oneLine, shortName, withMarkedNotes } from '../../channels/kit/notes.ts
 import { fileLines } from '../attachments/attachments.ts';
 
 /** What the agent is shown of a message. */
-type Shown = Pick<
-  InboundMessage,
-  'id' | 'text' | 'ownWords' | 'notes' | 'forwarded' | 'attachments'
->;
+type Shown = Pick<InboundMessage, 'id' | 'text' | 'notes' | 'forwarded' | 'attachments'>;
 
 /** Begins each line of what was forwarded. */
 const QUOTED = '> ';
 
 /** Returns the words of a message with the channel's notes, as filters see them. No typed line reads like a note. */
-export function wordsWithNotes({ text, ownWords, notes = [] }: Shown): string {
-  const words =
-    ownWords !== undefined && text.startsWith(ownWords)
-      ? `${withMarkedNotes(ownWords)}${text.slice(ownWords.length)}`
-      : withMarkedNotes(text);
-  return [words, ...notes.map((note) => `[${oneLine(note)}]`)]
+export function wordsWithNotes({ text, notes = [] }: Shown): string {
+  return [withMarkedNotes(text), ...notes.map((note) => `[${oneLine(note)}]`)]
     .filter((line) => line !== '')
     .join('\n');
 }

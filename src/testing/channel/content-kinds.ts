@@ -58,6 +58,3 @@ export function onlyContent(cells: Partial<ContentCells>, reason: string): Conte
   ]);
   return { ...(Object.fromEntries(none) as ContentCells), ...cells };
 }
-
-/** The channels whose column is still to be written. The list only gets shorter. */
-export const WITHOUT_CELLS: ReadonlySet<string> = new Set(['whatsapp']);

@@ -90,8 +90,8 @@ export type ChannelSubject = {
   readonly tokenSetting?: string;
   /** The rules that mean nothing to this channel, each with the reason, as the rest of "not here: …". */
   readonly lacks: Readonly<Partial<Record<RuleName, string>>>;
-  /** What the agent sees of each kind of content; every channel has it, but those in `WITHOUT_CELLS`. */
-  readonly content?: ContentCells;
+  /** What the agent sees of each kind of content. */
+  readonly content: ContentCells;
   /** Starts a far end for one rule. `dataDir` is the channel's folder, for what has to be there before it starts. */
   start(dataDir: string): Promise<FarEnd>;
 };

@@ -2,6 +2,7 @@ import type { Channel, ChannelContext } from '../../channels/channel.ts';
 import { pair } from '../../channels/whatsapp/session/pairing.ts';
 import { WhatsAppChannel } from '../../channels/whatsapp.ts';
 import type { FarEnd, Person as Who } from '../channel/far-end.ts';
+import { sendContent } from './content.ts';
 import { CLOCK, endpointOf } from './linked-channel.ts';
 import type { Person } from './people/person.ts';
 import { startWhatsAppServer, type WhatsAppServer } from './server.ts';
@@ -76,6 +77,11 @@ function farEndOf(server: WhatsAppServer, { ada, eve }: People): FarEnd {
     sendHalf: () => server.sendHalf(),
     // Protobuf writes half a character as three bytes that are no UTF-8.
     sendInvalid: () => server.say(ada, 'broken \ud83d here'),
+    forward: (text) =>
+      server.say(ada, {
+        extendedTextMessage: { text, contextInfo: { isForwarded: true, forwardingScore: 1 } },
+      }),
+    sendContent: (kind, channel) => sendContent(server, { ada, eve }, kind, channel),
     edit: (text) => changed(14, text),
     remove: () => changed(0, ''),
     sendFile: (fileName, fileLength) =>

@@ -1,10 +1,27 @@
 import type { proto } from '@whiskeysockets/baileys';
 import type { Attachment } from '../../channel.ts';
+import {
+  buttonsNote,
+  contactNote,
+  correctedNote,
+  deletedNote,
+  eventNote,
+  inviteNote,
+  oneLine,
+  placeNote,
+  pollNote,
+  pressedNote,
+  unknownNote,
+  withheldNote,
+} from '../../kit/notes.ts';
 
 /** The content of a message, without its sender and chat. */
 export type Content = {
-  /** The text, then a line in brackets for each part that is not text. */
+  /** The words as they were written. */
   readonly text: string;
+  /** Everything that is no word, a line each. */
+  readonly notes: readonly string[];
+  readonly isForwarded: boolean;
   readonly attachment: MediaPart | null;
   readonly isContext: boolean;
   readonly quoted: Quoted | null;
@@ -23,53 +40,283 @@ export type MediaSource = {
 };
 
 /** The message that another one answers, or reacts to; then its text is not there. */
-export type Quoted = { readonly id: string; readonly sender: string | null; readonly text: string };
+export type Quoted = {
+  readonly id: string;
+  readonly sender: string | null;
+  readonly text: string;
+  /** Notes of what it holds beside words. */
+  readonly content: string | null;
+  readonly hasFile: boolean;
+};
 
-/** Reads the inside of a message; null where it has nothing for people, such as keys and receipts. */
-export function readContent(message: proto.IMessage): Content | null {
+/**
+ * Reads the inside of a message; null where it has nothing for people, such as keys and receipts.
+ *
+ * @param isViewOnce its picture or recording is meant to be viewed once: it is told of, and not kept
+ */
+export function readContent(message: proto.IMessage, isViewOnce = false): Content | null {
   const edited = message.protocolMessage?.editedMessage;
-  const read = edited ? readEdited(edited) : readPlain(message);
+  const read = edited ? readEdited(edited) : (readPlain(message) ?? readUnknown(message));
   if (read === null) return null;
-  const context = contextOf(message);
+  const context = contextOf(edited ?? message);
+  const media = isViewOnce ? null : (read.media ?? null);
   return {
-    // The host names a file that can be fetched; of one that cannot this note is all there is.
-    text: [read.words, ...(read.note === null || read.media ? [] : [`[${read.note}]`])]
-      .filter((line) => line !== '')
-      .join('\n'),
-    attachment: read.media ?? null,
+    text: read.words,
+    notes: isViewOnce && read.note !== null ? [onceNote(read.note)] : notesIn(read),
+    isForwarded: context?.isForwarded === true || (context?.forwardingScore ?? 0) > 0,
+    attachment: media,
     isContext: read.isContext ?? false,
     quoted: quotedIn(context) ?? reactedTo(message),
     mentioned: context?.mentionedJid ?? [],
   };
 }
 
+/** Tells whether a message is wrapped as one that is to be viewed once, or says so of its file. */
+export function isToBeViewedOnce(message: proto.IMessage, depth = 5): boolean {
+  const wrapped = [
+    message.viewOnceMessage,
+    message.viewOnceMessageV2,
+    message.viewOnceMessageV2Extension,
+  ].find((one) => one);
+  if (wrapped) return wrapped.message ? isMedia(wrapped.message) : false;
+  const { imageMessage, videoMessage, audioMessage, ephemeralMessage } = message;
+  if (imageMessage?.viewOnce || videoMessage?.viewOnce || audioMessage?.viewOnce) return true;
+  const inner = ephemeralMessage?.message;
+  return inner && depth > 0 ? isToBeViewedOnce(inner, depth - 1) : false;
+}
+
+function isMedia({
+  imageMessage,
+  videoMessage,
+  audioMessage,
+  ptvMessage,
+}: proto.IMessage): boolean {
+  return [imageMessage, videoMessage, audioMessage, ptvMessage].some((one) => one);
+}
+
+function onceNote(what: string): string {
+  return withheldNote(what, 'it can be viewed once');
+}
+
 type Reading = {
   readonly words: string;
   readonly note: string | null;
   readonly media?: MediaPart | null;
+  /** Labels of buttons and list entries below it. */
+  readonly buttons?: readonly string[];
   readonly isContext?: boolean;
 };
 
+/** The host names a file that can be fetched; of one that cannot, the note is all there is. */
+function notesIn({ note, media, buttons = [] }: Reading): readonly string[] {
+  return [
+    ...(note === null || media ? [] : [note]),
+    ...(buttons.length === 0 ? [] : [buttonsNote(buttons)]),
+  ];
+}
+
 function readEdited(edited: proto.IMessage): Reading | null {
   const read = readPlain(edited);
-  return read === null ? null : { words: read.words, note: 'corrected', isContext: true };
+  if (read === null) return null;
+  return { words: '', note: correctedNote(read.words || (read.note ?? '')), isContext: true };
 }
 
 function readPlain(message: proto.IMessage): Reading | null {
-  const words = message.conversation ?? message.extendedTextMessage?.text ?? chosenIn(message);
+  const words = message.conversation ?? message.extendedTextMessage?.text;
   if (words) return { words, note: null };
-  return readMedia(message) ?? readPlace(message) ?? readPeople(message) ?? readSigns(message);
+  const chosen = chosenIn(message);
+  if (chosen) return { words: '', note: pressedNote(chosen) };
+  return (
+    readMedia(message) ??
+    readPlace(message) ??
+    readPeople(message) ??
+    readSigns(message) ??
+    readBusiness(message) ??
+    readInvitation(message)
+  );
 }
 
 function chosenIn(message: proto.IMessage): string | null | undefined {
   return (
     message.buttonsResponseMessage?.selectedDisplayText ??
     message.templateButtonReplyMessage?.selectedDisplayText ??
-    message.listResponseMessage?.title
+    message.listResponseMessage?.title ??
+    message.interactiveResponseMessage?.body?.text
   );
 }
 
-function readMedia(message: proto.IMessage): Reading | null {
+/** Messages of businesses: words with buttons or a list below them, wares and orders. */
+function readBusiness(message: proto.IMessage): Reading | null {
+  const { templateMessage, buttonsMessage, listMessage, interactiveMessage } = message;
+  const template = templateMessage?.hydratedTemplate ?? templateMessage?.hydratedFourRowTemplate;
+  if (template) {
+    const { hydratedTitleText, hydratedContentText, hydratedFooterText } = template;
+    const buttons = (template.hydratedButtons ?? []).map(
+      ({ quickReplyButton: reply, urlButton: link, callButton: call }) =>
+        reply?.displayText ??
+        (link ? [link.displayText, link.url].join(' ') : null) ??
+        (call ? [call.displayText, call.phoneNumber].join(' ') : null),
+    );
+    const said = [hydratedTitleText, hydratedContentText, hydratedFooterText];
+    return withButtons(template, said, buttons);
+  }
+  if (buttonsMessage) {
+    const { text, contentText, footerText, buttons } = buttonsMessage;
+    const labels = (buttons ?? []).map(({ buttonText }) => buttonText?.displayText);
+    return withButtons(buttonsMessage, [text, contentText, footerText], labels);
+  }
+  if (listMessage) {
+    const { title, description, footerText, sections } = listMessage;
+    const rows = (sections ?? []).flatMap((section) => section.rows ?? []);
+    return withButtons(
+      {},
+      [title, description, footerText],
+      rows.map((row) => row.title),
+    );
+  }
+  const interactive = interactiveMessage ?? templateMessage?.interactiveMessageTemplate;
+  if (interactive) {
+    const { header, body, footer, nativeFlowMessage: flow } = interactive;
+    const labels = (flow?.buttons ?? []).map((button) => labelIn(button.buttonParamsJson));
+    return withButtons(header ?? {}, [header?.title, body?.text, footer?.text], labels);
+  }
+  const { productMessage, orderMessage } = message;
+  if (productMessage) {
+    const { title, description, priceAmount1000, currencyCode } = productMessage.product ?? {};
+    const price = priceAmount1000 ? `${Number(priceAmount1000) / 1_000} ${currencyCode ?? ''}` : '';
+    const what = [title, price, description].map((part) => oneLine(part ?? '')).filter(Boolean);
+    return { words: productMessage.body ?? '', note: `product ${what.join(', ')}` };
+  }
+  if (orderMessage) {
+    const { orderTitle, itemCount, message: words } = orderMessage;
+    return {
+      words: words ?? '',
+      note: `order ${oneLine(orderTitle ?? '')}: ${itemCount ?? 0} items`,
+    };
+  }
+  return null;
+}
+
+function withButtons(
+  holder: Pick<proto.IMessage, 'imageMessage' | 'videoMessage' | 'documentMessage'>,
+  said: readonly (string | null | undefined)[],
+  labels: readonly (string | null | undefined)[],
+): Reading {
+  const file = readMedia(holder);
+  return {
+    words: said.filter((part) => part).join('\n'),
+    note: file?.note ?? null,
+    ...(file?.media ? { media: file.media } : {}),
+    buttons: labels.map((label) => oneLine(label ?? '')).filter((label) => label !== ''),
+  };
+}
+
+/** A button of a business holds its label as JSON. */
+function labelIn(json: string | null | undefined): string | null {
+  const [, label] = /"display_text"\s*:\s*"((?:[^"\\]|\\.){0,200})"/.exec(json ?? '') ?? [];
+  return label ?? null;
+}
+
+function readInvitation(message: proto.IMessage): Reading | null {
+  const { groupInviteMessage: invite, scheduledCallCreationMessage: call } = message;
+  const { eventMessage: event, requestPaymentMessage: request } = message;
+  if (invite) {
+    const { groupName, inviteCode, caption } = invite;
+    const link = inviteCode ? `https://chat.whatsapp.com/${inviteCode}` : null;
+    return { words: caption ?? '', note: inviteNote(groupName ?? 'a group', link) };
+  }
+  if (event) {
+    const { name, startTime, endTime, location, description, joinLink, isCanceled } = event;
+    const place = [location?.name, location?.address].filter(Boolean).join(', ');
+    const note = eventNote({
+      name: name ?? '',
+      startsAt: startTime ? new Date(Number(startTime) * 1_000) : null,
+      endsAt: endTime ? new Date(Number(endTime) * 1_000) : null,
+      place,
+      description: description ?? null,
+      link: joinLink ?? null,
+      isCancelled: isCanceled === true,
+    });
+    return { words: '', note };
+  }
+  if (call) {
+    const at = call.scheduledTimestampMs;
+    const startsAt = at ? new Date(Number(at)) : null;
+    return { words: '', note: eventNote({ name: call.title ?? 'a call', startsAt }) };
+  }
+  if (request) {
+    const { amount1000, currencyCodeIso4217: currency, noteMessage } = request;
+    const amount = `${Number(amount1000 ?? 0) / 1_000} ${oneLine(currency ?? '')}`;
+    const words = noteMessage ? (readPlain(noteMessage)?.words ?? '') : '';
+    return { words, note: `asks for a payment of ${amount}` };
+  }
+  return null;
+}
+
+/** Parts that are for devices alone, or are read elsewhere. */
+const NOT_FOR_PEOPLE: ReadonlySet<string> = new Set([
+  'albumMessage',
+  'bcallMessage',
+  'call',
+  'callLogMesssage',
+  'chat',
+  'deviceSentMessage',
+  'encEventResponseMessage',
+  'encReactionMessage',
+  'fastRatchetKeySenderKeyDistributionMessage',
+  'keepInChatMessage',
+  'limitSharingMessage',
+  'messageContextInfo',
+  'messageHistoryBundle',
+  'messageHistoryNotice',
+  'pinInChatMessage',
+  'pollUpdateMessage',
+  'protocolMessage',
+  'reactionMessage',
+  'secretEncryptedMessage',
+  'senderKeyDistributionMessage',
+  'stickerSyncRmrMessage',
+]);
+
+/** A kind that has no reader of its own: one that wraps another, or one to be named at least. */
+function readUnknown(message: proto.IMessage, depth = 3): Reading | null {
+  const parts: [string, unknown][] = Object.entries(message).filter(
+    ([kind, part]) => part && !NOT_FOR_PEOPLE.has(kind),
+  );
+  // Of a kind that is newer than the library, nothing is left but what says something about it.
+  if (Object.keys(message).every((name) => name === 'messageContextInfo')) {
+    return { words: '', note: unknownNote('newer than this assistant'), isContext: true };
+  }
+  const [kind, part] = parts.find(([name]) => !TEXT.has(name)) ?? [];
+  if (kind === undefined) return null;
+  if (kind === 'placeholderMessage') {
+    return { words: '', note: withheldNote('a message', 'WhatsApp shows it on the phone alone') };
+  }
+  const inner = depth > 0 ? wrappedIn(part) : null;
+  const read = inner === null ? null : (readPlain(inner) ?? readUnknown(inner, depth - 1));
+  return read ?? { words: '', note: unknownNote(kind.replace(/Message(V\d)?$/, '')) };
+}
+
+/** An empty text is none. */
+const TEXT: ReadonlySet<string> = new Set(['conversation', 'extendedTextMessage']);
+
+function wrappedIn(part: unknown): proto.IMessage | null {
+  if (typeof part !== 'object' || part === null || !('message' in part)) return null;
+  // Every part that has this field holds a message in it.
+  return typeof part.message === 'object' ? (part.message as proto.IMessage | null) : null;
+}
+
+function readMedia(
+  message: Pick<
+    proto.IMessage,
+    | 'imageMessage'
+    | 'videoMessage'
+    | 'ptvMessage'
+    | 'audioMessage'
+    | 'documentMessage'
+    | 'stickerMessage'
+  >,
+): Reading | null {
   const { imageMessage, videoMessage, ptvMessage, audioMessage } = message;
   const { documentMessage, stickerMessage } = message;
   const video = videoMessage ?? ptvMessage;
@@ -124,12 +371,17 @@ function sizeInWords(bytes: number): string {
 }
 
 function readPlace(message: proto.IMessage): Reading | null {
-  const place = message.locationMessage ?? message.liveLocationMessage;
+  const { locationMessage, liveLocationMessage } = message;
+  const place = locationMessage ?? liveLocationMessage;
   if (!place) return null;
-  const { name, address } = message.locationMessage ?? {};
-  const where = [name, address].filter((part) => part).map((part) => oneLine(part ?? ''));
-  const note = [`location ${place.degreesLatitude}, ${place.degreesLongitude}`, ...where];
-  return { words: message.locationMessage?.comment ?? '', note: note.join(', ') };
+  const note = placeNote({
+    latitude: place.degreesLatitude ?? 0,
+    longitude: place.degreesLongitude ?? 0,
+    name: locationMessage?.name,
+    address: locationMessage?.address,
+    isLive: !locationMessage,
+  });
+  return { words: locationMessage?.comment ?? liveLocationMessage?.caption ?? '', note };
 }
 
 /** A line of a card. Its name ends with the line, whichever sign ends that, so that no text is read twice. */
@@ -140,19 +392,31 @@ function readPeople(message: proto.IMessage): Reading | null {
   const contacts = contactsArrayMessage?.contacts ?? (contactMessage ? [contactMessage] : []);
   if (contacts.length === 0) return null;
   const people = contacts.map(({ displayName, vcard }) => {
-    const numbers = [...(vcard ?? '').matchAll(NUMBER)].map(([, number]) => number);
-    return [oneLine(displayName ?? ''), ...numbers.map((number) => number?.trim())].join(' ');
+    const numbers = [...(vcard ?? '').matchAll(NUMBER)].map(([, number = '']) => number.trim());
+    return contactNote(displayName ?? null, numbers);
   });
-  return { words: '', note: `contact ${people.join('; ')}` };
+  return { words: '', note: people.join('; ') };
 }
 
 function readSigns(message: proto.IMessage): Reading | null {
   const { reactionMessage, protocolMessage } = message;
   const poll =
-    message.pollCreationMessage ?? message.pollCreationMessageV2 ?? message.pollCreationMessageV3;
+    message.pollCreationMessage ??
+    message.pollCreationMessageV2 ??
+    message.pollCreationMessageV3 ??
+    message.pollCreationMessageV5;
   if (poll) {
-    const options = (poll.options ?? []).map(({ optionName }) => optionName).join(' / ');
-    return { words: '', note: `poll "${oneLine(poll.name ?? '')}": ${oneLine(options)}` };
+    const options = (poll.options ?? []).map(({ optionName }) => ({ text: optionName ?? '' }));
+    return { words: '', note: pollNote({ question: poll.name ?? '', options }) };
+  }
+  const result = message.pollResultSnapshotMessage ?? message.pollResultSnapshotMessageV3;
+  if (result) {
+    const options = (result.pollVotes ?? []).map(({ optionName, optionVoteCount }) => ({
+      text: optionName ?? '',
+      votes: Number(optionVoteCount ?? 0),
+    }));
+    const note = pollNote({ question: result.name ?? '', options, isClosed: true });
+    return { words: '', note };
   }
   if (reactionMessage) {
     const note = reactionMessage.text
@@ -162,7 +426,7 @@ function readSigns(message: proto.IMessage): Reading | null {
   }
   // 0 is REVOKE, and what protobuf leaves out: only a message that names its victim is one.
   if (protocolMessage?.type === 0 && protocolMessage.key?.id) {
-    return { words: '', note: 'deleted a message', isContext: true };
+    return { words: '', note: deletedNote(), isContext: true };
   }
   return null;
 }
@@ -178,20 +442,18 @@ function contextOf(message: proto.IMessage): proto.IContextInfo | null {
 
 function quotedIn(context: proto.IContextInfo | null): Quoted | null {
   if (!context?.stanzaId || !context.quotedMessage) return null;
-  const text = readPlain(context.quotedMessage);
+  const { quotedMessage, stanzaId: id, participant } = context;
+  const read = readPlain(quotedMessage) ?? readUnknown(quotedMessage);
   return {
-    id: context.stanzaId,
-    sender: context.participant ?? null,
-    text: oneLine(text === null ? '' : text.words || `[${text.note}]`),
+    id,
+    sender: participant ?? null,
+    text: read?.words ?? '',
+    content: read?.note ?? null,
+    hasFile: read?.media != null,
   };
 }
 
 function reactedTo({ reactionMessage }: proto.IMessage): Quoted | null {
   const id = reactionMessage?.key?.id;
-  return id ? { id, sender: null, text: '' } : null;
-}
-
-/** Puts a text on one line and replaces its brackets, so that no sender's text passes for our own note. */
-export function oneLine(text: string): string {
-  return text.replace(/[\s\]]+/g, ' ').trim();
+  return id ? { id, sender: null, text: '', content: null, hasFile: false } : null;
 }

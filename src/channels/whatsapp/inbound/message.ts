@@ -1,8 +1,8 @@
 import type { proto, WAMessage } from '@whiskeysockets/baileys';
-import { beginningOf, shortened } from '../../../lib/graphemes.ts';
 import type { InboundMessage } from '../../channel.ts';
+import { answerNote, shortName } from '../../kit/notes.ts';
 import type { Addresses } from './addresses.ts';
-import { type Content, type MediaPart, oneLine, readContent } from './content.ts';
+import { type Content, isToBeViewedOnce, type MediaPart, readContent } from './content.ts';
 
 /** Knowledge for reading a message: our account, the addresses of people, and our own messages. */
 export type Reader = {
@@ -24,15 +24,11 @@ export type Reader = {
 /** A message for the host, with the file that came along. */
 export type ReadMessage = { readonly message: InboundMessage; readonly media: MediaPart | null };
 
-/** Only the first part of a long quotation is repeated. */
-const QUOTE_CHARACTERS = 200;
-const NAME_CHARACTERS = 100;
-
 /** Reads a message as the host takes it; null where there is nothing in it for people. */
 export function readMessage(raw: WAMessage, reader: Reader): ReadMessage | null {
   const { key } = raw;
   const inner = raw.message ? reader.unwrap(raw.message) : undefined;
-  const content = inner ? readContent(inner) : null;
+  const content = inner && raw.message ? readContent(inner, isToBeViewedOnce(raw.message)) : null;
   if (!content || !key.id || !key.remoteJid) return null;
   const { addresses, owner } = reader;
   const isDirect = !key.remoteJid.endsWith('@g.us');
@@ -41,8 +37,8 @@ export function readMessage(raw: WAMessage, reader: Reader): ReadMessage | null 
   const answered = content.quoted === null ? null : reader.ourText(jid, content.quoted.id);
   const givenName = raw.pushName || reader.nameOf(sender);
   const senderName = givenName ? shortName(givenName) : null;
-  const ownWords = withNames(content, reader);
-  const text = withQuotation({ ...content, text: ownWords }, answered, reader);
+  const answer = quotation(content, answered, reader);
+  const notes = [...content.notes, ...(answer === null ? [] : [answer])];
   const message = {
     id: key.id,
     jid,
@@ -54,8 +50,9 @@ export function readMessage(raw: WAMessage, reader: Reader): ReadMessage | null 
     senderName,
     isOwner: sender === owner,
     mentionsAssistant: mentions(content, answered !== null, reader),
-    text,
-    ...(text === ownWords ? {} : { ownWords }),
+    text: withNames(content, reader),
+    ...(content.isForwarded ? { forwarded: { from: null } } : {}),
+    ...(notes.length === 0 ? {} : { notes }),
     sentAt: Number(raw.messageTimestamp ?? 0) * 1_000,
     isContext: content.isContext,
     attachments: content.attachment === null ? [] : [content.attachment.attachment],
@@ -106,21 +103,16 @@ function withNames({ text, mentioned }: Content, reader: Reader): string {
   });
 }
 
-/**
- * Adds the quotation after the text: one that begins with the assistant's name must go on beginning with it.
- */
-function withQuotation({ text, quoted }: Content, answered: string | null, reader: Reader): string {
-  const words = quoted === null ? '' : quoted.text || oneLine(answered ?? '');
-  if (quoted === null || words === '') return text;
-  const said = shortened(words, QUOTE_CHARACTERS);
+/** Returns the note for what a message answers; null for none, or where nothing is known of it. */
+function quotation({ quoted }: Content, answered: string | null, reader: Reader): string | null {
+  if (quoted === null) return null;
   const person =
     quoted.sender === null ? null : (reader.addresses.find(quoted.sender) ?? quoted.sender);
-  const name =
-    person === null ? null : shortName(reader.nameOf(person) ?? person.split('@', 1)[0] ?? '');
-  return `${text}\n[in answer to ${name === null ? '' : `${name}: `}"${said}"]`;
-}
-
-/** Truncates a display name; WhatsApp allows names of any length. */
-function shortName(name: string): string {
-  return oneLine(beginningOf(name, NAME_CHARACTERS));
+  const name = person === null ? null : (reader.nameOf(person) ?? person.split('@', 1)[0] ?? '');
+  return answerNote({
+    from: answered === null ? name : reader.assistantName,
+    words: quoted.text || (answered ?? ''),
+    content: quoted.content,
+    fileId: quoted.hasFile && /^[\w-]{1,100}$/.test(quoted.id) ? quoted.id : null,
+  });
 }

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { shownMessage } from '../../../host/inbound-path/shown-message.ts';
 import type { Bench, Connected } from '../bench.ts';
 import type { Rule } from '../rule.ts';
 import type { RuleName } from '../rule-names.ts';
@@ -47,7 +48,7 @@ export const BAD_INPUT = {
       const attachment = message?.attachments?.[0];
       if (message === undefined) throw new Error('nothing was handed over');
       // Words in place of the file are an answer, too.
-      if (attachment === undefined) return expect(message.text).not.toBe('');
+      if (attachment === undefined) return expect(shownMessage(message)).not.toBe('');
       const fetching = channel.fetchAttachment?.(message.jid, message.id);
       const failure = await fetching?.catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(Error);
