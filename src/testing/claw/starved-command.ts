@@ -57,8 +57,8 @@ export class StarvedCommand {
     mkdirSync(template.root, { recursive: true });
     await this.#scenario.prepare(template);
     // The first command after a change of the sources compiles them, which is no part of what is tried.
-    await this.#run(this.#copy(), []);
-    const codebase = this.#copy();
+    await this.#run(await this.#copy(), []);
+    const codebase = await this.#copy();
     const before = snapshot(codebase);
     const { exitCode, log } = await this.#run(codebase, ['-y']);
     if (exitCode !== 0) throw new Error(`${this.#scenario.name} fails on a good disk`);
@@ -85,7 +85,7 @@ export class StarvedCommand {
   /** Starves the command at one point, and looks at what the next command finds on a good disk. */
   async try(starvation: Starvation): Promise<Starved> {
     const { call, nth, error } = starvation;
-    const codebase = this.#copy();
+    const codebase = await this.#copy();
     const paths =
       call === 'write' ? this.#written.flatMap((path) => ['-P', codebase.path(path)]) : [];
     const how = `inject=${call}:error=${error}:when=${nth}+`;
@@ -105,11 +105,14 @@ export class StarvedCommand {
     return { scenario: this.#scenario.name, starvation, exitCode, tree, isHit, faults };
   }
 
-  #copy(): Codebase {
+  async #copy(): Promise<Codebase> {
     this.#count += 1;
     const root = join(this.#folder, `project-${this.#count}`);
     cpSync(join(this.#folder, 'template'), root, { recursive: true, preserveTimestamps: true });
-    return openCodebase(root);
+    const codebase = openCodebase(root);
+    // What a copied folder holds for undo counts only at the owner's word.
+    if (codebase.has('.claw/backup')) await codebase.claw('recover', '--adopt');
+    return codebase;
   }
 
   async #run({ root }: Codebase, options: readonly string[]) {

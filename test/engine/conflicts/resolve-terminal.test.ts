@@ -180,7 +180,7 @@ test('the model can be asked from there, and is taken at the owner’s yes', asy
   expect(code).toBe(0);
   expect(codebase.read('notes.txt')).toBe(of('both'));
   expect((await codebase.claw('resolutions')).json.data).toMatchObject([
-    { origin: 'anthropic/claude-sonnet-4-5' },
-    { origin: 'anthropic/claude-sonnet-4-5' },
+    { origin: 'anthropic/claude-sonnet-5-5' },
+    { origin: 'anthropic/claude-sonnet-5-5' },
   ]);
 });

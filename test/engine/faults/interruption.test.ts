@@ -79,5 +79,5 @@ test('tests that fail run once where only one skill has any', async () => {
   addSkill(codebase, 'bad', { add: { 'b.txt': 'b\n' }, tests: { 'bad.test.js': fails } });
   const run = await codebase.claw('apply', 'bad');
   expect(run).toMatchObject({ code: 4, json: { error: { code: 'TESTS_FAILED' } } });
-  expect(run.stderr.match(/test: bad/g)).toHaveLength(1);
+  expect(run.stderr.match(/^test: bad/gm)).toHaveLength(1);
 });
