@@ -372,7 +372,12 @@ test('a second start on the same data folder is refused in one line', async () =
 test('on a terminal, what is typed during a restart stays on the line and can be finished', async () => {
   using tree = new TestTree();
   const command = `stty cols 60 rows 30; exec ${process.execPath} src/supervisor/start.ts`;
-  await using terminal = new TestConversation(tree, ['script', '-qefc', command, '/dev/null']);
+  await using terminal = new TestConversation(
+    tree,
+    ['script', '-qefc', command, '/dev/null'],
+    // Named, so that no set-up is offered first.
+    { MODEL: 'anthropic/claude-sonnet-5-5' },
+  );
   await terminal.sees('\u001b[1G\u001b[0J> ');
   terminal.write('/restart\r');
   terminal.write('/gro');
@@ -390,7 +395,12 @@ test('on a terminal, what is typed during a restart stays on the line and can be
 test('on a terminal, leaving while an answer is on its way is an end like any other', async () => {
   using tree = new TestTree();
   const command = `stty cols 60 rows 30; exec ${process.execPath} src/supervisor/start.ts`;
-  await using terminal = new TestConversation(tree, ['script', '-qefc', command, '/dev/null']);
+  await using terminal = new TestConversation(
+    tree,
+    ['script', '-qefc', command, '/dev/null'],
+    // Named, so that no set-up is offered first.
+    { MODEL: 'anthropic/claude-sonnet-5-5' },
+  );
   await terminal.sees('\u001b[1G\u001b[0J> ');
   terminal.write('/status\r');
   await terminal.sees('is typing');

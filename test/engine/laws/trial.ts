@@ -164,6 +164,8 @@ export class Trial {
     const call = this.#prepare(verb);
     const twin = `${this.#folder}/twin`;
     fs.cpSync(this.#root, twin, { recursive: true });
+    // A copy's records of earlier commands count only at the owner's word.
+    await engine.recover(contextAt(twin), 'adopt');
     const watch = haltAt(twin, null, () => {});
     const planned = await carryOut(contextAt(twin), call).finally(() => watch.end());
     fs.rmSync(twin, { recursive: true });
