@@ -8,10 +8,10 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { digestBytes } from '../../engine/digest.ts';
 import { journalText } from '../../engine/transaction/recover.js';
 import { stage } from '../../engine/transaction/stage.ts';
 import { pipedConsole } from '../../terminal/piped-console.ts';
@@ -126,20 +126,18 @@ test('a skill is woven in and the new tree reports it, with what was piped in me
 });
 
 /** Leaves what a command leaves whose disk failed after its journal: it exits 0, and the next one goes on. */
-function leaveUnpublished(tree: TestTree, path: string): void {
+function leaveUnpublished(tree: TestTree, path: string, id = '000001-apply'): void {
   const bytes = Buffer.from('published later\n');
   const step = { kind: 'write', path, bytes, isExecutable: false, before: null } as const;
   const names = { verb: 'apply', summary: 'apply fine', stateBefore: null, stateAfter: null };
-  const journal = stage(tree.dir, '000001-apply', { ...names, steps: [step] }, '2026-01-01');
-  writeFileSync(
-    join(tree.dir, '.claw/tx/000001-apply/journal.json'),
-    journalText(tree.dir, journal),
-  );
+  const journal = stage(tree.dir, id, { ...names, steps: [step] }, '2026-01-01');
+  writeFileSync(join(tree.dir, '.claw/tx', id, 'journal.json'), journalText(tree.dir, journal));
 }
 
 test('what an interrupted command has left to publish is published before the assistant starts', async () => {
   using tree = new TestTree();
-  await using conversation = TestConversation.start(tree);
+  // The journal below is sealed with the secret in this home.
+  await using conversation = TestConversation.start(tree, { HOME: homedir() });
   await conversation.sees('I am Andy');
   leaveUnpublished(tree, 'src/channels/late.txt');
   conversation.write('/restart\n');
@@ -154,7 +152,7 @@ test('what an interrupted command has left to publish is published before the as
     log.lastIndexOf('the assistant was started'),
   );
   // An edit of the owner's in that place is theirs to decide, and the assistant comes up all the same.
-  leaveUnpublished(tree, 'src/channels/edited.txt');
+  leaveUnpublished(tree, 'src/channels/edited.txt', '000002-apply');
   writeFileSync(join(tree.dir, 'src/channels/edited.txt'), 'mine\n');
   expect(await conversation.end('/restart\n/groups\n')).toBe(0);
   expect(conversation.stderr).toContain('met edits of yours (src/channels/edited.txt)');
@@ -203,7 +201,8 @@ test('without claw, a file that was edited since keeps the whole tree as it is',
   using tree = new TestTree(FINE);
   const claw = join(tree.dir, 'bin/claw.js');
   const options = { nodePath: process.execPath, clawPath: claw, projectDir: tree.dir };
-  const environment = environmentOf(tree);
+  // One home for the command and for this process, which takes it back: the secret of its seal is there.
+  const environment = { ...environmentOf(tree), HOME: homedir() };
   const applied = spawnSync(process.execPath, [claw, 'apply', 'fine', '--yes'], {
     cwd: tree.dir,
     env: environment,
@@ -234,8 +233,8 @@ test('without claw, a file that was edited since keeps the whole tree as it is',
     'record.json',
   );
   const text = readFileSync(record, 'utf8');
-  const json = (text.split('\n')[0] ?? '').replace('"verb":"apply"', '"verb":"undo"');
-  writeFileSync(record, `${json}\n${digestBytes(json)}\n`);
+  const undo = { ...JSON.parse(text.split('\n')[0] ?? ''), verb: 'undo' };
+  writeFileSync(record, journalText(tree.dir, undo));
   expect(await rollBack({ ...options, environment, undoMs: 500 })).toEqual({ ok: true });
   expect(existsSync(fine)).toBe(true);
   writeFileSync(record, text);
