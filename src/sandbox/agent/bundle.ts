@@ -26,7 +26,10 @@ export const SHARED = [
   'src/sandbox/protocol/frame-link.ts',
   'src/sandbox/protocol/protocol.ts',
   'src/lib/cut-text.ts',
+  'src/lib/graphemes.ts',
   'src/lib/model-call.ts',
+  'src/lib/thoughts.ts',
+  'src/lib/tool-schema.ts',
 ];
 
 /**

@@ -11,7 +11,16 @@ test('a message to another chat is asked about, one to its own is not', async ()
   const tool = { name: 'send_message', isMainOnly: false };
   const refusalOf = (input: object) =>
     guards.refusalOf(
-      { tool, group, isTask: false, runsIn: 'host', input },
+      {
+        tool,
+        group,
+        isTask: false,
+        runsIn: 'host',
+        input,
+        turn: 't1',
+        outside: null,
+        elsewhere: null,
+      },
       async (_call, reason) => reason,
     );
   expect(await refusalOf({ text: 'hello', group: 'family' })).toBe('It goes to another chat.');
