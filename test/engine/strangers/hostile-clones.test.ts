@@ -1,3 +1,4 @@
+import { spawn, spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -60,7 +61,9 @@ function around(home: string): Readonly<Record<string, string>> {
     for (const entry of fs.readdirSync(join(home, folder), { withFileTypes: true })) {
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
       if (path === CLONE || /^\.(local|npm|cache|config)$/.test(path)) continue;
-      if (entry.isDirectory()) {
+      // Two attacks together may plant a link out here, through one of the first.
+      if (entry.isSymbolicLink()) found[path] = `link to ${fs.readlinkSync(join(home, path))}`;
+      else if (entry.isDirectory()) {
         found[path] = 'folder';
         walk(path);
       } else if (entry.isSymbolicLink()) {
@@ -157,6 +160,31 @@ test('a folder that was moved is still its own', async () => {
   fs.renameSync(codebase.root, join(home, 'downloads/moved'));
   const moved = openCodebase(join(home, 'downloads/moved'));
   expect((await moved.claw('undo')).json).toMatchObject({ outcome: 'done' });
+});
+
+test('git and npm alone do run programs that these settings name', async () => {
+  const { home, codebase } = homeWithClone([], (clone) => {
+    const dependencies = { 'claw-none': 'git+ssh://git@localhost/x/y.git' };
+    clone.write({ 'package.json': JSON.stringify({ name: 'x', version: '1.0.0', dependencies }) });
+    commitAll(clone, 'second');
+  });
+  fs.mkdirSync(join(home, 'ran'));
+  plantSettings(codebase.root, home);
+  const oid = codebase.git('rev-parse', 'HEAD:app.mjs').trim();
+  fs.rmSync(join(home, 'ran'), { recursive: true });
+  fs.mkdirSync(join(home, 'ran'));
+  const cat = ['cat-file', '--filters', '--path=app.mjs', oid];
+  spawnSync('git', cat, { cwd: codebase.root, stdio: 'ignore' });
+  spawnSync('git', ['status'], { cwd: codebase.root, stdio: 'ignore' });
+  // It tries again for minutes, as this git answers nothing.
+  const npm = spawn('npm', ['install', '--ignore-scripts'], {
+    cwd: codebase.root,
+    stdio: 'ignore',
+  });
+  const ran = () => fs.readdirSync(join(home, 'ran'));
+  await expect.poll(ran).toContain('npm-git-quoted');
+  npm.kill('SIGKILL');
+  expect(ran()).toEqual(expect.arrayContaining(['smudge', 'clean', 'fsmonitor']));
 });
 
 test('no verb runs a program that settings of git or npm name', async () => {
