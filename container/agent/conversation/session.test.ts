@@ -135,9 +135,9 @@ test.each<{ name: string; lines: readonly ModelMessage[]; healed: readonly Model
   },
   { name: 'the question has no answer', lines: [asked, said, asked], healed: [asked, said] },
   {
-    name: 'the turn ends with a result',
+    name: 'a message that was said meanwhile follows a result',
     lines: [asked, calls('1'), resultOf('1'), asked, said],
-    healed: [asked, calls('1'), resultOf('1'), ENDED, asked, said],
+    healed: [asked, calls('1'), resultOf('1'), asked, said],
   },
   {
     name: 'the file ends with a result',

@@ -42,7 +42,6 @@ export function parseTranscript(text: string): Transcript {
     if (message === undefined) dropBroken(said);
     else if (message.role !== 'tool' || answersCall(said, message)) {
       if (message.role !== 'tool') dropCall(said);
-      if (message.role === 'user') endWithAnswer(said);
       said.push({ line: from + at, message });
     }
   }
@@ -111,7 +110,10 @@ function answersCall(said: readonly Said[], results: ModelMessage): boolean {
   return idsIn(results, 'tool-result').every((id) => calls.includes(id));
 }
 
-/** Puts an answer behind a turn that ends with results of tools: a question must not follow them. */
+/**
+ * Puts an answer behind a turn that ends with results of tools. Within a turn a message may follow them: it was said while
+ * the agent worked.
+ */
 function endWithAnswer(said: Said[]): void {
   const last = said.at(-1);
   if (last?.message.role === 'tool') said.push({ line: last.line, message: ENDED });
