@@ -62,7 +62,7 @@ export async function sendSignalContent(
     size: 3_000,
     ...more,
   });
-  const quote = (author: { number: string; uuid: string }, more: object) => ({
+  const quote = (author: { number: string | null; uuid: string }, more: object) => ({
     quote: {
       id: 1,
       author: author.number,
