@@ -356,7 +356,7 @@ function leftovers(root: string): readonly string[] {
   const known =
     /^(base|backup|cache|composed|custom|inferred|packages|resolutions|tx|lock\.db|state\.yaml|\.git(ignore|attributes))$/;
   return [
-    ...inside('tx'),
+    ...inside('tx').filter((path) => path !== 'tx/.gitignore'),
     ...fs.readdirSync(join(root, '.claw')).filter((name) => !known.test(name)),
   ];
 }

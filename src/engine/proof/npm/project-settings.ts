@@ -2,7 +2,7 @@
 const HARMLESS = [
   /^(@[\w.~-]+:)?registry$/,
   /^\/\/[^=\s]+:(_auth|_authToken|_password|username|email|always-auth)$/,
-  /^(package-lock|lockfile-version|save|save-exact|save-prefix|legacy-peer-deps|strict-peer-deps)$/,
+  /^(package-lock|lockfile-version|omit-lockfile-registry-resolved|save|save-exact|save-prefix|legacy-peer-deps|strict-peer-deps)$/,
   /^(engine-strict|omit|include|optional|dev|production|only|prefer-dedupe|install-strategy)$/,
   /^(fund|audit|audit-level|update-notifier|loglevel|progress|color|tag|access|provenance)$/,
   /^(fetch-(retries|retry-factor|retry-mintimeout|retry-maxtimeout|timeout)|maxsockets)$/,
