@@ -27,7 +27,7 @@ export function noticeOfEnd(end: AnswerEnd, hasText: boolean): string | null {
   if (finishReason === 'length') {
     return hasText
       ? '(The answer was cut at the length limit of the model. Say "go on" to continue.)'
-      : '(The model reached its length limit before it said anything; it may have spent it on thinking. Ask for less at once, or raise MODEL_MAX_TOKENS in .env.)';
+      : '(The model reached its length limit before it said anything; it may have spent it on thinking. Ask for less at once, or choose another model with /model.)';
   }
   if (raw === 'refusal') {
     return '(The model refused to go on. Ask in other words, or choose another model with `/model`.)';
