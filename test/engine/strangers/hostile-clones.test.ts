@@ -66,9 +66,6 @@ function around(home: string): Readonly<Record<string, string>> {
       else if (entry.isDirectory()) {
         found[path] = 'folder';
         walk(path);
-      } else if (entry.isSymbolicLink()) {
-        // One link may have been planted through another, and lead nowhere.
-        found[path] = `link to ${fs.readlinkSync(join(home, path))}`;
       } else found[path] = fs.readFileSync(join(home, path), 'utf8');
     }
   };
