@@ -1,5 +1,5 @@
-import { Api } from 'grammy';
-import type { Update, UserFromGetMe } from 'grammy/types';
+import type { Message, Update, UserFromGetMe } from 'grammy/types';
+import { Api } from 'grammy/web';
 import {
   type Channel,
   type ChannelContext,
@@ -16,7 +16,6 @@ import { dropFetched } from './kit/fetched-file.ts';
 import type { PartDelivery } from './kit/part-delivery.ts';
 import { openSentMessages, type SentMessages } from './kit/sent-messages.ts';
 import { allowListProblem } from './telegram/access.ts';
-import { fileOf } from './telegram/content.ts';
 import {
   CAPABILITIES,
   createDelivery,
@@ -26,7 +25,6 @@ import {
   takeBack,
 } from './telegram/delivery.ts';
 import { TelegramError } from './telegram/failure.ts';
-import { plainFetch } from './telegram/fetch.ts';
 import {
   FILE_MIGRATIONS,
   type FileReferences,
@@ -36,12 +34,19 @@ import {
 } from './telegram/files.ts';
 import { isTelegramJid, jidOf } from './telegram/jid.ts';
 import { menusOf, showMenus } from './telegram/menu.ts';
-import { chatNameOf, readMessage } from './telegram/message.ts';
+import {
+  chatNameOf,
+  type Readable,
+  type Reading,
+  readEdit,
+  readMessage,
+} from './telegram/message.ts';
 import { pollUpdates } from './telegram/polling.ts';
 import { choiceIn, showOutcome } from './telegram/press.ts';
 import { explainPrivacy } from './telegram/privacy.ts';
 import { reactionIn } from './telegram/reaction.ts';
 import { botOf, TelegramEnvironment, type TelegramSettings } from './telegram/settings.ts';
+import { openTopics, TOPIC_MIGRATIONS, type Topics } from './telegram/topics.ts';
 
 /** A request is given up a little after the far end should have closed the longest poll. */
 const LONG_POLL_SECONDS = 30;
@@ -57,9 +62,13 @@ export const channel = defineChannel({
   create({ settings, log, clock, dataDir, openDatabase, commands = [] }) {
     const bot = botOf(settings);
     if (bot === null) return null;
-    const sent = openSentMessages(openDatabase, clock.now, FILE_MIGRATIONS);
+    const sent = openSentMessages(openDatabase, clock.now, [
+      ...FILE_MIGRATIONS,
+      ...TOPIC_MIGRATIONS,
+    ]);
     const files = openFileReferences(openDatabase, clock.now);
-    return new TelegramChannel(bot, { log, clock, dataDir, commands, sent, files });
+    const topics = openTopics(openDatabase);
+    return new TelegramChannel(bot, { log, clock, dataDir, commands, sent, files, topics });
   },
 });
 
@@ -67,6 +76,7 @@ type Parts = Pick<ChannelContext, 'log' | 'clock' | 'dataDir'> & {
   readonly commands: readonly ChatCommand[];
   readonly sent: SentMessages;
   readonly files: FileReferences;
+  readonly topics: Topics;
 };
 
 /** The connection, from `connect` to `disconnect`. */
@@ -110,7 +120,7 @@ class TelegramChannel implements Channel {
     const { token, apiRoot } = this.#settings;
     const { log, clock, sent, dataDir } = this.#parts;
     dropFetched(fetchedFolder(dataDir));
-    const api = new Api(token, { apiRoot, timeoutSeconds: REQUEST_SECONDS, fetch: plainFetch });
+    const api = new Api(token, { apiRoot, timeoutSeconds: REQUEST_SECONDS });
     const uploads = new Api(token, { apiRoot, timeoutSeconds: UPLOAD_SECONDS });
     const stop = new AbortController();
     const { promise: outcome, resolve } = Promise.withResolvers<void>();
@@ -128,7 +138,13 @@ class TelegramChannel implements Channel {
         resolve();
       },
     });
-    const delivery = createDelivery({ api, uploads, clock, sent });
+    const delivery = createDelivery({
+      api,
+      uploads,
+      clock,
+      sent,
+      onMoved: (from, to) => moved(events, from, to),
+    });
     const menus = isIn.then(() => this.#showMenus(api, stop.signal));
     this.#connection = { events, stop, polling, menus, api, delivery };
     // Also where the far end is given up before it has said anything.
@@ -203,12 +219,13 @@ class TelegramChannel implements Channel {
     await showMenus(menusOf(commands, this.#settings.owner), { api, clock, log, signal });
   }
 
-  /** Hands one update to the host. Rejects when the host did not store it; it must then come again. */
+  /** Hands an update, or those of an album, to the host. Rejects when the host did not store it; it must then come again. */
   #inbox(
     events: ChannelEvents,
     { api, signal }: { readonly api: Api; readonly signal: AbortSignal },
-  ): (update: Update, me: UserFromGetMe) => Promise<void> {
+  ): (updates: readonly Update[], me: UserFromGetMe) => Promise<void> {
     const { allowFrom, owner } = this.#settings;
+    const { commands, files, topics, sent, log } = this.#parts;
     const reported = new Map<string, string | null>();
     const reportChat = async (chat: Parameters<typeof chatNameOf>[0]) => {
       const known = {
@@ -222,35 +239,66 @@ class TelegramChannel implements Channel {
       await events.onChat(known);
       reported.set(known.jid, known.name);
     };
-    return async (update, me) => {
-      const { message, my_chat_member: membership, callback_query: press } = update;
-      const from =
-        message?.from ?? membership?.from ?? press?.from ?? update.message_reaction?.user;
-      if (from === undefined || from.is_bot) return;
-      if (!isAllowed(allowFrom, from.id)) {
-        if (message?.chat.type === 'private') await events.onStranger?.(String(from.id));
-        return;
+    const readingOf = (me: UserFromGetMe): Reading => ({
+      me,
+      owner,
+      commands,
+      topicName: topics.nameOf,
+      hasFile: (jid, id) => files.of(jid, id) !== null,
+    });
+    const takeMessages = async (messages: readonly Message[], me: UserFromGetMe) => {
+      const read: Readable[] = [];
+      for (const message of messages) {
+        await reportChat(message.chat);
+        const readable = readMessage(message, readingOf(me));
+        if (readable !== null) read.push(readable);
       }
+      for (const { message, file } of asOneTurn(read)) {
+        if (file !== null) files.keep(message.jid, message.id, file.reference);
+        await events.onMessage(message);
+      }
+    };
+    const takeOther = async (update: Update, me: UserFromGetMe) => {
+      const { my_chat_member: membership, callback_query: press, edited_message: edited } = update;
       if (membership !== undefined) {
         const { status } = membership.new_chat_member;
         if (status !== 'left' && status !== 'kicked') await reportChat(membership.chat);
-        await explainPrivacy({ api, signal, log: this.#parts.log }, membership, me);
+        await explainPrivacy({ api, signal, log }, membership, me);
       }
-      const reaction = reactionIn(update.message_reaction, this.#parts.sent, owner);
+      const reaction = reactionIn(update.message_reaction, sent, owner);
       if (reaction !== null) await events.onReaction?.(reaction);
       const choice = press === undefined ? null : choiceIn(press, owner);
       if (press !== undefined && choice !== null) {
         const outcome = (await events.onChoice?.(choice)) ?? 'closed';
         await showOutcome(api, press, { outcome, signal });
       }
-      if (message !== undefined) {
-        await reportChat(message.chat);
-        const inbound = readMessage(message, me, { owner, commands: this.#parts.commands });
-        if (inbound === null) return;
-        const file = fileOf(message);
-        if (file !== null) this.#parts.files.keep(inbound.jid, inbound.id, file.reference);
-        await events.onMessage(inbound);
+      const edit = edited === undefined ? null : readEdit(edited, readingOf(me));
+      if (edit !== null) await events.onMessage(edit);
+    };
+    return async (updates, me) => {
+      const messages: Message[] = [];
+      for (const update of updates) {
+        const { message } = update;
+        if (message !== undefined) topics.learn(message);
+        // Telegram says so itself, whoever has made the group larger.
+        if (message?.migrate_to_chat_id !== undefined) {
+          await moved(events, jidOf(message.chat.id), jidOf(message.migrate_to_chat_id));
+          continue;
+        }
+        if (message?.migrate_from_chat_id !== undefined) {
+          await moved(events, jidOf(message.migrate_from_chat_id), jidOf(message.chat.id));
+          continue;
+        }
+        const from = senderOf(update);
+        if (from === undefined || from.is_bot) continue;
+        if (!isAllowed(allowFrom, from.id)) {
+          if (message?.chat.type === 'private') await events.onStranger?.(String(from.id));
+          continue;
+        }
+        if (message === undefined) await takeOther(update, me);
+        else messages.push(message);
       }
+      await takeMessages(messages, me);
     };
   }
 
@@ -260,6 +308,29 @@ class TelegramChannel implements Channel {
     this.#status = status;
     events.onStatus(status);
   }
+}
+
+function senderOf(update: Update) {
+  const { message, edited_message: edited, my_chat_member: membership } = update;
+  const { callback_query: press, message_reaction: reaction } = update;
+  return message?.from ?? edited?.from ?? membership?.from ?? press?.from ?? reaction?.user;
+}
+
+/** A group that became a supergroup has another id, and counts its messages anew. */
+async function moved(events: ChannelEvents, from: string, to: string): Promise<void> {
+  await events.onSameChat?.(from, to, { countsAnew: true });
+}
+
+/**
+ * Returns the parts of an album so that one of them asks, with all pictures before it: the one with words, else the last.
+ */
+function asOneTurn(read: readonly Readable[]): readonly Readable[] {
+  const asking = read.find(({ message }) => message.text !== '') ?? read.at(-1);
+  if (asking === undefined) return [];
+  const others = read
+    .filter((one) => one !== asking)
+    .map(({ message, file }) => ({ message: { ...message, isContext: true }, file }));
+  return [...others, asking];
 }
 
 function notConnected(): TelegramError {

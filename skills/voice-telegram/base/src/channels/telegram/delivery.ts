@@ -1,5 +1,5 @@
-import { type Api, GrammyError, InputFile } from 'grammy';
 import type { InlineKeyboardMarkup, ReactionTypeEmoji } from 'grammy/types';
+import { type Api, GrammyError } from 'grammy/web';
 import type {
   ChannelCapabilities,
   ChannelClock,
@@ -13,8 +13,9 @@ import { PartDelivery } from '../kit/part-delivery.ts';
 import type { Part } from '../kit/render-parts.ts';
 import type { SentMessages } from '../kit/sent-messages.ts';
 import { explainSendFailure, retryAfterMs, TelegramError } from './failure.ts';
+import { sendFile } from './file-upload.ts';
 import { formatParts } from './format.ts';
-import { chatIdOf } from './jid.ts';
+import { chatIdOf, jidOf } from './jid.ts';
 import { BUTTONS, keyboardOf } from './press.ts';
 import { forGrammy } from './signal.ts';
 
@@ -47,11 +48,13 @@ export type DeliveryOptions = {
   readonly uploads: Api;
   readonly clock: ChannelClock;
   readonly sent: SentMessages;
+  /** A group has another address from now on; resolves when the host knows. */
+  readonly onMoved: (from: string, to: string) => Promise<void>;
 };
 
 /** Sends messages through a bot. What fails is a TelegramError, or an UnknownDelivery. */
 export function createDelivery(options: DeliveryOptions): PartDelivery<Sending> {
-  const { api, uploads, clock, sent } = options;
+  const { api, uploads, clock, sent, onMoved } = options;
   return new PartDelivery({
     partsOf: (message) => {
       chatIn(message.jid);
@@ -59,13 +62,42 @@ export function createDelivery(options: DeliveryOptions): PartDelivery<Sending> 
     },
     async send(message, sending, signal) {
       const request = { api: sending.kind === 'file' ? uploads : api, message, signal, sent };
-      await carryOut(request, sending);
+      try {
+        await carryOut(request, sending);
+      } catch (error) {
+        const elsewhere = await placeInstead(message, error, onMoved);
+        if (elsewhere === null) throw error;
+        await carryOut({ ...request, message: elsewhere }, sending);
+      }
     },
     pauseMs: (error) => (isTooMany(error) ? retryAfterMs(error) : null),
     pause: clock.pause,
     explain: (error) => (error instanceof TelegramError ? error : explainSendFailure(error)),
   });
 }
+
+/**
+ * Returns a message with the place that it can be sent to after a refusal: the group without a topic that is gone or
+ * closed, or the address that a group has now. Null for any other refusal.
+ */
+async function placeInstead(
+  message: OutboundMessage,
+  error: unknown,
+  onMoved: DeliveryOptions['onMoved'],
+): Promise<OutboundMessage | null> {
+  if (!isRefused(error)) return null;
+  const { thread, replyTo, ...others } = message;
+  const movedTo = error.parameters.migrate_to_chat_id;
+  if (movedTo !== undefined) {
+    const jid = jidOf(movedTo);
+    await onMoved(message.jid, jid);
+    return { ...others, jid };
+  }
+  if (thread === undefined || !TOPIC_IS_GONE.test(error.description)) return null;
+  return replyTo === undefined ? others : { ...others, replyTo };
+}
+
+const TOPIC_IS_GONE = /thread not found|TOPIC_(?:DELETED|CLOSED|ID_INVALID)/i;
 
 /** Makes a message of a draft: the same one at each step, with what there is by then. */
 export function messageOf({ activity, ...draft }: OutboundDraft): OutboundMessage {
@@ -147,8 +179,10 @@ async function carryOut(request: Request, sending: Sending): Promise<void> {
     }
     case 'remove':
       return await remove(request, sending.farId);
-    case 'file':
-      return await sendFile(request, sending.file, sending.isFirst);
+    case 'file': {
+      const place = { chatId: chatIn(message.jid), options: placeOf(message, sending.isFirst) };
+      return await sendFile(request.api, sending.file, place, request.signal);
+    }
     case 'reaction':
       await react(request, sending.emoji);
   }
@@ -206,21 +240,6 @@ async function editText(
     if (!isRefused(error)) throw error;
     return isUnchanged(error) ? messageId : await sendText(request, part, isFirst);
   }
-}
-
-async function sendFile(
-  { api, message, signal }: Request,
-  { path, name }: OutboundFile,
-  isFirst: boolean,
-): Promise<void> {
-  const file = new InputFile(path, quoted(name));
-  const place = placeOf(message, isFirst);
-  await api.sendDocument(chatIn(message.jid), file, place, forGrammy(signal));
-}
-
-/** grammY writes the name as it is given into a header, where a space or a semicolon would end it. */
-function quoted(name: string): string {
-  return `"${name.replace(/["\\\p{Cc}]/gu, '_')}"`;
 }
 
 /** Telegram takes a few emojis as reactions, and those that a group allows. Another one is a message. */
