@@ -41,6 +41,8 @@ export function isProjectPath(path: string, config: CodebaseConfig): boolean {
   if (/^(\.claw|\.git|skills)\//.test(path)) return false;
   if (config.private.some((folder) => path.startsWith(`${folder}/`))) return false;
   if (/(^|\/)(node_modules|\.git)\//.test(path)) return false;
+  // The secret of the seals and the logs of proofs lie in the home of the user, which may be the project itself.
+  if (/^(\.local\/state\/patchclaw|\.cache\/claw)\//.test(path)) return false;
   if (/(^|\/)\.env[^/]*$/.test(path) && !path.endsWith('.env.example')) return false;
   return !config.exclude.some((glob) => matchesGlob(path, glob));
 }
