@@ -134,7 +134,13 @@ test('tools that the owner lists are offered as well, and the client is told wha
         },
       }),
     });
-  const given = { assistantName: 'Andy', dataDir: '/nowhere', timeZone: 'UTC', log: console };
+  const given = {
+    assistantName: 'Andy',
+    dataDir: '/nowhere',
+    groupsDir: '/nowhere',
+    timeZone: 'UTC',
+    log: console,
+  };
   const context = { ...given, now: Date.now, newId: () => 'x' };
   const { tools } = openTools(['say_it', 'say_no', 'hide_it'].map(tool), {}, context);
   const environment = { MCP_SERVER_TOOLS: 'say_*, nothing' };

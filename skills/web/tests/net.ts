@@ -76,6 +76,7 @@ export function toolCaller(
   const opened = contribution.open(environment, {
     assistantName: 'Andy',
     dataDir: '/nowhere',
+    groupsDir: '/nowhere',
     timeZone: 'UTC',
     log: { info() {}, warn() {}, error() {} },
     now: () => time.now,
