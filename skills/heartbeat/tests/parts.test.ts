@@ -70,7 +70,7 @@ test('a model of its own answers the heartbeat and nothing else, the usual one a
     return route.kind === 'models' ? route.models.map(({ id }) => id) : [];
   };
   const own = { HEARTBEAT_MODEL: 'anthropic/claude-haiku-4-5' };
-  const usual = ['anthropic/claude-sonnet-4-5'];
+  const usual = ['anthropic/claude-sonnet-5-5'];
   expect(await chosen(own, 'heartbeat')).toEqual([own.HEARTBEAT_MODEL, ...usual]);
   expect(await chosen(own, 'task')).toEqual(usual);
   expect(await chosen({}, 'heartbeat')).toEqual(usual);
