@@ -38,7 +38,7 @@ export function localPackages(root: string, read: (path: string) => Buffer | nul
   const look = (folder: string): void => {
     const manifest = parse(read(join(folder, 'package.json')));
     for (const place of manifest === null ? [] : named(root, folder, manifest)) {
-      if (places.has(place)) continue;
+      if (places.has(place) || isBehindLink(root, place)) continue;
       places.add(place);
       look(place);
     }
@@ -67,6 +67,14 @@ function patternsOf(value: string | { readonly packages: readonly string[] }): r
   const patterns = typeof value === 'string' ? [value] : value.packages;
   // A pattern that takes packages out again may as well leave them in: npm reads the same list.
   return patterns.filter((pattern) => !pattern.startsWith('!') && !pattern.includes('..'));
+}
+
+/** Tells whether a folder on the way to a path is a link: it could lead to files outside of the project. */
+function isBehindLink(root: string, path: string): boolean {
+  const parts = path.split('/');
+  return parts.some(
+    (_, at) => at > 0 && lstat(join(root, ...parts.slice(0, at)))?.isSymbolicLink(),
+  );
 }
 
 function isForeign(name: string): boolean {
