@@ -69,12 +69,10 @@ function patternsOf(value: string | { readonly packages: readonly string[] }): r
   return patterns.filter((pattern) => !pattern.startsWith('!') && !pattern.includes('..'));
 }
 
-/** Tells whether a folder on the way to a path is a link: it could lead to files outside of the project. */
+/** Tells whether a path, or a folder on the way to it, is a link: it could lead to files outside of the project. */
 function isBehindLink(root: string, path: string): boolean {
   const parts = path.split('/');
-  return parts.some(
-    (_, at) => at > 0 && lstat(join(root, ...parts.slice(0, at)))?.isSymbolicLink(),
-  );
+  return parts.some((_, at) => lstat(join(root, ...parts.slice(0, at + 1)))?.isSymbolicLink());
 }
 
 function isForeign(name: string): boolean {
