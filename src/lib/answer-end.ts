@@ -1,4 +1,4 @@
-/** The ways in which work on what was said can end. */
+/** How work on a message can end. */
 export const ANSWER_ENDS = [
   'answered',
   'failed',
@@ -10,5 +10,5 @@ export const ANSWER_ENDS = [
   'no-sandbox',
 ] as const;
 
-/** How work on what was said has ended; all but the first are a question without an answer. */
+/** How work on a message ended. Every end but `answered` leaves the question without an answer. */
 export type AnswerEnd = (typeof ANSWER_ENDS)[number];

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import type { Environment } from './environment.ts';
 
-/** Settings of which one is there wherever a model is set up. */
+/** Names of settings that show that a model is set up, or was meant to be. */
 const OF_A_MODEL = /^MODEL$|_API_KEY$|_BASE_URL$/;
 
 /**
- * Lets the owner connect a model at the terminal before the assistant greets, unless a setting names one. It takes no
- * decision for the assistant: whatever the set-up ends with, the assistant starts.
+ * Lets the owner connect a model at the terminal before the assistant greets, unless a setting names one. The assistant
+ * starts afterwards, even if the owner cancels the set-up or it fails.
  */
 export async function offerSetup(parts: {
   readonly nodePath: string;

@@ -3,7 +3,7 @@ import { join, posix } from 'node:path';
 import { z } from 'zod';
 import { lstat } from '../../package/lstat.ts';
 
-/** Bounds a tree of packages that somebody has linked to their disk. */
+/** A limit, in case a package folder holds far more than a package. */
 const MOST_FILES = 50_000;
 const NOT_OF_A_PACKAGE = new Set(['node_modules', '.git', '.claw']);
 
