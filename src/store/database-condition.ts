@@ -61,9 +61,14 @@ export function hasTables(path: string): boolean {
 
 const EMPTY_BYTES = 64 * 1024;
 
-/** Lists what only an assistant that had a database can have left. A pairing or a key is made before the first start. */
+/**
+ * Lists what an assistant that had a database has left. A pairing, a key and what is written for all groups may be
+ * there before the first start.
+ */
 function tracesOfOlder({ projectDir, dataDir }: InstallationFolders): readonly string[] {
-  const groups = foldersIn(join(projectDir, 'groups')).map((name) => `groups/${name}`);
+  const groups = foldersIn(join(projectDir, 'groups'))
+    .filter((name) => name !== 'global')
+    .map((name) => `groups/${name}`);
   const sessions = foldersIn(join(dataDir, 'sessions')).map((name) => `sessions of ${name}`);
   const aside = asideFiles(databasePath(dataDir)).map((path) => basename(path));
   const all = [...groups, ...sessions, ...aside];

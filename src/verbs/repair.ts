@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import {
   databasePath,
@@ -39,7 +39,10 @@ export const verb = defineVerb({
     ({ projectDir, dataDir, now }) =>
     async (call) => {
       if (!existsSync(dataDir)) {
-        throw new VerbError('failed', `${dataDir} does not exist: nothing to repair.`);
+        if (reasonNotToStart({ projectDir, dataDir }) === null) {
+          throw new VerbError('failed', `${dataDir} does not exist: nothing to repair.`);
+        }
+        mkdirSync(dataDir, { recursive: true, mode: 0o700 });
       }
       const lock = lockInstance(dataDir, process.pid);
       if (lock.kind === 'refused') {

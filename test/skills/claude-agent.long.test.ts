@@ -283,7 +283,7 @@ function agentOn(engine: TestEngine): void {
       'more than 128 tools at once',
     );
     const busy = { kind: 'error', status: 529 } as const;
-    expect(await failed(busy, busy, busy)).toContain('out of order (529)');
+    expect(await failed(busy, busy, busy)).toContain('overloaded (529)');
     replies = [busy, [text('back again')]];
     expect(await project.answer('and now?')).toBe('back again');
   });

@@ -108,6 +108,8 @@ let far: string;
 beforeAll(async () => {
   clone = cloneWithoutProof({ MCP_SERVER_TOOLS: 'test_*, json_*' });
   clone.write(OF_THE_SUITE);
+  // The files of a group without a database look like an assistant that has lost its own.
+  expect(await clone.claw('repair', '--empty')).toMatchObject({ code: 0 });
   far = mkdtempSync('/tmp/claw-mcp-far-');
   execFileSync('npm', ['install', '--no-audit', '--no-fund', '--prefix', far, ...COUNTERPARTS], {
     stdio: 'ignore',

@@ -84,10 +84,11 @@ test('notes are found by their meaning, with their place, in the prompt and by t
   });
   await assistant.terminal.say(ASKED);
   await isIdle(assistant);
-  const system = seen[0]?.system ?? '';
-  expect(system).toContain(`# From memory`);
-  expect(system).toContain(`- [house.md:3, House] ${NOTES[0]}`);
-  expect(system).not.toContain(NOTES[3]);
+  const notes = seen[0]?.notes ?? '';
+  expect(notes).toContain(`# From memory`);
+  expect(notes).toContain(`- [house.md:3, House] ${NOTES[0]}`);
+  expect(notes).not.toContain(NOTES[3]);
+  expect(seen[0]?.system).not.toContain(NOTES[0]);
   await assistant.terminal.say('/recall Who is going to get orthodontic treatment?');
   await isIdle(assistant);
   expect(textsOf(assistant.terminal).at(-1)).toMatch(/^- \[global\/all\.md:1\] The dentist said/);

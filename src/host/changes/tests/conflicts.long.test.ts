@@ -1,9 +1,11 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { execa } from 'execa';
 import { expect, test, vi } from 'vitest';
 import { compositionOf } from '../../../lib/composition.ts';
 import { openStore } from '../../../store/store.ts';
 import { TestProject, textsOf } from '../../../testing/assistant.ts';
+import { CLAW } from '../../../testing/claw/claw.ts';
 import { killAt } from '../../../testing/kill.ts';
 import {
   ask,
@@ -154,12 +156,11 @@ test('an answer to a question about something that does not wait any more does n
     }),
   });
   const assistant = await project.start({ environment: NO_MODEL });
-  const { claw } = await clawOf(project);
   await ask(assistant, '/add-b', 'Say a number');
-  await claw('abort');
+  await clawBeside(project, 'abort');
   await ask(assistant, '1', 'That operation does not wait any more.');
   await ask(assistant, '/add-b', 'Say a number');
-  await claw('apply', 'c');
+  await clawBeside(project, 'apply', 'c');
   await ask(assistant, '1', '“apply c” does: say `/conflicts`.');
   expect(read(project, 'src/a.ts')).toBe(A);
   await assistant.stop();
@@ -288,8 +289,7 @@ function sayUntil(text: string, part: string, environment: object): string {
     }, 10);`;
 }
 
-/** The command line of a project, beside its assistant. */
-async function clawOf({ dir }: TestProject) {
-  const { openCodebase } = await import('../../../testing/claw/codebase.ts');
-  return openCodebase(dir);
+/** Runs `claw` beside the assistant of a project, as the same user: with the same home. */
+async function clawBeside({ dir }: TestProject, ...args: readonly string[]): Promise<void> {
+  await execa(process.execPath, [CLAW, ...args], { cwd: dir, env: { HOME: dir }, reject: false });
 }
