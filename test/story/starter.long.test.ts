@@ -35,7 +35,7 @@ function askedIn({ body: { messages } }: OpenAiRequest): string {
 }
 
 const offeredIn = ({ body }: OpenAiRequest): string => JSON.stringify(body['tools']);
-const toldIn = ({ body: { messages } }: OpenAiRequest): string => JSON.stringify(messages[0]);
+const toldIn = ({ body: { messages } }: OpenAiRequest): string => JSON.stringify(messages);
 
 /** Results of tools since the person last spoke. */
 function resultsIn({ body: { messages } }: OpenAiRequest): readonly string[] {

@@ -67,7 +67,12 @@ test.each([
     flood(response, 'x'.repeat(65_536));
     return true;
   });
-  await using opened = await connect(server.url);
+  let at = 0;
+  // A second passes with each part, so that none waits for its turn.
+  await using opened = await connect(server.url, () => {
+    at += 1_000;
+    return at;
+  });
   await vi.waitFor(() => expect(opened.servers.states()).toMatchObject([{ state: 'connected' }]));
   await expect(opened.call('far__say')).rejects.toThrow(
     'it sent a message longer than 16 MB, and was stopped',
