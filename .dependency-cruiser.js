@@ -202,7 +202,7 @@ export default {
     only(
       'control',
       '^src/control/',
-      '^src/(control/|lib/answer-end\\.ts$)',
+      '^src/(control/|lib/(answer-end|bounded-json)\\.ts$)',
       'control carries messages between a shell and the assistant, and knows neither.',
     ),
     only(

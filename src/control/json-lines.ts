@@ -1,4 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
+import { jsonWithin } from '../lib/bounded-json.ts';
 
 export type JsonLines = {
   /** Each line as a value; `undefined` for a line that is not JSON. */
@@ -17,7 +18,7 @@ export function jsonLines({ onValue, onTooLong, maxBytes }: JsonLines): (chunk: 
     if (isOver) return;
     const lines = (rest + decoder.write(chunk)).split('\n');
     rest = lines.pop() ?? '';
-    for (const line of lines) if (line.trim() !== '') onValue(parsed(line));
+    for (const line of lines) if (line.trim() !== '') onValue(jsonWithin(line));
     if (Buffer.byteLength(rest) > maxBytes) {
       isOver = true;
       rest = '';
@@ -28,12 +29,4 @@ export function jsonLines({ onValue, onTooLong, maxBytes }: JsonLines): (chunk: 
 
 export function jsonLine(value: unknown): string {
   return `${JSON.stringify(value)}\n`;
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined; // No JSON value is undefined, so the caller can tell.
-  }
 }

@@ -11,6 +11,9 @@ export type JsonBounds = {
 /** Bounds for a message, an event or a page of a list. */
 export const USUAL_BOUNDS: JsonBounds = { maxBytes: 1_048_576, maxValues: 20_000, maxDepth: 64 };
 
+/** Bounds for what a messenger tells: a text in it may be long, and its parts are still few. */
+export const MESSENGER_BOUNDS: JsonBounds = { ...USUAL_BOUNDS, maxBytes: 16_777_216 };
+
 /** JSON from outside: a value within its bounds, or one sentence about why there is none. */
 export type BoundedJson =
   | { readonly kind: 'value'; readonly value: unknown }
@@ -72,26 +75,54 @@ const COMMA = 0x2c;
 const [OPEN_LIST, CLOSE_LIST] = [0x5b, 0x5d];
 const [OPEN_OBJECT, CLOSE_OBJECT] = [0x7b, 0x7d];
 
-/** Counts values and depth without making anything of them. The text may be no JSON at all. */
-function problemOf(bytes: Uint8Array, { maxValues, maxDepth }: JsonBounds): string | null {
-  let values = 1;
-  let depth = 0;
-  for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at] ?? 0;
-    if (byte === QUOTE) at = endOfString(bytes, at);
-    else if (byte === COMMA) values += 1;
-    else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
-      values += 1;
-      depth += 1;
-    } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth -= 1;
-    if (values > maxValues) return `The text has more than ${maxValues} values.`;
-    if (depth > maxDepth) return `The text has more than ${maxDepth} levels.`;
-  }
-  return null;
+function problemOf(bytes: Uint8Array, bounds: JsonBounds): string | null {
+  return new JsonCount(bounds).add(bytes);
 }
 
-function endOfString(bytes: Uint8Array, start: number): number {
-  let at = start + 1;
-  while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
-  return at;
+/**
+ * Counts values and depth without making anything of them, also of a text that comes in parts. The text may be no JSON
+ * at all.
+ */
+export class JsonCount {
+  readonly #bounds: Omit<JsonBounds, 'maxBytes'>;
+  #values = 1;
+  #depth = 0;
+  #place: 'outside' | 'in a string' | 'after a backslash' = 'outside';
+
+  constructor(bounds: Omit<JsonBounds, 'maxBytes'>) {
+    this.#bounds = bounds;
+  }
+
+  /** Counts what comes next. @returns what is beyond the bounds, as a sentence; null if nothing is */
+  add(bytes: Uint8Array): string | null {
+    const { maxValues, maxDepth } = this.#bounds;
+    for (let at = this.#afterString(bytes, 0); at < bytes.length; at += 1) {
+      const byte = bytes[at] ?? 0;
+      if (byte === QUOTE) {
+        this.#place = 'in a string';
+        at = this.#afterString(bytes, at + 1) - 1;
+      } else if (byte === COMMA) this.#values += 1;
+      else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
+        this.#values += 1;
+        this.#depth += 1;
+      } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) this.#depth -= 1;
+      if (this.#values > maxValues) return `The text has more than ${maxValues} values.`;
+      if (this.#depth > maxDepth) return `The text has more than ${maxDepth} levels.`;
+    }
+    return null;
+  }
+
+  /** Returns where a string that has begun is over, which is the start where none has. */
+  #afterString(bytes: Uint8Array, start: number): number {
+    let at = start;
+    if (this.#place === 'after a backslash') {
+      this.#place = 'in a string';
+      at += 1;
+    }
+    if (this.#place === 'outside') return at;
+    while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+    if (at < bytes.length) this.#place = 'outside';
+    else if (at > bytes.length) this.#place = 'after a backslash';
+    return at + 1;
+  }
 }

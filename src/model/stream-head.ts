@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { jsonWithin } from '../lib/bounded-json.ts';
 
 /** A server may wait with comments as long as it likes; more than this is an answer, whatever it is. */
 const MAX_HELD_BYTES = 65_536;
@@ -78,11 +79,7 @@ export function statusOfError(error: unknown): number {
   return STATUSES.find(([fits]) => fits.test(words))?.[1] ?? 500;
 }
 
+/** Null for `[DONE]`, and for what no protocol has: the agent is to see it. */
 function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // `[DONE]`, or what no protocol has: the agent is to see it.
-    return null;
-  }
+  return jsonWithin(text) ?? null;
 }

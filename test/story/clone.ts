@@ -96,6 +96,8 @@ function furnish(codebase: Codebase, env: Readonly<Record<string, string>>): Clo
   // Caches change while other tests run; everything else stands still.
   const entries = fs.readdirSync(from).filter((name) => !/^\.(cache|vite)/.test(name));
   execFileSync('cp', [isOneDisk ? '-al' : '-a', ...entries, to], { cwd: from });
+  // Its assistants leave the checks after a first greeting out: they would take the processor of the other tests.
+  codebase.write({ 'node_modules/.cache/patchclaw/first-checks-done': '' });
   const settings = Object.entries(env).map(([name, value]) => `${name}=${value}\n`);
   if (settings.length > 0) codebase.write({ '.env': { text: settings.join(''), mode: 0o600 } });
   return asClone(codebase);

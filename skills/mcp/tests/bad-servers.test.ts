@@ -63,7 +63,14 @@ test('a message without end is cut off at 16 MB, and the call ends', async () =>
   );
 });
 
-test('of 50,000 tools the first are offered, and the owner is told how to choose', async () => {
+test('an answer of two million wrong parts ends it, before each of them is looked at', async () => {
+  await using opened = await open('well', 'connected');
+  await expect(opened.call('far__flood', { parts: true })).rejects.toThrow(
+    'it sent a message of more than 50,000 values, and was stopped',
+  );
+});
+
+test('of 4,000 tools the first are offered, and the owner is told how to choose', async () => {
   await using opened = await open('many', 'connected');
   expect(opened.servers.tools).toHaveLength(128);
   expect(opened.servers.states()[0]?.detail).toContain(

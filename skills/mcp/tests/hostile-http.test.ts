@@ -82,6 +82,28 @@ test.each([
   ]);
 });
 
+test.each([
+  ['in one body', 'application/json', ''],
+  ['in a stream', 'text/event-stream', 'data: '],
+])(
+  'an answer of two million wrong parts %s ends the connection, before each of them is looked at',
+  async (_how, type, begin) => {
+    using server = await serve((method, response, { id }) => {
+      if (method !== 'tools/call') return false;
+      const parts = '1,'.repeat(2_000_000);
+      response
+        .writeHead(200, { 'content-type': type })
+        .end(`${begin}{"jsonrpc":"2.0","id":${id},"result":{"content":[${parts}1]}}\n\n`);
+      return true;
+    });
+    await using opened = await connect(server.url);
+    await vi.waitFor(() => expect(opened.servers.states()).toMatchObject([{ state: 'connected' }]));
+    await expect(opened.call('far__say')).rejects.toThrow(
+      'it sent a message of more than 50,000 values, and was stopped',
+    );
+  },
+);
+
 test('a stream that talks without end is heard ten thousand lines a second, however many there are', async () => {
   using server = await serve((_method, response) => {
     response.writeHead(200, EVENTS);

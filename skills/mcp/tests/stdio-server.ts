@@ -40,7 +40,7 @@ function tools(): readonly unknown[] {
   const inputSchema = { type: 'object', properties: { text: { type: 'string' } } };
   const usual = names.map((name) => ({ name, description: `The tool ${name}.`, inputSchema }));
   if (how === 'many') {
-    return Array.from({ length: 50_000 }, (_, at) => ({ name: `tool-${at}`, inputSchema }));
+    return Array.from({ length: 4_000 }, (_, at) => ({ name: `tool-${at}`, inputSchema }));
   }
   if (how === 'wrong-schema')
     return [{ name: 'a', inputSchema: 'none' }, { name: 'b' }, ...usual.slice(0, 1), 7];
@@ -130,6 +130,7 @@ async function call(
       process.stdout.write('{"jsonrpc":"2.0","id":', () => process.exit(0));
       return await new Promise(() => {});
     case 'flood':
+      if (input['parts'] === true) return { content: Array.from({ length: 2_500_000 }, () => 1) };
       flood();
       return await new Promise(() => {});
     case 'change':

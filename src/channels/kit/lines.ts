@@ -1,3 +1,5 @@
+import { jsonWithin, MESSENGER_BOUNDS } from '../../lib/bounded-json.ts';
+
 /** The longest line that is kept; of a longer one the rest is left out. */
 const LONGEST = 16_000_000;
 
@@ -21,11 +23,7 @@ export async function* linesOf(bytes: AsyncIterable<Uint8Array> | null): AsyncGe
   }
 }
 
-/** Reads JSON; undefined where a text is none. */
+/** Reads JSON; undefined where a text is none, or holds more than a message may. */
 export function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // No JSON: the caller's schema refuses it.
-  }
+  return jsonWithin(text, MESSENGER_BOUNDS);
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { WORST_INPUTS } from '../../testing/worst-inputs.ts';
-import { jsonWithin, readJson, USUAL_BOUNDS } from '../bounded-json.ts';
+import { JsonCount, jsonWithin, readJson, USUAL_BOUNDS } from '../bounded-json.ts';
 import { dictionary, list, text } from '../bounded-schema.ts';
 
 const BOUNDS = { maxBytes: 4 * 1_048_576, maxValues: 1_000, maxDepth: 10 };
@@ -58,4 +58,17 @@ test('a dictionary of too many names is refused before its values are looked at;
   expect(dictionary(text()).parse({ a: 'b' })).toEqual({ a: 'b' });
   expect(dictionary(text()).safeParse([]).success).toBe(false);
   expect(text(3).safeParse('abcd').success).toBe(false);
+});
+
+test('a text that comes in parts is counted as if it came whole, wherever it is cut', () => {
+  const text = Buffer.from(JSON.stringify({ 'a,[{"\\': ['\\"', [1, { b: '[[,' }], 'é\\'] }));
+  for (let maxValues = 1; maxValues <= 12; maxValues += 1) {
+    const whole = new JsonCount({ maxValues, maxDepth: 3 }).add(text);
+    for (let at = 0; at <= text.length; at += 1) {
+      const count = new JsonCount({ maxValues, maxDepth: 3 });
+      const parts = [count.add(text.subarray(0, at)), count.add(text.subarray(at))];
+      expect(parts.find((one) => one !== null) ?? null).toBe(whole);
+    }
+  }
+  expect(new JsonCount({ maxValues: 100, maxDepth: 4 }).add(text)).toBeNull();
 });

@@ -1,3 +1,4 @@
+import { jsonWithin } from '../../lib/bounded-json.ts';
 import {
   CallIds,
   calledName,
@@ -121,11 +122,8 @@ function callFor(call: Fields, ids: CallIds): Fields {
 function inputOf(given: unknown): string {
   if (isFields(given)) return JSON.stringify(given);
   const text = typeof given === 'string' ? given : '';
-  try {
-    if (isFields(JSON.parse(text))) return text;
-  } catch {
-    // What the model wrote was told to it as an error; here only the form counts.
-  }
+  // What else the model wrote was told to it as an error; here only the form counts.
+  if (isFields(jsonWithin(text))) return text;
   return isBlank(text) ? '{}' : JSON.stringify({ input: text });
 }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
+import { jsonWithin, MESSENGER_BOUNDS } from './bounded-json.ts';
 import { readTextBeneath } from './open-beneath.ts';
 
 const MAX_BYTES = 4_194_304;
@@ -39,7 +40,9 @@ export async function readSkillReport(
   const names = ['.claude', 'agent-skills.json'];
   try {
     const text = await readTextBeneath(join(dataDir, 'sessions', folder), names, MAX_BYTES);
-    return text === null ? null : (Report.safeParse(JSON.parse(text)).data ?? null);
+    return text === null
+      ? null
+      : (Report.safeParse(jsonWithin(text, MESSENGER_BOUNDS)).data ?? null);
   } catch {
     // Not there, half written by a turn that runs now, or spoilt by hand: the next turn writes it again.
     return null;

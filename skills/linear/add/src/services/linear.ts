@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { defineService, type ServiceContext } from '../host/contracts/service.ts';
 import type { Tool } from '../host/contracts/tool.ts';
 import type { HttpRequest, HttpResponse } from '../http/route.ts';
+import { jsonWithin } from '../lib/bounded-json.ts';
 import { linearAt } from '../lib/linear/api.ts';
 import { changeIssue, readIssue } from '../lib/linear/issue.ts';
 import { nudge } from '../lib/linear/nudge.ts';
@@ -71,19 +72,11 @@ function refusalOf(secret: string, { headers, body }: HttpRequest, now: number):
   const theirs = Buffer.from(given, 'hex');
   if (theirs.length !== mine.length || !timingSafeEqual(theirs, mine))
     return 'The signature is wrong.';
-  const sentAt = Body.safeParse(jsonIn(body.toString())).data?.webhookTimestamp;
+  const sentAt = Body.safeParse(jsonWithin(body)).data?.webhookTimestamp;
   const isFresh = sentAt !== undefined && Math.abs(now - sentAt) <= TOLERANCE_MS;
   return isFresh
     ? null
     : 'The delivery is more than a minute old, or one of the two clocks is wrong.';
-}
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // Refused as a body without a time.
-  }
 }
 
 const IssueName = z.string().min(1).max(60).describe('Its identifier, such as ENG-123');

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { jsonWithin, MESSENGER_BOUNDS } from '../bounded-json.ts';
 import { causeInWords, codeOf } from '../cause.ts';
 
 /** The pause where Linear asks for one without a time. */
@@ -77,20 +78,12 @@ async function answerTo(url: string, init: RequestInit): Promise<Received> {
     const response = await fetch(url, init);
     const { status, headers } = response;
     const text = await response.text();
-    const read = Answer.safeParse(jsonIn(text)).data;
+    const read = Answer.safeParse(jsonWithin(text, MESSENGER_BOUNDS)).data;
     if (read === undefined && status < 400)
       throw new LinearError('unreachable', 'an answer that is none of Linear’s');
     return { status, headers, read: read ?? {} };
   } catch (error) {
     throw error instanceof LinearError ? error : new LinearError('unreachable', causeOf(error));
-  }
-}
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // A page of a proxy; its status tells.
   }
 }
 

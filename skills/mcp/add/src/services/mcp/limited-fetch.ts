@@ -1,12 +1,18 @@
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { fetch, type RequestInit } from 'undici';
+import { JsonCount } from '../../lib/bounded-json.ts';
 import { Pace } from './pace.ts';
-import { MAX_MESSAGE_BYTES, type TransportClock } from './program-transport.ts';
+import {
+  MAX_MESSAGE_BYTES,
+  MESSAGE_COUNT,
+  TOO_MANY_PARTS,
+  type TransportClock,
+} from './program-transport.ts';
 import { type Network, openServerAgent } from './server-network.ts';
 
-/** A fetch that tells, beside the error of the body, where a server has sent more than a message may be. */
+/** A fetch that tells, beside the error of the body, where a message of a server is too long or has too many values. */
 export type LimitedFetch = (
-  ...[url, init, onTooLong]: [...Parameters<FetchLike>, onTooLong?: () => void]
+  ...[url, init, onTooMuch]: [...Parameters<FetchLike>, onTooMuch?: (what: string) => void]
 ) => ReturnType<FetchLike>;
 
 /**
@@ -17,7 +23,7 @@ export type LimitedFetch = (
 export function fetchFor(server: URL, network: Network, clock: TransportClock): LimitedFetch {
   const dispatcher = openServerAgent(server, network);
   const pace = new Pace(clock);
-  return async (given, init, onTooLong = () => {}) => {
+  return async (given, init, onTooMuch = () => {}) => {
     const url = new URL(given);
     if (!/^https?:$/.test(url.protocol)) {
       throw new Error(`the server names ${url.href}, which is no address of the internet`);
@@ -28,32 +34,43 @@ export function fetchFor(server: URL, network: Network, clock: TransportClock): 
     // The types of Node's own fetch and of the package differ; the values are the same.
     const options = { ...init, redirect: 'manual', dispatcher } as unknown as RequestInit;
     const response = (await fetch(url.href, options)) as unknown as Response;
-    return limited(response, { pace, onTooLong });
+    return limited(response, { pace, onTooMuch });
   };
 }
 
 const EVENTS = 'text/event-stream';
 
-type Limits = { readonly pace: Pace; readonly onTooLong: () => void };
+type Limits = { readonly pace: Pace; readonly onTooMuch: (what: string) => void };
 
 /**
  * Ends a body that is longer than any message may be. A stream of events has no such end: there each event is
  * limited, by the empty line after it.
  */
-function limited(response: Response, { pace, onTooLong }: Limits): Response {
+function limited(response: Response, { pace, onTooMuch }: Limits): Response {
   if (response.body === null) return response;
   const isStream = (response.headers.get('content-type') ?? '').includes(EVENTS);
   let sizeBytes = 0;
+  let count = new JsonCount(MESSAGE_COUNT);
   const body = response.body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       async transform(chunk, controller) {
         if (isStream) await pace.hear(chunk);
         const end = isStream ? lastEventEnd(chunk) : -1;
         sizeBytes = end === -1 ? sizeBytes + chunk.length : chunk.length - end;
-        if (sizeBytes > MAX_MESSAGE_BYTES) {
-          controller.error(new Error('The server sent a message longer than 16 MB.'));
-          onTooLong();
-        } else controller.enqueue(chunk);
+        let isTooMuch = end !== -1 && count.add(chunk.subarray(0, end)) !== null;
+        if (end !== -1) count = new JsonCount(MESSAGE_COUNT);
+        isTooMuch ||= count.add(chunk.subarray(Math.max(end, 0))) !== null;
+        const problem =
+          sizeBytes > MAX_MESSAGE_BYTES
+            ? 'longer than 16 MB'
+            : isTooMuch
+              ? `of ${TOO_MANY_PARTS}`
+              : null;
+        if (problem === null) controller.enqueue(chunk);
+        else {
+          controller.error(new Error(`The server sent a message ${problem}.`));
+          onTooMuch(problem);
+        }
       },
     }),
   );

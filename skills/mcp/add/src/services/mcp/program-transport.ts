@@ -1,9 +1,13 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
+import { JsonCount } from '../../lib/bounded-json.ts';
 import type { Program } from '../../lib/program.ts';
 
 /** A longer message ends the connection: no model could be shown it, and memory is limited. */
 export const MAX_MESSAGE_BYTES = 16 * 1_048_576;
+/** The library says of each value what is wrong with it: many thousand wrong ones would stop all chats for seconds. */
+export const MESSAGE_COUNT = { maxValues: 50_000, maxDepth: Number.POSITIVE_INFINITY };
+export const TOO_MANY_PARTS = 'more than 50,000 values';
 /** Servers print a banner at times; one that goes on so speaks another protocol. */
 const MAX_GARBAGE_LINES = 20;
 const LAST_WORDS_BYTES = 2_000;
@@ -77,10 +81,11 @@ export class ProgramTransport implements Transport {
     for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, from)) {
       this.#add(chunk.subarray(from, at));
       from = at + 1;
-      const line = Buffer.concat(this.#chunks).toString();
+      const line = Buffer.concat(this.#chunks);
       this.#chunks = [];
       this.#sizeBytes = 0;
-      this.#takeLine(line);
+      if (new JsonCount(MESSAGE_COUNT).add(line) === null) this.#takeLine(line.toString());
+      else this.#break(`sent a message of ${TOO_MANY_PARTS}, and was stopped`);
     }
     this.#add(chunk.subarray(from));
   }

@@ -197,8 +197,8 @@ function openHttp(server: HttpServer, oauth: OAuthSession, ask: LimitedFetch): S
   const machine = machineLogin(server);
   const url = new URL(server.url);
   let end: string | null = null;
-  const stop = (): void => {
-    end ??= 'sent a message longer than 16 MB, and was stopped';
+  const stop = (what: string): void => {
+    end ??= `sent a message ${what}, and was stopped`;
     void transport.close();
   };
   const transport = new StreamableHTTPClientTransport(url, {

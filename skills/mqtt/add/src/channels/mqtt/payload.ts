@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { jsonWithin } from '../../lib/bounded-json.ts';
 import type { Frame } from '../channel.ts';
 import { frameIn } from '../kit/frames.ts';
 
@@ -48,7 +49,7 @@ export function readPayload(bytes: Uint8Array): ReadPayload {
   } catch {
     return { kind: 'noise', reason: 'it is no UTF-8' };
   }
-  const json = jsonIn(text);
+  const json = jsonWithin(text);
   const body = frameIn(json);
   if (body !== null) {
     return { kind: 'frame', sender: Sender.safeParse(body).data?.sender_id ?? SENDER, body };
@@ -63,12 +64,4 @@ export function readPayload(bytes: Uint8Array): ReadPayload {
 /** Writes a message for a device. */
 export function writePayload(content: string, chat: string): string {
   return JSON.stringify({ content, chat_id: chat });
-}
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null; // Told as what is no message.
-  }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { jsonWithin } from '../../lib/bounded-json.ts';
 import type { Frame } from '../channel.ts';
 import { frameIn } from '../kit/frames.ts';
 
@@ -78,11 +79,7 @@ export function writeLine(content: string): string {
   return `${JSON.stringify({ content, chat_id: CHAT })}\n`;
 }
 
+/** Null for plain text. */
 function jsonIn(line: string): unknown {
-  if (!line.startsWith('{')) return null;
-  try {
-    return JSON.parse(line);
-  } catch {
-    return null; // Plain text, then.
-  }
+  return line.startsWith('{') ? (jsonWithin(line) ?? null) : null;
 }

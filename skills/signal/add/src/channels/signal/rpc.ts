@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { request } from '../kit/http.ts';
+import { jsonIn } from '../kit/lines.ts';
 
 const Answer = z.looseObject({
   result: z.unknown().optional(),
@@ -53,7 +54,7 @@ export function rpcAt(url: string, answerMs = ANSWER_MS): CallRpc {
       body: JSON.stringify({ jsonrpc: '2.0', id: randomUUID(), method, params }),
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     });
-    const read = Answer.safeParse(await response.json().catch(() => null)).data;
+    const read = Answer.safeParse(jsonIn(await response.text().catch(() => ''))).data;
     if (read === undefined) throw new RpcError(0, 'an answer that is not signal-cli’s', null);
     const { error, result } = read;
     if (error !== undefined) throw new RpcError(error.code, error.message, error.data);

@@ -1,5 +1,6 @@
 import type { SocketModeClient } from '@slack/socket-mode';
 import { z } from 'zod';
+import { jsonWithin, MESSENGER_BOUNDS } from '../../lib/bounded-json.ts';
 import type { ChannelLog } from '../channel.ts';
 
 /** The event that Slack's client gives itself for a frame of the WebSocket. */
@@ -45,13 +46,7 @@ const OWN_EVENTS = new Set([
 ]);
 
 function isFrame(text: string): boolean {
-  let read: unknown;
-  try {
-    read = JSON.parse(text);
-  } catch {
-    return false;
-  }
-  const frame = Frame.safeParse(read).data;
+  const frame = Frame.safeParse(jsonWithin(text, MESSENGER_BOUNDS)).data;
   if (frame === undefined) return false;
   if (frame.type === 'hello' || frame.type === 'disconnect') return true;
   const name =

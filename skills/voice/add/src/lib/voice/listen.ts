@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
+import { jsonWithin } from '../bounded-json.ts';
 import { toWav, withFolder } from './audio-files.ts';
 import { VoiceError } from './failure.ts';
 import { readOpus } from './opus.ts';
@@ -108,17 +109,9 @@ async function byServer(
       return form;
     },
   });
-  const { data } = Answer.safeParse(parsed(answer));
+  const { data } = Answer.safeParse(jsonWithin(answer));
   if (data === undefined) throw new VoiceError('GARBAGE', 'the server’s answer is no transcript');
   return data.text;
-}
-
-function parsed(answer: Buffer): unknown {
-  try {
-    return JSON.parse(answer.toString('utf8'));
-  } catch {
-    return null; // Which is no answer either.
-  }
 }
 
 function tooLarge(): VoiceError {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type JsonBounds, jsonWithin, MESSENGER_BOUNDS } from '../../../lib/bounded-json.ts';
 
 /** Operations of Discord's gateway, version 10. */
 export const OP = {
@@ -25,12 +26,11 @@ export type Frame = z.output<typeof Frame>;
 /** Reads a message of the gateway; null for what is none, such as half of one. */
 export function readFrame(data: unknown): Frame | null {
   if (typeof data !== 'string') return null;
-  try {
-    return Frame.safeParse(JSON.parse(data)).data ?? null;
-  } catch {
-    return null; // The line is not to be trusted any more, and the caller opens another one.
-  }
+  return Frame.safeParse(jsonWithin(data, FRAME_BOUNDS)).data ?? null;
 }
+
+/** A large server is told whole when the bot comes in. */
+const FRAME_BOUNDS: JsonBounds = { ...MESSENGER_BOUNDS, maxValues: 400_000 };
 
 export const Hello = z.looseObject({ heartbeat_interval: z.number().positive() });
 
