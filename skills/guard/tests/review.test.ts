@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { reviewCode, reviewShell } from '../../../src/guards/guard/review.ts';
-import { ASKED, BLOCKED, EVERYDAY, UNCLEAR } from './commands.ts';
+import { ASKED, BLOCKED, EVERYDAY, KEEPING, LOSING, UNCLEAR } from './commands.ts';
 
 const NONE = new Set<string>();
 const kindOf = (text: string) => reviewShell(text, NONE).kind;
@@ -90,6 +90,28 @@ test('writing over a file that is there is asked about, with another way; what l
     'cd /tmp && ls > notes.md',
   ];
   expect(harmless.filter((text) => reviewed(text).kind !== 'run')).toEqual([]);
+});
+
+test('whatever loses work is asked about or blocked, and what keeps it runs', () => {
+  const there: Readonly<Record<string, 'file' | 'folder'>> = {
+    '/workspace/group/notes.md': 'file',
+    '/workspace/group/b.md': 'file',
+    '/workspace/group/x.db': 'file',
+    '/workspace/group/docs': 'folder',
+    '/workspace/group/docs/a.md': 'file',
+  };
+  // What is not known is asked about anyway: here all programs are the owner's own.
+  const own = new Set(
+    'docker podman rsync crontab kubectl aws install psql mysql dropdb redis-cli'.split(' '),
+  );
+  const kind = (text: string) => reviewShell(text, own, (path) => there[path] ?? null).kind;
+  for (const [way, texts] of Object.entries(LOSING)) {
+    expect(
+      texts.filter((text) => kind(text) !== 'ask'),
+      way,
+    ).toEqual([]);
+  }
+  expect(KEEPING.filter((text) => kind(text) !== 'run')).toEqual([]);
 });
 
 test('the confidence is that of the language and the shape, with the limits of the ruling', () => {

@@ -7,7 +7,7 @@ import { maskData, maskText } from './guard/mask.ts';
 import { concerns, ToolRules } from './guard/permissions.ts';
 import { cleanResult } from './guard/results.ts';
 import { type Review, reviewCode, reviewShell } from './guard/review.ts';
-import type { LookAt } from './guard/shell/replaced.ts';
+import type { LookAt } from './guard/shell/losses.ts';
 
 const RUNS: Review = { kind: 'run', confidence: null, reason: '' };
 

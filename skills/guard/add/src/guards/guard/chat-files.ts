@@ -1,6 +1,6 @@
 import { lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
-import type { LookAt } from './shell/replaced.ts';
+import type { LookAt } from './shell/losses.ts';
 
 /** Folders that the owner shares with a chat; the guard does not know where they are. */
 const SHARED = '/workspace/extra/';

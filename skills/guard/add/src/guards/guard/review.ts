@@ -1,6 +1,7 @@
+import { lossesInCode } from './shell/code-losses.ts';
 import { type Confidence, confidenceInCode, confidenceInShell } from './shell/confidence.ts';
 import { type Danger, dangersIn } from './shell/dangers.ts';
-import { type LookAt, overwritten } from './shell/replaced.ts';
+import { type LookAt, type Loss, Losses, lostFile } from './shell/losses.ts';
 import { traceShell } from './shell/trace.ts';
 
 /** A decision about a text that would be run. */
@@ -30,10 +31,18 @@ export function reviewShell(
   if (danger !== undefined) return reviewOfDanger(danger);
   const doubtful = trace.code.map((one) => confidenceInCode(one.language, one.text));
   const review = reviewOf([confidenceInShell(text, trace, ownPrograms), ...doubtful]);
-  const lost = review.kind === 'block' ? null : overwritten(trace.replaced, lookAt);
-  if (lost === null) return review;
-  const { path, how } = lost;
-  const reason = `\`${how}\`: It writes over ${path}, and what is in that file is lost. Another way: a new name, \`>>\`, \`mv -n\`, or a copy of it first.`;
+  return review.kind === 'block' ? review : reviewOfLoss(review, lostFile(trace.losses, lookAt));
+}
+
+function reviewOfLoss(review: Review, loss: Loss | null): Review {
+  if (loss === null) return review;
+  const { path, how, effect } = loss;
+  const file = path ?? 'a file whose name is known only when it runs';
+  const instead =
+    effect === 'writes over'
+      ? 'a new name, `>>`, `mv -n`, or a copy of it first'
+      : 'a copy of it first';
+  const reason = `\`${how}\`: It ${effect} ${file}, and what is in that file is lost. Another way: ${instead}.`;
   return { ...review, kind: 'ask', reason };
 }
 
@@ -41,7 +50,7 @@ export function reviewShell(
 export function reviewCode(
   { language, code }: { readonly language: string; readonly code: string },
   ownPrograms: ReadonlySet<string>,
-  lookAt?: LookAt,
+  lookAt: LookAt = () => null,
 ): Review {
   if (/^(?:shell|bash|sh|zsh|console)$/i.test(language))
     return reviewShell(code, ownPrograms, lookAt);
@@ -52,15 +61,18 @@ export function reviewCode(
     ...dangersIn(traceShell(code)).filter(({ kind }) => kind === 'block'),
   ];
   const [danger] = dangers;
-  return danger === undefined
-    ? reviewOf([confidenceInCode(language, code)])
-    : reviewOfDanger(danger);
+  if (danger !== undefined) return reviewOfDanger(danger);
+  const losses = new Losses();
+  for (const { how, effect, path } of lossesInCode(code)) losses.ofCode(how, effect, path);
+  const review = reviewOf([confidenceInCode(language, code)]);
+  return review.kind === 'block' ? review : reviewOfLoss(review, lostFile(losses.all, lookAt));
 }
 
 const NOTHING = {
   calls: [],
   written: [],
-  replaced: [],
+  losses: [],
+  sql: [],
   code: [],
   unknown: [],
   piped: [],

@@ -1,3 +1,5 @@
+import { losesRows } from './code-losses.ts';
+import { dangerOfGit } from './git-dangers.ts';
 import type { Call } from './outputs.ts';
 import { traceShell } from './trace.ts';
 import type { Trace } from './traced.ts';
@@ -20,6 +22,7 @@ export function dangersIn(trace: Trace): readonly Danger[] {
     ...trace.piped.map((how) => (how === 'download' ? DOWNLOAD_TO_SHELL : UNPACKED_TO_SHELL)),
     ...trace.written.filter(isDevice).map((): Danger => DEVICE),
     ...trace.calls.flatMap(dangersOfCall),
+    ...trace.sql.filter(losesRows).map(() => SQL),
     ...trace.code.flatMap(({ text }) => dangersOfCode(text)),
   ];
   return found.toSorted((one, other) => Number(one.kind === 'ask') - Number(other.kind === 'ask'));
@@ -79,6 +82,13 @@ const PASSWORD: Danger = {
   instead: 'Passwords are changed by the owner.',
 };
 
+const SQL: Danger = {
+  kind: 'ask',
+  pattern: 'drop, truncate, delete or update without where',
+  why: 'It deletes or changes everything in a table or a database.',
+  instead: 'Keep a copy of the database first, or name the rows by `where`.',
+};
+
 const loses = (pattern: string, why: string): Danger => ({
   kind: 'ask',
   pattern,
@@ -119,14 +129,29 @@ function dangersOfCall({ program, args }: Call): readonly Danger[] {
       return [PASSWORD];
     case program === 'find' && has(/^-delete$/):
       return [loses('find -delete', 'It deletes every file that it finds.')];
-    case program === 'git' && has(/^clean$/, /^-\w*[fdx]|^--force$/):
-    case program === 'git' && has(/^reset$/, /^--hard$/):
-    case program === 'git' &&
-      has(/^(?:checkout|restore|switch)$/, /^(?:\.|-f|--force|--discard-changes)$/):
-    case program === 'git' && has(/^stash$/, /^(?:drop|clear)$/):
-      return [loses('git reset', 'It throws changes away that are not committed.')];
-    case program === 'git' && has(/^push$/, /^(?:-f|--force|--mirror|--delete)$/):
-      return [loses('git push --force', 'It overwrites what others have.')];
+    case program === 'git': {
+      const danger = dangerOfGit(args);
+      return danger === null ? [] : [loses(...danger)];
+    }
+    case /^(?:docker|podman|nerdctl)$/.test(program) &&
+      (has(/^(?:rm|rmi|prune)$/) || has(/^down$/, /^(?:-v|--volumes|--rmi.*)$/)):
+      return [loses(`${program} rm`, 'It deletes containers, images or volumes with their data.')];
+    case /^(?:kubectl|helm|aws|gcloud|az|doctl|gh|npm|pnpm|yarn|rclone|terraform|tofu|flyctl|fly)$/.test(
+      program,
+    ) && has(/^(?:delete|destroy|uninstall|unpublish|purge|rb|deletefile|apps:destroy)$/):
+    case /^(?:aws|rclone)$/.test(program) && has(/^(?:rm|sync)$/):
+      return [loses(`${program} delete`, 'It deletes what a server keeps.')];
+    case /^(?:dropdb|dropuser)$/.test(program):
+    case program === 'mysqladmin' && has(/^drop$/):
+    case program === 'redis-cli' && has(/^(?:flushall|flushdb|del|unlink)$/i):
+      return [SQL];
+    case program === 'rsync' && has(/^--(?:del$|delete|remove-source-files)/):
+      return [loses('rsync --delete', 'It deletes files that the other folder does not have.')];
+    case program === 'unzip' && has(/^-\w*o/):
+    case program === 'tar' && has(/^--(?:overwrite|recursive-unlink|unlink-first|delete)/):
+      return [loses(program, 'It writes over files of the names that are in the archive.')];
+    case /^(?:7z|7za|7zr)$/.test(program) && (args[0] === 'd' || has(/^-sdel$/)):
+      return [loses(program, 'It deletes files.')];
     case /^(?:shred|srm)$/.test(program):
       return [loses(program, 'What it deletes cannot be brought back.')];
     case /^(?:chmod|chown|chgrp)$/.test(program) &&
@@ -135,8 +160,8 @@ function dangersOfCall({ program, args }: Call): readonly Danger[] {
       return [loses(program, 'It changes the rights of everything.')];
     case /^(?:kill|killall|pkill)$/.test(program) && has(/^-1$/):
       return [loses('kill -1', 'It ends every process.')];
-    case program === 'crontab' && has(/^-r$/):
-      return [loses('crontab -r', 'It deletes all of its tasks.')];
+    case program === 'crontab' && args.length > 0 && !has(/^-[le]$/):
+      return [loses('crontab', 'It deletes or replaces all timed tasks.')];
     default:
       return [];
   }
@@ -210,6 +235,7 @@ function dangersOfCode(code: string): readonly Danger[] {
     ...(forks ? [FORK_BOMB] : []),
     ...(isUnpacked ? [{ ...UNPACKED_TO_SHELL, kind: 'ask' as const, pattern: 'hidden text' }] : []),
     ...inShell,
+    ...(texts.some(losesRows) ? [SQL] : []),
     ...(removes ? [FOLDER_REMOVAL] : []),
   ];
 }

@@ -1,4 +1,5 @@
 import { type Command, type Node, type ParsedScript, parse, type Redirect } from 'unbash';
+import { lossesInCode, SQL_CLIENT } from './code-losses.ts';
 import {
   CODE_OPTION,
   DECLARES,
@@ -12,9 +13,9 @@ import {
   READS,
   SHELL,
 } from './kinds.ts';
+import { type Loss, Losses } from './losses.ts';
 import { commandsInRules, rulesOf } from './makefiles.ts';
 import { type Call, outputOf } from './outputs.ts';
-import { type Replacement, Replacements } from './replaced.ts';
 import type { Trace } from './traced.ts';
 import { type Scope, type Value, valuesOf, wholeValue } from './values.ts';
 import { setParameters, setVariables } from './variables.ts';
@@ -45,7 +46,8 @@ class ShellTrace implements Trace {
   readonly bombs: string[] = [];
   readonly own = new Set<string>();
   readonly faults: string[] = [];
-  readonly #replacements = new Replacements();
+  readonly #losses = new Losses();
+  readonly sql: string[] = [];
   readonly #aliases = new Map<string, string>();
   readonly #functions = new Map<string, Node>();
   readonly #uncalled = new Set<Node>();
@@ -54,13 +56,13 @@ class ShellTrace implements Trace {
   readonly #downloaded = new Set<string>();
   readonly #scope: Scope = {
     variables: new Map(),
-    outputOf: (script) => this.#runScript(script, NO_INPUT),
+    outputOf: (script) => this.#losses.inSubshell(() => this.#runScript(script, NO_INPUT)),
   };
   #depth = 0;
   #steps = 0;
 
-  get replaced(): readonly Replacement[] {
-    return this.#replacements.all;
+  get losses(): readonly Loss[] {
+    return this.#losses.all;
   }
 
   follow(text: string): void {
@@ -112,8 +114,9 @@ class ShellTrace implements Trace {
       case 'CompoundList':
         return this.#runAll(node.commands, input);
       case 'Subshell':
-      case 'BraceGroup':
       case 'Coproc':
+        return this.#losses.inSubshell(() => this.#runNode(node.body, input));
+      case 'BraceGroup':
         return this.#runNode(node.body, input);
       case 'If':
         return this.#runAll([node.clause, node.then, node.else], input);
@@ -153,7 +156,8 @@ class ShellTrace implements Trace {
     let before = input;
     for (const command of commands) {
       const start = this.calls.length;
-      const text = this.#runNode(command, before);
+      const given = before;
+      const text = this.#losses.inSubshell(() => this.#runNode(command, given));
       before = { text, from: new Set([...before.from, ...this.#originsSince(start)]) };
     }
     return before.text;
@@ -248,7 +252,7 @@ class ShellTrace implements Trace {
   }
 
   #runKnown(program: string, args: readonly Value[], input: Input): Value {
-    this.#replacements.called(program, args);
+    this.#losses.called(program, args);
     this.#noteDownload(program, args);
     if (DECLARES.test(program) || READS.test(program))
       setVariables(this.#scope.variables, program, args);
@@ -275,8 +279,7 @@ class ShellTrace implements Trace {
         return this.#runText(text.join(' '), input);
       }
       if (words.length === 0) return null;
-      if (program !== 'xargs' || this.calls.some(wrappers.findsByName))
-        return this.#run(words, input);
+      if (program !== 'xargs') return this.#run(words, input);
       return this.#run(wrappers.withReadWords(words, args, input.text), NO_INPUT);
     }
     if (/^g?make$/.test(program)) {
@@ -284,6 +287,8 @@ class ShellTrace implements Trace {
       for (const file of files) this.#runFile(file, input, commandsInRules);
       for (const text of texts) this.#runText(text === null ? '"$@"' : commandsInRules(text));
     }
+    if (SQL_CLIENT.test(program))
+      this.sql.push(...[...args, input.text].filter((text) => text !== null));
     if (program === 'git') for (const text of wrappers.commandsOfGit(args)) this.#runText(text);
     const interpreter = INTERPRETER.exec(program)?.[1];
     if (interpreter !== undefined) return this.#runInterpreter(interpreter, args, input);
@@ -329,18 +334,23 @@ class ShellTrace implements Trace {
   #runInterpreter(language: string, args: readonly Value[], input: Input): Value {
     if (/awk$/.test(language)) {
       const text = args.find((arg) => arg !== null && !arg.startsWith('-'));
-      if (typeof text === 'string') this.code.push({ language, text });
+      if (typeof text === 'string') this.#noteCode(language, text);
       return null;
     }
     const at = args.findIndex((arg) => arg !== null && CODE_OPTION.test(arg));
     const text = at === -1 ? null : (args[at + 1] ?? null);
     if (at !== -1 && text === null) return this.#unknownText();
-    if (text !== null) this.code.push({ language, text });
+    if (text !== null) this.#noteCode(language, text);
     else if (args.length === 0 || args[0] === '-') {
-      if (input.text !== null) this.code.push({ language, text: input.text });
+      if (input.text !== null) this.#noteCode(language, input.text);
       else if (input.from.size > 0) return this.#runUnknownInput(input);
     }
     return null;
+  }
+
+  #noteCode(language: string, text: string): void {
+    this.code.push({ language, text });
+    for (const { how, effect, path } of lossesInCode(text)) this.#losses.ofCode(how, effect, path);
   }
 
   #defineAliases(args: readonly Value[]): Value {
@@ -360,7 +370,7 @@ class ShellTrace implements Trace {
       if (/^(?:>|>>|>\||&>|&>>|<>)$/.test(operator) && target !== undefined) {
         const path = wholeValue(target, this.#scope);
         this.written.push(path);
-        this.#replacements.redirected(operator, path);
+        this.#losses.redirected(operator, path);
       } else if (operator === '<<<' && target !== undefined) {
         read = { text: wholeValue(target, this.#scope), from: NO_INPUT.from };
       } else if (operator.startsWith('<<')) {

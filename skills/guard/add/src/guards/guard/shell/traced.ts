@@ -1,5 +1,5 @@
+import type { Loss } from './losses.ts';
 import type { Call } from './outputs.ts';
-import type { Replacement } from './replaced.ts';
 import type { Value } from './values.ts';
 
 /** Everything that a text would run, as far as it can be told before. */
@@ -7,8 +7,10 @@ export type Trace = {
   readonly calls: readonly Call[];
   /** Files that are written to; null for one that is not known. */
   readonly written: readonly Value[];
-  /** Files that are written over, where they are there. */
-  readonly replaced: readonly Replacement[];
+  /** Files whose content is lost, where they are there. */
+  readonly losses: readonly Loss[];
+  /** Text for a database. */
+  readonly sql: readonly string[];
   /** Text for an interpreter of another language. */
   readonly code: readonly { readonly language: string; readonly text: string }[];
   /** Words for what is decided only when it runs. */

@@ -1,4 +1,3 @@
-import type { Call } from './outputs.ts';
 import type { Value } from './values.ts';
 
 /** Options of programs that run another, which take a word of their own. */
@@ -71,11 +70,6 @@ export function withReadWords(
   return [...words, ...(read?.split(/\s+/).filter((one) => one !== '') ?? [null])];
 }
 
-/** Tells whether a program looks for files of certain names, and so knows what it finds. */
-export function findsByName({ program, args }: Call): boolean {
-  return program === 'find' && args.some((arg) => /^-i?(?:name|path|regex)$/.test(arg ?? ''));
-}
-
 /** Returns the texts that git gives a shell: an alias that begins with `!`. */
 export function commandsOfGit(args: readonly Value[]): readonly string[] {
   const alias = args.includes('config')
@@ -90,6 +84,8 @@ export function executedByFind(args: readonly Value[]): readonly (readonly Value
     if (!/^-(?:exec|execdir|ok|okdir)$/.test(arg ?? '')) return [];
     const rest = args.slice(index + 1);
     const end = rest.findIndex((one) => one === ';' || one === '+');
-    return [end === -1 ? rest : rest.slice(0, end)];
+    const words = end === -1 ? rest : rest.slice(0, end);
+    // What it finds is known only when it runs.
+    return [words.map((one, at) => (at > 0 && one === '{}' ? null : one))];
   });
 }
