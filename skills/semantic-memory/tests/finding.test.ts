@@ -1,39 +1,88 @@
 import { expect, test } from 'vitest';
+import { prefixesOf } from '../../../src/tools/semantic-memory/embedder.ts';
 import { folded, hashEmbedding } from '../../../src/tools/semantic-memory/hash-embedder.ts';
 import { paragraphsOf, piecesOf } from '../../../src/tools/semantic-memory/paragraphs.ts';
 import { codeOf, cosine, toBytes } from '../../../src/tools/semantic-memory/quantise.ts';
 import { tellingWords, wordsOf } from '../../../src/tools/semantic-memory/query-words.ts';
 import { searchNotes } from '../../../src/tools/semantic-memory/search.ts';
-import { noteOf, openTestNotes, realEmbedding } from './fixtures.ts';
+import { labelledSearch, noteOf, openTestNotes, realEmbedding } from './fixtures.ts';
 import { NOTES, QUESTIONS } from './labelled-notes.ts';
 import { qualityOf } from './quality.ts';
 
-/** Keeps the labelled notes with vectors of an embedder, and searches them as a turn does. */
-function labelled(embed: (text: string) => Float32Array | null) {
-  const notes = openTestNotes();
-  const source = notes.source('main', 'file', 'a.md');
-  notes.append('main', source, NOTES.map(noteOf));
-  const waiting = notes.waiting('main', NOTES.length);
-  notes.embedded('main', new Map(waiting.map(({ id, text }) => [id, embed(text)])));
-  return (text: string) => {
-    const wish = { folder: 'main', text, vector: embed(text), leastLikeness: 0, leastShare: 0 };
-    return searchNotes(notes, wish).map(({ note }) => note.place);
-  };
-}
-
 test('a real model finds paraphrases that words do not, and loses nothing that words find', async () => {
   const of = (kind: string) => QUESTIONS.filter((each) => each.kind === kind);
-  const words = labelled(() => null);
-  const both = labelled(realEmbedding);
+  const words = labelledSearch(() => null);
+  const both = labelledSearch(realEmbedding);
   expect((await qualityOf(words, of('paraphrase'))).firstFive).toBeLessThan(0.3);
   expect((await qualityOf(both, of('paraphrase'))).firstFive).toBeGreaterThan(0.9);
   expect((await qualityOf(both, of('shared words'))).first).toBe(1);
 });
 
+test('the owner’s notes come before long answers and error texts that repeat the question', async () => {
+  for (const embed of [hashEmbedding, realEmbedding]) {
+    const alone = await qualityOf(labelledSearch(embed));
+    const before = await qualityOf(labelledSearch(embed, 'answers as notes'));
+    const after = await qualityOf(labelledSearch(embed, 'answers'));
+    expect(before.first).toBeLessThan(alone.first / 2);
+    expect(after.first).toBeGreaterThan(alone.first * 0.95);
+    expect(after.firstFive).toBeGreaterThan(alone.firstFive * 0.9);
+  }
+});
+
+test('of two messages that say the same the newer is first, and a file does not age', () => {
+  const notes = openTestNotes();
+  const DAY_MS = 86_400_000;
+  const now = 1_000 * DAY_MS;
+  const said = (text: string, days: number) => ({
+    ...noteOf(text, days),
+    saidAt: now - days * DAY_MS,
+  });
+  notes.append('main', notes.source('main', 'message', 'x:1'), [
+    said('the boiler was repaired, once', 400),
+    said('the boiler was repaired, again', 2),
+  ]);
+  const search = () =>
+    searchNotes(notes, {
+      folder: 'main',
+      text: 'boiler repaired',
+      vector: null,
+      leastLikeness: 0,
+      leastShare: 0,
+      now,
+    }).map(({ note }) => note.place);
+  expect(search()).toEqual([2, 400]);
+  notes.append('main', notes.source('main', 'file', 'a.md'), [noteOf('boiler: repaired', 1_000)]);
+  expect(search()).toEqual([1_000, 2, 400]);
+  notes.close();
+});
+
+test('a model gets the words before a text that it expects', () => {
+  expect(prefixesOf('openai/text-embedding-3-small')).toBeNull();
+  expect(prefixesOf('ollama/bge-m3')).toBeNull();
+  expect(prefixesOf('ollama/all-minilm')).toBeNull();
+  const pairs = [
+    ['ollama/nomic-embed-text', 'search_query: ', 'search_document: '],
+    ['ollama/nomic-embed-text:v1.5', 'search_query: ', 'search_document: '],
+    ['local/intfloat/multilingual-e5-large', 'query: ', 'passage: '],
+    ['local/intfloat/e5-base-v2', 'query: ', 'passage: '],
+    ['local/intfloat/multilingual-e5-large-instruct', /^Instruct: .*\nQuery: $/s, ''],
+    ['ollama/qwen3-embedding:0.6b', /^Instruct: .*\nQuery:$/s, ''],
+    ['local/BAAI/bge-small-en-v1.5', /^Represent this sentence/, ''],
+    ['ollama/mxbai-embed-large', /^Represent this sentence/, ''],
+    ['ollama/snowflake-arctic-embed', /^Represent this sentence/, ''],
+    ['ollama/snowflake-arctic-embed2', 'query: ', ''],
+    ['ollama/embeddinggemma', 'task: search result | query: ', 'title: none | text: '],
+  ] as const;
+  for (const [model, question, note] of pairs) {
+    expect(prefixesOf(model)?.question, model).toMatch(question);
+    expect(prefixesOf(model)?.note, model).toBe(note);
+  }
+});
+
 test('the local embedder finds other forms of a word, which words alone do not, and no paraphrases', async () => {
   const of = (kind: string) => QUESTIONS.filter((each) => each.kind === kind);
-  const words = labelled(() => null);
-  const hash = labelled(hashEmbedding);
+  const words = labelledSearch(() => null);
+  const hash = labelledSearch(hashEmbedding);
   expect((await qualityOf(words, of('other form'))).firstFive).toBeLessThan(0.2);
   expect((await qualityOf(hash, of('other form'))).firstFive).toBeGreaterThan(0.9);
   expect((await qualityOf(hash, of('shared words'))).first).toBe(1);
@@ -131,6 +180,7 @@ test('words that all notes have still find the newest of them', () => {
     vector: null,
     leastLikeness: 0,
     leastShare: 0,
+    now: 0,
   };
   expect(searchNotes(notes, wish).map(({ note }) => note.place)).toContain(4_999);
   expect(searchNotes(notes, { ...wish, text: '" OR * NEAR( -' })).toEqual([]);
@@ -170,6 +220,7 @@ test('a long file is written in steps, with searches between them, and one that 
       vector: null,
       leastLikeness: 0,
       leastShare: 0,
+      now: 0,
     }).length;
   const total = () => notes.counts('main').total;
   const steps = notes.replace('main', source, texts(200))[Symbol.iterator]();

@@ -4,6 +4,9 @@ import { loadVectors, MIGRATIONS } from '../../../src/tools/semantic-memory/data
 import type { NewNote } from '../../../src/tools/semantic-memory/note.ts';
 import { type Notes, openNotes } from '../../../src/tools/semantic-memory/notes.ts';
 
+import { searchNotes } from '../../../src/tools/semantic-memory/search.ts';
+import { ANSWERS, NOTES } from './labelled-notes.ts';
+
 /** Opens an empty memory's database, which is gone when it is closed; `again` opens it as a next start does. */
 export function openTestNotes(): Notes & { close(): void; again(): Notes } {
   const databases = openMemoryDatabases({ now: () => 0 });
@@ -29,3 +32,28 @@ export function realEmbedding(text: string): Float32Array {
 const realEmbeddings: Readonly<Record<string, string>> = JSON.parse(
   readFileSync(`${import.meta.dirname}/embeddings.json`, 'utf8'),
 );
+
+/**
+ * Keeps the labelled notes with vectors of an embedder, and returns the places that a search finds as a turn does.
+ *
+ * @param beside what is kept beside them: the assistant's long answers, or the same as if they were notes too
+ */
+export function labelledSearch(
+  embed: (text: string) => Float32Array | null,
+  beside: 'nothing' | 'answers' | 'answers as notes' = 'nothing',
+): (text: string) => readonly number[] {
+  const notes = openTestNotes();
+  notes.append('main', notes.source('main', 'file', 'a.md'), NOTES.map(noteOf));
+  if (beside !== 'nothing') {
+    const kind = beside === 'answers' ? 'answer' : 'file';
+    const said = ANSWERS.map((text, at) => ({ ...noteOf(text, 1_000 + at), saidAt: 0 }));
+    notes.append('main', notes.source('main', kind, 'b'), said);
+  }
+  const waiting = notes.waiting('main', 1_000);
+  notes.embedded('main', new Map(waiting.map(({ id, text }) => [id, embed(text)])));
+  return (text) => {
+    const vector = embed(text);
+    const wish = { folder: 'main', text, vector, leastLikeness: 0, leastShare: 0, now: 0 };
+    return searchNotes(notes, wish).map(({ note }) => note.place);
+  };
+}

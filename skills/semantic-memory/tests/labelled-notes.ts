@@ -128,3 +128,23 @@ export const QUESTIONS: readonly Question[] = [
   form('signature for large invoice', 44),
   form('allergies', 51),
 ];
+
+/** Sentences of pages that fit many questions. */
+const GENERAL: readonly string[] = [
+  'Costs and dates differ from place to place, and whoever is in doubt should ask a professional before the work begins.',
+  'Experts advise to write down who is responsible, by when it has to be done, and where the papers are kept.',
+  'Most households and companies find a rule for it in their contract, in the manual, or at the office of their town.',
+];
+
+/**
+ * Answers as an assistant that reads the web gives them, one to each question, long and in the question's own words;
+ * and what it said where a tool failed. None of them has the answer.
+ */
+export const ANSWERS: readonly string[] = QUESTIONS.flatMap(({ text }, at) => [
+  `You asked: ${text} I looked on the web, and found pages that speak of it in general. ${GENERAL[at % GENERAL.length]} One of them begins with the words "${text}" and goes on for some pages; another one lists what people mostly say about it. None of them is about your home or your work, so look at the original before you rely on it.`,
+  ...(at % 3 === 0
+    ? [
+        `The tool web_search failed: the server could not be reached (ECONNREFUSED). I wanted to look up: ${text}`,
+      ]
+    : []),
+]);

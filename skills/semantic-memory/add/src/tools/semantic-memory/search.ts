@@ -25,6 +25,8 @@ export type SearchWish = {
   readonly leastLikeness: number;
   /** The least share of words of a note that is found by them. */
   readonly leastShare: number;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
 };
 
 /** The part of the score that likeness makes; the rest is the share of words. */
@@ -62,15 +64,43 @@ export function searchNotes(notes: Notes, wish: SearchWish): readonly Found[] {
   });
   const isNear = ({ likeness }: Found) => likeness !== null && likeness >= leastLikeness;
   const hasWords = ({ share }: Found) => share > 0 && share >= leastShare;
-  return withoutTwins(inOrder(found).filter((one) => isNear(one) || hasWords(one)));
+  return withoutTwins(inOrder(found, wish.now).filter((one) => isNear(one) || hasWords(one)));
+}
+
+const DAY_MS = 86_400_000;
+/** What was said loses half of its extra weight in so many days; the rest stays. */
+const HALF_LIFE_DAYS = 60;
+const OF_AGE = 0.4;
+/** Answers of the assistant repeat words of the question; what people wrote or said is the source. */
+const OF_ANSWER = 0.8;
+const OF_LONG_ANSWER = 0.4;
+const OF_ERROR = 0.2;
+/** An answer of more characters is a long one. */
+const LONG_ANSWER = 300;
+/** The beginning of an answer that tells of something that did not work. */
+const TELLS_OF_ERROR =
+  /\b(?:errors?|exception|traceback|failed|fails|timed out|timeout|refused|could ?n[o'’]t|can ?n[o'’]t be|was not able|unable to|not reachable|E[A-Z]{5,12}|HTTP [45]\d\d)\b/;
+
+/**
+ * Returns the weight of a note by its source and its age, from 0 to 1. A file counts in full as long as it is there:
+ * its owner keeps it.
+ */
+function sourceWeight({ kind, saidAt, text }: Note, now: number): number {
+  if (kind === 'file') return 1;
+  const days = saidAt === null ? 0 : Math.max(0, now - saidAt) / DAY_MS;
+  const ofAge = 1 - OF_AGE + OF_AGE * 2 ** (-days / HALF_LIFE_DAYS);
+  if (kind === 'message') return ofAge;
+  if (TELLS_OF_ERROR.test(text.slice(0, 200))) return ofAge * OF_ERROR;
+  return ofAge * (text.length > LONG_ANSWER ? OF_LONG_ANSWER : OF_ANSWER);
 }
 
 /** Sorts by the score. Some models give any two texts a cosine of 0.7: the scale begins at the least one here. */
-function inOrder(found: readonly Found[]): readonly Found[] {
+function inOrder(found: readonly Found[], now: number): readonly Found[] {
   const least = Math.min(1, ...found.flatMap(({ likeness }) => likeness ?? []));
-  const scoreOf = ({ likeness, share }: Found) =>
-    (likeness === null || least === 1 ? 0 : (likeness - least) / (1 - least)) * OF_LIKENESS +
-    share * (1 - OF_LIKENESS);
+  const scoreOf = ({ note, likeness, share }: Found) =>
+    sourceWeight(note, now) *
+    ((likeness === null || least === 1 ? 0 : (likeness - least) / (1 - least)) * OF_LIKENESS +
+      share * (1 - OF_LIKENESS));
   const scores = new Map(found.map((one) => [one, scoreOf(one)]));
   return found.toSorted((one, other) => (scores.get(other) ?? 0) - (scores.get(one) ?? 0));
 }
