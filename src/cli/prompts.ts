@@ -27,9 +27,25 @@ export function select<V>(options: clack.SelectOptions<V>) {
   return clack.select<V>({ ...shown(options), options: options.options.map(labelled) });
 }
 
-/** Asks for one of a few values by its key. */
-export function selectKey<V extends string>(options: clack.SelectOptions<V>) {
-  return clack.selectKey<V>({ ...shown(options), options: options.options.map(labelled) });
+/**
+ * Asks for one of a few keys and Enter; null where the person wants out. A prompt that took the key alone would leave the Enter to the next
+ * question, which it would answer with yes.
+ */
+export async function keyAndEnter(
+  message: string,
+  options: readonly (readonly [key: string, label: string])[],
+  output: typeof process.stderr,
+): Promise<string | null> {
+  const keys = options.map(([key]) => key);
+  const lines = options.map(([key, label]) => visible(`  ${key}  ${label}`));
+  const answer = await clack.text({
+    message: [visible(message), ...lines].join('\n'),
+    placeholder: 'a number or letter, then Enter',
+    output,
+    validate: (typed) =>
+      keys.includes((typed ?? '').trim()) ? undefined : `Type one of these: ${keys.join(', ')}.`,
+  });
+  return clack.isCancel(answer) ? null : answer.trim();
 }
 
 /** Asks for one of many values, with a search. */

@@ -135,6 +135,7 @@ function headLines(result: CliResult): readonly string[] {
 function withoutData(result: CliResult): readonly string[] {
   switch (result.verb) {
     case 'continue':
+    case 'resolve':
       return [NOTHING_WAITS];
     case 'abort':
       return [result.outcome === 'nothing' ? NOTHING_WAITS : 'Forgotten; the tree is as it was.'];

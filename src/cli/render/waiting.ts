@@ -19,7 +19,7 @@ export function waitingLines(
   return [
     `"${[operation.verb, ...operation.arguments].join(' ')}" waits:`,
     ...lines,
-    ...(isOpen ? WAYS_ON : ['`claw continue` goes on, `claw abort` forgets this.']),
+    ...(isOpen ? WAYS_ON : [`All conflicts are resolved. ${CARRY_OUT}`]),
   ];
 }
 
@@ -70,14 +70,17 @@ export function movedLines(
 /** The commands for an operation that waits for decisions. */
 export const WAYS_ON = [
   '`claw resolve <path>` resolves a conflict, with `--choose 1` by the number of a choice.',
-  '`claw continue` goes on, `claw abort` forgets this.',
+  '`claw continue` carries the command out once all are resolved, `claw abort` forgets it.',
 ];
+
+/** The next step that every verb names once nothing is open. */
+const CARRY_OUT = '`claw continue` carries the command out, `claw abort` forgets it.';
 
 /** Returns lines about a decision of `claw resolve`, and about the conflicts that are still open. */
 export function resolvedLines({ path, open }: DataOf<'resolve'>): readonly string[] {
   const next =
     open.length === 0
-      ? 'Nothing is open any more: `claw continue` goes on.'
+      ? `All conflicts are resolved. ${CARRY_OUT}`
       : `Still open: ${open.join(', ')}.`;
   return [path === null ? next : `Decided: ${path}. ${next}`];
 }

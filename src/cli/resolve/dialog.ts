@@ -43,7 +43,7 @@ const ABOUT_THE_ANSWER: ReadonlySet<string> = new Set([
  * Asks the owner on their terminal about one conflict, or about all that are open, and then whether to
  * go on. Nothing of it is lost when they stop in between.
  *
- * @throws ClawError USAGE where nothing waits, or that path is in no conflict
+ * @throws ClawError USAGE where that path is in no conflict
  */
 export async function askAboutConflicts(
   context: EngineContext,
@@ -53,7 +53,7 @@ export async function askAboutConflicts(
   const dialog = { context, ui, additions, screen: screenOf(process.stderr, process.env) };
   const found = await engine.conflicts(context);
   const { operation = null, details = [] } = found.data ?? {};
-  if (operation === null) throw new ClawError('USAGE', 'No operation waits for decisions.');
+  if (operation === null) return nothingToResolve(found.warnings);
   const wanted = details.filter((one) => (path === null ? !one.decided : one.path === path));
   if (path !== null && wanted.length === 0) {
     const paths = details.map((one) => one.path).join(', ');
@@ -68,6 +68,14 @@ export async function askAboutConflicts(
   return await conclude(dialog, operation);
 }
 
+/** Returns what `resolve` says where nothing waits, as `continue` and `abort` do. */
+export function nothingToResolve(warnings: readonly string[] = []): VerbResult<'resolve'> {
+  return {
+    ...{ verb: 'resolve', outcome: 'nothing', data: null, error: null },
+    ...{ changes: [], conflicts: [], warnings },
+  };
+}
+
 async function conclude(
   { context, ui }: Dialog,
   { verb, arguments: args }: NonNullable<Waiting['operation']>,
@@ -76,7 +84,9 @@ async function conclude(
   const open = (after.data?.details ?? []).filter(({ decided }) => !decided);
   const left = open.map((one) => one.path);
   if (left.length === 0) {
-    const isYes = await ui.ask(`All is decided. Go on with "${[verb, ...args].join(' ')}"?`);
+    const isYes = await ui.ask(
+      `All conflicts are resolved. Run "${[verb, ...args].join(' ')}" now?`,
+    );
     if (isYes) return await engine.continueOperation(context);
   }
   return { ...after, verb: 'resolve', data: { path: null, open: left }, conflicts: [] };

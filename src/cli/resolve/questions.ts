@@ -1,5 +1,5 @@
 import type { Choice, Conflict } from '../../engine/commands.ts';
-import { isCancel, selectKey, text } from '../prompts.ts';
+import { isCancel, keyAndEnter, text } from '../prompts.ts';
 import { besideLines, type Detail, placeLines } from '../render/conflict.ts';
 import type { Screen } from '../screen.ts';
 import { editText } from './editor.ts';
@@ -150,14 +150,9 @@ function letterOf(at: number): string {
   return OFFER_KEYS[at] ?? '';
 }
 
-/** Returns the key that was pressed; null where the owner wants out. */
+/** Returns the key that was typed; null where the owner wants out. */
 async function choose(message: string, options: Options): Promise<string | null> {
-  const answer = await selectKey({
-    message,
-    options: options.map(([value, label]) => ({ value, label })),
-    output: process.stderr,
-  });
-  return isCancel(answer) ? null : answer;
+  return await keyAndEnter(message, options, process.stderr);
 }
 
 /** Returns the edited text; null where markers are left in it, after telling the owner. */

@@ -43,6 +43,11 @@ export async function resolveVerb(
     return await askAboutConflicts(context, { ui, additions }, path);
   }
   if (path === null) {
+    const waiting = await engine.conflicts(context);
+    if (waiting.data?.operation === null) {
+      const { nothingToResolve } = await import('./dialog.ts');
+      return nothingToResolve(waiting.warnings);
+    }
     const others =
       'For all that is open: --all with --ours, --theirs or --both; or --answers FILE.';
     throw new ClawError('USAGE', `Name the path to resolve: claw conflicts lists them. ${others}`);

@@ -85,10 +85,14 @@ export function resolvedMany(
   return resultOf('resolve', paths.length === 0 ? 'nothing' : 'done', { data });
 }
 
+/** What `resolve` of a path says where there is nothing to decide. */
+const NOTHING_WAITS =
+  'Nothing waits for a decision. A command that meets conflicts waits here until you resolve them.';
+
 /** @throws ClawError USAGE where nothing waits, STATE_CHANGED */
 export function requireWaiting(root: string): Waiting {
   const waiting = readWaiting(root);
-  if (waiting === null) throw new ClawError('USAGE', 'No operation waits for decisions.');
+  if (waiting === null) throw new ClawError('USAGE', NOTHING_WAITS);
   refuseOtherState(root, waiting);
   return waiting;
 }

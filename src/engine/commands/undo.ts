@@ -18,7 +18,7 @@ import { refuseOtherPlan } from '../operation/plan-digest.ts';
 import { stepOf } from '../operation/state-steps.ts';
 import { findOccupiedPlaces } from '../operation/target/blocked-paths.ts';
 import { refuseSpoiledDecisions } from '../operation/target/spoiled.ts';
-import { clearPending, readPending } from '../pending/pending.ts';
+import { clearPending, operationPending, readPending, replacedNotes } from '../pending/pending.ts';
 import { tidyUp } from '../pending/tidy-up.ts';
 import { hasDecisions, withDecided, writePending } from '../pending/waiting.ts';
 import { readOwnStructured } from '../state/config.ts';
@@ -50,8 +50,10 @@ export async function undo(context: PlanningContext): Promise<VerbResult<'undo'>
     const { cwd, allow } = context;
     const operation = { verb: 'undo', arguments: [], options: {}, cwd, allow, decisions };
     const waiting = withDecided(report.conflicts, resolvedConflicts);
+    refuseOverDecisions(root);
+    const warnings = replacedNotes(root, operation);
     writePending(root, { ...operation, state: stateDigest(root) }, waiting);
-    return resultOf('undo', 'blocked', report);
+    return resultOf('undo', 'blocked', { ...report, warnings });
   }
   refuseOtherPlan(context, plan);
   if (context.isTrial === true) {
@@ -77,8 +79,9 @@ export async function undo(context: PlanningContext): Promise<VerbResult<'undo'>
     // First the older one: a kill in between leaves an undo that can itself be undone.
     if (isEnded) tidyUp(() => dropTransaction(root, transaction.id));
     if (isEnded) tidyUp(() => dropTransaction(root, id));
+    const notes = hasDecisions(root) ? [] : replacedNotes(root, { verb: 'undo', arguments: [] });
     tidyUp(() => clearUndone(root));
-    return resultOf('undo', 'done', { ...report, warnings: swaps.warnings });
+    return resultOf('undo', 'done', { ...report, warnings: [...swaps.warnings, ...notes] });
   } finally {
     tidyUp(swaps.remove);
   }
@@ -125,6 +128,13 @@ function undoDigest(files: readonly Undone[]): Digest {
  */
 function clearUndone(root: string): void {
   if (readPending(root)?.verb === 'undo' || !hasDecisions(root)) clearPending(root);
+}
+
+/** An undo with conflicts would take the place of what waits, and with it the decisions made there. */
+function refuseOverDecisions(root: string): void {
+  const pending = readPending(root);
+  if (pending === null || pending.verb === 'undo' || !hasDecisions(root)) return;
+  throw operationPending(pending);
 }
 
 function lastTransaction(root: string): Transaction {

@@ -9,7 +9,7 @@ import { digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import { throwIfInterrupted } from '../interrupted.ts';
 import type { SkillPackage } from '../package/package.ts';
-import { clearPending } from '../pending/pending.ts';
+import { clearPending, isSameCall, readPending, replacedNotes } from '../pending/pending.ts';
 import { tidyUp } from '../pending/tidy-up.ts';
 import { withDecided, writePending } from '../pending/waiting.ts';
 import type { Release } from '../state/release.ts';
@@ -111,12 +111,16 @@ export async function carryOut<V extends CarriedVerb>(
   const { plan } = operation;
   const losses = operation.losses ?? [];
   const report = reportOperation(operation, 'done');
-  if (operation.isIdle === true) return { ...report, outcome: 'nothing' };
+  if (operation.isIdle === true) {
+    if (isWaitingOne(context, operation)) tidyUp(() => clearPending(root));
+    return { ...report, outcome: 'nothing' };
+  }
   const warnings = report.warnings.filter((warning) => !losses.includes(warning));
   const planned = { ...report, warnings };
   if (plan.conflicts.length > 0) {
+    const replaced = notesOfReplaced(context, operation);
     keepWaiting(context, operation);
-    return { ...planned, outcome: 'blocked' };
+    return { ...planned, outcome: 'blocked', warnings: [...warnings, ...replaced] };
   }
   refuseOtherPlan(context, planDigest(operation));
   checkConsent(operation, context.allow);
@@ -133,16 +137,36 @@ export async function carryOut<V extends CarriedVerb>(
       return { ...planned, data: { ...data, isTrial: true }, warnings: all };
     }
     const isChanged = commit(context, operation, packages, base);
-    tidyUp(() => clearPending(root));
+    const replaced = isChanged ? notesOfReplaced(context, operation) : [];
+    // A command that changed nothing leaves what waits, unless it is what waited.
+    if (isChanged || isWaitingOne(context, operation)) tidyUp(() => clearPending(root));
     const outcome = isChanged ? 'done' : 'nothing';
     const changes = [...planned.changes, ...packages.changes].sort((one, other) =>
       one.path < other.path ? -1 : 1,
     );
-    return { ...planned, data, outcome, changes, warnings: [...warnings, ...proved.warnings] };
+    const all = [...warnings, ...proved.warnings, ...replaced];
+    return { ...planned, data, outcome, changes, warnings: all };
   } finally {
     tidyUp(() => sweepPrepared(root));
     tidyUp(packages.remove);
   }
+}
+
+/** Tells whether an operation is the one that waits: it is carried on with, or was given again. */
+function isWaitingOne(context: PlanningContext, operation: Operation): boolean {
+  const pending = readPending(context.root);
+  if (pending === null) return false;
+  return context.decisions !== undefined || isSameCall(pending, callOf(operation));
+}
+
+function notesOfReplaced(context: PlanningContext, operation: Operation): readonly string[] {
+  if (isWaitingOne(context, operation)) return [];
+  return replacedNotes(context.root, callOf(operation));
+}
+
+/** Returns a verb and its arguments as an operation that waits keeps them. */
+function callOf({ verb, arguments: args, retry }: Operation) {
+  return { verb, arguments: retry ?? args };
 }
 
 /**
@@ -287,10 +311,9 @@ function resolvedNotes(resolvedConflicts: readonly ResolvedConflict[]): readonly
 }
 
 function pendingOf(context: PlanningContext, operation: Operation) {
-  const { verb, installation, retry } = operation;
+  const { installation } = operation;
   return {
-    verb,
-    arguments: retry ?? operation.arguments,
+    ...callOf(operation),
     options: { ...operation.options, ...(context.skipsInstall ? { install: 'no' } : {}) },
     cwd: context.cwd,
     allow: context.allow,

@@ -1,7 +1,12 @@
 import type { VerbResult } from '../contract/result.ts';
 import { ClawError } from '../errors.ts';
 import { throwIfInterrupted } from '../interrupted.ts';
-import { isPendingForeign, readPending, restorePending } from '../pending/pending.ts';
+import {
+  isPendingForeign,
+  operationPending,
+  readPending,
+  restorePending,
+} from '../pending/pending.ts';
 import { sweepViews } from '../proof/view.ts';
 import { stateDigest } from '../state/state-file.ts';
 import type { Recovery } from '../transaction/journal.ts';
@@ -91,13 +96,7 @@ async function refuseWaiting(root: string, verb: string): Promise<void> {
   // Loaded where something waits: it knows how conflicts are laid out.
   const { hasDecisions } = await import('../pending/waiting.ts');
   if (verb !== 'update' && !hasDecisions(root)) return;
-  const waiting = [pending.verb, ...pending.arguments].join(' ');
-  throw new ClawError(
-    'OPERATION_PENDING',
-    `"${waiting}" waits for decisions: claw conflicts shows them. Finish it with claw continue, or ` +
-      'forget it with claw abort.',
-    { data: { verb: pending.verb, arguments: pending.arguments } },
-  );
+  throw operationPending(pending);
 }
 
 const FOREIGN_OPERATION =

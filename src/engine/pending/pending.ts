@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { join } from 'node:path';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
+import { ClawError } from '../errors.ts';
 import { isSealed, sealOf } from '../transaction/recover.js';
 
 export const PENDING = '.claw/pending';
@@ -92,6 +93,38 @@ export function restorePending(root: string): void {
       rmSync(join(cache, name), { recursive: true, force: true });
     else renameSync(join(cache, name), join(root, PENDING));
   }
+}
+
+/** A verb with its arguments. */
+type Call = { readonly verb: string; readonly arguments: readonly string[] };
+
+/** Makes the error of a command that would take the place of decisions. */
+export function operationPending({ verb, arguments: args }: Call): ClawError {
+  return new ClawError(
+    'OPERATION_PENDING',
+    `"${[verb, ...args].join(' ')}" waits for decisions: claw conflicts shows them. Finish it with claw ` +
+      'continue, or forget it with claw abort.',
+    { data: { verb, arguments: args } },
+  );
+}
+
+/**
+ * Tells the owner of an operation that is forgotten as another one takes its place; one with decisions is never
+ * replaced. Nothing is told where none waits, or the same one.
+ */
+export function replacedNotes(root: string, next: Call): readonly string[] {
+  const pending = readPending(root);
+  if (pending === null || isSameCall(pending, next)) return [];
+  const name = [pending.verb, ...pending.arguments].join(' ');
+  return [
+    `"${name}" waited for decisions and is forgotten; you had decided nothing in it yet. Run claw ${name} to plan it again.`,
+  ];
+}
+
+/** Tells whether two operations are the same command with the same arguments. */
+export function isSameCall(one: Call, other: Call): boolean {
+  const isSame = one.arguments.every((argument, at) => argument === other.arguments[at]);
+  return one.verb === other.verb && one.arguments.length === other.arguments.length && isSame;
 }
 
 /** Forgets the operation that waits. @returns whether there was one */

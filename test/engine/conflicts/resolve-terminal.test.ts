@@ -67,10 +67,10 @@ async function converse(
 test('on a terminal every open conflict is asked about, side by side, and then it goes on', async () => {
   await using codebase = await blocked();
   const { code, screen } = await converse(codebase, { args: 'resolve' }, [
-    ['What do you want here? 1 of 2', '3'],
-    ['What do you want here? 2 of 2', '2'],
-    ['What do you want here?', '1'],
-    ['All is decided. Go on with "apply a b"?', '\r'],
+    ['What do you want here? 1 of 2', '3\r'],
+    ['What do you want here? 2 of 2', '2\r'],
+    ['What do you want here?', '1\r'],
+    ['All conflicts are resolved. Run "apply a b" now?', '\r'],
   ]);
   expect(screen).toMatch(/── a ─+┬─── b ─+\n/);
   expect(screen).toMatch(/\n“The skill a” +│ “Must keep: the letter b.”\ntwo of a +│ two of b\n/);
@@ -90,8 +90,8 @@ test('a hunk can be edited; what still holds markers is asked for again', async 
   });
   const editor = `sh ${codebase.path('skills/edit.sh')}`;
   const { screen } = await converse(codebase, { args: 'resolve other.txt', editor }, [
-    ['What do you want here?', 'e'],
-    ['What do you want here?', 'e'],
+    ['What do you want here?', 'e\r'],
+    ['What do you want here?', 'e\r'],
   ]);
   expect(screen).toContain('still holds conflict markers');
   expect(screen).toContain('Still open: notes.txt.');
@@ -107,9 +107,9 @@ test('a text that is not finished costs none of the choices before it', async ()
   });
   const editor = `sh ${codebase.path('skills/edit.sh')}`;
   const { screen } = await converse(codebase, { args: 'resolve notes.txt', editor }, [
-    ['What do you want here? 1 of 2', '2'],
-    ['What do you want here? 2 of 2', 'e'],
-    ['What do you want here? 2 of 2', 'e'],
+    ['What do you want here? 1 of 2', '2\r'],
+    ['What do you want here? 2 of 2', 'e\r'],
+    ['What do you want here? 2 of 2', 'e\r'],
   ]);
   expect(screen).toContain('still holds conflict markers');
   expect(screen).toContain('Still open: other.txt.');
@@ -121,7 +121,7 @@ test('a text that is not finished costs none of the choices before it', async ()
 test('leaving keeps what is decided, and a finished text is taken if the owner says so', async () => {
   await using codebase = await blocked();
   const { screen } = await converse(codebase, { args: 'resolve', columns: 40 }, [
-    ['What do you want here? 1 of 2', 'l'],
+    ['What do you want here? 1 of 2', 'l\r'],
     ['What do you want here?', '\x03'],
   ]);
   // Too narrow for two columns: one below the other.
@@ -150,8 +150,8 @@ test('the places of a block that moved are asked about once, where it is chosen 
   addSkill(codebase, 'b', { modify: { 'notes.txt': [core, core.replace(block, edited)] } });
   expect((await codebase.claw('apply', 'a', 'b')).code).toBe(3);
   const { code, screen } = await converse(codebase, { args: 'resolve' }, [
-    ['What do you want here? 1 of 2', '3'],
-    ['All is decided. Go on with "apply a b"?', '\r'],
+    ['What do you want here? 1 of 2', '3\r'],
+    ['All conflicts are resolved. Run "apply a b" now?', '\r'],
   ]);
   expect(screen).toContain("b's edit at the block's new place, line 12 (moved)");
   expect(code).toBe(0);
@@ -167,13 +167,13 @@ test('the model can be asked from there, and is taken at the owner’s yes', asy
   });
   codebase.write({ '.env': `ANTHROPIC_API_KEY=sk-1\nANTHROPIC_BASE_URL=${server.url}\n` });
   const { code, screen } = await converse(codebase, { args: 'resolve' }, [
-    ['What do you want here? 1 of 2', 'm'],
+    ['What do you want here? 1 of 2', 'm\r'],
     ['Take that?', 'n'],
-    ['What do you want here? 1 of 2', 'm'],
+    ['What do you want here? 1 of 2', 'm\r'],
     ['Take that?', '\r'],
-    ['What do you want here?', 'm'],
+    ['What do you want here?', 'm\r'],
     ['Take that?', '\r'],
-    ['All is decided.', '\r'],
+    ['All conflicts are resolved.', '\r'],
   ]);
   await server.close();
   expect(screen).toContain('+two of both');

@@ -199,6 +199,47 @@ test('other verbs wait while something is decided, and replace what nobody decid
   expect((await codebase.claw('apply', 'c')).code).toBe(0);
 });
 
+test('a command that changes nothing keeps what waits, and one that takes its place says so', async () => {
+  await using codebase = await twoSkills();
+  addSkill(codebase, 'c', { add: { 'c.txt': 'c\n' } });
+  expect(await codebase.claw('apply', 'b')).toMatchObject({ code: 3 });
+  const waits = async () => (await codebase.claw('conflicts')).json.data;
+  const before = await waits();
+  const idle = [['apply', 'a'], ['upgrade'], ['replay'], ['plan', 'apply', 'c'], ['status']];
+  for (const verb of [...idle, ['remove', 'unknown'], ['apply', 'unknown']]) {
+    const { json } = await codebase.claw(...verb);
+    expect(json.changes.length === 0 || verb[0] === 'plan', verb.join(' ')).toBe(true);
+    expect(await waits(), verb.join(' ')).toEqual(before);
+  }
+  const replaced = await codebase.claw('apply', 'c');
+  expect(replaced).toMatchObject({ code: 0 });
+  expect(replaced.json.warnings.join()).toContain(
+    '"apply b" waited for decisions and is forgotten',
+  );
+  expect(await waits()).toMatchObject({ operation: null });
+});
+
+test('an undo that meets conflicts never takes the place of decisions', async () => {
+  await using codebase = await twoSkills();
+  await codebase.claw('resolve', 'notes.txt', '--theirs');
+  codebase.write({ 'notes.txt': A.replace('TWO', 'TWO and mine') });
+  const before = (await codebase.claw('conflicts')).json.data;
+  expect(await codebase.claw('undo')).toMatchObject({
+    code: 1,
+    json: { error: { code: 'OPERATION_PENDING' } },
+  });
+  expect((await codebase.claw('conflicts')).json.data).toEqual(before);
+});
+
+test('where nothing waits, continue, resolve and abort say the same', async () => {
+  await using codebase = await twoSkills();
+  await codebase.claw('abort');
+  for (const verb of ['continue', 'resolve', 'abort']) {
+    const run = await codebase.claw(verb);
+    expect(run, verb).toMatchObject({ code: 0, json: { verb, outcome: 'nothing' } });
+  }
+});
+
 test('a state that changed under a waiting operation is refused, and nothing decided is lost', async () => {
   await using codebase = await twoSkills();
   await codebase.claw('resolve', 'notes.txt', '--theirs');
