@@ -3,6 +3,7 @@ import { ASK_NEXT_RUN, RUN_HEADER, WORK_HEADER } from '../lib/model-call.ts';
 import { type ModelsOfRun, modelsOfRun, SIDE_WORK } from './candidates.ts';
 import { forwardCall, type NoAnswer, refuse } from './forward-call.ts';
 import { openCallMeter } from './metering/call-meter.ts';
+import { cutPromptIn } from './metering/cut-prompt.ts';
 import type { PayingTurn } from './metering/paying-turn.ts';
 import type { Model } from './model.ts';
 import { type AskedCall, type CheckedCall, checkCall } from './request-check.ts';
@@ -115,7 +116,15 @@ async function askModel(
     }
     return null;
   }
-  const meter = openCallMeter(checked, admission.charge, call.now);
+  const meter = openCallMeter(
+    checked,
+    (counts) => {
+      const cut = counts === null ? null : cutPromptIn(asked.request, counts);
+      if (cut !== null) turn.onPromptCut?.(model, cut);
+      admission.charge(counts);
+    },
+    call.now,
+  );
   // At once, and not when the broken streams come to it: the books may be closed by then.
   signal.addEventListener('abort', () => meter.close({ isWhole: false }), { once: true });
   try {

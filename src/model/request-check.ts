@@ -108,23 +108,30 @@ function wholeCharacters(json: string): string {
   );
 }
 
-function promptTokens(value: unknown): number {
-  if (typeof value === 'string') return textTokens(value);
-  if (Array.isArray(value)) return value.reduce((sum: number, each) => sum + promptTokens(each), 0);
+/** Ways to estimate the tokens of texts and of encoded files. */
+export type TokenEstimate = {
+  text(text: string): number;
+  file(encoded: string): number;
+};
+
+/** Rather more tokens than there are. */
+export const AT_MOST: TokenEstimate = {
+  text: (text) => Math.ceil(text.length / CHARS_PER_TOKEN),
+  file: (encoded) => TOKENS_PER_PICTURE * Math.ceil(encoded.length / CHARS_PER_PAGE),
+};
+
+/** Estimates the tokens of a request, or of a part of it. */
+export function promptTokens(value: unknown, by: TokenEstimate = AT_MOST): number {
+  if (typeof value === 'string') return by.text(value);
+  if (Array.isArray(value)) {
+    return value.reduce((sum: number, each) => sum + promptTokens(each, by), 0);
+  }
   if (typeof value !== 'object' || value === null) return 1;
   const isFile = 'type' in value && value.type === 'base64';
   return Object.entries(value).reduce((sum, [key, each]) => {
-    const tokens = isEncoded(key, each, isFile) ? fileTokens(each) : promptTokens(each);
-    return sum + textTokens(key) + tokens;
+    const tokens = isEncoded(key, each, isFile) ? by.file(each) : promptTokens(each, by);
+    return sum + by.text(key) + tokens;
   }, 0);
-}
-
-function textTokens(text: string): number {
-  return Math.ceil(text.length / CHARS_PER_TOKEN);
-}
-
-function fileTokens(encoded: string): number {
-  return TOKENS_PER_PICTURE * Math.ceil(encoded.length / CHARS_PER_PAGE);
 }
 
 /** A source of type base64 carries a file as `data`, a part of chat completions as the address of one. */

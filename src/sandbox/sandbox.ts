@@ -4,6 +4,7 @@ import type { StartProgram } from '../lib/program.ts';
 import type { Environment } from '../lib/settings.ts';
 import type { Candidates, SideWork } from '../model/candidates.ts';
 import type { FailureReason, ModelFailure } from '../model/failure.ts';
+import type { CutPrompt } from '../model/metering/cut-prompt.ts';
 import type { PaidCall } from '../model/metering/paying-turn.ts';
 import type { Model } from '../model/model.ts';
 import type { Admission } from '../model/tokens.ts';
@@ -187,6 +188,8 @@ export type TurnEvents = {
   readonly onModelAnswer?: ((model: Model) => void) | undefined;
   /** A model gave no answer, and the next one is asked. */
   readonly onModelPassedOver?: (model: Model, failure: ModelFailure) => void;
+  /** A model's server answered a part of the prompt only, by its own count. */
+  readonly onPromptCut?: ((model: Model, cut: CutPrompt) => void) | undefined;
 };
 
 /** Runs agents, one warm container per group. `runTurn` never rejects: every end is an outcome. */

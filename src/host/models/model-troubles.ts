@@ -8,6 +8,8 @@ export interface ModelTroubles {
   note(model: string, failure: ModelFailure): boolean;
   /** Returns a line for a chat about a model that its server does not know any more, once for each chat; else null. */
   lineAboutGone(folder: string, model: string, failure: ModelFailure): Promise<string | null>;
+  /** Notes that a model's server cut a prompt. Returns true for the first time. */
+  noteCut(model: string): boolean;
   /** Notes that a model answers. */
   forget(model: string): void;
 }
@@ -15,7 +17,13 @@ export interface ModelTroubles {
 /** Remembers them as long as the assistant runs. */
 export function openModelTroubles(models: Pick<ChatModels, 'look'>): ModelTroubles {
   const noted = new Map<string, { readonly kind: string; readonly toldIn: Set<string> }>();
+  const cut = new Set<string>();
   return {
+    noteCut(model) {
+      const isFirst = !cut.has(model);
+      cut.add(model);
+      return isFirst;
+    },
     note(model, { reason, message }) {
       const kind = reason ?? message;
       const earlier = noted.get(model);

@@ -3,6 +3,7 @@ import type { Candidates, SideWork } from '../candidates.ts';
 import type { ModelFailure } from '../failure.ts';
 import type { Model } from '../model.ts';
 import type { Admission, TokenCounts } from '../tokens.ts';
+import type { CutPrompt } from './cut-prompt.ts';
 
 /** A call of the model that costs something: which model is asked, and the most that it may take. */
 export type PaidCall = { readonly model: Model; readonly atMost: TokenCounts };
@@ -23,4 +24,6 @@ export type PayingTurn = {
   readonly onModel: (failure: ModelFailure | null, model: Model) => void;
   /** Called for a model that gave no answer, where the next one is asked. */
   readonly onPassedOver?: (model: Model, failure: ModelFailure) => void;
+  /** Called for a model whose server answered a part of the prompt only, by its own count. */
+  readonly onPromptCut?: (model: Model, cut: CutPrompt) => void;
 };

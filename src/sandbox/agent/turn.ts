@@ -1,6 +1,7 @@
 import { ActivityWatchdog } from '../../lib/activity-watchdog.ts';
 import { cutText } from '../../lib/cut-text.ts';
 import { type ModelFailure, oneLine } from '../../model/failure.ts';
+import type { CutPrompt } from '../../model/metering/cut-prompt.ts';
 import type { PaidCall, PayingTurn } from '../../model/metering/paying-turn.ts';
 import type { Model } from '../../model/model.ts';
 import type { Admission } from '../../model/tokens.ts';
@@ -89,6 +90,9 @@ export class AgentTurn implements PayingTurn {
 
   readonly onPassedOver = (model: Model, failure: ModelFailure): void =>
     this.#parts.events.onModelPassedOver?.(model, failure);
+
+  readonly onPromptCut = (model: Model, cut: CutPrompt): void =>
+    this.#parts.events.onPromptCut?.(model, cut);
 
   readonly onModel = (failure: ModelFailure | null, model: Model): void => {
     this.#modelFailure = failure;

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ActivityWatchdog } from '../../lib/activity-watchdog.ts';
 import type { ModelFailure } from '../../model/failure.ts';
+import type { CutPrompt } from '../../model/metering/cut-prompt.ts';
 import type { PaidCall, PayingTurn } from '../../model/metering/paying-turn.ts';
 import type { Model } from '../../model/model.ts';
 import type { Admission, TokenCounts } from '../../model/tokens.ts';
@@ -35,12 +36,14 @@ export async function openProxy(baseUrl: string, parts: TestProxyParts = {}) {
   const over = new AbortController();
   const charge = (counts: TokenCounts | null) => void charges.push(counts);
   const passedOver: string[] = [];
+  const cuts: CutPrompt[] = [];
   const turn: PayingTurn = {
     models: [testModel({ provider, baseUrl, key: KEY }), ...next],
     signal: over.signal,
     silence: new ActivityWatchdog(),
     admit: parts.admit ?? (async () => ({ kind: 'admitted', charge }) as const),
     onModel: (failure) => void failures.push(failure),
+    onPromptCut: (_model, cut) => void cuts.push(cut),
     onPassedOver: ({ id }, { message }) => void passedOver.push(`${id}: ${message}`),
   };
   const server = await openGroupServer({
@@ -60,6 +63,8 @@ export async function openProxy(baseUrl: string, parts: TestProxyParts = {}) {
     charges,
     failures,
     passedOver,
+    /** Prompts of which the server counted a part only. */
+    cuts,
     endTurn: () => over.abort(),
     post: (path: string, body: string, headers = {}, method = 'POST') =>
       post({ socketPath, path, method, headers }, body),

@@ -177,6 +177,7 @@ export async function runAgentTurn(
             : await options.budgets.admit(group.folder, call, signal),
         ),
       onModelAnswer: chosen.answered,
+      onPromptCut: chosen.promptCut,
       onModelPassedOver(model, failure) {
         callbacks.record.passedOver(model, failure);
         chosen.passedOver(model, failure);

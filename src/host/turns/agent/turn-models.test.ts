@@ -35,3 +35,21 @@ test('a key that is refused is told once, stands in /status, and is forgotten wh
   expect(await say('four')).toContain(warning);
   await assistant.stop();
 });
+
+test('a server that cuts prompts is told to the owner once for each model, with what to do', async () => {
+  using project = new TestProject();
+  const agent: AgentScript = async ({ models: [model] }, events) => {
+    events.onPromptCut?.(model, { sentTokens: 20_310, countedTokens: 4_094 });
+    return answers('pong');
+  };
+  const assistant = await project.start({ agent });
+  for (const text of ['one', 'two']) {
+    await assistant.terminal.say(text);
+    await isIdle(assistant);
+  }
+  const told = textsOf(assistant.terminal).filter((text) => text !== 'pong');
+  expect(told).toEqual([
+    expect.stringMatching(/only 4,094 of about 20,310 tokens.*OLLAMA_CONTEXT/),
+  ]);
+  await assistant.stop();
+});

@@ -1,5 +1,6 @@
 import { type Candidates, SIDE_WORK, type SideWork } from '../../../model/candidates.ts';
 import type { ModelFailure } from '../../../model/failure.ts';
+import type { CutPrompt } from '../../../model/metering/cut-prompt.ts';
 import type { Model } from '../../../model/model.ts';
 import type { RoutedTurn } from '../../../model/router.ts';
 import type { ChooseModels, Route } from '../../../model/routing.ts';
@@ -21,6 +22,7 @@ export type TurnModels = {
   readonly sideModels: Readonly<Partial<Record<SideWork, Candidates>>>;
   passedOver(model: Model, failure: ModelFailure): void;
   answered(model: Model): void;
+  promptCut(model: Model, cut: CutPrompt): void;
   /** Returns lines that the chat gets before the answer. */
   notices(): Promise<readonly string[]>;
 };
@@ -63,6 +65,11 @@ export async function chooseTurnModels(
       modelTroubles.forget(model.id);
       for (const route of routesOf(model)) route.onAnswer?.(model.id);
     },
+    promptCut(model, cut) {
+      if (!modelTroubles.noteCut(model.id)) return;
+      log.warn('the server of a model left out a part of the prompt', { model: model.id, ...cut });
+      options.tellOwner(cutInWords(model, cut));
+    },
     async notices() {
       // What a task says may be read by a program.
       if (turn.taskType !== 'chat') return [...notices];
@@ -85,6 +92,14 @@ function noteKey(
   if (!store.keyTroubles.note(trouble)) return;
   tellOwner(
     `${failure.message} Until then other models answer in place of those of ${trouble.provider}.`,
+  );
+}
+
+function cutInWords({ id }: Model, { sentTokens, countedTokens }: CutPrompt): string {
+  const [counted, sent] = [countedTokens, sentTokens].map((count) => count.toLocaleString('en'));
+  return (
+    `The server of ${id} read only ${counted} of about ${sent} tokens of a prompt, so its model did not see the whole conversation. ` +
+    'Give the model a larger window (Ollama: start it with `OLLAMA_CONTEXT_LENGTH=32768`, or set `num_ctx`), and set `MODEL_CONTEXT` in .env to the same number. I say this once for each model.'
   );
 }
 
