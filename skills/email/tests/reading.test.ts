@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { HIDDEN_HTML, SEEN_HTML } from '../../../src/testing/html/hidden-html.ts';
 import {
   automaticReason,
   checkSender,
@@ -252,6 +253,22 @@ test.each([
   expect(text.replace(/\s+/g, ' ')).toBe('Hello Ada');
   expect(hasHidden).toBe(true);
 });
+
+test.each(Object.entries(HIDDEN_HTML))(
+  'what hides text in a web page hides it in a mail: %s',
+  (way, hidden) => {
+    const { text, hasHidden } = textOfHtml(`<p>Hello</p>${hidden}<p>Ada</p>`);
+    expect(text.replace(/\s+/g, ' ')).toBe('Hello Ada');
+    expect(hasHidden).toBe(!way.startsWith('comment'));
+  },
+);
+
+test.each(Object.entries(SEEN_HTML))(
+  'what is seen in a web page is seen in a mail: %s',
+  (_, seen) => {
+    expect(textOfHtml(`<p>Hello</p>${seen}`).text).toContain('SEEN');
+  },
+);
 
 test.each([
   '<td style="font-size:0px"><div style="font-size:13px">seen</div></td>',

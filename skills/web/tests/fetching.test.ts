@@ -9,8 +9,10 @@ import {
   zstdCompressSync,
 } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { HIDDEN_HTML, SEEN_HTML } from '../../../src/testing/html/hidden-html.ts';
 import { webFetch } from '../../../src/tools/web/fetch-tool.ts';
 import type { Internet } from '../../../src/tools/web/internet.ts';
+import { readableHtml } from '../../../src/tools/web/readable-html.ts';
 import { tool as realTool } from '../../../src/tools/web-fetch.ts';
 import { localServer, page, redirect, testNet, toolCaller } from './net.ts';
 import { ARTICLE, pdfBombOf, pdfOf } from './pages.ts';
@@ -41,12 +43,101 @@ test('an article is read as Markdown between two lines that no page can fake', a
   expect(second.match(/nonce-2/g)).toHaveLength(2);
 });
 
+test('hidden text of every kind is left out, and what is seen stays', async () => {
+  const { 'class, colours': _, ...hidden } = HIDDEN_HTML; // A sheet with colours is a page of its own below.
+  const ways = [...Object.values(hidden), ...Object.values(SEEN_HTML)];
+  await using net = await testNet({
+    'site.example': page(
+      `<html><body><p>before</p>${ways.join('\n')}<p>after</p></body></html>`,
+      HTML,
+    ),
+  });
+  const text = await caller(net).call({ url: 'http://site.example/' });
+  expect(text).not.toContain('SECRET');
+  expect(text.match(/SEEN/g)).toHaveLength(Object.keys(SEEN_HTML).length);
+  expect(text).toMatch(/before[\s\S]*after/);
+});
+
+test.each(Object.entries(HIDDEN_HTML))('a page hides text, which is left out: %s', (_, hidden) => {
+  const html = `<p>before</p>${hidden}<p>after</p>`;
+  const { text } = readableHtml(html, 'http://site.example/');
+  expect(text.replace(/\s+/g, ' ')).toBe('before after');
+});
+
+test.each(Object.entries(SEEN_HTML))('a page shows text, which stays: %s', (_, seen) => {
+  expect(readableHtml(`<p>before</p>${seen}`, 'http://site.example/').text).toContain('SEEN');
+});
+
+test('pages whose text stands in a form, in noscript, in data or in frames are read', () => {
+  const read = (html: string) => readableHtml(html, 'http://site.example/a').text;
+  const six = '<p>The office is open from nine to five, and on Thursdays to seven.</p>'.repeat(6);
+  const form = read(
+    `<body><form id="aspnetForm"><input value="no"><h1>Opening hours</h1>${six}<button>Go</button></form></body>`,
+  );
+  expect(form.match(/open from nine to five/g)).toHaveLength(6);
+  expect(form).not.toContain('Go');
+  const noscript = read(
+    '<body><div id="app"></div><noscript><p>Bus 5 leaves at 9:10.</p></noscript><script src="a.js"></script></body>',
+  );
+  expect(noscript).toContain('Bus 5 leaves at 9:10.');
+  // Where the page has text, what is said to readers without scripts says it again.
+  expect(read(`<body>${six}<noscript>Switch JavaScript on.</noscript></body>`)).not.toContain(
+    'Switch JavaScript on',
+  );
+  const data = read(
+    '<body><div id="root"></div><script type="application/ld+json">{"@type":"Recipe","name":"Walnut cake"}</script></body>',
+  );
+  expect(data).toMatch(/\(JSON-LD\):[\s\S]*"name": "Walnut cake"/);
+  expect(data).not.toContain('JavaScript');
+  const frames = read(
+    '<frameset cols="20%,80%"><frame src="menu.html"><frame src="/main"></frameset>',
+  );
+  expect(frames).toContain('- http://site.example/menu.html\n- http://site.example/main');
+});
+
+test('a page that needs JavaScript says so, and an empty one does not', () => {
+  const read = (html: string) => readableHtml(html, 'http://site.example/').text;
+  const app = '<body><div id="root"></div><script type="module" src="/app.js"></script></body>';
+  expect(read(app)).toMatch(/^\(The page has hardly any text.*needs JavaScript.*format raw\.\)$/);
+  expect(read('<body><p>Hello</p></body>')).toBe('Hello');
+  expect(read('<body></body>')).toBe('');
+});
+
+test('RSS and Atom are read as a list of entries', async () => {
+  const rss = `<?xml version="1.0"?><rss version="2.0"><channel><title>News</title><link>http://x.example/</link>
+    <item><title>Rain &amp; sun</title><link>http://x.example/1</link><pubDate>Fri, 27 Nov 2026 10:00:00 GMT</pubDate>
+    <description><![CDATA[<p>It <b>rained</b>.</p><p style="display:none">SECRET</p>]]></description></item>
+    <item><title>Second</title><link>/2</link></item></channel></rss>`;
+  const atom = `<feed xmlns="http://www.w3.org/2005/Atom"><title>Blog</title><link rel="self" href="/feed"/>
+    <entry><title>First</title><link href="/first"/><updated>2026-11-27T10:00:00Z</updated>
+    <summary type="html">&lt;p&gt;Hello&lt;/p&gt;</summary></entry></feed>`;
+  await using net = await testNet({
+    'site.example': ({ url }, response) => {
+      const isRss = url === '/rss';
+      response.writeHead(200, { 'content-type': isRss ? 'application/rss+xml' : 'text/xml' });
+      response.end(isRss ? rss : atom);
+    },
+  });
+  const { call } = caller(net);
+  const news = await call({ url: 'http://site.example/rss' });
+  expect(news).toContain('Title: News');
+  expect(news).toContain(
+    '## Rain & sun\n\nFri, 27 Nov 2026 10:00:00 GMT http://x.example/1\n\nIt **rained**.',
+  );
+  expect(news).toContain('## Second\n\nhttp://site.example/2');
+  expect(news).not.toContain('SECRET');
+  const blog = await call({ url: 'http://site.example/atom' });
+  expect(blog).toContain('Title: Blog');
+  expect(blog).toContain('## First\n\n2026-11-27T10:00:00Z http://site.example/first\n\nHello');
+  expect(await call({ url: 'http://site.example/rss', format: 'raw' })).toContain('<rss');
+});
+
 test('the source, other text and PDF files are read too, and what is no text is refused', async () => {
   await using net = await testNet({
     'site.example': ({ url }, response) => {
       const files: Record<string, readonly [string, string | Buffer]> = {
         '/json': ['application/json', '{"a": 1}'],
-        '/feed': ['application/atom+xml', '<feed/>'],
+        '/feed': ['application/atom+xml', '<other/>'],
         '/plain': ['', 'no type at all'],
         '/pdf': ['application/pdf', pdfOf('Invoice 42', 'Thank you')],
         '/unsaid': ['application/octet-stream', pdfOf('Hidden type')],
@@ -63,7 +154,7 @@ test('the source, other text and PDF files are read too, and what is no text is 
   const { call } = caller(net);
   const read = (path: string, more = {}) => call({ url: `http://site.example${path}`, ...more });
   expect(await read('/json')).toContain('{"a": 1}');
-  expect(await read('/feed')).toContain('<feed/>');
+  expect(await read('/feed')).toContain('<other/>');
   expect(await read('/plain')).toContain('no type at all');
   expect(await read('/html', { format: 'raw' })).toContain('<h1>Hello</h1>');
   expect(await read('/gone')).toMatch(/The site answered with the error 404\.[\s\S]*Not here/);

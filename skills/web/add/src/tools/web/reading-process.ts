@@ -16,7 +16,10 @@ process.once('message', (task) => {
     stderr: true,
     resourceLimits: { maxOldGenerationSizeMb: 512, stackSizeMb: 8 },
   });
-  worker.once('message', (value) => answer({ value }));
+  worker.on('message', (message) => {
+    if (message.isReady === true) process.send?.(message);
+    else answer(message);
+  });
   worker.once('error', (error: NodeJS.ErrnoException) => {
     const isFull = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
     answer({ error: isFull ? TOO_LARGE : (error.message ?? 'it is damaged') });

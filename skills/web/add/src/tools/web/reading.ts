@@ -7,13 +7,24 @@ import { PageRefused } from './page-address.ts';
 import type { Readable } from './readable-html.ts';
 
 const Result = z.object({ title: z.string().nullable(), text: z.string() });
-const Answer = z.union([z.object({ value: Result }), z.object({ error: z.string() })]);
+const Answer = z.union([
+  z.object({ isReady: z.literal(true) }),
+  z.object({ value: Result }),
+  z.object({ error: z.string() }),
+]);
 
-type Task = { readonly kind: 'html' | 'pdf'; readonly url: string; readonly body: string | Buffer };
+/** The longest that the start of the reading process may take, which says nothing of the page. */
+const START_MS = 60_000;
+
+type Task = {
+  readonly kind: 'html' | 'feed' | 'pdf';
+  readonly url: string;
+  readonly body: string | Buffer;
+};
 
 /**
- * Returns the readable text of a page: an article of HTML, the text of a PDF file, and anything else that is
- * text as it is.
+ * Returns the readable text of a page: an article of HTML, the entries of a feed, the text of a PDF file, and anything
+ * else that is text as it is.
  *
  * @throws PageRefused where it holds no text
  */
@@ -24,8 +35,12 @@ export async function readPage(page: FetchedPage, limitMs: number): Promise<Read
       return await readApart({ kind: 'pdf', url, body }, limitMs);
     case 'html':
       return await readApart({ kind: 'html', url, body: textOf(page) }, limitMs);
-    case 'text':
-      return { title: null, text: textOf(page) };
+    case 'text': {
+      const text = textOf(page);
+      return isFeed(text)
+        ? await readApart({ kind: 'feed', url, body: text }, limitMs)
+        : { title: null, text };
+    }
     default:
       throw new PageRefused(`${url} is no text (${page.contentType}), so it cannot be read.`);
   }
@@ -60,6 +75,13 @@ function kindOf({ contentType, body }: FetchedPage): 'html' | 'pdf' | 'text' | n
   return isText ? 'text' : null;
 }
 
+/** Tells whether XML is a feed: RSS, Atom or RDF. */
+function isFeed(text: string): boolean {
+  return /^\uFEFF?\s*(?:<\?xml[^>]{0,200}>\s*|<!--[^>]{0,1000}-->\s*|<\?xml-stylesheet[^>]{0,500}>\s*){0,5}<(?:rss|feed|rdf:RDF)[\s>]/.test(
+    text.slice(0, 5_000),
+  );
+}
+
 const PDF_MARK = Buffer.from('%PDF-');
 
 /**
@@ -72,20 +94,31 @@ async function readApart(task: Task, limitMs: number): Promise<Readable> {
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
-  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  const { promise, resolve, reject } = Promise.withResolvers<Readable>();
   const fail = (why: string) => reject(new Error(why));
-  const timer = setTimeout(() => fail(`it takes longer than ${limitMs / 1_000} s`), limitMs);
-  child.once('message', resolve);
+  let timer = setTimeout(
+    () => fail(`its reader did not start within ${START_MS / 1_000} s`),
+    START_MS,
+  );
+  child.on('message', (message) => {
+    const answer = Answer.safeParse(message);
+    if (!answer.success) fail('its reader gave no answer');
+    else if ('value' in answer.data) resolve(answer.data.value);
+    else if ('error' in answer.data) fail(answer.data.error);
+    else {
+      // On a busy machine the start alone can take as long as the page may.
+      clearTimeout(timer);
+      timer = setTimeout(() => fail(`it takes longer than ${limitMs / 1_000} s`), limitMs);
+    }
+  });
   child.once('exit', () => fail('it takes too much memory'));
   child.on('error', (error) => fail(error.message));
   try {
     child.send(task);
-    const answer = Answer.parse(await promise);
-    if ('value' in answer) return answer.value;
-    throw new Error(answer.error);
+    return await promise;
   } catch (cause) {
     const why = cause instanceof Error ? cause.message.replace(/\.$/, '') : String(cause);
-    const advice = task.kind === 'html' ? ' Its source can be had with the format raw.' : '';
+    const advice = task.kind !== 'pdf' ? ' Its source can be had with the format raw.' : '';
     throw new PageRefused(`${task.url} could not be read: ${why}.${advice}`, { cause });
   } finally {
     clearTimeout(timer);

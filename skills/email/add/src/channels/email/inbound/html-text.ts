@@ -1,5 +1,5 @@
 import { NodeHtmlMarkdown } from 'node-html-markdown';
-import { withoutHidden } from './shown-html.ts';
+import { withoutHidden } from '../../../lib/shown-html/shown-html.ts';
 
 const LONGEST_HTML = 200_000;
 /** The library's time grows with the square of both: 40,000 tags, or 2,000 within each other, take seconds. */

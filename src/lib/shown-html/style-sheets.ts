@@ -1,3 +1,4 @@
+import { isSeen, PAPER, type ReadColours } from './colours.ts';
 import { isGone, isSmall, type Style, styleIn, withoutComments } from './styles.ts';
 
 /** Each kind of element is held against all rules, and takes what fits: more would take long in a mail of kinds. */
@@ -14,8 +15,8 @@ type Rule = {
 export type SheetStyle = (name: string, id: string, classes: string) => Style;
 
 /** Holds each kind of element against all rules once: there may be tens of thousands of one kind. */
-export function createSheetStyle(sheets: readonly string[]): SheetStyle {
-  const rules = hidingRules(sheets);
+export function createSheetStyle(sheets: readonly string[], readColours: ReadColours): SheetStyle {
+  const rules = hidingRules(sheets, readColours);
   const known = new Map<string, Style>();
   return (name, id, classes) => {
     const kind = JSON.stringify([name, id, classes]);
@@ -36,11 +37,11 @@ export function createSheetStyle(sheets: readonly string[]): SheetStyle {
 }
 
 /** Returns the rules of the style sheets that hold on every screen and may hide something. */
-function hidingRules(sheets: readonly string[]): readonly Rule[] {
+function hidingRules(sheets: readonly string[], readColours: ReadColours): readonly Rule[] {
   const rules: Rule[] = [];
   let declarations = 0;
   for (const sheet of sheets) {
-    for (const rule of rulesIn(sheet)) {
+    for (const rule of rulesIn(sheet, readColours)) {
       declarations += rule.style.size;
       if (declarations > MOST_DECLARATIONS) return rules;
       rules.push(rule);
@@ -62,7 +63,9 @@ export function sheetsIn(html: string): readonly string[] {
   return sheets;
 }
 
-function* rulesIn(sheet: string): Generator<Rule> {
+const NO_ATTRIBUTES: ReadonlyMap<string, string> = new Map();
+
+function* rulesIn(sheet: string, readColours: ReadColours): Generator<Rule> {
   const plain = withoutComments(sheet).replace(/<!--|-->/g, '');
   let depth = 0;
   let selectors = '';
@@ -77,6 +80,7 @@ function* rulesIn(sheet: string): Generator<Rule> {
       const isHiding =
         isGone(style) ||
         isSmall(style) === true ||
+        !isSeen(readColours(PAPER, NO_ATTRIBUTES, style)) ||
         /^(hidden|collapse)/.test(style.get('visibility') ?? '');
       if (isHiding) yield* selectors.split(',').flatMap((one) => ruleOf(one, style));
     }

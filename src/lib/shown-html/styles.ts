@@ -1,19 +1,35 @@
 /** Declarations of an element or of a rule, by property: those that can hide text. */
 export type Style = ReadonlyMap<string, string>;
 
-const FAR_OUT = /^-\d{3,}/;
+const FAR_OUT = /^-(?:\d{3,}|\d{2,}(?:\.\d+)?(?:em|rem|vw|vh|vmax|ch))|^\d{4,}(?:\.\d+)?px/;
+const ONE_PIXEL = /^1px$/;
 const NOTHING = /^0*(?:\.0*)?(?:px|pt|em|%)?$/;
 
 /** Tells whether a style takes an element off the page, with all that is in it. */
 export function isGone(style: Style): boolean {
   const is = (property: string, value: RegExp) => value.test(style.get(property) ?? 'x');
-  const isFolded = is('max-height', NOTHING) || is('height', NOTHING) || is('max-width', NOTHING);
+  const isFolded = ['max-height', 'height', 'max-width', 'width'].some(
+    (property) => is(property, NOTHING) || is(property, ONE_PIXEL),
+  );
   return (
     is('display', /^none/) ||
     is('mso-hide', /^all/) ||
     is('opacity', /^0*(?:\.0*)?%?$/) ||
-    (isFolded && is('overflow', /^hidden/)) ||
-    ['left', 'top', 'text-indent', 'margin-left'].some((property) => is(property, FAR_OUT))
+    is('content-visibility', /^hidden/) ||
+    is('filter', /opacity\(\s*0*(?:\.0*)?%?\s*\)/) ||
+    is(
+      'clip',
+      /^rect\(\s*[01]?(?:px)?[\s,]+[01]?(?:px)?[\s,]+[01]?(?:px)?[\s,]+[01]?(?:px)?\s*\)/,
+    ) ||
+    is(
+      'clip-path',
+      /^(?:inset\(\s*(?:50|100)%|circle\(\s*0|polygon\(\s*0(?:px)?\s+0(?:px)?\s*\))/,
+    ) ||
+    is('transform', /scale[xy3d]*\(\s*0(?:\.0*)?\s*[,)]|translate[xy3d]*\([^)]{0,40}-\d{3,}/) ||
+    (isFolded && is('overflow', /^(?:hidden|clip)/)) ||
+    ['left', 'right', 'top', 'bottom', 'text-indent', 'margin-left', 'margin-top'].some(
+      (property) => is(property, FAR_OUT),
+    )
   );
 }
 
@@ -34,7 +50,7 @@ export function isSmall(style: Style): boolean | null {
 
 /** The properties that can hide text, and those that say of what its letters are drawn. */
 const READ =
-  /^(?:background(?:-color|-image)?|color|display|font(?:-size)?|(?:max-)?height|left|margin-left|max-width|mso-hide|opacity|overflow|text-indent|top|visibility)$|background-clip|text-fill|stroke/;
+  /^(?:background(?:-color|-image)?|bottom|clip(?:-path)?|color|content-visibility|display|filter|font(?:-size)?|(?:max-)?(?:height|width)|left|margin-(?:left|top)|mso-hide|opacity|overflow|right|text-indent|top|transform|visibility)$|background-clip|text-fill|stroke/;
 
 /** Reads declarations: the last of a property counts. */
 export function styleIn(source: string): Style {

@@ -8,7 +8,11 @@ const BLOCK =
   /^(address|article|blockquote|center|div|dl|fieldset|form|h[1-6]|hr|ol|p|pre|section|table|ul)$/;
 const SIBLINGS = /^(li|td|th|tr|option|p)$/;
 
-/** HTML without the text that a mail program does not show, and whether there was any. */
+/** Class names of the common style sheets for text that is not on the screen. */
+const SPOKEN_ALONE =
+  /(?:^|\s)(?:sr-only|visually-?hidden|screen-reader-(?:text|only)|d-none)(?:$|\s)/i;
+
+/** HTML without the text that its readers do not see, and whether there was any. */
 export type ShownHtml = { readonly html: string; readonly hasHidden: boolean };
 
 /** An element that is open: whether its own text is shown, and whether that of what is in it can be. */
@@ -29,14 +33,15 @@ const OUTSIDE: Open = {
 };
 
 /**
- * Takes out text that the sender's HTML hides from people, as a program that reads it would take it for their words. It
- * knows styles and colours at the element, simple rules of style sheets and the attribute `hidden`. Its time is linear in
- * the length.
+ * Takes out text that HTML hides from people, as a program that reads it would take it for the words that they see:
+ * mails and web pages are read through it. It knows styles and colours at the element, simple rules of the style sheets
+ * in the text, the attributes `hidden` and `aria-hidden`, templates, comments and the usual class names for text that
+ * only a screen reader speaks. Style sheets elsewhere are not loaded. Its time is linear in the length.
  */
 export function withoutHidden(html: string): ShownHtml {
   const sheets = sheetsIn(html);
-  const sheetStyle = createSheetStyle(sheets);
   const readColours = coloursOf(sheets.join('\n'));
+  const sheetStyle = createSheetStyle(sheets, readColours);
   const open: Open[] = [];
   const counts = new Map<string, number>();
   const kept: string[] = [];
@@ -80,13 +85,19 @@ type Tag = { readonly name: string; readonly isEnd: boolean; readonly source: st
 type Piece = { readonly text: string; readonly tag: Tag | null };
 
 function* pieces(html: string): Generator<Piece> {
-  const begins = /<(\/?)([a-z][^\s/>]{0,40})/gi;
+  const begins = /<(?:!--|(\/?)([a-z][^\s/>]{0,40}))/gi;
   const endless = new Set<string>();
   let at = 0;
   for (let begin = begins.exec(html); begin !== null; begin = begins.exec(html)) {
+    if (begin[2] === undefined) {
+      yield { text: html.slice(at, begin.index), tag: null };
+      at = endOfComment(html, begins.lastIndex);
+      begins.lastIndex = at;
+      continue;
+    }
     const end = endOfTag(html, begins.lastIndex, endless);
     const tag = {
-      name: (begin[2] ?? '').toLowerCase(),
+      name: begin[2].toLowerCase(),
       isEnd: begin[1] === '/',
       source: html.slice(begin.index, end),
     };
@@ -95,6 +106,15 @@ function* pieces(html: string): Generator<Piece> {
     begins.lastIndex = end;
   }
   yield { text: html.slice(at), tag: null };
+}
+
+/** Returns the place after a comment; one without an end goes on to the end of the text. */
+function endOfComment(html: string, from: number): number {
+  const short = /^-?>/.exec(html.slice(from, from + 2));
+  if (short !== null) return from + short[0].length;
+  const ends = /--!?>/g;
+  ends.lastIndex = from;
+  return ends.test(html) ? ends.lastIndex : html.length;
 }
 
 /** Returns the place after the `>` of a tag; one in quotes is none. @param endless quotes that have no end from here */
@@ -133,10 +153,14 @@ function opened(
     ...styleIn(attributes.get('style') ?? ''),
   ]);
   if (attributes.has('hidden') && !style.has('display')) style.set('display', 'none');
+  const isUnseen =
+    name === 'template' ||
+    attributes.get('aria-hidden')?.trim().toLowerCase() === 'true' ||
+    SPOKEN_ALONE.test(classes);
   const visibility = style.get('visibility');
   return {
     name,
-    isGone: parent.isGone || isGone(style),
+    isGone: parent.isGone || isUnseen || isGone(style),
     isSmall: isSmall(style) ?? parent.isSmall,
     isInvisible:
       visibility === undefined ? parent.isInvisible : /^(hidden|collapse)/.test(visibility),
