@@ -45,6 +45,11 @@ function readText(html: string, url: string, noscript: 'drop' | 'show'): Readabl
     if (noscript === 'drop') element.remove();
     else element.replaceWith(...element.childNodes);
   }
+  // What is still here is seen; the search for an article would judge it once more, and worse.
+  for (const element of document.querySelectorAll('[style],[hidden]')) {
+    element.removeAttribute('style');
+    element.removeAttribute('hidden');
+  }
   // Some sites have all of a page in one form; the search for an article leaves forms out.
   for (const form of document.querySelectorAll('form')) form.replaceWith(...form.childNodes);
   completeLinks(document, url);
