@@ -4,6 +4,7 @@ const WINDOWS: readonly (readonly [RegExp, number])[] = [
   [/^gpt-4o/, 128_000],
   [/^gpt-4-turbo/, 128_000],
   [/^gpt-4/, 8_192],
+  [/^gpt-6/, 1_050_000],
   [/^gpt-5/, 400_000],
   [/^o[134]/, 200_000],
   [/^gemini-/, 1_048_576],
