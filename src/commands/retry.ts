@@ -9,6 +9,7 @@ export const command = defineCommand({
     const count = retryFailed();
     if (count === 0)
       return { kind: 'answer', text: 'Nothing has failed that could be tried again.' };
-    return { kind: 'answer', text: count === 1 ? 'Trying again.' : `Trying ${count} chats again.` };
+    const text = count === 1 ? 'Trying again.' : `Trying ${count} chats again.`;
+    return { kind: 'answer', text, isAnsweredLater: true };
   },
 });

@@ -142,7 +142,12 @@ export type CommandQuestion = {
 };
 
 export type CommandResult =
-  | { readonly kind: 'answer'; readonly text: string }
+  | {
+      readonly kind: 'answer';
+      readonly text: string;
+      /** The chat's next turns answer the command, which is over when they are. */
+      readonly isAnsweredLater?: boolean;
+    }
   | CommandQuestion
   /** The assistant restarts, and the new process answers by `resume` with `data`. */
   | { readonly kind: 'restart'; readonly data: unknown };

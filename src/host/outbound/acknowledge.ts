@@ -3,7 +3,7 @@ import type { AnswerEnd } from '../../lib/answer-end.ts';
 import type { Store, Turn } from '../../store/store.ts';
 import type { TurnEnd } from '../turns/turn-result.ts';
 
-type EndOfTurn = Pick<Extract<TurnEnd, { kind: 'ended' }>, 'state' | 'error'>;
+type EndOfTurn = Pick<Extract<TurnEnd, { kind: 'ended' }>, 'state' | 'error' | 'isAnsweredLater'>;
 
 /** Tells a chat's channel what of it is answered, once the answers are delivered. */
 export interface Acknowledging {
@@ -15,6 +15,12 @@ export interface Acknowledging {
   stop(): void;
 }
 
+type Undelivered = {
+  readonly turn: Turn;
+  readonly end: AnswerEnd;
+  readonly isAnsweredLater: boolean;
+};
+
 export type AcknowledgingParts = {
   readonly store: Store;
   readonly channelOf: (jid: string) => Channel | undefined;
@@ -25,14 +31,15 @@ export type AcknowledgingParts = {
  * as a whole.
  */
 export function openAcknowledging({ store, channelOf }: AcknowledgingParts): Acknowledging {
-  const undelivered = new Map<string, { readonly turn: Turn; readonly end: AnswerEnd }>();
+  const undelivered = new Map<string, Undelivered>();
   let isStopped = false;
 
   function check(jid: string): void {
     const channel = channelOf(jid);
     if (isStopped || channel === undefined) return;
-    for (const { turn, end } of undelivered.values()) {
+    for (const { turn, end, isAnsweredLater } of undelivered.values()) {
       if (turn.jid !== jid || store.outbox.hasUnsentOf(turn.id)) continue;
+      if (isAnsweredLater && (store.turns.isOpen(jid) || store.outbox.hasUnsent(jid))) continue;
       undelivered.delete(turn.id);
       channel.answered?.(jid, store.turns.asked(turn.id), end);
     }
@@ -45,7 +52,8 @@ export function openAcknowledging({ store, channelOf }: AcknowledgingParts): Ack
     check,
     ended(turn, result) {
       if (channelOf(turn.jid)?.answered !== undefined) {
-        undelivered.set(turn.id, { turn, end: answerEnd(result) });
+        const isAnsweredLater = result.isAnsweredLater === true;
+        undelivered.set(turn.id, { turn, end: answerEnd(result), isAnsweredLater });
       }
       check(turn.jid);
     },

@@ -42,6 +42,7 @@ await describeWithEngine('bubblewrap', 'a picture of a phone', () => {
     await expect.poll(() => anna.read.length).toBe(2);
     const asked = project.server.requests[0]?.body.messages.at(-1)?.content;
     expect(asked).toMatchObject([
+      { type: 'text', text: expect.stringContaining('[For this turn]') },
       { type: 'text', text: expect.stringContaining('@Andy copy this') },
       {
         type: 'text',

@@ -113,7 +113,7 @@ await describeWithEngine('bubblewrap', 'actions of a turn that is interrupted', 
         await vi.waitFor(() => expect(first.store.turnCalls.before(turnOf(first))).toHaveLength(1));
         await first.stop(60_000);
         expect(sandboxed.server.requests).toHaveLength(1);
-        expect(textsOf(first.terminal)).toEqual([expect.stringContaining('I pay first.')]);
+        expect(textsOf(first.terminal).at(-1)).toContain('I pay first.');
         const second = await start();
         await vi.waitFor(() => expect(textsOf(second.terminal)).toEqual(['All is paid.']));
         expect(done()).toMatchObject({ paid: 1 });

@@ -16,6 +16,8 @@ export type TurnEnd =
       readonly question: ClosingQuestion | null;
       /** The entry for the log of its task; null for a turn that answers a message. */
       readonly run: RunEnd | null;
+      /** Whoever asked waits for the other turns of the chat. */
+      readonly isAnsweredLater?: boolean;
     }
   /** Its payload is kept; the next process goes on with it. */
   | { readonly kind: 'suspended' };
@@ -26,7 +28,10 @@ export type TurnResult =
   /** The assistant is being stopped: the turn waits for the next process. The text is what there is of its answer. */
   | { readonly kind: 'given-back'; readonly text: string | null };
 
-export function answered(text: string, session: NextSession | null = null): TurnResult {
+export function answered(
+  text: string,
+  session: NextSession | null = null,
+): Extract<TurnEnd, { kind: 'ended' }> {
   return {
     kind: 'ended',
     state: 'answered',

@@ -62,12 +62,11 @@ test('an agent sees and changes the tasks of its own chat only, unless it is the
   expect(forFamily?.value).toContain('Task 2');
   const [own] = await tools.call(assistant, 'family', ['list_tasks', {}]);
   expect(own?.value).toMatchObject([{ task: 2, group: 'family' }]);
-  const [all, foreign] = await tools.call(
-    assistant,
-    'main',
-    ['list_tasks', {}],
-    ['cancel_task', { task: 2 }],
-  );
+  // What the other chat has written is read first, so the owner is asked about what acts there.
+  const called = tools.call(assistant, 'main', ['list_tasks', {}], ['cancel_task', { task: 2 }]);
+  await vi.waitFor(() => expect(textsOf(assistant.terminal).at(-1)).toContain('cancel_task'));
+  await assistant.terminal.say('yes');
+  const [all, foreign] = await called;
   expect(all?.value).toMatchObject([{ task: 1 }, { task: 2 }]);
   expect(foreign?.value).toBe('Task 2: cancelled, cron 0 20 * * 0 (Europe/Berlin).');
   expect(assistant.store.tasks.byId(2)).toMatchObject({ state: 'cancelled', createdBy: 'main' });

@@ -95,7 +95,9 @@ function endOf(
     keepFor(result.data);
     return { kind: 'suspended' };
   }
-  if (result.kind === 'answer') return answered(result.text);
+  if (result.kind === 'answer') {
+    return { ...answered(result.text), isAnsweredLater: result.isAnsweredLater === true };
+  }
   const { kind: _, ...asked } = result;
   return askedAtEnd({ command: name, ...asked });
 }

@@ -35,42 +35,42 @@ test('the steps of a turn are kept with what they cost, and /cost tells of them'
     chatName: 'Terminal',
     state: 'answered',
     error: null,
-    model: 'anthropic/claude-sonnet-4-5',
+    model: 'anthropic/claude-sonnet-5-5',
     modelCalls: 2,
     toolCalls: 4,
     inputTokens: 30_000,
     outputTokens: 0,
-    microUsd: 90_000,
+    microUsd: 60_000,
     unpricedCalls: 0,
     leftOut: 0,
   });
   const steps = store.turnRuns.stepsOf(run?.seq ?? 0);
   expect(steps.map(({ kind, name, error }) => [kind, name, error])).toEqual([
-    ['model', 'anthropic/claude-sonnet-4-5', null],
+    ['model', 'anthropic/claude-sonnet-5-5', null],
     ['host_tool', 'list_tasks', null],
     ['host_tool', 'send_message', expect.stringContaining('does not fit')],
     ['own_tool', 'shell', 'exit code 1'],
     ['own_tool', 'read_file', 'not ended'],
-    ['model', 'anthropic/claude-sonnet-4-5', null],
+    ['model', 'anthropic/claude-sonnet-5-5', null],
   ]);
-  expect(steps[0]).toMatchObject({ inputTokens: 20_000, microUsd: 60_000 });
+  expect(steps[0]).toMatchObject({ inputTokens: 20_000, microUsd: 40_000 });
 
   await chat.say('@Andy work', { jid: FAMILY, isDirect: false });
   await isIdle(assistant);
   const all = await says(assistant, '/cost');
   expect(all).toMatch(
-    /The last turn here: \$0\.09, 30,000 tokens \(30,000 in, 0 out\); 2 model calls, 4 tool calls; 0\.0 s; anthropic/,
+    /The last turn here: \$0\.06, 30,000 tokens \(30,000 in, 0 out\); 2 model calls, 4 tool calls; 0\.0 s; anthropic/,
   );
-  expect(all).toContain('Today: $0.18, 60,000 tokens.');
-  expect(all).toContain('- Family: $0.09, 30,000 tokens');
-  expect(all).toContain('- Your own chats: $0.09, 30,000 tokens');
-  expect(all).toContain('- claude-sonnet-4-5: $0.18, 60,000 tokens, 4 calls');
+  expect(all).toContain('Today: $0.12, 60,000 tokens.');
+  expect(all).toContain('- Family: $0.06, 30,000 tokens');
+  expect(all).toContain('- Your own chats: $0.06, 30,000 tokens');
+  expect(all).toContain('- claude-sonnet-5-5: $0.12, 60,000 tokens, 4 calls');
 
   const before = chat.sent.length;
   await chat.say('/cost', { jid: FAMILY, isDirect: false, sender: 'bob', isOwner: false });
   await isIdle(assistant);
   const [here = ''] = textsOf(chat).slice(before);
-  expect(here).toContain('Today in this chat: $0.09, 30,000 tokens.');
+  expect(here).toContain('Today in this chat: $0.06, 30,000 tokens.');
   expect(here).not.toContain('Your own chats');
   await assistant.stop();
 });
