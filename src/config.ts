@@ -26,6 +26,9 @@ export type BudgetSettings = {
   readonly totalMicroUsd: number | null;
 };
 
+/** The price of a model by its name, or of all models of a prefix that ends in `/`. */
+export type NamedPrice = { readonly name: string; readonly price: Price };
+
 /**
  * The owner's settings, from `.env` or the environment. Fields are sorted by name, and the environment below
  * keeps the same order, so that skills which add one rarely meet on the same line.
@@ -52,6 +55,8 @@ export type Settings = {
   readonly modelContext: number | null;
   /** The owner's word on the model's price; null takes it from the list of known models. */
   readonly modelPrice: Price | null;
+  /** The owner's word on the prices of other models. */
+  readonly modelPrices?: readonly NamedPrice[];
   /** Absolute path of the owner's list of what else agents may see, outside the project; null for none. */
   readonly mountsFile: string | null;
   /** Null lets the best engine that is there run the agents. */
@@ -86,7 +91,25 @@ const TokenLimit = z.union(
   ],
   { error: 'must be a whole number of tokens, or none' },
 );
-const PRICE = /^\d{1,6}(\.\d{1,6})?(\/\d{1,6}(\.\d{1,6})?)(\/\d{1,6}(\.\d{1,6})?){0,2}$/;
+const PRICE = /^(?:0|\d{1,6}(\.\d{1,6})?(\/\d{1,6}(\.\d{1,6})?)(\/\d{1,6}(\.\d{1,6})?){0,2})$/;
+/** Prices with commas between them, one of them for `MODEL`, the others for what is named before a `=`. */
+const ModelPrices = z
+  .string()
+  .max(4_000)
+  .transform((text) =>
+    text.split(',').map((part) => {
+      const equals = part.lastIndexOf('=');
+      return {
+        name: part.slice(0, Math.max(0, equals)).trim(),
+        price: part.slice(equals + 1).trim(),
+      };
+    }),
+  )
+  .refine((prices) => prices.every(({ price }) => PRICE.test(price)), {
+    error:
+      'must be dollars for a million tokens read and written, such as 3/15, or of other models by name, such as local/=0',
+  })
+  .transform((prices) => prices.map(({ name, price }) => ({ name, price: priceOf(price) })));
 
 /** A timer of Node's takes no more. */
 const MAX_MS = 2_147_483_647;
@@ -113,11 +136,7 @@ const CoreEnvironment = z.object({
   // modelContext
   MODEL_CONTEXT: wholeNumber(1_000, 100_000_000).optional(),
   // modelPrice
-  MODEL_PRICE: z
-    .string()
-    .regex(PRICE, 'must be dollars for a million tokens read and written, such as 3/15')
-    .transform((prices) => prices.split('/').map((usd) => Usd.parse(usd)))
-    .optional(),
+  MODEL_PRICE: ModelPrices.optional(),
   // mountsFile
   CLAW_MOUNTS: z.string().min(1).optional(),
   HOME: z.string().optional(),
@@ -180,7 +199,8 @@ function settingsOf(env: z.output<typeof CoreEnvironment>, projectDir: string): 
     maxContainers: env.CLAW_MAX_CONTAINERS,
     model: env.MODEL ?? null,
     modelContext: env.MODEL_CONTEXT ?? null,
-    modelPrice: modelPriceOf(env),
+    modelPrice: env.MODEL_PRICE?.find(({ name }) => name === '')?.price ?? null,
+    modelPrices: env.MODEL_PRICE?.filter(({ name }) => name !== '') ?? [],
     mountsFile: mountsFileOf(env, projectDir),
     sandbox: env.CLAW_SANDBOX ?? null,
     sessionExpiryHours: env.SESSION_EXPIRY_HOURS,
@@ -191,10 +211,11 @@ function settingsOf(env: z.output<typeof CoreEnvironment>, projectDir: string): 
   };
 }
 
-/** Dollars read/written/cache write/cache read; what is read from the cache costs as any input by default. */
-function modelPriceOf({ MODEL_PRICE }: z.output<typeof CoreEnvironment>): Price | null {
-  if (MODEL_PRICE === undefined) return null;
-  const [input = 0, output = 0, cacheWrite = input, cacheRead = input] = MODEL_PRICE;
+/** Reads dollars read/written/cache write/cache read; what is read from the cache costs as any input by default. */
+function priceOf(text: string): Price {
+  const [input = 0, output = 0, cacheWrite = input, cacheRead = input] = text
+    .split('/')
+    .map((usd) => Usd.parse(usd));
   return { input, output, cacheWrite, cacheRead };
 }
 

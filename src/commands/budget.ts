@@ -1,4 +1,5 @@
 import { limitsInWords, spentOf } from '../host/budget/amount.ts';
+import { OWN_CHATS } from '../host/budget/budget-report.ts';
 import { type CommandContext, defineCommand } from '../host/contracts/command.ts';
 import { answerOrRefusal, groupAndRest } from '../host/groups/group-command.ts';
 import { GroupRefused } from '../host/groups/group-refused.ts';
@@ -53,7 +54,7 @@ function readLimits(typed: string, before: Limits): Limits | 'default' {
 function lineOf({ budgets }: CommandContext, folder: string): string {
   const found = budgets.report().folders.find((each) => each.folder === folder);
   const { name, spent, limits, isOwn } = found ?? {
-    name: folder,
+    name: folder === 'main' ? OWN_CHATS : folder,
     spent: { tokens: 0, microUsd: 0, unpricedCalls: 0 },
     limits: budgets.limitsOf(folder),
     isOwn: false,

@@ -12,17 +12,17 @@ export const command = defineCommand({
   async run(context, argument) {
     const wanted = argument.trim().toLowerCase();
     const isWanted = (name: string): boolean => name.toLowerCase().includes(wanted);
-    const { groups, known } = context.registry.list();
+    const { groups, known, names } = context.registry.list();
     const registered = groups
       .filter(({ name, folder }) => isWanted(name) || isWanted(folder))
       .map(
         (group) =>
-          `${group.number}. ${group.name} (groups/${group.folder}, ${noteOn(context, group)})`,
+          `${group.number}. ${names.get(group.jid) ?? group.name} (groups/${group.folder}, ${noteOn(context, group)})`,
       );
     const others = known.filter(({ name, jid }) => isWanted(name ?? jid));
     const lines = others
       .slice(0, MAX_LISTED)
-      .map(({ number, name, jid }) => `${number}. ${name ?? jid} (${jid})`);
+      .map(({ number, name, jid }) => `${number}. ${names.get(jid) ?? name ?? jid} (${jid})`);
     if (others.length > lines.length) {
       lines.push(`and ${others.length - lines.length} more: \`/groups\` and a part of the name`);
     }

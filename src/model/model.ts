@@ -98,7 +98,7 @@ export type HostModels = Pick<
 >;
 
 /** The settings that tell of the model: its name, and what the owner knows of it. */
-export type OfTheModel = Pick<Settings, 'model' | 'modelContext' | 'modelPrice'>;
+export type OfTheModel = Pick<Settings, 'model' | 'modelContext' | 'modelPrice' | 'modelPrices'>;
 
 export type ModelsOptions = {
   readonly settings: OfTheModel;
@@ -126,12 +126,22 @@ export function openModels(
   const quirks = new Map<string, Quirks>();
   const configuredName = settings.model ?? defaultModelOf(providers) ?? '';
 
+  /** The longest name that fits is the most exact one. */
+  function namedPrice(model: string): Price | null {
+    const fitting = (settings.modelPrices ?? []).filter(
+      ({ name }) => name === model || (name.endsWith('/') && model.startsWith(name)),
+    );
+    const [best] = fitting.toSorted((one, other) => other.name.length - one.name.length);
+    return best?.price ?? null;
+  }
+
   function find(name: string): Model | null {
     const named = findProvider(providers, name);
     const server = named === null ? undefined : servers.get(named.provider.name);
     if (named === null || server === undefined) return null;
-    // Of a model that the owner has not named, the owner has said neither window nor price.
-    const own = name === configuredName ? settings : { modelContext: null, modelPrice: null };
+    // The window, and a price without a name, are those of the model that the owner has chosen.
+    const chosen = name === configuredName ? settings : { modelContext: null, modelPrice: null };
+    const own = { ...chosen, modelPrice: namedPrice(name) ?? chosen.modelPrice };
     const known = quirks.get(name) ?? createQuirks();
     quirks.set(name, known);
     return modelOf({

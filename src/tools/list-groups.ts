@@ -14,16 +14,20 @@ export const tool = defineTool({
     brings: 'outside',
     input: z.object({}),
     async run({ registry }) {
-      const { groups, known } = registry.list();
+      const { groups, known, names } = registry.list();
       return {
         registered: groups.map(({ number, name, folder, isMain, ...group }) => ({
           number,
-          name,
+          name: names.get(group.jid) ?? name,
           folder,
           isMain,
           trigger: group.needsTrigger ? (group.triggerWord ?? 'default') : 'always',
         })),
-        known: known.slice(0, MAX_KNOWN).map(({ number, name, jid }) => ({ number, name, jid })),
+        known: known.slice(0, MAX_KNOWN).map(({ number, name, jid }) => ({
+          number,
+          name: names.get(jid) ?? name,
+          jid,
+        })),
       };
     },
   }),

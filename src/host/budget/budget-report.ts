@@ -40,6 +40,9 @@ export type BudgetReportSource = {
   readonly groups: readonly { readonly folder: string; readonly name: string }[];
 };
 
+/** The name of all the owner's chats, which have one budget. */
+export const OWN_CHATS = 'Your own chats';
+
 const NOTHING: Spending = { tokens: 0, microUsd: 0, unpricedCalls: 0 };
 
 /** Returns the limits of a folder: its own, else the default. */
@@ -64,7 +67,7 @@ export function createBudgetReport({
       spending.find((each) => each.folder === folder) ?? NOTHING;
     return {
       folder,
-      name: names.get(folder) ?? folder,
+      name: folder === 'main' ? OWN_CHATS : (names.get(folder) ?? folder),
       spent: { tokens, microUsd, unpricedCalls },
       limits: limitsFor(own, budget),
       isOwn: own !== null,

@@ -122,7 +122,7 @@ test('each group has its own budget, and `/budget` shows and sets it', async () 
 
 - Family: $1.00 of $1.00 (100%) today; may spend $1.00 a day (default).
 - Club: $0.60 of $1.00 (60%) today; may spend $1.00 a day (default).
-- Terminal: $0.00 of $1.00 (0%) today; may spend $1.00 a day (default).
+- Your own chats: $0.00 of $1.00 (0%) today; may spend $1.00 a day (default).
 - all together: $1.60 of $20.00 (8%) today; may spend $20.00 a day.
 
 Prices for a million tokens:

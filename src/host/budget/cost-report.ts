@@ -1,5 +1,6 @@
 import type { Group, Spending, Store, TurnRun } from '../../store/store.ts';
 import type { ClockPort, StorePort, TimeZonePort } from '../contracts/ports.ts';
+import { OWN_CHATS } from './budget-report.ts';
 import { localDay } from './day.ts';
 
 /** Spending of today and of the newest turn, of one chat or, in the owner's own chats, of all. */
@@ -36,7 +37,7 @@ export function createCostReport(
 
 function chatsOf(store: Store, day: string) {
   return store.usage.byFolder(day).map(({ folder, ...spent }) => {
-    const name = folder === 'main' ? 'Your own chats' : store.groups.byFolder(folder)?.name;
+    const name = folder === 'main' ? OWN_CHATS : store.groups.byFolder(folder)?.name;
     return { ...spent, name: name ?? folder };
   });
 }

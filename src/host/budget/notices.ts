@@ -59,7 +59,7 @@ export function noticesOf({ store, newId, now, queue }: NoticeOptions): Notices 
   function whoseBudget(folder: string): string {
     if (folder === ALL) return 'all chats together';
     const group = store.groups.byFolder(folder);
-    return group?.isMain ? 'your own chat' : (group?.name ?? folder);
+    return group?.isMain ? 'your own chats' : (group?.name ?? folder);
   }
 
   function spentText(folder: string, spent: Spending, limits: Limits): string {

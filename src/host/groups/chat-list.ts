@@ -11,6 +11,8 @@ export type ChatList = {
   /** Each with the number that the owner can say instead of its name. */
   readonly groups: readonly (Group & { readonly number: number })[];
   readonly known: readonly (Chat & { readonly number: number })[];
+  /** What to call each of them, by its address. */
+  readonly names: ReadonlyMap<string, string>;
 };
 
 /**
@@ -24,7 +26,35 @@ export function listChats(store: Store): ChatList {
     .unregistered(MAX_KNOWN)
     .map((chat, index) => ({ ...chat, number: groups.length + index + 1 }));
   store.meta.set(LISTED, JSON.stringify([...groups, ...known].map(({ jid }) => jid)));
-  return { groups, known };
+  const channelOf = (jid: string) => store.chats.byJid(jid)?.channel ?? null;
+  const names = chatNames([
+    ...groups.map((group) => ({ ...group, channel: channelOf(group.jid) })),
+    ...known,
+  ]);
+  return { groups, known, names };
+}
+
+/**
+ * Returns how chats are called in a list: one whose name another chat has too, such as those of one person on several
+ * channels, with its channel.
+ */
+export function chatNames(
+  chats: readonly {
+    readonly jid: string;
+    readonly name: string | null;
+    readonly channel: string | null;
+  }[],
+): ReadonlyMap<string, string> {
+  const plain = ({ jid, name }: { readonly jid: string; readonly name: string | null }) =>
+    name ?? jid;
+  const counts = Map.groupBy(chats, (chat) => plain(chat).trim().toLowerCase());
+  return new Map(
+    chats.map((chat) => {
+      const isAlone = (counts.get(plain(chat).trim().toLowerCase()) ?? []).length < 2;
+      const isLabelled = !isAlone && chat.name !== null && chat.channel !== null;
+      return [chat.jid, isLabelled ? `${plain(chat)} on ${chat.channel}` : plain(chat)];
+    }),
+  );
 }
 
 /** Turns what the owner typed, such as a phone number, into the address that a channel knows. */

@@ -38,6 +38,39 @@ test('the owner’s own chat on a channel is main beside the terminal, with the 
   await assistant.stop();
 });
 
+test('chats of one name are told apart by their channel, in the list and for the agent', async () => {
+  using project = new TestProject();
+  const results: unknown[] = [];
+  const assistant = await project.start({
+    agent: async ({ folder }, { onTool }) => {
+      results.push((await onTool({ folder, name: 'list_groups', input: {} })).value);
+      return answers('done');
+    },
+  });
+  const { store, terminal } = assistant;
+  for (const channel of ['telegram', 'signal']) {
+    const chat = { jid: `${channel}:1`, channel, name: 'Ada', isDirect: true };
+    store.chats.see(chat, 1);
+    const own = { jid: chat.jid, folder: 'main', name: 'Ada', isMain: true };
+    store.groups.register({ ...own, needsTrigger: false, triggerWord: null }, 1);
+  }
+  store.chats.see({ jid: 'mail:ada', channel: 'email', name: 'ada', isDirect: true }, 1);
+  await terminal.say('/groups');
+  await vi.waitFor(() => expect(textsOf(terminal)).toHaveLength(1));
+  const [list = ''] = textsOf(terminal);
+  expect(list).toContain('. Terminal (groups/main, your own chat)');
+  expect(list).toContain('. Ada on telegram (groups/main, your own chat');
+  expect(list).toContain('. Ada on signal (groups/main, your own chat');
+  expect(list).toContain('. ada on email (mail:ada)');
+  await terminal.say('which chats are there?');
+  await vi.waitFor(() => expect(results).toHaveLength(1));
+  expect(JSON.stringify(results[0])).toMatch(/"Ada on telegram".*"Ada on signal".*"ada on email"/);
+  await terminal.say('/budget');
+  await vi.waitFor(() => expect(textsOf(terminal).at(-1)).toContain('- Your own chats: '));
+  expect(textsOf(terminal).at(-1)).not.toContain('Ada');
+  await assistant.stop();
+});
+
 test('the owner’s chats work on one conversation, one after the other', async () => {
   using project = new TestProject();
   const first = Promise.withResolvers<ReturnType<typeof answers>>();

@@ -42,6 +42,21 @@ test('a price of the owner’s counts instead of the list, the cache’s as give
   expect(price({ MODEL_PRICE: '3/15/3.75/0.30' }, all)).toBe(23);
 });
 
+test('the owner can set the price of other models by name or prefix, and of a server to nothing', () => {
+  const environment = { MODEL_PRICE: '3/15, openai/=0, openai/big=1/2', MODEL: 'openai/own' };
+  const settings = readSettings(environment, '/');
+  const models = openModels([anthropic, openai], environment, { settings });
+  const cost = (name: string) => {
+    const model = models.find(name);
+    return model === null ? undefined : costOf(model, { ...NONE, inputTokens: MILLION });
+  };
+  expect(cost('openai/nomic-embed')).toBe(0);
+  expect(cost('openai/big')).toBe(MILLION);
+  expect(cost('openai/own')).toBe(0);
+  expect(cost('anthropic/claude-sonnet-4-5')).toBe(3 * MILLION);
+  expect(price({ MODEL_PRICE: '0' }, { inputTokens: MILLION, outputTokens: 5 })).toBe(0);
+});
+
 test('a prompt beyond a provider’s long context costs its other price', () => {
   const model = { MODEL: 'anthropic/claude-haiku-5-5' };
   expect(price(model, { inputTokens: 100_000 })).toBe(10_000);
@@ -79,6 +94,8 @@ test.each([
   { BUDGET_TOTAL_USD: '5 usd' },
   { MODEL_PRICE: '3' },
   { MODEL_PRICE: '3/x' },
+  { MODEL_PRICE: 'local/' },
+  { MODEL_PRICE: 'local/=free' },
 ])('%j is refused, and what it must be is said', (environment) => {
   const [[name] = []] = Object.entries(environment);
   expect(() => readSettings(environment, '/')).toThrow(SettingsError);
