@@ -1,7 +1,7 @@
 /** The largest ratio that passes as linear for four times the input; a quadratic cost gives 16. */
 const LIMIT = 9;
 const LARGE = 4;
-const ROUNDS = 12;
+const ROUNDS = 40;
 const WARM_UP_US = 100_000;
 
 /**
