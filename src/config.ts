@@ -24,6 +24,8 @@ export type BudgetSettings = {
   readonly tokens: number | null;
   /** All groups together. */
   readonly totalMicroUsd: number | null;
+  /** The limit in tokens of a group whose model has no known price, where money is limited and tokens are not. */
+  readonly unpricedTokens: number | null;
 };
 
 /** The price of a model by its name, or of all models of a prefix that ends in `/`. */
@@ -121,6 +123,7 @@ const CoreEnvironment = z.object({
   BUDGET_USD: UsdLimit.default(5_000_000),
   BUDGET_TOKENS: TokenLimit.default(null),
   BUDGET_TOTAL_USD: UsdLimit.default(null),
+  BUDGET_UNPRICED_TOKENS: TokenLimit.default(2_000_000),
   // dataDir
   CLAW_DATA: z.string().min(1).default('data'),
   // idleMs
@@ -191,6 +194,7 @@ function settingsOf(env: z.output<typeof CoreEnvironment>, projectDir: string): 
       microUsd: env.BUDGET_USD,
       tokens: env.BUDGET_TOKENS,
       totalMicroUsd: env.BUDGET_TOTAL_USD,
+      unpricedTokens: env.BUDGET_UNPRICED_TOKENS,
     },
     dataDir: resolve(projectDir, env.CLAW_DATA),
     idleMs: env.CLAW_IDLE_MS,

@@ -10,12 +10,12 @@ export const command = defineCommand({
   run: async ({ costs }) => textOf(costs()),
 });
 
-function textOf({ lastTurn, here, all, models }: CostReport): string {
+function textOf({ lastTurn, here, read, all, models }: CostReport): string {
   const { total, chats } = all ?? { total: here, chats: [] };
   const where = all === null ? 'Today in this chat' : 'Today';
   return [
     lastTurn === null ? 'No turn has been recorded here yet.' : lastTurnLine(lastTurn),
-    `${where}: ${spent(total)}.`,
+    `${where}: ${spent(total)}${readToday(read)}.`,
     ...listOf(
       'By chat:',
       chats.map((chat) => `${chat.name}: ${spent(chat)}`),
@@ -49,11 +49,22 @@ function lastTurnLine(run: TurnRun): string {
   return `The last turn here${how}: ${parts.join('; ')}.`;
 }
 
-function spent({ microUsd, tokens: count, unpricedCalls }: Spending): string {
+function readToday({ cached, uncached }: CostReport['read']): string {
+  if (cached + uncached === 0) return '';
+  return ` (${uncached.toLocaleString('en')} read, ${cached.toLocaleString('en')} read from the cache)`;
+}
+
+function spent({
+  microUsd,
+  tokens: count,
+  unpricedCalls,
+  mostTokens = null,
+}: Spending & { readonly mostTokens?: number | null }): string {
   const isUnknown = unpricedCalls > 0;
   const money = isUnknown && microUsd === 0 ? 'price unknown' : usd(microUsd);
   const more = isUnknown && microUsd > 0 ? ' and what is unknown' : '';
-  return `${money}${more}, ${tokens(count)}`;
+  const most = mostTokens === null ? '' : ` of ${mostTokens.toLocaleString('en')} a day`;
+  return `${money}${more}, ${tokens(count)}${most}`;
 }
 
 function counted(count: number, word: string): string {

@@ -23,6 +23,9 @@ export type Charge = {
   readonly microUsd: number | null;
 };
 
+/** Tokens of prompts: those from the cache of the model's server, and the others. */
+export type TokensRead = { readonly cached: number; readonly uncached: number };
+
 /** The cost of a folder on one day. */
 export type FolderSpending = Spending & { readonly folder: string };
 
@@ -37,6 +40,8 @@ export interface UsageTable {
   add(charge: Charge): void;
   of(folder: string, day: string): Spending;
   total(day: string): Spending;
+  /** Returns the tokens that models read for a folder, or null for all, on a day. */
+  read(day: string, folder: string | null): TokensRead;
   /** Returns the folders that have cost something on a day, the dearest first. */
   byFolder(day: string): readonly FolderSpending[];
   /** Returns the models that have cost a folder, or null for all, something on a day, the dearest first. */
@@ -44,6 +49,7 @@ export interface UsageTable {
 }
 
 const Sums = z.object({ tokens: z.int(), micro_usd: z.int(), unpriced_calls: z.int() });
+const ReadSums = z.object({ cached: z.int(), uncached: z.int() });
 const FolderSums = Sums.extend({ folder: z.string() });
 const ModelSums = Sums.extend({ model: z.string(), calls: z.int() });
 
@@ -91,6 +97,10 @@ export function createSpenderForgetter(database: Database): (folder: string) => 
 export function createUsageReader(database: Database): Omit<UsageTable, 'add'> {
   const of = database.prepare(`SELECT ${SUMS} FROM usage WHERE day = :day AND folder = :folder`);
   const total = database.prepare(`SELECT ${SUMS} FROM usage WHERE day = ?`);
+  const read = database.prepare(`
+    SELECT coalesce(sum(cache_read_tokens), 0) AS cached,
+      coalesce(sum(input_tokens + cache_write_tokens), 0) AS uncached
+    FROM usage WHERE day = :day AND (:folder IS NULL OR folder = :folder)`);
   const byFolder = database.prepare(`
     SELECT folder, ${SUMS} FROM usage WHERE day = ?
     GROUP BY folder ORDER BY micro_usd DESC, tokens DESC, folder`);
@@ -101,6 +111,7 @@ export function createUsageReader(database: Database): Omit<UsageTable, 'add'> {
   return {
     of: (folder, day) => spendingOf(Sums.parse(of.get({ folder, day }))),
     total: (day) => spendingOf(Sums.parse(total.get(day))),
+    read: (day, folder) => ReadSums.parse(read.get({ day, folder })),
     byFolder: (day) =>
       byFolder.all(day).map((row) => {
         const { folder, ...sums } = FolderSums.parse(row);

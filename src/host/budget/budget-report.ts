@@ -50,6 +50,15 @@ export function limitsFor(own: Limits | null, budget: BudgetSettings): Limits {
   return own ?? { microUsd: budget.microUsd, tokens: budget.tokens };
 }
 
+/**
+ * Returns the limits of a folder on a day on which it asks a model without a known price: its money cannot be counted, so
+ * its tokens are limited.
+ */
+export function limitsUnpriced(limits: Limits, { unpricedTokens }: BudgetSettings): Limits {
+  const isMoneyOnly = limits.microUsd !== null && limits.tokens === null;
+  return isMoneyOnly ? { ...limits, tokens: unpricedTokens } : limits;
+}
+
 /** Returns the report of a day. */
 export function createBudgetReport({
   day,
@@ -63,13 +72,14 @@ export function createBudgetReport({
   const spenders = spending.map(({ folder }) => folder);
   const folders = [...new Set([...spenders, ...names.keys()])].map((folder) => {
     const own = limitsOf(folder);
+    const limits = limitsFor(own, budget);
     const { tokens, microUsd, unpricedCalls } =
       spending.find((each) => each.folder === folder) ?? NOTHING;
     return {
       folder,
       name: folder === 'main' ? OWN_CHATS : (names.get(folder) ?? folder),
       spent: { tokens, microUsd, unpricedCalls },
-      limits: limitsFor(own, budget),
+      limits: unpricedCalls > 0 ? limitsUnpriced(limits, budget) : limits,
       isOwn: own !== null,
     };
   });

@@ -189,6 +189,39 @@ test('a limit of tokens holds where the price is not known, and the owner is tol
   await assistant.stop();
 });
 
+test.each([
+  ['by default', {}, 201, ['pong', PAUSED]],
+  ['as the owner sets it', { BUDGET_UNPRICED_TOKENS: '50000' }, 6, ['pong', PAUSED]],
+  ['not where the owner wants no limit', { BUDGET_UNPRICED_TOKENS: 'none' }, 201, ['pong', 'pong']],
+  ['not where money has no limit', { BUDGET_USD: 'none' }, 201, ['pong', 'pong']],
+])('a model without a known price is limited in tokens: %s', async (_, limits, cents, said) => {
+  using project = new TestProject();
+  const environment = { MODEL: 'openai/llama3', OPENAI_API_KEY: 'x', MODEL_PRICE: '', ...limits };
+  const assistant = await start(project, { environment });
+  await spend(assistant, cents);
+  await spend(assistant, 1);
+  expect(textsOf(assistant.chat)).toEqual(said);
+  const isLimited = said.includes(PAUSED);
+  const shown = /may (spend|use) \S+( and)? [\d,]+ tokens a day/;
+  for (const command of ['/budget', '/cost']) {
+    const text = await commands(assistant, command);
+    if (isLimited) expect(text).toMatch(/(2,000,000|50,000)( tokens)? a day/);
+    else expect(text).not.toMatch(shown);
+  }
+  expect(assistant.store.budgets.of('family')).toBeNull();
+  await assistant.stop();
+});
+
+test('a model with a known price is bound by money alone', async () => {
+  using project = new TestProject();
+  const assistant = await start(project, { environment: { BUDGET_UNPRICED_TOKENS: '10' } });
+  await spend(assistant, 6);
+  await spend(assistant, 6);
+  expect(textsOf(assistant.chat)).toEqual(['pong', 'pong']);
+  expect(await commands(assistant, '/budget')).not.toContain('tokens a day');
+  await assistant.stop();
+});
+
 test('the limit of all together holds everybody, and none allows nothing', async () => {
   using project = new TestProject();
   const assistant = await start(project, { environment: { BUDGET_TOTAL_USD: '1.50' } });

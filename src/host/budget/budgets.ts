@@ -1,5 +1,5 @@
 import type { PaidCall } from '../../model/metering/paying-turn.ts';
-import { costOf } from '../../model/metering/price.ts';
+import { costOf, hasPrice } from '../../model/metering/price.ts';
 import type { Model } from '../../model/model.ts';
 import type { Admission, TokenCounts } from '../../model/tokens.ts';
 import type { Group, Limits, Spending } from '../../store/store.ts';
@@ -13,7 +13,12 @@ import type {
   TimeZonePort,
 } from '../contracts/ports.ts';
 import { shareUsed } from './amount.ts';
-import { type BudgetReport, createBudgetReport, limitsFor } from './budget-report.ts';
+import {
+  type BudgetReport,
+  createBudgetReport,
+  limitsFor,
+  limitsUnpriced,
+} from './budget-report.ts';
 import { localDay } from './day.ts';
 import { ALL, noticesOf } from './notices.ts';
 import { openReservations, type Reservations } from './reservations.ts';
@@ -65,23 +70,36 @@ export function openBudgets(options: BudgetOptions): Budgets {
   const today = (): string => localDay(now(), timeZone);
   const limitsOf = (folder: string): Limits => limitsFor(store.budgets.of(folder), budget);
 
+  function limitsToday(folder: string, spent: Spending, asksUnpriced = false): Limits {
+    const limits = limitsOf(folder);
+    return asksUnpriced || spent.unpricedCalls > 0 ? limitsUnpriced(limits, budget) : limits;
+  }
+
   /** Tells whether anything is left beside charged and `held` amounts. */
-  function hasRoom(folder: string, held: Reservations['reservedOf']): boolean {
+  function hasRoom(
+    folder: string,
+    held: Reservations['reservedOf'],
+    asksUnpriced: boolean,
+  ): boolean {
     const day = today();
-    const own = shareUsed(sum(store.usage.of(folder, day), held(folder)), limitsOf(folder));
+    const spent = store.usage.of(folder, day);
+    const limits = limitsToday(folder, spent, asksUnpriced);
+    const own = shareUsed(sum(spent, held(folder)), limits);
     const all = shareUsed(sum(store.usage.total(day), held(null)), totalLimits);
     return own < 1 && all < 1;
   }
 
-  const isUsedUp = (folder: string): boolean => !hasRoom(folder, reservations.unwrittenOf);
+  const isUsedUp = (folder: string, asksUnpriced = false): boolean =>
+    !hasRoom(folder, reservations.unwrittenOf, asksUnpriced);
 
   async function admit(
     folder: string,
     { model, atMost }: PaidCall,
     signal: AbortSignal,
   ): Promise<Admission> {
-    while (!signal.aborted && !isUsedUp(folder)) {
-      if (hasRoom(folder, reservations.reservedOf)) {
+    const asksUnpriced = !hasPrice(model);
+    while (!signal.aborted && !isUsedUp(folder, asksUnpriced)) {
+      if (hasRoom(folder, reservations.reservedOf, asksUnpriced)) {
         const reservation = reservations.reserve({ folder, ...amountOf(model, atMost) });
         return {
           kind: 'admitted',
@@ -136,7 +154,8 @@ export function openBudgets(options: BudgetOptions): Budgets {
    */
   function tell(folder: string, day: string): void {
     try {
-      notices.tell(folder, day, { spent: store.usage.of(folder, day), limits: limitsOf(folder) });
+      const spent = store.usage.of(folder, day);
+      notices.tell(folder, day, { spent, limits: limitsToday(folder, spent) });
       notices.tell(ALL, day, { spent: store.usage.total(day), limits: totalLimits });
       options.onQueued();
     } catch (error) {
@@ -145,7 +164,7 @@ export function openBudgets(options: BudgetOptions): Budgets {
   }
 
   return {
-    isUsedUp,
+    isUsedUp: (folder) => isUsedUp(folder),
     admit,
     pay,
     limitsOf,

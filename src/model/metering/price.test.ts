@@ -74,14 +74,28 @@ test('sums are exact: each call is rounded up to the next millionth, and no more
 });
 
 test.each([
-  [{ BUDGET_USD: '5' }, { microUsd: 5_000_000, tokens: null, totalMicroUsd: null }],
-  [{ BUDGET_USD: '0.07' }, { microUsd: 70_000, tokens: null, totalMicroUsd: null }],
   [
-    { BUDGET_USD: 'none', BUDGET_TOKENS: '100000', BUDGET_TOTAL_USD: '20' },
-    { microUsd: null, tokens: 100_000, totalMicroUsd: 20_000_000 },
+    { BUDGET_USD: '5' },
+    { microUsd: 5_000_000, tokens: null, totalMicroUsd: null, unpricedTokens: 2_000_000 },
   ],
-  [{ BUDGET_USD: '0' }, { microUsd: 0, tokens: null, totalMicroUsd: null }],
-  [{}, { microUsd: 5_000_000, tokens: null, totalMicroUsd: null }],
+  [
+    { BUDGET_USD: '0.07' },
+    { microUsd: 70_000, tokens: null, totalMicroUsd: null, unpricedTokens: 2_000_000 },
+  ],
+  [
+    {
+      BUDGET_USD: 'none',
+      BUDGET_TOKENS: '100000',
+      BUDGET_TOTAL_USD: '20',
+      BUDGET_UNPRICED_TOKENS: 'none',
+    },
+    { microUsd: null, tokens: 100_000, totalMicroUsd: 20_000_000, unpricedTokens: null },
+  ],
+  [
+    { BUDGET_USD: '0' },
+    { microUsd: 0, tokens: null, totalMicroUsd: null, unpricedTokens: 2_000_000 },
+  ],
+  [{}, { microUsd: 5_000_000, tokens: null, totalMicroUsd: null, unpricedTokens: 2_000_000 }],
 ])('%j is a budget', (environment, budget) => {
   expect(readSettings(environment, '/').budget).toEqual(budget);
 });

@@ -91,7 +91,7 @@ function membersOptions(
     newId,
     say: (text) => say(jid, text, { turnId }),
     askSender: (sender, question) => asking.ask(question, { turn, to: { jid, sender } }),
-    costs: () => createCostReport({ store, now, timeZone }, group),
+    costs: () => createCostReport({ store, settings, now, timeZone }, group),
     beginConversation() {
       store.sessions.reset(group.folder, newId(), now());
       store.turns.leaveBehind(group.folder);

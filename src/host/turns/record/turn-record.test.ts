@@ -61,7 +61,7 @@ test('the steps of a turn are kept with what they cost, and /cost tells of them'
   expect(all).toMatch(
     /The last turn here: \$0\.06, 30,000 tokens \(30,000 in, 0 out\); 2 model calls, 4 tool calls; 0\.0 s; anthropic/,
   );
-  expect(all).toContain('Today: $0.12, 60,000 tokens.');
+  expect(all).toContain('Today: $0.12, 60,000 tokens (60,000 read, 0 read from the cache).');
   expect(all).toContain('- Family: $0.06, 30,000 tokens');
   expect(all).toContain('- Your own chats: $0.06, 30,000 tokens');
   expect(all).toContain('- claude-sonnet-5-5: $0.12, 60,000 tokens, 4 calls');
@@ -70,7 +70,9 @@ test('the steps of a turn are kept with what they cost, and /cost tells of them'
   await chat.say('/cost', { jid: FAMILY, isDirect: false, sender: 'bob', isOwner: false });
   await isIdle(assistant);
   const [here = ''] = textsOf(chat).slice(before);
-  expect(here).toContain('Today in this chat: $0.06, 30,000 tokens.');
+  expect(here).toContain(
+    'Today in this chat: $0.06, 30,000 tokens (30,000 read, 0 read from the cache).',
+  );
   expect(here).not.toContain('Your own chats');
   await assistant.stop();
 });
