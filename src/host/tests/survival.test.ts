@@ -24,8 +24,7 @@ const script: AnthropicScript = (request) => {
   const results = lastToolResults(request);
   // The calls of a turn that was cut off come between the question and its answer.
   const isAsked = JSON.stringify(request.body.messages.slice(-3)).includes('who am I?');
-  if (results.length > 0 && !isAsked)
-    return [{ type: 'text', text: results.join('\n') }];
+  if (results.length > 0 && !isAsked) return [{ type: 'text', text: results.join('\n') }];
   const [, name, input] = /@Andy ([a-z_]+) (\{.*\})$/s.exec(lastUserText(request)) ?? [];
   if (name === undefined || input === undefined) return [{ type: 'text', text: 'I see.' }];
   return [{ type: 'tool_use', name, input: JSON.parse(input) }];
