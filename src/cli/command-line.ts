@@ -25,16 +25,19 @@ import type { GlobalOptions, Invocation, RunVerb, Verbs } from './verb.ts';
 export async function runCommandLine(args: readonly string[], edition: Edition): Promise<number> {
   let exitCode: number | null = null;
   const isJson = args.includes('--json');
-  const program = await createProgram(args, edition, {
+  const way = {
     isJson,
-    exit: (code) => {
+    exit: (code: number) => {
       exitCode = code;
     },
-  });
+  };
   survivePipes();
   forgetRepository();
+  const wanted = await withoutDryRun(args, edition, way);
+  if (wanted === null) return 2;
+  const program = await createProgram(wanted, edition, way);
   try {
-    await program.parseAsync([...args], { from: 'user' });
+    await program.parseAsync([...wanted], { from: 'user' });
     // `start` gives the assistant's own, which it sets itself.
     return exitCode ?? Number(process.exitCode ?? 0);
   } catch (error) {
@@ -45,10 +48,32 @@ export async function runCommandLine(args: readonly string[], edition: Edition):
   }
 }
 
+type Way = { readonly isJson: boolean; readonly exit: (code: number) => void };
+
+/** Returns the arguments with `--dry-run` carried out; null where the verb has none, which is printed. */
+async function withoutDryRun(
+  args: readonly string[],
+  edition: Edition,
+  way: Way,
+): Promise<readonly string[] | null> {
+  const isHelp = args.some((arg) => arg === '--help' || arg === '-h');
+  if (!args.includes('--dry-run') || isHelp) return args;
+  const called = calledVerb(await createProgram(args, edition, way), args);
+  const { withoutChanges } = await import('./dry-run.ts');
+  try {
+    return withoutChanges(args, called);
+  } catch (error) {
+    if (!(error instanceof ClawError)) throw error;
+    if (way.isJson) printFailure(called ?? '', error);
+    else process.stderr.write(`${error.code}: ${error.message}\n`);
+    return null;
+  }
+}
+
 async function createProgram(
   args: readonly string[],
   edition: Edition,
-  way: { isJson: boolean; exit: (code: number) => void },
+  way: Way,
 ): Promise<Command> {
   const program = new Command('claw')
     .description(edition.description)
@@ -62,16 +87,21 @@ async function createProgram(
     .addOption(new Option('--json', 'print one JSON object on stdout'))
     .addOption(new Option('--cwd <dir>', 'work in another folder').argParser(folderArgument))
     .addOption(new Option('--yes', 'do not ask'))
+    .addOption(new Option('-q, --quiet', 'print the result and no progress'))
+    .addOption(new Option('--dry-run', 'show what the verb would do, and change nothing'))
     .addOption(
       new Option('--no-install', 'leave npm packages to me; claw status says what is lacking'),
     )
     .addOption(
-      new Option('--expect <plan>', 'only if the plan is this one: data.plan of its --json'),
+      new Option(
+        '--expect <plan>',
+        'refuse unless the plan is still this one (its id, from --json)',
+      ),
     )
     .addOption(
       new Option(
         '--proof <tests>',
-        'which tests prove a change: of the skills, of the code those that it concerns too (by default), or all',
+        'which tests prove a change: the skills’ only, also the project’s that it touches (related), or all',
       )
         .choices(['skills', 'related', 'all'])
         .default(undefined, 'related'),
@@ -79,7 +109,7 @@ async function createProgram(
     .addOption(
       new Option(
         '--allow <path>',
-        'let this path be changed although it runs or steers programs; npm:<package> lets an install script run',
+        'allow a change to this file, which can run code or configure tools; npm:<package> lets an install script run',
       )
         .default([], 'none')
         .argParser((value: string, known: string[]) => [...known, value]),
@@ -101,7 +131,9 @@ async function createProgram(
 function wantedVerbs(program: Command, args: readonly string[], verbs: Verbs) {
   const called = calledVerb(program, args);
   const isHelp = args.some((arg) => arg === '--help' || arg === '-h');
-  const define = called === null || isHelp || !Object.hasOwn(verbs, called) ? null : verbs[called];
+  // The completion is made of all verbs.
+  const isOne = called !== null && called !== 'completion' && !isHelp;
+  const define = isOne && Object.hasOwn(verbs, called) ? verbs[called] : null;
   return define ? [define] : Object.values(verbs);
 }
 
@@ -110,7 +142,7 @@ async function runAndPrint(
   { options, additions }: Pick<Invocation, 'options' | 'additions'>,
   work: (invocation: Invocation) => Promise<CliResult | DiscoveredResult>,
 ): Promise<number> {
-  const ui = createUi({ isQuiet: options.json === true });
+  const ui = createUi({ isPlain: options.json === true, isQuiet: options.quiet === true });
   const cwd = resolve(options.cwd ?? process.cwd());
   const interruption = catchInterruption();
   const { signal } = interruption;

@@ -135,7 +135,7 @@ async function programOf(
   const run: RunVerb = async (_verb, work) => {
     await using codebase = temporaryCodebase(files);
     const { root } = codebase;
-    const ui = createUi({ isQuiet: true });
+    const ui = createUi({ isPlain: true, isQuiet: false });
     const { signal } = new AbortController();
     results.push(
       await work({ root, cwd: root, options: { allow: [] }, ui, signal, additions: null }),

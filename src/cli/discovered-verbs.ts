@@ -30,7 +30,7 @@ export async function defineDiscovered(
 ): Promise<void> {
   const own = new Set(program.commands.map((command) => command.name()));
   const called = calledVerb(program, args);
-  if (called !== null && own.has(called)) return;
+  if (called !== null && called !== 'completion' && own.has(called)) return;
   const names = listNames(folder);
   for (const name of names.filter((one) => own.has(one))) {
     const text = `src/verbs/${name}.ts is left out: claw has a verb of that name.`;

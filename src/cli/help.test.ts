@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { assistantVerbs } from './assistant/assistant-verbs.ts';
+import { DRY_RUNS, withoutChanges } from './dry-run.ts';
 import { engineVerbs } from './engine/engine-verbs.ts';
 import { groupVerbs } from './help.ts';
 import { mergeVerbs } from './merge/merge-verbs.ts';
@@ -22,3 +23,26 @@ test('a verb is called as it is listed, since it alone is defined then', () => {
     expect(program.commands.map((command) => command.name())).toEqual([name]);
   }
 });
+
+test('every verb of the engine says what --dry-run does with it', () => {
+  expect(Object.keys(engineVerbs).sort()).toEqual(Object.keys(DRY_RUNS).sort());
+});
+
+test.each([
+  ['apply a b --dry-run --json', 'plan apply a b --json'],
+  ['--dry-run --cwd x remove remove', '--cwd x plan remove remove'],
+  ['continue --dry-run', 'continue --prove'],
+  ['status --dry-run', 'status'],
+])('%s is %s', (typed, expected) => {
+  const called = typed.split(' ').find((word) => Object.hasOwn(DRY_RUNS, word)) ?? null;
+  expect(withoutChanges(typed.split(' '), called).join(' ')).toBe(expected);
+});
+
+test.each(['abort', 'resolve', 'recover', 'dev', 'resolutions', 'setup', 'of-a-skill'])(
+  '%s has no dry run, and is refused',
+  (verb) => {
+    expect(() => withoutChanges([verb, '--dry-run'], verb)).toThrow(
+      `claw ${verb} has no --dry-run`,
+    );
+  },
+);

@@ -4,11 +4,12 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Skills and the core:': ['init', 'apply', 'remove', 'upgrade', 'update', 'replay'],
   'Your own changes:': ['customize', 'rebase', 'pack', 'dev'],
   'Look, and change nothing:': [
-    ...['plan', 'status', 'list', 'why', 'diff', 'verify', 'matrix', 'doctor'],
+    ...['plan', 'status', 'list', 'show', 'log', 'why', 'diff', 'verify', 'matrix', 'doctor'],
   ],
   'Conflicts:': ['conflicts', 'resolve', 'continue', 'abort', 'resolutions'],
   'Take back:': ['undo', 'recover'],
   'For git:': ['merge-file', 'merge-driver'],
+  'For your shell:': ['completion'],
 };
 
 const EXIT_CODES = `

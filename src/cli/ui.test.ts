@@ -18,7 +18,7 @@ function linesOf(use: (ui: ReturnType<typeof createUi>) => void, isTTY = true): 
   const wasTTY = process.stderr.isTTY;
   process.stderr.isTTY = isTTY;
   try {
-    use(createUi({ isQuiet: false }));
+    use(createUi({ isPlain: false, isQuiet: false }));
   } finally {
     process.stderr.isTTY = wasTTY;
     write.mockRestore();

@@ -12,8 +12,17 @@ export type Ui = {
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
-export function createUi({ isQuiet }: { readonly isQuiet: boolean }): Ui {
-  return process.stderr.isTTY && !isQuiet ? terminalUi() : plainUi();
+/** @param options with `isQuiet` nothing is said but what failed and what the owner has to know */
+export function createUi({
+  isPlain,
+  isQuiet,
+}: {
+  readonly isPlain: boolean;
+  readonly isQuiet: boolean;
+}): Ui {
+  const ui = process.stderr.isTTY && !isPlain ? terminalUi() : plainUi();
+  if (!isQuiet) return ui;
+  return { ...ui, progress: (event) => event.kind === 'note' && ui.progress(event) };
 }
 
 // With --json, progress still goes to stderr, where the assistant reads it line by line.

@@ -9,6 +9,8 @@ export type GlobalOptions = {
   readonly json?: boolean;
   readonly cwd?: string;
   readonly yes?: boolean;
+  /** Leaves out how far a verb is. */
+  readonly quiet?: boolean;
   /** False with `--no-install`. */
   readonly install?: boolean;
   readonly allow: readonly string[];

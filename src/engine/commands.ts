@@ -11,7 +11,7 @@ import type { UpdateOptions } from './operation/update-options.ts';
 import type { ReleaseRequest } from './state/release.ts';
 import type { Decision } from './transaction/journal.ts';
 import { withLock } from './transaction/lock.ts';
-import { recover as recoverTree } from './transaction/recover.js';
+import { hasPending, recover as recoverTree } from './transaction/recover.js';
 
 // Each verb is loaded when it is called: most of the time that `claw status` takes is loading. So nothing
 // is exported here whose module loads the parts of the engine; `index.ts` is for that.
@@ -106,12 +106,31 @@ export async function replay(context: EngineContext): Promise<VerbResult<'replay
   );
 }
 
-/** Brings another release of the core under the same layers and edits. */
+/**
+ * Brings another release of the core under the same layers and edits. Where nothing is installed yet, it takes the
+ * present core first, as `init` does.
+ *
+ * @param wanted null for the newest release that git has a tag of
+ */
 export async function update(
   context: EngineContext,
-  wanted: string,
+  wanted: string | null,
   options: Partial<UpdateOptions> = {},
 ): Promise<VerbResult<'update'>> {
+  const { stateDigest } = await import('./state/state-file.ts');
+  if (stateDigest(context.root) === null && !hasPending(context.root)) {
+    const { locateRelease } = await import('./update/new-release.ts');
+    if (wanted !== null) await locateRelease(context, wanted);
+    // The present core has to be known before another one can take its place.
+    await init(context, { release: options.release ?? null, coreVersion: null });
+    return await update(context, wanted, { ...options, release: null });
+  }
+  if (wanted === null) {
+    const { findNewestTag } = await import('./update/newest-tag.ts');
+    const found = await findNewestTag(context.root);
+    if (found.kind === 'none') return resultOf('update', 'nothing', { warnings: [found.text] });
+    return await update(context, found.tag, options);
+  }
   const { planUpdate } = await import('./commands/update.ts');
   const { PLAIN_UPDATE } = await import('./operation/update-options.ts');
   const { carryOut } = await import('./operation/operation.ts');
@@ -319,6 +338,18 @@ export async function list(
   return await runReadOnly(context, async () =>
     options.available ? verbs.listAvailable(context) : verbs.list(context),
   );
+}
+
+/** Shows what a skill is, what it brings, and whether it is in. */
+export async function show(context: EngineContext, wanted: string): Promise<VerbResult<'show'>> {
+  const verbs = await import('./inspect/show.ts');
+  return await runReadOnly(context, () => verbs.show(context, wanted));
+}
+
+/** Lists the commands that `undo` can take back, newest first. */
+export async function log(context: EngineContext): Promise<VerbResult<'log'>> {
+  const verbs = await import('./inspect/log.ts');
+  return await runReadOnly(context, async () => verbs.log(context));
 }
 
 /** Compares disk, state and composition. */

@@ -74,14 +74,17 @@ export const engineVerbs: Verbs = {
     program
       .command('update')
       .description('bring another release of the core under the same skills and edits')
-      .argument('<folder or ref>', 'a folder, or a tag, branch or commit that git knows here')
+      .argument(
+        '[folder or ref]',
+        'a folder, or a tag, branch or commit that git knows here; the newest release by default',
+      )
       .option('--release <ref or dir>', 'the old release, where no init ever named it')
       .addOption(retireOption())
       .addOption(keepOption())
       .addOption(movedOption())
-      .action((wanted: string, options: UpdateArguments) =>
+      .action((wanted: string | undefined, options: UpdateArguments) =>
         runChanging(run, 'update', (invocation) =>
-          engine.update(createContext(invocation), wanted, updateOf(options)),
+          engine.update(createContext(invocation), wanted ?? null, updateOf(options)),
         ),
       ),
   customize: (program, run) =>
@@ -145,7 +148,7 @@ export const engineVerbs: Verbs = {
   status: (program, run) =>
     program
       .command('status')
-      .description('what is installed, what waits, what you have changed')
+      .description('show what is installed, what waits, and what you have changed')
       .action(() =>
         run('status', async (invocation) => {
           const status = await engine.status(createContext(invocation));
@@ -155,12 +158,36 @@ export const engineVerbs: Verbs = {
   list: (program, run) =>
     program
       .command('list')
-      .description('the applied skills')
-      .option('--available', 'what skills/ offers')
+      .description('list the applied skills')
+      .option('--available', 'list the skills in skills/ instead')
       .action((options: { available?: boolean }) =>
         run('list', (invocation) =>
           engine.list(createContext(invocation), { available: options.available === true }),
         ),
+      ),
+  show: (program, run) =>
+    program
+      .command('show')
+      .description('show what a skill is, what it brings, and whether it is in')
+      .argument('<skill>', 'a name, or a source as apply takes it')
+      .action((skill: string) =>
+        run('show', (invocation) => engine.show(createContext(invocation), skill)),
+      ),
+  log: (program, run) =>
+    program
+      .command('log')
+      .description('list the commands that undo can take back, newest first')
+      .action(() => run('log', (invocation) => engine.log(createContext(invocation)))),
+  completion: (program, run) =>
+    program
+      .command('completion')
+      .description('print the completion for a shell: bash, zsh or fish')
+      .argument('<shell>', 'bash: source <(claw completion bash); zsh and fish in the same way')
+      .action((shell: string) =>
+        run('completion', async (invocation) => {
+          const { complete } = await import('../completion.ts');
+          return await complete(program, shell, invocation);
+        }),
       ),
   verify: (program, run) =>
     program
@@ -180,7 +207,9 @@ export const engineVerbs: Verbs = {
   why: (program, run) =>
     program
       .command('why')
-      .description('whose the lines of a file are: file, file:line or file:from-to')
+      .description(
+        'show who each line comes from (blame for skills): file, file:line or file:from-to',
+      )
       .argument('<file[:line]>')
       .action((place: string) =>
         run('why', (invocation) => engine.why(createContext(invocation), place)),
@@ -188,7 +217,7 @@ export const engineVerbs: Verbs = {
   diff: (program, run) =>
     program
       .command('diff')
-      .description('what a skill changes here, as a patch; without a name, what you changed')
+      .description('show what a skill changes here, as a patch; without a name, what you changed')
       .argument('[skill]')
       .action((name?: string) =>
         run('diff', (invocation) => engine.diff(createContext(invocation), name ?? null)),
@@ -196,7 +225,7 @@ export const engineVerbs: Verbs = {
   doctor: (program, run) =>
     program
       .command('doctor')
-      .description('look at everything that claw relies on, and say what can be done')
+      .description('check everything that claw relies on, and say what to do')
       .option('--offline', 'ask nothing outside this machine: the model is left out')
       .action((options: { readonly offline?: boolean }) =>
         run('doctor', async (invocation) => {
@@ -209,7 +238,7 @@ export const engineVerbs: Verbs = {
   conflicts: (program, run) =>
     program
       .command('conflicts')
-      .description('what the operation that waits needs to know from you')
+      .description('show the open conflicts')
       .option('--answers', 'print a file to fill in, for claw resolve --answers')
       .action((options: { answers?: boolean }) =>
         run('conflicts', (invocation) => engine.conflicts(createContext(invocation), options)),
@@ -224,7 +253,7 @@ export const engineVerbs: Verbs = {
   continue: (program, run) =>
     program
       .command('continue')
-      .description('go on with the operation that waits, as you decided')
+      .description('finish the waiting command with your decisions')
       .option('--prove', 'run checks and tests on it, and change nothing yet')
       .action((options: { prove?: boolean }) =>
         runChanging(run, 'continue', (invocation) =>
@@ -234,7 +263,7 @@ export const engineVerbs: Verbs = {
   resolutions: (program, run) =>
     program
       .command('resolutions')
-      .description('the recorded resolutions; `resolutions forget <key>` forgets one')
+      .description('list the recorded resolutions; `resolutions forget <key>` forgets one')
       .argument('[forget]')
       .argument('[key]')
       .action((action: string | undefined, key: string | undefined) =>
@@ -253,14 +282,14 @@ export const engineVerbs: Verbs = {
   undo: (program, run) =>
     program
       .command('undo')
-      .description('take back the last transaction')
+      .description('take back the last command')
       .action(() =>
         runChanging(run, 'undo', (invocation) => engine.undo(createContext(invocation))),
       ),
   abort: (program, run) =>
     program
       .command('abort')
-      .description('forget the operation that waits for decisions')
+      .description('forget the waiting command and its decisions')
       .action(() => run('abort', (invocation) => engine.abort(createContext(invocation)))),
   recover: (program, run) =>
     program

@@ -6,6 +6,7 @@ import type { Detail } from './conflict.ts';
 import { diffLines } from './diff.ts';
 import { doctorLines } from './doctor.ts';
 import { updateLines } from './layers.ts';
+import { logLines, showLines } from './log.ts';
 import { matrixLines } from './matrix.ts';
 import { packLines, sessionLines } from './pack.ts';
 import { proposalLines } from './proposals.ts';
@@ -73,6 +74,10 @@ function bodyOf(result: CliResult, screen: Screen): readonly string[] {
       );
     case 'list':
       return listLines(data).flatMap((line) => wrapped(line, screen, 4));
+    case 'show':
+      return showLines(data).flatMap((line) => wrapped(line, screen, 4));
+    case 'log':
+      return logLines(data);
     case 'verify':
       return verifyLines(data);
     case 'matrix':

@@ -8,6 +8,7 @@ import { DevData } from './verbs/dev.ts';
 import { DiffData } from './verbs/diff.ts';
 import { DoctorData } from './verbs/doctor.ts';
 import { ListData } from './verbs/list.ts';
+import { LogData } from './verbs/log.ts';
 import { MatrixData } from './verbs/matrix.ts';
 import { PackData } from './verbs/pack.ts';
 import { PlanData } from './verbs/plan.ts';
@@ -15,6 +16,7 @@ import { RebaseData } from './verbs/rebase.ts';
 import { RecoverData } from './verbs/recover.ts';
 import { ResolutionsData } from './verbs/resolutions.ts';
 import { ResolveData } from './verbs/resolve.ts';
+import { ShowData } from './verbs/show.ts';
 import { StatusData } from './verbs/status.ts';
 import { UndoData } from './verbs/undo.ts';
 import { UpdateData } from './verbs/update.ts';
@@ -36,6 +38,8 @@ export const SCHEMAS: Schemas = {
   plan: PlanData,
   status: StatusData,
   list: ListData,
+  show: ShowData,
+  log: LogData,
   verify: VerifyData,
   matrix: MatrixData,
   why: WhyData,

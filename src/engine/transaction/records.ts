@@ -47,6 +47,37 @@ export function listTransactions(root: string): readonly TransactionSummary[] {
   });
 }
 
+/** A finished transaction with the files that it changed, those of `.claw/` among them. */
+export type TransactionRecord = TransactionSummary & {
+  readonly files: readonly {
+    readonly path: string;
+    readonly kind: 'add' | 'modify' | 'delete' | 'rename';
+  }[];
+};
+
+/** Returns the finished transactions that can still be undone with their files, newest first. */
+export function listRecords(root: string): readonly TransactionRecord[] {
+  return listTransactions(root).flatMap(({ id }) => {
+    const journal = readRecord(root, id);
+    if (journal === null) return [];
+    const moves = journal.moves ?? {};
+    const files = journal.steps.flatMap((step) => {
+      if (step.kind !== 'file') return [];
+      const { path, before, after } = step;
+      const isNew = before === null;
+      const kind = isNew
+        ? path in moves
+          ? 'rename'
+          : 'add'
+        : after === null
+          ? 'delete'
+          : 'modify';
+      return [{ path, kind } as const];
+    });
+    return [{ ...summaryOf(journal), files }];
+  });
+}
+
 /**
  * @throws ClawError NOTHING_TO_UNDO if there is no such transaction; DIGEST_MISMATCH if bytes that
  *   it kept are not what they were

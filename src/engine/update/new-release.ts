@@ -30,6 +30,28 @@ export async function findNewRelease(
   installation: Installation,
   wanted: string,
 ): Promise<NewRelease> {
+  const { isRef, folder } = await locateRelease({ root, cwd }, wanted);
+  const request = { release: isRef ? wanted : folder, coreVersion: null };
+  await refuseInstallation(root, request.release);
+  const release = await takeRelease(root, installation.config, request);
+  const config = comingConfig(installation, release);
+  const isSameCore = isDeepStrictEqual(config.exclude, installation.config.exclude);
+  return {
+    release: isSameCore ? release : await takeRelease(root, config, request),
+    config,
+    notes: await linkNotes(root, release.commit, config),
+  };
+}
+
+/**
+ * Finds out whether a release is a ref of this repository or a folder.
+ *
+ * @throws ClawError RELEASE_NOT_FOUND; USAGE for the project itself
+ */
+export async function locateRelease(
+  { root, cwd }: Pick<EngineContext, 'root' | 'cwd'>,
+  wanted: string,
+): Promise<{ readonly isRef: boolean; readonly folder: string }> {
   const isRef = isGitFolder(root) && (await resolveCommit(root, wanted)) !== null;
   const folder = resolve(cwd, wanted);
   const isFolder = existsSync(folder) && statSync(folder).isDirectory();
@@ -43,16 +65,7 @@ export async function findNewRelease(
   if (resolve(root) === folder && !isRef) {
     throw new ClawError('USAGE', 'A project cannot be updated to itself: name a ref or a folder.');
   }
-  const request = { release: isRef ? wanted : folder, coreVersion: null };
-  await refuseInstallation(root, request.release);
-  const release = await takeRelease(root, installation.config, request);
-  const config = comingConfig(installation, release);
-  const isSameCore = isDeepStrictEqual(config.exclude, installation.config.exclude);
-  return {
-    release: isSameCore ? release : await takeRelease(root, config, request),
-    config,
-    notes: await linkNotes(root, release.commit, config),
-  };
+  return { isRef, folder };
 }
 
 /** Tells the owner about links of a release: a core is regular files, and the rest comes by git. */

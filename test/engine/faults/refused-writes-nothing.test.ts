@@ -56,7 +56,7 @@ const WITHOUT_STATE: readonly Refused[] = [
   ['NOT_INITIALISED', 'remove', 'demo'],
   ['NOT_INITIALISED', 'upgrade'],
   ['NOT_INITIALISED', 'replay'],
-  ['NOT_INITIALISED', 'update', 'v1.0.0'],
+  ['RELEASE_NOT_FOUND', 'update', 'nowhere'],
   ['STATE_CHANGED', 'undo'],
   ['USAGE', 'pack', 'mine', '--range', 'nowhere..HEAD'],
 ];

@@ -37,6 +37,8 @@ test('the data of every verb is what its schema says', async () => {
   for (const args of [['status'], ['list'], ['list', '--available'], ['verify'], ['diff', 'a']]) {
     await claw(...args);
   }
+  await claw('show', 'a');
+  await claw('log');
   await claw('why', 'src/a.ts');
   await claw('doctor', '--offline');
   await claw('matrix', '--no-proof');

@@ -79,6 +79,8 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
   ...{ customize: ['mine'], rebase: [], pack: ['mine'], plan: ['apply', 'demo'], status: [] },
   ...{
     list: [],
+    show: ['demo'],
+    log: [],
     verify: [],
     matrix: ['demo', '--no-proof'],
     why: ['app.mjs'],
@@ -93,6 +95,8 @@ const LOOKING = [
   'plan',
   'status',
   'list',
+  'show',
+  'log',
   'verify',
   'why',
   'diff',

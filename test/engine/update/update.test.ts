@@ -316,12 +316,27 @@ test.concurrent('a file of the owner’s where the release brings another one is
   expect((await codebase.claw('update', 'v1.1.0')).code).toBe(0);
 });
 
-test.concurrent('refused: no state, an unknown ref, itself, a core older than a package', async () => {
+test.concurrent('without a name the newest release comes, also before the first skill', async () => {
+  await using codebase = installation();
+  expect((await codebase.claw('update')).json).toMatchObject({ outcome: 'nothing', error: null });
+  nextRelease(codebase);
+  expect(await codebase.claw('update')).toMatchObject({
+    code: 0,
+    json: { outcome: 'done', data: { to: { version: '1.1.0' } } },
+  });
+  const again = await codebase.claw('update');
+  expect(again).toMatchObject({ code: 0, json: { outcome: 'nothing' } });
+  expect(again.json.warnings.join()).toContain(
+    'You have the newest release that git knows here: 1.1.0',
+  );
+});
+
+test.concurrent('refused: an unknown ref, itself, a core older than a package', async () => {
   await using codebase = installation();
   nextRelease(codebase);
-  expect(await codebase.claw('update', 'v1.1.0')).toMatchObject({
+  expect(await codebase.claw('update', 'nowhere')).toMatchObject({
     code: 1,
-    json: { error: { code: 'NOT_INITIALISED' } },
+    json: { error: { code: 'RELEASE_NOT_FOUND' } },
   });
   expect(codebase.has('.claw')).toBe(false);
   await codebase.claw('apply', 'demo');
