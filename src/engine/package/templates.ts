@@ -9,7 +9,7 @@ export function descriptionOf(name: string): string {
 export const TEMPLATE_DESCRIPTION = /^["']?What [\w.-]+ does["']?$/;
 
 /** Said in a test that was begun by `pack`. */
-export const TEST_NOTE = '// A beginning: say here what must hold once';
+export const TEST_NOTE = 'A beginning: say here what must hold once';
 
 /** The sections of a note that its author is to write, each with what it is for. */
 const SECTIONS: Readonly<Record<string, string>> = {

@@ -66,15 +66,12 @@ export function draftPackage(draft: Draft): Map<string, TreeFile> {
     files.set(`modify/${path}`, after);
     put(`modify/${path}.intent.md`, intentNote(path, changedLines(base.bytes, after.bytes)));
   }
-  const stub = testStub(name, installation.config.test, plain);
-  if (stub !== null) put(testPath(name), stub);
-  const test = stub === null ? [] : [testPath(name)];
+  const { config, releaseFile } = installation;
+  const stub = testStub(name, { testCommand: config.test, releaseFile }, plain);
+  if (stub !== null) put(stub.path, stub.text);
+  const test = stub === null ? [] : [stub.path];
   put('manifest.yaml', manifestOf(draft, { adds, modifies, fileOps, depends, declared, test }));
   return files;
-}
-
-function testPath(name: string): string {
-  return `tests/${name}.test.ts`;
 }
 
 type Contents = {
