@@ -9,6 +9,7 @@ import type { Group } from '../store/store.ts';
 export const command = defineCommand({
   scope: 'owner',
   name: 'allow',
+  topic: 'chats',
   help: 'lists who may call the assistant; `/allow 2 Ada, Bob` lets only them call it in chat 2',
   run: (context, argument) =>
     answerOrRefusal(async () => {

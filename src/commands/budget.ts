@@ -13,6 +13,7 @@ const USAGE =
 export const command = defineCommand({
   scope: 'owner',
   name: 'budget',
+  topic: 'work',
   help: 'what was spent today; `/budget 2 10 usd` is what chat 2 may spend a day, and so `500000 tokens`, `none`, `default`',
   isQuick: true,
   run: (context, argument) =>

@@ -6,6 +6,7 @@ import type { Spending, TurnRun } from '../store/store.ts';
 export const command = defineCommand({
   scope: 'members',
   name: 'cost',
+  topic: 'work',
   help: 'what the last answer here cost, and all of today; in the owner’s own chats that of all chats and models',
   run: async ({ costs }) => textOf(costs()),
 });

@@ -7,6 +7,7 @@ const MAX_LISTED = 40;
 export const command = defineCommand({
   scope: 'owner',
   name: 'groups',
+  topic: 'chats',
   help: 'lists the chats that are registered and those that are known, with numbers; `/groups family` those called so',
   isQuick: true,
   async run(context, argument) {

@@ -1,4 +1,4 @@
-import { type Command, defineCommand } from '../host/contracts/command.ts';
+import { type Command, defineCommand, TOPICS } from '../host/contracts/command.ts';
 import { isCommandText, matchCommand } from '../host/contracts/match-command.ts';
 import { readSkillsToAdd, skillOfFile } from '../lib/skill-packages.ts';
 import { fileOf } from '../lib/tree-fault.ts';
@@ -6,32 +6,66 @@ import { fileOf } from '../lib/tree-fault.ts';
 export const command = defineCommand({
   scope: 'owner',
   name: 'help',
-  help: 'lists these commands; `/help model` tells of that one alone',
+  topic: 'assistant',
+  help: 'the commands in groups; `/help chats` explains a group, `/help model` one command, `/help all` all of them',
   isQuick: true,
   async run({ commands, settings, projectDir }, argument) {
-    if (argument.trim() !== '') return { kind: 'answer', text: helpOn(argument.trim(), commands) };
+    const asked = argument.trim().toLowerCase();
     const known = commands.map((each) => ({ ...each, skill: skillOf(each, projectDir) }));
-    const own = known.filter(({ scope }) => scope === 'owner');
-    const text = [
-      `Say anything to talk to ${settings.assistantName}. These are for you alone:`,
-      linesOf(own.filter(({ skill }) => skill === null)),
-      ...listed(
-        'These too, by skills:',
-        own.filter(({ skill }) => skill !== null),
-      ),
-      ...listed(
-        'These are for everybody in a registered chat:',
-        known.filter(({ scope }) => scope === 'members'),
-      ),
-      ...toAdd(readSkillsToAdd(projectDir)),
-      'In the terminal, Ctrl-D or `/exit` leaves.',
-    ];
-    return { kind: 'answer', text: text.join('\n\n') };
+    const parts = partsOf(known);
+    const part = parts.find(({ words }) => words.includes(asked));
+    if (part !== undefined) {
+      return { kind: 'answer', text: `${part.title}:\n\n${linesOf(part.commands)}` };
+    }
+    if (asked !== '' && asked !== 'all') {
+      return { kind: 'answer', text: helpOn(argument.trim(), commands) };
+    }
+    const text =
+      asked === 'all'
+        ? [
+            ...parts.map(({ title, commands: own }) => `**${title}**\n\n${linesOf(own)}`),
+            ...toAdd(readSkillsToAdd(projectDir)),
+          ]
+        : [
+            `Say anything to talk to ${settings.assistantName}, or one of these commands:`,
+            parts.map(({ title, commands: own }) => `- **${title}**: ${namesOf(own)}`).join('\n'),
+            '`/help chats` explains a group, `/help model` one command, and `/help all` all of them, with the skills that can be added.',
+          ];
+    return { kind: 'answer', text: [...text, LEAVES].join('\n\n') };
   },
 });
 
+const LEAVES = 'In the terminal, Ctrl-D or `/exit` leaves.';
+
+/** Commands that are shown together, and the words that ask for them. */
+type Part = {
+  readonly title: string;
+  readonly words: readonly string[];
+  readonly commands: readonly Known[];
+};
+
+function partsOf(known: readonly Known[]): readonly Part[] {
+  const ofTopics = Object.entries(TOPICS).map(([topic, title]) => ({
+    title,
+    words: [topic, title.toLowerCase()],
+    commands: known.filter((each) => each.topic === topic),
+  }));
+  const ofSkills = {
+    title: 'From skills',
+    words: ['from skills'],
+    commands: known.filter(({ topic }) => topic === undefined),
+  };
+  return [...ofTopics, ofSkills].filter(({ commands }) => commands.length > 0);
+}
+
+function namesOf(commands: readonly Known[]): string {
+  return commands.map(({ name }) => `\`/${name}\``).join(', ');
+}
+
 /** A command, and the skill that has brought it; null for those of the core. */
-type Known = Pick<Command, 'name' | 'help'> & { readonly skill: string | null };
+type Known = Pick<Command, 'name' | 'help' | 'topic' | 'scope'> & {
+  readonly skill: string | null;
+};
 
 function skillOf(command: Command, projectDir: string): string | null {
   const file = fileOf(command);
@@ -44,19 +78,19 @@ function helpOn(typed: string, commands: readonly Command[]): string {
   if (match?.kind === 'found') return lineOf({ ...match.command, skill: null });
   const begun = commands.filter((each) => each.name.startsWith(`${name.toLowerCase()}-`));
   if (begun.length > 0) return linesOf(begun.map((each) => ({ ...each, skill: null })));
-  return `There is no command \`/${name}\`. \`/help\` alone lists them all.`;
+  return `There is no command \`/${name}\`. \`/help all\` lists them all.`;
 }
 
-function lineOf({ name, help, skill }: Known): string {
-  return `\`/${name}\`${skill === null ? '' : ` (${skill})`}: ${help}`;
+function lineOf({ name, help, skill, scope }: Known): string {
+  const notes = [
+    ...(skill === null ? [] : [skill]),
+    ...(scope === 'members' ? ['for everybody in a chat'] : []),
+  ];
+  return `\`/${name}\`${notes.length === 0 ? '' : ` (${notes.join(', ')})`}: ${help}`;
 }
 
 function linesOf(commands: readonly Known[]): string {
   return commands.map((each) => `- ${lineOf(each)}`).join('\n');
-}
-
-function listed(title: string, commands: readonly Known[]): readonly string[] {
-  return commands.length === 0 ? [] : [title, linesOf(commands)];
 }
 
 function toAdd(skills: readonly string[]): readonly string[] {

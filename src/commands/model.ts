@@ -14,6 +14,7 @@ const MOST_CHARACTERS = 3_000;
 export const command = defineCommand({
   scope: 'owner',
   name: 'model',
+  topic: 'conversation',
   help: 'lists the models with prices; `/model <name>` sets the one that answers here, with `for 2` or `for all` elsewhere; `/model default` goes back',
   chats: 'all',
   isQuick: true,

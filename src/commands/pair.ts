@@ -11,6 +11,7 @@ type Pairable = ReturnType<CommandContext['channels']>[number] & { readonly pair
 export const command = defineCommand({
   scope: 'owner',
   name: 'pair',
+  topic: 'chats',
   help: 'links a channel to your phone by a QR code; `/pair <your number>` by a code to type',
   isCancellable: true,
   async run(context, argument) {

@@ -23,6 +23,7 @@ const Asked = z.object({
 export const command = defineCommand({
   scope: 'owner',
   name: 'register',
+  topic: 'chats',
   help: 'takes part in a chat: `/register 3`; with `as home` in that folder, with `trigger @home` or `always` for how it is called',
   run: (context, argument) =>
     answerOrRefusal(async () => {

@@ -6,6 +6,7 @@ import { joined, wordsOf } from '../host/groups/words.ts';
 export const command = defineCommand({
   scope: 'owner',
   name: 'reset',
+  topic: 'conversation',
   help: 'begins a new conversation here, or in the chat you name; what is written down stays',
   run: (context, argument) =>
     answerOrRefusal(async () => {

@@ -3,6 +3,7 @@ import { defineCommand } from '../host/contracts/command.ts';
 export const command = defineCommand({
   scope: 'owner',
   name: 'restart',
+  topic: 'assistant',
   help: 'starts the assistant again, with `.env` as it is then',
   takesNothing: true,
   isForAgents: true,

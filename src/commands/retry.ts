@@ -3,6 +3,7 @@ import { defineCommand } from '../host/contracts/command.ts';
 export const command = defineCommand({
   scope: 'owner',
   name: 'retry',
+  topic: 'conversation',
   help: 'asks again what failed last',
   takesNothing: true,
   async run({ retryFailed }) {

@@ -6,6 +6,7 @@ const BUILD = 'build';
 export const command = defineCommand({
   scope: 'owner',
   name: 'sandbox',
+  topic: 'assistant',
   help: 'what runs the agents; `/sandbox bubblewrap` lets them run there where Docker is missing, `/sandbox docker` no longer; `/sandbox build` tries a failed image again',
   async run(context, argument) {
     const wanted = argument.trim().toLowerCase();

@@ -3,6 +3,7 @@ import { defineCommand } from '../host/contracts/command.ts';
 export const command = defineCommand({
   scope: 'owner',
   name: 'setup',
+  topic: 'assistant',
   help: 'how to set up model, channels and service',
   takesNothing: true,
   isQuick: true,

@@ -13,6 +13,7 @@ import { wrongText } from '../lib/settings.ts';
 export const command = defineCommand({
   scope: 'owner',
   name: 'status',
+  topic: 'assistant',
   help: 'what runs, what waits, and what the code is made of',
   takesNothing: true,
   isQuick: true,

@@ -7,6 +7,7 @@ import { joined, wordsOf } from '../host/groups/words.ts';
 export const command = defineCommand({
   scope: 'owner',
   name: 'stop',
+  topic: 'conversation',
   help: 'ends what the agent does here, or a `/pair`; `/stop 2` what it does in chat 2',
   isQuick: true,
   run: (context, argument) =>

@@ -23,6 +23,7 @@ const PROMPT_LENGTH = 80;
 export const command = defineCommand({
   scope: 'owner',
   name: 'tasks',
+  topic: 'work',
   help: 'lists the scheduled tasks; `/tasks pause 2` pauses one, and so `resume`, `cancel`, `run` and `log`; `/tasks add every 2 hours: …` adds one',
   isQuick: true,
   async run(context, argument) {

@@ -9,6 +9,7 @@ import type { Group } from '../store/store.ts';
 export const command = defineCommand({
   scope: 'owner',
   name: 'tools',
+  topic: 'conversation',
   help: 'lists what agents can use in this chat; `/tools off <tool>` and `/tools on <tool>` switch one, with `for 2` in chat 2',
   chats: 'all',
   isQuick: true,

@@ -7,6 +7,7 @@ import { wordsOf } from '../host/groups/words.ts';
 export const command = defineCommand({
   scope: 'owner',
   name: 'trigger',
+  topic: 'chats',
   help: 'how a chat calls the assistant: `/trigger 2 @home`, `/trigger 2 always` or `/trigger 2 default`',
   run: (context, argument) =>
     answerOrRefusal(async () => {

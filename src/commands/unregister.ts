@@ -13,6 +13,7 @@ const Asked = z.object({ jid: z.string() });
 export const command = defineCommand({
   scope: 'owner',
   name: 'unregister',
+  topic: 'chats',
   help: 'leaves a chat and keeps its folder; `/unregister 2 delete` deletes all of it',
   run: (context, argument) =>
     answerOrRefusal(async () => {

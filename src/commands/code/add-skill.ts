@@ -18,6 +18,7 @@ import {
 export const command = defineCommand({
   scope: 'owner',
   name: 'add-<skill>',
+  topic: 'code',
   help: 'adds a skill to the code, after showing what it brings',
   isForAgents: true,
   async run(context, argument) {

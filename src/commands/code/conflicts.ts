@@ -13,6 +13,7 @@ const USAGE =
 export const command = defineCommand({
   scope: 'owner',
   name: 'conflicts',
+  topic: 'code',
   help: 'goes on with a change that waits for your decision; `/conflicts give up` forgets it',
   async run(context, argument) {
     const said = argument.trim().toLowerCase();

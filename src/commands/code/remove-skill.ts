@@ -8,6 +8,7 @@ import { defineCommand } from '../../host/contracts/command.ts';
 export const command = defineCommand({
   scope: 'owner',
   name: 'remove-<skill>',
+  topic: 'code',
   help: 'takes a skill out of the code again',
   isForAgents: true,
   async run(context, argument) {

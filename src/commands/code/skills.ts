@@ -6,6 +6,7 @@ import { type CommandContext, defineCommand } from '../../host/contracts/command
 export const command = defineCommand({
   scope: 'owner',
   name: 'skills',
+  topic: 'code',
   help: 'skills that are in the code, and those you can add',
   takesNothing: true,
   isQuick: true,

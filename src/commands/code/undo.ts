@@ -19,6 +19,7 @@ import {
 export const command = defineCommand({
   scope: 'owner',
   name: 'undo',
+  topic: 'code',
   help: 'takes the last change of the code back, after showing what goes',
   takesNothing: true,
   isForAgents: true,

@@ -25,6 +25,7 @@ const USAGE = 'Say `/update` for the newest release, or `/update v2.0.0` for a c
 export const command = defineCommand({
   scope: 'owner',
   name: 'update',
+  topic: 'code',
   help: 'brings a newer core under your skills and edits, after showing what changes',
   isForAgents: true,
   async run(context, argument) {

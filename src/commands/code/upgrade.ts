@@ -19,6 +19,7 @@ import {
 export const command = defineCommand({
   scope: 'owner',
   name: 'upgrade',
+  topic: 'code',
   help: 'brings all skills in the code to the versions that are there now; `/upgrade telegram` that one',
   isForAgents: true,
   async run(context, argument) {

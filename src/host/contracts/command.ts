@@ -161,12 +161,25 @@ export type Resumption = {
 /** In which registered chats a command works: the owner's own, the others, or all. */
 type Chats = 'main' | 'groups' | 'all';
 
+/** The groups of `/help`, in its order, with their titles. */
+export const TOPICS = {
+  conversation: 'This conversation',
+  chats: 'Chats',
+  work: 'Tasks and costs',
+  code: 'Your code',
+  assistant: 'The assistant',
+} as const;
+
+export type Topic = keyof typeof TOPICS;
+
 /** A command that only the owner gives. */
 export type OwnerCommand<Context = CommandContext> = {
   readonly scope: 'owner';
   /** As typed, without the slash; `<…>` is the argument: `add-<skill>`. */
   readonly name: string;
   readonly help: string;
+  /** Its group in `/help`; without one it is listed as a skill's. */
+  readonly topic?: Topic;
   /** The owner's own chats by default. */
   readonly chats?: Chats;
   run(context: Context, argument: string): Promise<CommandResult>;
@@ -224,6 +237,8 @@ export type MembersCommand<Context = MembersContext> = {
   /** As typed, without the slash. */
   readonly name: string;
   readonly help: string;
+  /** Its group in `/help`; without one it is listed as a skill's. */
+  readonly topic?: Topic;
   /** All registered chats by default. */
   readonly chats?: Chats;
   /** Returns the answer. What it throws is told as its failure. */

@@ -8,6 +8,14 @@ export function isCommandText(text: string): boolean {
   return /^\/[a-z][a-z0-9-]*(\s|$)/i.test(text.trim());
 }
 
+/**
+ * Returns what the owner said in a chat of their own as the command it means: who says only `help` there wants that, and
+ * not a talk about helping.
+ */
+export function asCommand(text: string): string {
+  return /^(help|\?)$/i.test(text.trim()) ? '/help' : text.trim();
+}
+
 export type CommandMatch<C extends Pick<Command, 'name'>> =
   | { readonly kind: 'found'; readonly command: C; readonly argument: string }
   | { readonly kind: 'unknown'; readonly nearest: readonly string[] };

@@ -2,7 +2,12 @@ import type { InboundMessage } from '../../channels/channel.ts';
 import type { Group, Store } from '../../store/store.ts';
 import { type AfterAnswer, takeAnswer, withdrawQuestions } from '../asking/answers.ts';
 import type { Command } from '../contracts/command.ts';
-import { isCommandText, matchCommand, ownerCommands } from '../contracts/match-command.ts';
+import {
+  asCommand,
+  isCommandText,
+  matchCommand,
+  ownerCommands,
+} from '../contracts/match-command.ts';
 import type { ClockPort, IdPort, SettingsPort, StorePort } from '../contracts/ports.ts';
 import { isTriggered } from '../groups/trigger.ts';
 import type { CommandRequest } from '../turns/commands/command-turn.ts';
@@ -38,7 +43,7 @@ export function queueTurn(
   if (message.isContext || message.isLate) return;
   // What a filter made of a message is not the person's own word: no command, and no yes to anything.
   const isAsWritten = isOwnWord(message) && text === wordsWithNotes(message);
-  const mayAnswer = isAsWritten && !isCommandText(message.text);
+  const mayAnswer = isAsWritten && !isCommandText(saidIn(group, message));
   const after = mayAnswer ? takeAnswer(options, message) : null;
   if (after !== null) {
     queueAnswered(options, group, seq, after);
@@ -120,14 +125,18 @@ function commandRequest(
   group: Group,
   message: InboundMessage,
 ): RunRequest | null {
-  if (!isCommandText(message.text)) return null;
-  const text = message.text.trim();
+  const text = saidIn(group, message);
+  if (!isCommandText(text)) return null;
   const asMember = membersRequest(options, group, message);
   if (asMember !== null || !message.isOwner) return asMember;
   const match = matchCommand(text, ownerCommands(options.commands, group));
   if (match.kind === 'unknown') return group.isMain ? { kind: 'run', text } : null;
   const isQuick = match.command.isQuick === true;
   return isQuick ? { kind: 'run', text, isQuick } : { kind: 'run', text };
+}
+
+function saidIn({ isMain }: Group, { text, isOwner }: InboundMessage): string {
+  return isMain && isOwner ? asCommand(text) : text.trim();
 }
 
 function membersRequest(

@@ -48,7 +48,7 @@ test('what looks or stops is answered beside a command that lasts; another is to
   const { assistant, terminal, begun, hears } = await startBusy(project, '/pair');
   await terminal.say('/help');
   await terminal.say('/tasks');
-  await vi.waitFor(() => expect(textsOf(terminal).join('\n')).toContain('lists these commands'));
+  await vi.waitFor(() => expect(textsOf(terminal).join('\n')).toContain('one of these commands'));
   await vi.waitFor(() => expect(textsOf(terminal).join('\n')).toContain('Nothing is scheduled'));
 
   await terminal.say('/add-greeting');

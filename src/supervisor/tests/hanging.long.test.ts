@@ -53,7 +53,7 @@ test('an assistant that hangs is started again and answers', async () => {
   await isHealthy(tree);
   // Its answer to this second question shows that it does not hang.
   input.write('/help\n');
-  await vi.waitFor(() => expect(said).toContain('- `/help`: '));
+  await vi.waitFor(() => expect(said).toContain('- **The assistant**: '));
   process.kill(Number(pids[0]), 'SIGSTOP');
   input.end('/groups\n');
   expect(await ended).toBe(0);

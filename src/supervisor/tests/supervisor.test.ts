@@ -284,7 +284,7 @@ test('an assistant that is killed is started again and answers what it had store
   process.kill(pid, 'SIGKILL');
   expect(await conversation.end('/help\n')).toBe(0);
   expect(conversation.stderr).toContain('Starting it again.');
-  expect(conversation.stdout).toContain('- `/help`: ');
+  expect(conversation.stdout).toContain('- **The assistant**: ');
 });
 
 test('wrong settings keep agents from running and nothing else, and name each line to fix', async () => {
