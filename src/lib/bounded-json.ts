@@ -11,8 +11,15 @@ export type JsonBounds = {
 /** Bounds for a message, an event or a page of a list. */
 export const USUAL_BOUNDS: JsonBounds = { maxBytes: 1_048_576, maxValues: 20_000, maxDepth: 64 };
 
-/** Bounds for what a messenger tells: a text in it may be long, and its parts are still few. */
-export const MESSENGER_BOUNDS: JsonBounds = { ...USUAL_BOUNDS, maxBytes: 16_777_216 };
+/**
+ * Bounds for what a messenger tells: a text in it may be long, and its parts are still few. A part that is nested without
+ * sense must not lose the message around it.
+ */
+export const MESSENGER_BOUNDS: JsonBounds = {
+  ...USUAL_BOUNDS,
+  maxBytes: 16_777_216,
+  maxDepth: 10_000,
+};
 
 /** JSON from outside: a value within its bounds, or one sentence about why there is none. */
 export type BoundedJson =
