@@ -198,7 +198,7 @@ test('--update is blocked where the core and the package disagree', async () => 
   expect(codebase.tree()).toEqual(before);
 });
 
-test('no test in TypeScript is begun where the test command is another language’s', async () => {
+test('a test is begun in the language of the test command, and none where that is not known', async () => {
   await using codebase = temporaryCodebase(
     { 'notes.txt': 'one\n', 'claw.config.yaml': 'test: python3 -m pytest\n' },
     { git: true },
@@ -211,10 +211,14 @@ test('no test in TypeScript is begun where the test command is another language�
         path: 'skills/demo/modify/notes.txt.intent.md',
         sections: ['What', 'Key sections', 'Invariants', 'Must keep'],
       },
+      { path: 'skills/demo/tests/test_demo.py', sections: [] },
       { path: 'skills/demo/SKILL.md', sections: ['description'] },
     ],
   });
-  expect(Object.keys(codebase.tree()).filter((path) => path.includes('/tests/'))).toEqual([]);
+  codebase.write({ 'notes.txt': 'one\nelse\n', 'claw.config.yaml': 'test: cargo test\n' });
+  await codebase.claw('pack', 'other');
+  const tests = Object.keys(codebase.tree()).filter((path) => path.includes('/tests/t'));
+  expect(tests).toEqual(['skills/demo/tests/test_demo.py']);
 });
 
 test('what is protected stays the owner’s edit, and the rest is packed', async () => {
@@ -273,7 +277,7 @@ test('of a skill without a module, the first test looks for a line that it write
   codebase.write({ 'notes.txt': "one\nit's two\n" });
   await codebase.claw('pack', 'demo');
   codebase.write({ 'notes.txt': 'one\n' });
-  expect(codebase.read('skills/demo/tests/demo.test.ts')).toContain("it\\'s two");
+  expect(codebase.read('skills/demo/tests/demo.test.mjs')).toContain("it\\'s two");
   expect(await codebase.claw('apply', 'demo')).toMatchObject({
     code: 0,
     json: { data: { proof: { tests: 1 } } },
