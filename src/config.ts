@@ -55,10 +55,14 @@ export type Settings = {
   readonly model: string | null;
   /** The model's context in tokens; null takes the known size of the model. */
   readonly modelContext: number | null;
+  /** The longest answer in tokens, in each chat; null takes the limit of the model. */
+  readonly modelMaxTokens: NumberByChat<null>;
   /** The owner's word on the model's price; null takes it from the list of known models. */
   readonly modelPrice: Price | null;
   /** The owner's word on the prices of other models. */
   readonly modelPrices?: readonly NamedPrice[];
+  /** How freely the model chooses its words, in each chat; null leaves that to its server. */
+  readonly modelTemperature: NumberByChat<null>;
   /** Absolute path of the owner's list of what else agents may see, outside the project; null for none. */
   readonly mountsFile: string | null;
   /** Null lets the best engine that is there run the agents. */
@@ -138,8 +142,12 @@ const CoreEnvironment = z.object({
   MODEL: z.string().optional(),
   // modelContext
   MODEL_CONTEXT: wholeNumber(1_000, 100_000_000).optional(),
+  // modelMaxTokens
+  MODEL_MAX_TOKENS: numberByChat({ from: 1, to: 10_000_000, usual: null, example: 4_000 }),
   // modelPrice
   MODEL_PRICE: ModelPrices.optional(),
+  // modelTemperature
+  MODEL_TEMPERATURE: numberByChat({ from: 0, to: 2, usual: null, example: 0.7, isFraction: true }),
   // mountsFile
   CLAW_MOUNTS: z.string().min(1).optional(),
   HOME: z.string().optional(),
@@ -153,7 +161,7 @@ const CoreEnvironment = z.object({
   // socketDir
   CLAW_SOCKETS: z.string().min(1).optional(),
   // toolRounds
-  CLAW_TOOL_ROUNDS: numberByChat(1, 200, 20),
+  CLAW_TOOL_ROUNDS: numberByChat({ from: 1, to: 200, usual: 20 }),
   // turnTimeoutMs
   CLAW_TURN_TIMEOUT_MS: wholeNumber(1, MAX_MS).default(1_800_000),
 });
@@ -203,8 +211,10 @@ function settingsOf(env: z.output<typeof CoreEnvironment>, projectDir: string): 
     maxContainers: env.CLAW_MAX_CONTAINERS,
     model: env.MODEL ?? null,
     modelContext: env.MODEL_CONTEXT ?? null,
+    modelMaxTokens: env.MODEL_MAX_TOKENS,
     modelPrice: env.MODEL_PRICE?.find(({ name }) => name === '')?.price ?? null,
     modelPrices: env.MODEL_PRICE?.filter(({ name }) => name !== '') ?? [],
+    modelTemperature: env.MODEL_TEMPERATURE,
     mountsFile: mountsFileOf(env, projectDir),
     sandbox: env.CLAW_SANDBOX ?? null,
     sessionExpiryHours: env.SESSION_EXPIRY_HOURS,

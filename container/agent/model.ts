@@ -33,6 +33,7 @@ export function languageModel(turn: TurnFrame['model'], work: Side | null = null
     withPlainAnswers({
       model: modelOfRun(run, { work, at }),
       answerTokens: run.answerTokens,
+      temperature: work === 'summary' ? undefined : turn.temperature,
     }),
   );
   if (first === undefined) throw new TypeError('The turn has no model.');

@@ -15,18 +15,25 @@ export type PlainAnswerParts = {
   readonly model: Parameters<typeof wrapLanguageModel>[0]['model'];
   /** The longest answer where the call names none. */
   readonly answerTokens: number | undefined;
+  /** How freely the model chooses its words where the call does not say it. */
+  readonly temperature: number | undefined;
 };
 
-/** Returns the model, whose answers hold no thoughts between tags, and have their limit of length. */
-export function withPlainAnswers({ model, answerTokens }: PlainAnswerParts): Wrapped {
+/** Returns the model, whose answers hold no thoughts between tags, and have the owner's settings where the call names none. */
+export function withPlainAnswers({ model, answerTokens, temperature }: PlainAnswerParts): Wrapped {
   return wrapLanguageModel({
     model,
     middleware: {
       specificationVersion: 'v4',
-      transformParams: async ({ params }) =>
-        answerTokens === undefined || params.maxOutputTokens !== undefined
-          ? params
-          : { ...params, maxOutputTokens: answerTokens },
+      transformParams: async ({ params }) => {
+        const maxOutputTokens = params.maxOutputTokens ?? answerTokens;
+        const ownTemperature = params.temperature ?? temperature;
+        return {
+          ...params,
+          ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+          ...(ownTemperature === undefined ? {} : { temperature: ownTemperature }),
+        };
+      },
       async wrapStream({ doStream }) {
         const { stream, ...rest } = await doStream();
         return { ...rest, stream: stream.pipeThrough(plainText(model.modelId)) };

@@ -11,25 +11,46 @@ export function anyNumber(from: number, to: number) {
   return numberWhere(/^\d{1,15}(\.\d+)?$/, from, to, `must be a number from ${from} to ${to}`);
 }
 
-/** A number for all chats, and others for the chats of some folders. */
-export type NumberByChat = {
-  readonly all: number;
+/** A number for all chats, null where none is set, and others for the chats of some folders. */
+export type NumberByChat<All extends number | null = number> = {
+  readonly all: All | number;
   readonly ofFolders: Readonly<Record<string, number>>;
 };
 
-/** Creates the schema of whole numbers such as `20, family:40`: one for all chats, and others by their folders. */
-export function numberByChat(from: number, to: number, usual: number) {
+/** Bounds of a number by chat, and the number that holds where none is set. */
+type NumberByChatOptions<All extends number | null> = {
+  readonly from: number;
+  readonly to: number;
+  readonly usual: All;
+  /** A number for the words of the error. */
+  readonly example?: number;
+  /** True allows fractions such as `0.5`. */
+  readonly isFraction?: boolean;
+};
+
+/** Creates the schema of numbers such as `20, family:40`: one for all chats, and others by their folders. */
+export function numberByChat<const All extends number | null>({
+  from,
+  to,
+  usual,
+  example = usual ?? to,
+  isFraction = false,
+}: NumberByChatOptions<All>) {
+  const kind = isFraction ? 'numbers' : 'whole numbers';
+  const pattern = isFraction
+    ? /^(?:([\w-]+):)?(\d{1,15}(?:\.\d{1,6})?)$/
+    : /^(?:([\w-]+):)?(\d{1,15})$/;
   return z
     .string()
     .default('')
-    .transform((text, context): NumberByChat => {
+    .transform((text, context): NumberByChat<All> => {
       const ofFolders = new Map<string, number>();
-      let all = usual;
+      let all: All | number = usual;
       for (const entry of text.split(/[\s,]+/).filter((one) => one !== '')) {
-        const [, folder, digits = ''] = /^(?:([\w-]+):)?(\d{1,15})$/.exec(entry) ?? [];
+        const [, folder, digits = ''] = pattern.exec(entry) ?? [];
         const number = Number(digits);
         if (digits === '' || number < from || number > to) {
-          const message = `must be whole numbers from ${from} to ${to}, such as ${usual} or ${usual}, family:${to}; not ${quoted(entry)}`;
+          const message = `must be ${kind} from ${from} to ${to}, such as ${example} or ${example}, family:${to}; not ${quoted(entry)}`;
           context.addIssue({ code: 'custom', message });
           return z.NEVER;
         }
@@ -41,7 +62,10 @@ export function numberByChat(from: number, to: number, usual: number) {
 }
 
 /** Returns the number that holds in the chats of a folder. */
-export function numberOf({ all, ofFolders }: NumberByChat, folder: string): number {
+export function numberOf<All extends number | null>(
+  { all, ofFolders }: NumberByChat<All>,
+  folder: string,
+): All | number {
   return (Object.hasOwn(ofFolders, folder) ? ofFolders[folder] : null) ?? all;
 }
 

@@ -2,7 +2,7 @@ import { lstat, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Program, ProgramSpec } from '../lib/program.ts';
 import { numberOf } from '../lib/setting-values.ts';
-import { runsOf } from '../model/candidates.ts';
+import { type Run, runsOf } from '../model/candidates.ts';
 import { unaskable } from '../model/failure.ts';
 import { WarmAgent } from './agent/warm-agent.ts';
 import { DEFAULT_LIMITS, type Engine, type Mount } from './engines/engine.ts';
@@ -72,7 +72,7 @@ export class GroupSandbox implements Sandbox {
         prompt: request.prompt,
         pictures: [...(request.pictures ?? [])],
         earlier: (request.earlier ?? []).map((call) => ({ ...call, input: { ...call.input } })),
-        model: modelOf(request),
+        model: modelOf(request, settings),
         tools: request.tools.map((tool) => ({ ...tool, inputSchema: { ...tool.inputSchema } })),
         maxRounds: numberOf(settings.toolRounds, request.folder),
         shellTimeoutMs: settings.shellTimeoutMs,
@@ -225,12 +225,20 @@ export class GroupSandbox implements Sandbox {
 type Started = Pick<TurnRequest, 'folder' | 'isMain'> & { readonly name: string };
 
 /** Returns what the agent knows of its models. A conversation has to fit any of them. */
-function modelOf({ models, sideModels }: TurnRequest): TurnFrame['model'] {
-  const [first, ...next] = runsOf(models);
+function modelOf(
+  { models, sideModels, folder }: TurnRequest,
+  { modelMaxTokens, modelTemperature }: SandboxOptions['settings'],
+): TurnFrame['model'] {
+  // A summary keeps the limit of its model: a short one would lose what was said.
+  const answerTokens = numberOf(modelMaxTokens, folder);
+  const own = answerTokens === null ? {} : { answerTokens };
+  const [first, ...next] = runsOf(models).map((run) => ({ ...run, ...own })) as [Run, ...Run[]];
+  const temperature = numberOf(modelTemperature, folder);
   const { summary, subagent } = sideModels ?? {};
   return {
     ...first,
     ...(next.length === 0 ? {} : { next }),
+    ...(temperature === null ? {} : { temperature }),
     side: {
       ...(summary && { summary: [...runsOf(summary)] }),
       ...(subagent && { subagent: [...runsOf(subagent)] }),

@@ -94,6 +94,8 @@ const TurnFrame = z.strictObject({
     protocol: z.enum(['messages', 'chat-completions']),
     model: z.string(),
     answerTokens: z.number().int().positive().optional(),
+    /** How freely the models choose their words, from 0 to 2; the servers' own choice if left out. */
+    temperature: z.number().min(0).max(2).optional(),
     /** Runs of models in other protocols, which are asked where none before answers. */
     next: z.array(ModelRun).optional(),
     /** Runs for work that has models of its own. */

@@ -9,6 +9,7 @@ import {
   lastToolResults,
   lastUserText,
 } from '../../testing/model/anthropic.ts';
+import { startOpenAiServer } from '../../testing/model/openai.ts';
 import { testModel } from '../../testing/model/test-model.ts';
 import { type SandboxProject, sandboxProject } from '../../testing/sandbox-project.ts';
 import type { TurnOutcome } from '../sandbox.ts';
@@ -145,6 +146,29 @@ await describeWithEngine('bubblewrap', 'habits of models and of their servers', 
         : says(String(body.max_tokens)),
     );
     expect(textOf(outcome)).toBe('8192');
+  });
+
+  it('an answer is as long and as free as the owner has set for the chat, where the model takes that', async () => {
+    let takesTemperature = true;
+    const server = await startOpenAiServer(({ body: { max_tokens, temperature } }) =>
+      takesTemperature || temperature === undefined
+        ? `${max_tokens}, ${temperature}`
+        : { status: 400, message: "Unsupported parameter: 'temperature'" },
+    );
+    await using other = await sandboxProject({
+      engine: 'bubblewrap',
+      settings: {
+        modelMaxTokens: { all: null, ofFolders: { brief: 300 } },
+        modelTemperature: { all: 0.3, ofFolders: { brief: 1 } },
+      },
+      model: testModel({ provider: 'openai', name: 'kimi', baseUrl: `${server.url}/v1` }),
+    });
+    const said = [await other.answer('?', { folder: 'family' })];
+    said.push(await other.answer('?', { folder: 'brief' }));
+    takesTemperature = false;
+    said.push(await other.answer('?', { folder: 'brief' }));
+    await server.close();
+    expect(said).toEqual(['undefined, 0.3', '300, 1', '300, undefined']);
   });
 
   it('a server that is overloaded in its stream is asked again', async () => {

@@ -284,6 +284,9 @@ function endedTurnsNote(calls: readonly TurnCall[]): string {
 }
 
 function textOf({ text, isTruncated }: Extract<TurnOutcome, { kind: 'answered' }>): string {
-  const said = text.trim() === '' ? '(The agent ended without an answer.)' : text;
+  const said =
+    text.trim() === ''
+      ? '(The model ended without an answer. Say `/retry` to ask it again.)'
+      : text;
   return isTruncated ? `${said}\n\n(The answer was longer than 1 MB and is cut here.)` : said;
 }
