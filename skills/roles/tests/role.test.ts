@@ -55,7 +55,7 @@ test('/role lists the roles with what they are for, and the one that is chosen',
 - coder: Writes code
 - head-gardener: Head gardener
 
-\`/role <name>\` changes it in all chats, \`/role none\` ends it. A role is a file: \`groups/global/roles/<name>.md\`.`;
+\`/role <name>\` changes it in all chats, \`/role none\` ends it, \`/role why\` tells what it knew about your last message. A role is a file: \`groups/global/roles/<name>.md\`.`;
   expect(await said('/role')).toBe(list);
   expect(await said('/role list')).toBe(list);
   expect(await said('/role select coder')).toBe('coder in all chats, from the next message on.');

@@ -1,18 +1,19 @@
 import { defineCommand } from '../host/contracts/command.ts';
 import { nearestNames } from '../lib/nearest.ts';
 import { readSelection, type Selection, selectRole } from '../prompt/roles/selection.ts';
+import { whyPicked } from '../services/roles.ts';
 import { listRoles, ROLES_FOLDER, type Role } from './role/role-files.ts';
 
 const HOW =
-  '`/role <name>` changes it in all chats, `/role none` ends it. A role is a file: `groups/global/roles/<name>.md`.';
+  '`/role <name>` changes it in all chats, `/role none` ends it, `/role why` tells what it knew about your last message. A role is a file: `groups/global/roles/<name>.md`.';
 
 export const command = defineCommand({
   scope: 'owner',
   name: 'role',
-  help: 'lists the roles of the assistant, or chooses one for all chats: `/role <name>`',
+  help: 'lists the roles of the assistant, or chooses one for all chats: `/role <name>`; `why` tells which of its concepts your last message here brought in',
   chats: 'all',
   isQuick: true,
-  async run({ settings, projectDir, store }, argument) {
+  async run({ settings, projectDir, store, callService }, argument) {
     const { dataDir } = settings;
     const roles = await listRoles(projectDir);
     // This command is one of the turns that run.
@@ -23,6 +24,12 @@ export const command = defineCommand({
     const name = named.toLowerCase().replace(/\s+/g, '-');
     if (name === '' || (name === 'list' && !isLong)) {
       return { kind: 'answer', text: listText(roles, readSelection(dataDir), atWork) };
+    }
+    if (word.toLowerCase() === 'why') {
+      const { current } = readSelection(dataDir);
+      if (current === null) return { kind: 'answer', text: `No role is chosen. ${HOW}` };
+      const message = rest.length === 0 ? null : rest.join(' ');
+      return { kind: 'answer', text: await whyPicked(callService, current, message) };
     }
     const role = name === 'none' ? null : (roles.find((one) => one.name === name) ?? undefined);
     if (role === undefined) return { kind: 'answer', text: unknownText(name, roles) };
