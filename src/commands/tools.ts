@@ -19,7 +19,7 @@ export const command = defineCommand({
       const [wanted, ...typed] = words.map(({ text }) => text);
       const text =
         wanted === undefined
-          ? listText(context, group)
+          ? listText(context, group, await leftOutIn(context, group))
           : switchText(context, group, { wanted: wanted.toLowerCase(), typed });
       return { kind: 'answer', text };
     }, `tools ${argument}`),
@@ -38,13 +38,30 @@ function placeOf(
   return { group, words: words.slice(0, at) };
 }
 
-function listText(context: CommandContext, group: Group): string {
+/** Tools that the models of a chat were not offered, by name, each with the end of a sentence. */
+async function leftOutIn(
+  { models }: CommandContext,
+  group: Group,
+): Promise<ReadonlyMap<string, string>> {
+  const leftOut = (await models.inTurn(group)).flatMap((name) => models.leftOutTools(name));
+  return new Map(leftOut.map(({ name, why }) => [name, why]));
+}
+
+function listText(
+  context: CommandContext,
+  group: Group,
+  leftOut: ReadonlyMap<string, string>,
+): string {
   const off = context.store.toolSwitches.offIn(group.folder);
   const usable = context.tools().filter((tool) => isUsableIn(group, tool));
   const linesOf = (wanted: KnownTool['runsIn']) =>
     usable
       .filter(({ runsIn }) => runsIn === wanted)
-      .map(({ name }) => `- \`${name}\`${isSwitchedOff(off, name) ? ': off' : ''}`);
+      .map(({ name }) => {
+        const why = leftOut.get(name);
+        const state = why === undefined ? '' : `: left out, because ${why}`;
+        return `- \`${name}\`${isSwitchedOff(off, name) ? ': off' : state}`;
+      });
   return [
     `Agents in ${group.name} can use, by way of this machine:`,
     ...linesOf('host'),

@@ -1,11 +1,13 @@
 import type * as http from 'node:http';
 import { ASK_NEXT_RUN, RUN_HEADER, WORK_HEADER } from '../lib/model-call.ts';
 import { type ModelsOfRun, modelsOfRun, SIDE_WORK } from './candidates.ts';
+import type { ModelFailure } from './failure.ts';
 import { forwardCall, type NoAnswer, refuse } from './forward-call.ts';
 import { openCallMeter } from './metering/call-meter.ts';
 import { cutPromptIn } from './metering/cut-prompt.ts';
 import type { PayingTurn } from './metering/paying-turn.ts';
 import type { Model } from './model.ts';
+import { refusedToolIn } from './quirks.ts';
 import { type AskedCall, type CheckedCall, checkCall } from './request-check.ts';
 import { callPath, modelUrl } from './upstream-request.ts';
 
@@ -89,9 +91,18 @@ async function askAndLearn(
     const asked = call.checked.askedOf(call.model);
     const failed = await askModel(response, { ...call, asked });
     const refusal = failed?.refusal;
-    if (refusal === undefined || more === 0 || call.signal.aborted) return failed;
-    if (!call.model.quirks.learn(refusal, asked.request)) return failed;
+    if (failed === null || refusal === undefined) return failed;
+    const isAskedAgain = more > 0 && !call.signal.aborted;
+    if (isAskedAgain && call.model.quirks.learn(refusal, asked.request)) continue;
+    const tool = refusal.status < 500 ? refusedToolIn(refusal.body, asked.request) : null;
+    return tool === null ? failed : { ...failed, failure: failureOfTool(failed.failure, tool) };
   }
+}
+
+/** Names the tool that a refusal is about, and with it its server, whose name it begins with. */
+function failureOfTool(failure: ModelFailure, tool: string): ModelFailure {
+  const hint = `It is about the tool \`${tool}\`: \`/tools off ${tool}\` leaves it out here.`;
+  return { ...failure, message: `${failure.message} ${hint}` };
 }
 
 /** Asks one model. Returns null where the agent has been answered or is gone, else why it was not. */

@@ -1,5 +1,5 @@
 import { withoutCacheMarks } from './fit/cache-marks.ts';
-import { type Fields, fieldsIn, isFields, type LeftOutTool } from './fit/fitted.ts';
+import { type Fields, type Fitted, fieldsIn, isFields, type LeftOutTool } from './fit/fitted.ts';
 
 /** Fields without which a request still asks the same. */
 const OPTIONAL = [
@@ -25,8 +25,10 @@ const SMALLEST_LIMIT = 256;
 export interface Quirks {
   /** The longest answer that the server takes, as it said; null while it has said nothing. */
   readonly maxAnswerTokens: number | null;
-  /** Tools that it refused, each with the end of a sentence. */
-  readonly refusedTools: readonly LeftOutTool[];
+  /** Tools that it is not offered: those that do not fit its protocol, and those that it refused. */
+  readonly leftOutTools: readonly LeftOutTool[];
+  /** Takes note of the tools that a request for it offers, and of those that did not fit. */
+  noteFit(fitted: Fitted): void;
   /** Returns the request without what was refused. */
   applyTo(request: Fields): Fields;
   /**
@@ -44,6 +46,7 @@ export function createQuirks(): Quirks {
   let isLimitRenamed = false;
   const without = new Set<string>();
   const refusedTools = new Map<string, string>();
+  const unfitTools = new Map<string, string>();
 
   function applyTo(request: Fields): Fields {
     const plain = Object.fromEntries(Object.entries(request).filter(([key]) => !without.has(key)));
@@ -96,7 +99,7 @@ export function createQuirks(): Quirks {
     }
     const tool = refusedToolIn(body, request);
     if (tool !== null && !refusedTools.has(tool)) {
-      refusedTools.set(tool, messageIn(body));
+      refusedTools.set(tool, `the model's server refused it: ${messageIn(body)}`);
       return true;
     }
     const field = refusedFieldIn(body, request);
@@ -109,8 +112,12 @@ export function createQuirks(): Quirks {
     get maxAnswerTokens() {
       return maxAnswerTokens;
     },
-    get refusedTools() {
-      return [...refusedTools].map(([name, why]) => ({ name, why }));
+    get leftOutTools() {
+      return [...unfitTools, ...refusedTools].map(([name, why]) => ({ name, why }));
+    },
+    noteFit({ request, leftOut }) {
+      for (const tool of fieldsIn(request['tools'])) unfitTools.delete(nameOf(tool));
+      for (const { name, why } of leftOut) unfitTools.set(name, why);
     },
     applyTo,
     learn,

@@ -93,8 +93,9 @@ export function requestFor(
 ): Readonly<Record<string, unknown>> {
   const { protocol, abilities, quirks } = model;
   const taken = abilities.tools ? request : protocol.withoutTools(request);
-  const fitted = withCache(protocol.fit(taken).request);
-  return quirks.applyTo(model.adapt({ ...fitted, model: model.name }));
+  const fitted = protocol.fit(taken);
+  quirks.noteFit(fitted);
+  return quirks.applyTo(model.adapt({ ...withCache(fitted.request), model: model.name }));
 }
 
 /**

@@ -10,6 +10,7 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { lazySandbox } from '../../../src/host/turns/agent/lazy-sandbox.ts';
+import { requestFor } from '../../../src/model/request-check.ts';
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import { answers, TestProject, textsOf } from '../../../src/testing/assistant.ts';
 import { runHere, SERVER } from './fixtures.ts';
@@ -119,9 +120,11 @@ test('the owner logs in by a page that comes back to this machine, and the token
   const dataDir = write(project, { far: { url: far.url } });
   const results: unknown[] = [];
   const assistant = await project.start({
-    agent: async ({ folder, tools }, { onTool }) => {
+    agent: async ({ folder, tools, models }, { onTool }) => {
       results.push(tools.some(({ name }) => name === 'far__add'));
       results.push((await onTool({ folder, name: 'far__add', input: { a: 2, b: 3 } })).value);
+      const odd = [{ name: 'far__odd', input_schema: { type: 'object', required: ['a word'] } }];
+      if (results.length > 2) requestFor(models[0], { messages: [], tools: odd });
       return answers('done');
     },
   });
@@ -154,6 +157,9 @@ test('the owner logs in by a page that comes back to this machine, and the token
   expect(results).toEqual([true, '5']);
   far.expire();
   expect(await say('add again')).toBe('done');
+  expect(await say('/mcp')).toContain(
+    'Left out for the model of this chat:\n- `far__odd`: its input "a word" has a name that model servers refuse',
+  );
   expect(results.slice(2)).toEqual([true, '5']);
   expect(far.refreshed()).toBe(1);
   // An answer that nothing waits for, such as one that a page of somebody else sends.

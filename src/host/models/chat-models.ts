@@ -1,6 +1,7 @@
 import type { Price } from '../../config.ts';
 import type { Catalog } from '../../model/catalog/catalog.ts';
 import { completeOnce } from '../../model/completion.ts';
+import type { LeftOutTool } from '../../model/fit/fitted.ts';
 import type { HostModels } from '../../model/model.ts';
 import type { RoutedTurn } from '../../model/router.ts';
 import type { ChooseModels } from '../../model/routing.ts';
@@ -24,6 +25,8 @@ export interface ChatModels extends Catalog {
   of(folder: string | null): ChatModel;
   /** Returns the models that would answer a message in a chat now, best first; none where none can be asked. */
   inTurn(group: RoutedTurn['group']): Promise<readonly string[]>;
+  /** Returns tools that a model was not offered the last time, each with the end of a sentence about why. */
+  leftOutTools(name: string): readonly LeftOutTool[];
   /** Chooses a model for a folder's chats, or with null for all; without a name the choice is taken back. */
   choose(folder: string | null, name: string | null): void;
   /** Returns what is known of a model; null where no provider here has it. */
@@ -73,6 +76,7 @@ export function openChatModels(options: ChatModelsOptions): ChatModels {
       const route = await chooseModels(turn);
       return route.kind === 'none' ? [] : route.models.map(({ id }) => id);
     },
+    leftOutTools: (name) => models.find(name)?.quirks.leftOutTools ?? [],
     choose(folder, name) {
       const numbers = name === null ? null : numbersOf(name);
       if (name === null || numbers === null) return modelChoices.set(folder, null);

@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest';
+import { requestFor } from '../../model/request-check.ts';
 import {
   type AgentScript,
   answers,
@@ -85,5 +86,25 @@ test('what is typed wrongly is told; a pattern holds for tools to come; a remove
   expect(assistant.store.toolSwitches.offIn('family-chat')).toEqual(['shell']);
   assistant.store.removeGroup(FAMILY.jid);
   expect(assistant.store.toolSwitches.offIn('family-chat')).toEqual([]);
+  await assistant.stop();
+});
+
+test('a tool that the model of a chat does not take is named with its reason, until it takes it', async () => {
+  using project = new TestProject();
+  let required = ['a word'];
+  const agent: AgentScript = async ({ models: [model] }) => {
+    const tools = [{ name: 'search_history', input_schema: { type: 'object', required } }];
+    requestFor(model, { messages: [], tools });
+    return answers('pong');
+  };
+  const assistant = await project.start({ agent });
+  expect(await ask(assistant, '/tools')).toContain('- `search_history`\n');
+  await ask(assistant, 'hello');
+  expect(await ask(assistant, '/tools')).toContain(
+    '- `search_history`: left out, because its input "a word" has a name that model servers refuse\n',
+  );
+  required = [];
+  await ask(assistant, 'hello again');
+  expect(await ask(assistant, '/tools')).toContain('- `search_history`\n');
   await assistant.stop();
 });

@@ -196,3 +196,22 @@ async function started(script: AnthropicScript) {
   const server = await startAnthropicServer(script);
   return { ...server, [Symbol.asyncDispose]: server.close };
 }
+
+test('a refusal that leaves out one tool after the other ends, and names the tool that it is about', async () => {
+  await using server = await started(({ sent }) => ({
+    kind: 'error',
+    status: 400,
+    message: `tools.${(sent.tools?.length ?? 1) - 1}.custom.input_schema: not for us`,
+  }));
+  await using proxy = await openProxy(server.url);
+  const tools = Array.from({ length: 20 }, (_, at) => ({
+    name: `notion__tool-${at}`,
+    input_schema: { type: 'object' },
+  }));
+  const answer = await proxy.post('/v1/messages', JSON.stringify({ ...JSON.parse(BODY), tools }));
+  expect(answer.status).toBe(400);
+  expect(server.requests).toHaveLength(9);
+  expect(proxy.failures.at(-1)?.message).toMatch(
+    /refused the request \(400\).* It is about the tool `notion__tool-11`: `\/tools off notion__tool-11` leaves it out here\.$/,
+  );
+});

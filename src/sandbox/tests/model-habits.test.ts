@@ -131,10 +131,12 @@ await describeWithEngine('bubblewrap', 'habits of models and of their servers', 
         : { kind: 'error', status: 400, message: `tools.${at}.custom.input_schema: not for us` };
     });
     expect(textOf(outcome)).toBe('without it');
-    expect(sandboxed.model.quirks.refusedTools).toEqual([
+    expect(sandboxed.model.quirks.leftOutTools).toEqual([
       {
         name: 'notion__create',
-        why: expect.stringMatching(/^tools\.\d+\.custom\.input_schema: not for us$/),
+        why: expect.stringMatching(
+          /^the model's server refused it: tools\.\d+\.custom\.input_schema: not for us$/,
+        ),
       },
     ]);
   });

@@ -94,9 +94,16 @@ function post(options: object, body: string): Promise<{ status: number; text: st
   });
 }
 
+/** Asks, and goes away when 1 KB of the answer has come, or when `leave` says so. */
 function abandon(options: object, body: string, leave: Promise<void> | null): Promise<void> {
   return new Promise((resolve) => {
-    const asked = request(options, (answer) => answer.once('data', () => asked.destroy()));
+    let comeBytes = 0;
+    const asked = request(options, (answer) =>
+      answer.on('data', (chunk: Buffer) => {
+        comeBytes += chunk.length;
+        if (comeBytes >= 1_024) asked.destroy();
+      }),
+    );
     asked.on('error', () => resolve());
     asked.on('close', () => resolve());
     asked.end(body);

@@ -10,10 +10,22 @@ export const command = defineCommand({
 });
 
 /** Lets the service of the servers answer, since it holds the connections. */
-async function ask({ callService }: CommandContext, argument: string): Promise<string> {
+async function ask(context: CommandContext, argument: string): Promise<string> {
   try {
-    return String(await callService('mcp', argument));
+    const answer = String(await context.callService('mcp', argument));
+    const leftOut = argument.trim() === '' ? await leftOutLines(context) : [];
+    return [answer, ...leftOut].join('\n');
   } catch (error) {
     return `${error instanceof Error ? error.message : String(error)} \`/status\` says more.`;
   }
+}
+
+/** Tools of servers that the models of this chat were not offered. */
+async function leftOutLines({ models, group }: CommandContext): Promise<readonly string[]> {
+  const leftOut = (await models.inTurn(group)).flatMap((model) => models.leftOutTools(model));
+  const whyByName = new Map(leftOut.map(({ name, why }) => [name, why]));
+  const lines = [...whyByName].flatMap(([name, why]) =>
+    name.includes('__') ? [`- \`${name}\`: ${why}`] : [],
+  );
+  return lines.length === 0 ? [] : ['', 'Left out for the model of this chat:', ...lines];
 }
