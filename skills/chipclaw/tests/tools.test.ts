@@ -138,6 +138,36 @@ test('a program is run, and what it prints is the result', async () => {
   }
 });
 
+test('what an imported module prints is part of the result, and the console has its print again', async () => {
+  await using bed = await bench();
+  const program = 'print("from a module")\ndef go():\n    print("gone")\n';
+  await bed.call('write_file', { path: 'blink.py', content: program });
+  expect(await bed.call('exec_micropython', { code: 'import blink\nblink.go()\n1/0' })).toMatch(
+    /^from a module\ngone\nError: [\s\S]*ZeroDivisionError/,
+  );
+  await bed.board.run('print("later")');
+  expect(bed.board.console).toEqual(['later']);
+});
+
+test('a program has a minute, and its timer ends with it', async () => {
+  await using bed = await bench();
+  const code = 'import machine\nprint([timer.period for timer in machine.Timer.running])';
+  expect(await bed.call('exec_micropython', { code })).toBe('[60000]\n');
+  expect(await bed.board.value('len(machine.Timer.running)', 'import machine')).toBe(0);
+});
+
+test('the timer of a program that does not end starts the board anew, and the chat is told', async () => {
+  await using board = await Board.start({
+    files: { '/data/overrun.json': '["uart", "uart_default"]' },
+  });
+  expect(await board.read(1)).toEqual([expect.stringContaining('took longer than 60 s')]);
+  await board.run(
+    'app.tools.set_context("uart", "desk")\napp.tools.get("exec_micropython")._end_overrun(None)',
+  );
+  expect(board.resets).toBe(1);
+  expect(JSON.parse(await board.file('/data/overrun.json'))).toEqual(['uart', 'desk']);
+});
+
 test('a page is fetched, and cut after 4 KB', async () => {
   const server = createServer(({ url }, response) => {
     if (url === '/none') response.writeHead(404).end('no such page');

@@ -10,6 +10,7 @@ from chipclaw.agent.tools.hardware import GPIOTool, I2CScanTool
 from chipclaw.agent.tools.http_fetch import HTTPFetchTool
 from chipclaw.agent.tools.message import MessageTool
 from chipclaw.agent.tools.registry import ToolRegistry
+from chipclaw.bus.events import OutboundMessage
 from chipclaw.bus.queue import MessageBus
 from chipclaw.channels.mqtt import MQTTChannel
 from chipclaw.channels.uart import UARTChannel
@@ -48,8 +49,17 @@ class App:
             self.agent.run(),
             self.bus.dispatch_outbound(),
             self.host.run(),
-            *[_guarded(channel) for channel in self.channels]
+            *[_guarded(channel) for channel in self.channels],
+            self._tell_overrun()
         )
+
+    async def _tell_overrun(self):
+        """Tell the chat whose program made the board start anew: its message has no answer."""
+        chat = self.tools.get("exec_micropython").take_overrun()
+        if chat is not None:
+            seconds = self.config.get("tools", "exec_timeout_s")
+            text = "The program took longer than %s s, so I restarted. Let it end sooner, or set tools.exec_timeout_s."
+            await self.bus.publish_outbound(OutboundMessage(chat[0], chat[1], text % seconds))
 
 
 def create_tools(config, bus):
@@ -61,7 +71,9 @@ def create_tools(config, bus):
         ListDirTool(allowed_dir),
         GPIOTool(),
         I2CScanTool(),
-        ExecMicroPythonTool(config.workspace),
+        ExecMicroPythonTool(
+            config.workspace, config.data_dir + "/overrun.json", config.get("tools", "exec_timeout_s")
+        ),
         HTTPFetchTool(),
         MessageTool(bus),
     ):

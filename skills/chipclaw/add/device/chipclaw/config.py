@@ -22,7 +22,7 @@ def _defaults():
             "workspace": "/workspace",
             "data_dir": "/data",
         },
-        "tools": {"allowed_dir": "/workspace"},
+        "tools": {"allowed_dir": "/workspace", "exec_timeout_s": 60},
         "channels": {
             "mqtt": {
                 "enabled": False,

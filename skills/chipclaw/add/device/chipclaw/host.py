@@ -7,7 +7,7 @@ import time
 
 from chipclaw import __version__
 from chipclaw.files import Files
-from chipclaw.utils import asyncio, free_memory, log
+from chipclaw.utils import asyncio, free_memory, log, ticks_diff, ticks_ms
 
 try:
     import machine
@@ -70,7 +70,7 @@ class Host:
 
     async def run(self):
         """Answer one frame after the other, and say now and then that the board is there."""
-        said = time.ticks_ms()
+        said = ticks_ms()
         while True:
             try:
                 await asyncio.wait_for(self._filled.wait(), ALIVE_S)
@@ -81,8 +81,8 @@ class Host:
                 channel, data = self._queue.pop(0)
                 await self._answer(channel, data)
                 gc.collect()
-            if time.ticks_diff(time.ticks_ms(), said) >= ALIVE_S * 900:
-                said = time.ticks_ms()
+            if ticks_diff(ticks_ms(), said) >= ALIVE_S * 900:
+                said = ticks_ms()
                 for channel in self.channels:
                     await self._send(channel, self.frame("alive", channel.link))
 

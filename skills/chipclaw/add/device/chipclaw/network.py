@@ -1,8 +1,6 @@
 """Wi-Fi and the clock."""
 
-import time
-
-from chipclaw.utils import log, today_date
+from chipclaw.utils import log, sleep_ms, ticks_diff, ticks_ms, today_date
 
 
 def connect(config):
@@ -29,11 +27,11 @@ def connect(config):
 
 
 def _wait(wlan, timeout_s):
-    begun = time.ticks_ms()
+    begun = ticks_ms()
     while not wlan.isconnected():
-        if time.ticks_diff(time.ticks_ms(), begun) > timeout_s * 1000:
+        if ticks_diff(ticks_ms(), begun) > timeout_s * 1000:
             return False
-        time.sleep_ms(100)
+        sleep_ms(100)
     return True
 
 

@@ -9,6 +9,19 @@ try:
 except ImportError:  # Before MicroPython 1.21 it had this name.
     import uasyncio as asyncio
 
+try:
+    from time import sleep_ms, ticks_diff, ticks_ms
+except ImportError:  # CPython has none of the three.
+
+    def ticks_ms():
+        return int(time.monotonic() * 1000)
+
+    def ticks_diff(later, earlier):
+        return later - earlier
+
+    def sleep_ms(count):
+        time.sleep(count / 1000)
+
 
 def log(*parts):
     """Print a line to the console of the board, with everything else that it says of itself."""

@@ -72,5 +72,21 @@ class UART:
         return len(part)
 
 
+class Timer:
+    ONE_SHOT = 0
+    running = []
+
+    def __init__(self, id):
+        self.id = id
+
+    def init(self, mode, period, callback):
+        self.period = period
+        self.callback = callback
+        Timer.running.append(self)
+
+    def deinit(self):
+        Timer.running.remove(self)
+
+
 def reset():
     call("reset")

@@ -53,7 +53,7 @@ class ContextBuilder:
             [
                 "# ChipClaw",
                 "You are ChipClaw, an agent that runs on a microcontroller and controls its hardware.",
-                "Board: %s, MicroPython %s" % (_board(), ".".join([str(n) for n in sys.implementation[1][:3]])),
+                "Board: " + _board(),
                 "Free RAM: " + _kilobytes(free_memory()),
                 "Flash: " + _flash(),
                 "Date: " + _now(),
@@ -65,7 +65,10 @@ class ContextBuilder:
 
 
 def _board():
-    return getattr(sys.implementation, "_machine", None) or sys.platform
+    python = sys.implementation
+    version = ".".join([str(number) for number in python.version[:3]])
+    name = "MicroPython" if python.name == "micropython" else python.name
+    return "%s, %s %s" % (getattr(python, "_machine", None) or sys.platform, name, version)
 
 
 def _kilobytes(count):

@@ -2,11 +2,10 @@
 
 import gc
 import json
-import time
 
 from chipclaw.bus.events import OutboundMessage
 from chipclaw.providers.base import ProviderError
-from chipclaw.utils import asyncio, log
+from chipclaw.utils import asyncio, log, ticks_diff, ticks_ms
 
 # A message longer than this would not fit into RAM beside the prompt.
 MOST_CHARS = 16000
@@ -36,8 +35,8 @@ class AgentLoop:
 
     def _is_loop(self, key):
         """Tell whether a chat asks faster than people do: two agents would answer each other without end."""
-        now = time.ticks_ms()
-        recent = [at for at in self._times.get(key, ()) if time.ticks_diff(now, at) < WINDOW_MS]
+        now = ticks_ms()
+        recent = [at for at in self._times.get(key, ()) if ticks_diff(now, at) < WINDOW_MS]
         if key not in self._times and len(self._times) >= MOST_CHATS:
             self._times.clear()
         is_loop = len(recent) >= MOST_IN_WINDOW

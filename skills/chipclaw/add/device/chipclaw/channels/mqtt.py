@@ -1,12 +1,11 @@
 """MQTT: JSON in on one topic, JSON out on another."""
 
 import json
-import time
 
 from chipclaw.bus.events import InboundMessage
 from chipclaw.channels.base import BaseChannel, as_text, write_message
 from chipclaw.host import new_link
-from chipclaw.utils import asyncio, decode, log
+from chipclaw.utils import asyncio, decode, log, ticks_diff, ticks_ms
 
 try:
     # Not umqtt.robust: it waits for the broker in a loop of its own, and the serial line with it.
@@ -148,14 +147,14 @@ class MQTTChannel(BaseChannel):
 
     async def _poll(self):
         keepalive_ms = self.config["keepalive_s"] * 500
-        pinged = time.ticks_ms()
+        pinged = ticks_ms()
         self._flush()
         while self._is_running and self.is_connected:
             while not self.bus.is_full() and self.client.check_msg() is not None:
                 pass
-            if time.ticks_diff(time.ticks_ms(), pinged) > keepalive_ms:
+            if ticks_diff(ticks_ms(), pinged) > keepalive_ms:
                 self.client.ping()
-                pinged = time.ticks_ms()
+                pinged = ticks_ms()
             await asyncio.sleep(POLL_S)
 
     def _flush(self):

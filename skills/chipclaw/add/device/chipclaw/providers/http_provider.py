@@ -33,9 +33,14 @@ def keep_header(line, headers):
 
 
 if sys.implementation.name == "micropython":
+    STREAM = {}
     _CARE = {"parse_headers": keep_header}
 else:
-    _CARE = {"allow_redirects": False, "stream": True}
+    # CPython's library reads the whole body itself without `stream`.
+    STREAM = {"stream": True}
+    _CARE = {"stream": True, "allow_redirects": False}
+# CPython's library asks for compressed bodies otherwise, and `read_body` takes them as they come.
+PLAIN = "identity"
 
 
 class HTTPProvider:
@@ -79,6 +84,7 @@ class HTTPProvider:
                 headers={
                     "Content-Type": "application/json",
                     "Authorization": "Bearer " + self.api_key,
+                    "Accept-Encoding": PLAIN,
                 },
                 timeout=self.timeout_s,
                 **_CARE

@@ -3,7 +3,7 @@
 import gc
 
 from chipclaw.agent.tools.base import Tool, schema, text
-from chipclaw.providers.http_provider import read_body, requests
+from chipclaw.providers.http_provider import PLAIN, STREAM, read_body, requests
 from chipclaw.utils import decode
 
 MOST_BYTES = 4 * 1024
@@ -21,7 +21,7 @@ class HTTPFetchTool(Tool):
         if not url.startswith(("http://", "https://")):
             return "Error: the address begins with http:// or https://"
         gc.collect()
-        response = requests.get(url, timeout=TIMEOUT_S)
+        response = requests.get(url, headers={"Accept-Encoding": PLAIN}, timeout=TIMEOUT_S, **STREAM)
         try:
             status = response.status_code
             data = read_body(response, MOST_BYTES)
