@@ -13,7 +13,7 @@ import { NO_DATABASES, type OpenDatabase, type OwnDatabases } from '../../lib/ow
 import type { Environment } from '../../lib/settings.ts';
 import { fileOf, noteFile } from '../../lib/tree-fault.ts';
 import type { ModelReport } from '../../model/model.ts';
-import type { Group, Store } from '../../store/store.ts';
+import type { Group, Store, StoredMessage } from '../../store/store.ts';
 import type { Budgets } from '../budget/budgets.ts';
 import type { CostReport } from '../budget/cost-report.ts';
 import type { RunningCode } from '../changes/running-code.ts';
@@ -70,6 +70,8 @@ export type CommandContext = {
   readonly git: Git;
   /** The chat in which it was said. */
   readonly group: Group;
+  /** Returns the message of its turn as it is stored, with the channel's notes; null where there is none, as for a task. */
+  readonly message: () => StoredMessage | null;
   readonly commands: readonly Command[];
   /** The tools there are for agents, as they are now. */
   readonly tools: () => readonly KnownTool[];

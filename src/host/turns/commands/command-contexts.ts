@@ -13,6 +13,7 @@ import type { CommandTurnOptions } from './command-turn.ts';
 export type CommandServices = Omit<
   CommandContext,
   | 'group'
+  | 'message'
   | 'model'
   | 'signal'
   | 'drawsCodes'
@@ -51,6 +52,7 @@ export function createCommandContexts(options: CommandContextOptions): CommandCo
         ...services,
         cancelTurns: (folder) => services.cancelTurns(folder, jid),
         group,
+        message: () => services.store.messages.bySeq(turn.uptoSeq),
         model: modelReport(models),
         signal,
         drawsCodes: drawsCodes && jid === mainChat.jid,
