@@ -172,7 +172,7 @@ export default {
     only(
       'supervisor',
       '^src/supervisor/',
-      '^src/(supervisor/|terminal/|control/|lib/(answer-end|composition)\\.ts$|config\\.ts$|env-file\\.ts$|channels/console[^/]*\\.ts$|engine/transaction/recover\\.js$)',
+      '^src/(supervisor/|terminal/|control/|lib/(answer-end|composition|graphemes)\\.ts$|config\\.ts$|env-file\\.ts$|channels/console[^/]*\\.ts$|engine/transaction/recover\\.js$)',
       'supervisor owns the terminal, starts the assistant, and takes back a tree that broke claw too.',
     ),
     only(

@@ -1,4 +1,5 @@
 import type { AnswerEnd } from '../lib/answer-end.ts';
+import { shortened } from '../lib/graphemes.ts';
 import type { GrowingText } from '../terminal/live-markdown.ts';
 import type { Listener } from '../terminal/owner-console.ts';
 import type { Lines, Speaker } from './lines.ts';
@@ -50,12 +51,39 @@ export interface Clients {
   refresh(): void;
 }
 
+type ShownDraft = {
+  readonly id: string;
+  readonly activity: string | null;
+  /** True once a part of it is on the screen. */
+  readonly isShown: boolean;
+};
+
+/** Of a question that is named above its answer, so that it fits one row. */
+const QUESTION_LENGTH = 60;
+
 export function openClients(lines: () => Lines): Clients {
   const shown = new Map<Client, string | null>();
   let name = 'The assistant';
   let phase: string | null = null;
   /** By client, the draft that it sees, and what the assistant does meanwhile. */
-  const drafts = new Map<Client, { readonly id: string; readonly activity: string | null }>();
+  const drafts = new Map<Client, ShownDraft>();
+
+  /** By client, the question that the text above is named after. */
+  const named = new Map<Client, string>();
+
+  /**
+   * Names the question above its answer, where a person has said other things since. Without that a slow answer looks
+   * like the answer to the last line.
+   */
+  function nameQuestion(client: Client, answersTo: readonly string[]): void {
+    if (!client.isWatching || client.isOneByOne) return;
+    const question = lines().earlierQuestion(client, answersTo);
+    const isNamed = question !== null && named.get(client) === question.key;
+    if (question === null) named.delete(client);
+    else named.set(client, question.key);
+    if (question === null || isNamed) return;
+    client.notice(`Answer to: ${shortened(question.text.replace(/\s+/g, ' '), QUESTION_LENGTH)}`);
+  }
 
   /** Clients that wait, and have seen a text since they began to. */
   const hasSeenText = new Set<Speaker>();
@@ -93,6 +121,7 @@ export function openClients(lines: () => Lines): Clients {
       shown.delete(client);
       drafts.delete(client);
       hasSeenText.delete(client);
+      named.delete(client);
     },
     print({ text, answersTo, isProgress, replaces = null }) {
       for (const client of audienceOf(answersTo)) {
@@ -100,7 +129,10 @@ export function openClients(lines: () => Lines): Clients {
           client.progress(text);
           continue;
         }
-        if (drafts.get(client)?.id === replaces) drafts.delete(client);
+        const draft = drafts.get(client);
+        const isShown = draft?.id === replaces && draft.isShown;
+        if (draft?.id === replaces) drafts.delete(client);
+        if (!isShown) nameQuestion(client, answersTo);
         if (!lines().isIdle(client)) hasSeenText.add(client);
         client.print(text, replaces);
       }
@@ -122,7 +154,10 @@ export function openClients(lines: () => Lines): Clients {
     },
     draft({ id, from, text, activity, answersTo }) {
       for (const client of audienceOf(answersTo)) {
-        drafts.set(client, { id, activity });
+        const before = drafts.get(client);
+        const wasShown = before?.id === id && before.isShown;
+        if (!wasShown && text !== '') nameQuestion(client, answersTo);
+        drafts.set(client, { id, activity, isShown: wasShown || text !== '' });
         if (text !== '') client.grow({ id, from, text });
       }
       refresh();

@@ -1,6 +1,13 @@
 import type { ConsoleLine } from '../channels/console-port.ts';
 import type { AnswerEnd } from '../lib/answer-end.ts';
 
+/** A line that a speaker has said no longer last, so that the answer below others needs its name. */
+export type EarlierQuestion = {
+  readonly text: string;
+  /** Equal for two answers where nothing was said between them. */
+  readonly key: string;
+};
+
 /** A source of lines: the terminal, or a connected shell. */
 export type Speaker = {
   /**
@@ -33,6 +40,11 @@ export interface Lines {
   asking(ids: readonly string[], isOpen: boolean): void;
   /** Returns those who said these lines and wait for the answer. */
   speakersOf(ids: readonly string[]): readonly Speaker[];
+  /**
+   * Returns the last of these lines that this speaker said and waits for; null where it said none of them, or nothing
+   * after it.
+   */
+  earlierQuestion(speaker: Speaker, ids: readonly string[]): EarlierQuestion | null;
   /** Tells whether a speaker waits for work on these lines, and for nothing else. */
   waitsOnlyFor(speaker: Speaker, ids: readonly string[]): boolean;
   /** Returns the last line that was stored and not acknowledged; null when there is none. */
@@ -49,10 +61,17 @@ export type LinesOptions = {
   readonly onChange: () => void;
 };
 
-type WaitingLine = { readonly speaker: Speaker; readonly text: string; readonly typedAt: number };
+type WaitingLine = {
+  readonly speaker: Speaker;
+  readonly text: string;
+  readonly typedAt: number;
+  /** Counts all that was said. */
+  readonly said: number;
+};
 type Open = {
   readonly speaker: Speaker;
   readonly line: ConsoleLine;
+  readonly said: number;
   isStored: boolean;
   isAsking: boolean;
 };
@@ -64,6 +83,9 @@ export function openLines({ runId, now, onChange }: LinesOptions): Lines {
   let open: readonly Open[] = [];
   let send: ((line: ConsoleLine) => void) | null = null;
   let count = 0;
+  let saidCount = 0;
+  /** By speaker, what it said last. */
+  const newest = new WeakMap<Speaker, number>();
 
   const openOf = (speaker: Speaker) => open.filter((one) => one.speaker === speaker);
   /** A line is held back by each one before it that is neither answered nor asks for it. */
@@ -91,7 +113,7 @@ export function openLines({ runId, now, onChange }: LinesOptions): Lines {
       count += 1;
       const { speaker, text, typedAt } = said;
       const line = { number: count, id: `${runId}-${count}`, text, typedAt };
-      open = [...open, { speaker, line, isStored: false, isAsking: false }];
+      open = [...open, { speaker, line, said: said.said, isStored: false, isAsking: false }];
       send(line);
     }
     waiting = held;
@@ -110,7 +132,9 @@ export function openLines({ runId, now, onChange }: LinesOptions): Lines {
 
   return {
     add(speaker, text) {
-      waiting = [...waiting, { speaker, text, typedAt: now() }];
+      saidCount += 1;
+      newest.set(speaker, saidCount);
+      waiting = [...waiting, { speaker, text, typedAt: now(), said: saidCount }];
       pump();
       onChange();
     },
@@ -139,6 +163,12 @@ export function openLines({ runId, now, onChange }: LinesOptions): Lines {
     speakersOf: (ids) => [
       ...new Set(open.filter(({ line }) => ids.includes(line.id)).map(({ speaker }) => speaker)),
     ],
+    earlierQuestion(speaker, ids) {
+      const last = openOf(speaker).findLast(({ line }) => ids.includes(line.id));
+      const after = newest.get(speaker);
+      if (last === undefined || last.said === after) return null;
+      return { text: last.line.text, key: `${last.line.id} ${after}` };
+    },
     waitsOnlyFor: (speaker, ids) =>
       openOf(speaker).every(({ line }) => ids.includes(line.id)) &&
       waiting.every((one) => one.speaker !== speaker),

@@ -19,7 +19,7 @@ function conversation() {
       print: (text) => void seen.push(`${name}: ${text}`),
       progress: (text) => void seen.push(`${name} on the way: ${text}`),
       grow: (piece) => void seen.push(`${name} sees ${piece?.text ?? 'it dropped'}`),
-      notice: () => {},
+      notice: (text) => void seen.push(`${name} notes: ${text}`),
       setActivity: (activity) => void seen.push(`${name} sees ${activity}`),
       acknowledged: () => {},
     };
@@ -48,6 +48,65 @@ test('the mark of typing stays until the last thing said is answered, whatever i
     'owner sees Andy is typing',
     'owner sees null',
   ]);
+});
+
+/** Orders of what a person says and hears; `>` is said, `<` is answered, `…` grows. */
+const TALKS: readonly (readonly [
+  name: string,
+  talk: readonly string[],
+  heard: readonly string[],
+])[] = [
+  ['one after the other', ['>1', '<1', '>2', '<2'], ['answer 1', 'answer 2']],
+  ['in their order', ['>1', '>2', '<1', '<2'], ['Answer to: line 1', 'answer 1', 'answer 2']],
+  ['the later first', ['>1', '>2', '<2', '<1'], ['answer 2', 'Answer to: line 1', 'answer 1']],
+  ['two texts for one', ['>1', '>2', '=1', '<1'], ['Answer to: line 1', 'answer 1', 'answer 1']],
+  [
+    'another answer between two texts',
+    ['>1', '>2', '=1', '<2', '<1'],
+    ['Answer to: line 1', 'answer 1', 'answer 2', 'Answer to: line 1', 'answer 1'],
+  ],
+  ['one that grows', ['>1', '>2', '…1', '…1', '<1'], ['Answer to: line 1', '…', '…', 'answer 1']],
+  ['one that grew before', ['>1', '…1', '>2', '…1', '<1'], ['…', '…', 'answer 1']],
+];
+
+test.each(TALKS)(
+  'a person sees which line is answered, and no more than needed: %s',
+  (_, talk, heard) => {
+    const { seen, clients, lines, join } = conversation();
+    const owner = join('owner', true);
+    lines.attach(() => {});
+    for (const step of talk) {
+      const [does, number] = [step[0], step.slice(1)];
+      const answersTo = [`run-${number}`];
+      const replaces = talk.includes(`…${number}`) ? 'draft' : null;
+      if (does === '>') lines.add(owner, `line ${number}`);
+      if (does === '…') {
+        clients.draft({ id: 'draft', from: 0, text: '…', activity: null, answersTo });
+      }
+      if (does === '<' || does === '=') {
+        clients.print({ text: `answer ${number}`, answersTo, isProgress: false, replaces });
+      }
+      if (does === '<') lines.answered(answersTo, 'answered');
+    }
+    const texts = seen.filter((text) => !/ sees (Andy|null)/.test(text));
+    expect(texts.map((text) => text.replace(/^owner( notes:|:| sees) /, ''))).toEqual(heard);
+  },
+);
+
+test('a question of several lines is named in one, and a pipe or another shell is told none', () => {
+  const { seen, clients, lines, join } = conversation();
+  const piped = { ...join('pipe', true), isOneByOne: true };
+  clients.join(piped);
+  const shell = join('shell', false);
+  const owner = join('owner', true);
+  lines.attach(() => {});
+  lines.add(shell, 'a');
+  lines.add(owner, `first\nsecond ${'x'.repeat(80)}`);
+  lines.add(owner, 'b');
+  lines.add(shell, 'c');
+  clients.print({ text: 'done', answersTo: ['run-1', 'run-2'], isProgress: false });
+  const notes = seen.filter((text) => text.includes('notes:'));
+  expect(notes).toEqual([`owner notes: Answer to: first second ${'x'.repeat(46)}…`]);
 });
 
 test('an answer goes to whoever asked, and what nobody asked for to those who watch', () => {
