@@ -73,6 +73,8 @@ export type Settings = {
   readonly shellTimeoutMs: number;
   /** Absolute path of a short folder for the groups' sockets; null puts them below `dataDir`. */
   readonly socketDir: string | null;
+  /** True writes a summary in place of the oldest messages of a long conversation; false leaves them out. */
+  readonly summarize: boolean;
   /** Rounds of tool calls after which a turn stops, in each chat. */
   readonly toolRounds: NumberByChat;
   /** The longest turn of an agent, in milliseconds. */
@@ -160,6 +162,8 @@ const CoreEnvironment = z.object({
   CLAW_SHELL_TIMEOUT_MS: wholeNumber(1, MAX_MS).default(120_000),
   // socketDir
   CLAW_SOCKETS: z.string().min(1).optional(),
+  // summarize
+  SUMMARIZE: oneOf(['on', 'off']).default('on'),
   // toolRounds
   CLAW_TOOL_ROUNDS: numberByChat({ from: 1, to: 200, usual: 20 }),
   // turnTimeoutMs
@@ -220,6 +224,7 @@ function settingsOf(env: z.output<typeof CoreEnvironment>, projectDir: string): 
     sessionExpiryHours: env.SESSION_EXPIRY_HOURS,
     shellTimeoutMs: env.CLAW_SHELL_TIMEOUT_MS,
     socketDir: env.CLAW_SOCKETS === undefined ? null : resolve(projectDir, env.CLAW_SOCKETS),
+    summarize: env.SUMMARIZE === 'on',
     toolRounds: env.CLAW_TOOL_ROUNDS,
     turnTimeoutMs: env.CLAW_TURN_TIMEOUT_MS,
   };

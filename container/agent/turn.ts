@@ -103,6 +103,7 @@ export const answerInLoop: Answer = async (frame, parts) => {
   const window = new ContextWindow({
     model,
     summariser: languageModel(frame.model, 'summary'),
+    summarizes: frame.summarizes ?? true,
     contextTokens,
     session,
   });

@@ -75,6 +75,7 @@ export class GroupSandbox implements Sandbox {
         model: modelOf(request, settings),
         tools: request.tools.map((tool) => ({ ...tool, inputSchema: { ...tool.inputSchema } })),
         maxRounds: numberOf(settings.toolRounds, request.folder),
+        ...(settings.summarize ? {} : { summarizes: false }),
         shellTimeoutMs: settings.shellTimeoutMs,
         ...guardedOf(request),
         ...withoutOf(request),

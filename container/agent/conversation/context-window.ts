@@ -9,6 +9,9 @@ import { isTooLong } from './too-long.ts';
 const FULL = 0.75;
 /** The newest messages, which stay as they were said. */
 const KEPT = 4;
+/** Stands where the oldest messages are left out without a summary. An older summary stays. */
+const LEFT_OUT =
+  'The older part of our conversation is left out here, to save room. Search the history of the chat where you need it.';
 /** For what no model has counted yet. English has about four, most other scripts about three. */
 const BYTES_PER_TOKEN = 3;
 /** As long as a picture of the largest size counts, whatever its file. */
@@ -21,6 +24,8 @@ export type WindowParts = {
   readonly model: CallableModel;
   /** The model that writes summaries. */
   readonly summariser: CallableModel;
+  /** False leaves the oldest messages out, without a summary. */
+  readonly summarizes: boolean;
   /** The size of the model's window, in tokens. */
   readonly contextTokens: number;
   readonly session: Session;
@@ -126,17 +131,16 @@ export class ContextWindow {
 
   /** Puts a summary in the place of the oldest messages. Returns false when that is not possible. */
   async #shorten(messages: Prompt, isRefused: boolean): Promise<boolean> {
-    const { summariser, contextTokens, session } = this.#parts;
+    const { summariser, summarizes, contextTokens, session } = this.#parts;
     const from = this.#summary?.from ?? 0;
     const to = cutOf(messages, from, isRefused ? null : contextTokens / 2);
     if (to === null) return false;
     try {
       const older = messages.slice(from, to);
-      const text = await summaryOf({
-        model: summariser,
-        older,
-        before: this.#summary?.text ?? null,
-      });
+      const before = this.#summary?.text ?? null;
+      const text = summarizes
+        ? await summaryOf({ model: summariser, older, before })
+        : (before ?? LEFT_OUT);
       this.#summary = { text, from: to };
     } catch {
       // The model's own error is the one that is told, if the turn cannot go on without a summary.

@@ -113,6 +113,8 @@ const TurnFrame = z.strictObject({
   }),
   tools: z.array(ToolDeclaration),
   maxRounds: z.number().int().positive(),
+  /** False leaves the oldest messages of a long conversation out, without a summary. */
+  summarizes: z.boolean().optional(),
   /** The longest command of the shell; 120 s if left out. */
   shellTimeoutMs: z.number().int().positive().optional(),
   /** The agent's own tools of which the host is asked before each call; none if left out. */

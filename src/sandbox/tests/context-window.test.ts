@@ -30,16 +30,22 @@ type Server = {
   readonly onSummary?: () => AnthropicReply;
   /** The number of tokens that the server really takes. */
   readonly limit?: number;
+  /** False where the owner wants no summaries. */
+  readonly summarize?: boolean;
 };
 
 function projectWith(
   modelContext: number | null,
-  { onSummary = () => [{ type: 'text', text: SUMMARY }], limit = Infinity }: Server = {},
+  {
+    onSummary = () => [{ type: 'text', text: SUMMARY }],
+    limit = Infinity,
+    summarize = true,
+  }: Server = {},
 ): Promise<SandboxProject> {
   let rounds = 0;
   return sandboxProject({
     engine: 'bubblewrap',
-    settings: { modelContext },
+    settings: { modelContext, summarize },
     script(request) {
       const inputTokens = sizeOf(request);
       if (inputTokens > limit) {
@@ -89,6 +95,17 @@ async function transcriptOf(project: SandboxProject): Promise<string> {
 }
 
 await describeWithEngine('bubblewrap', 'a conversation that fills the window of its model', () => {
+  test('goes on with its newest messages alone where no summaries are wanted', async () => {
+    await using project = await projectWith(WINDOW, { summarize: false });
+    const isShort = (request: AnthropicRequest): boolean =>
+      textsOf(request)[0]?.startsWith('The older part of our conversation is left out') === true;
+    await talk(project, null, isShort);
+    const { requests } = project.server;
+    expect(requests.filter(isSummary)).toEqual([]);
+    expect(requests.every((request) => sizeOf(request) < 0.8 * WINDOW)).toBe(true);
+    expect(await transcriptOf(project)).toContain('number 1 ');
+  });
+
   test('goes on with a summary and its newest messages, and its transcript stays whole', async () => {
     await using project = await projectWith(WINDOW);
     const session = await talk(project, null, isSummary);
