@@ -3,6 +3,7 @@ import Database from 'better-sqlite3';
 import { z } from 'zod';
 import { openChats } from './chats/chats.ts';
 import { type Group, openGroups } from './chats/groups.ts';
+import { StoreError } from './error.ts';
 import { createTranscriptReader, type SaidInChat } from './messages/transcript.ts';
 import type { Task } from './turns/task.ts';
 import { openTaskRuns, type TaskRun } from './turns/task-runs.ts';
@@ -37,6 +38,8 @@ export interface ReadOnlyQueries {
 /**
  * Looks into the assistant's database, whether it runs or not, and writes nothing. A database that is
  * not there, or has never been filled, is one in which nothing is known.
+ *
+ * @throws StoreError where the database is older than this code, and no assistant has brought it up to date
  */
 export function withReadOnlyQueries<T>(path: string, read: (queries: ReadOnlyQueries) => T): T {
   if (!existsSync(path)) return read(NOTHING);
@@ -44,6 +47,13 @@ export function withReadOnlyQueries<T>(path: string, read: (queries: ReadOnlyQue
   try {
     database.pragma('busy_timeout = 2000');
     return read(isFilled(database) ? createReadOnlyQueries(database) : NOTHING);
+  } catch (error) {
+    const isOlder = error instanceof Database.SqliteError && /no such column|has no column named/.test(error.message);
+    if (!isOlder) throw error;
+    throw new StoreError(
+      'DATABASE_UNUSABLE',
+      'The assistant was updated and has not run since: start it once with `npx claw start`, which brings its database up to date.',
+    );
   } finally {
     database.close();
   }

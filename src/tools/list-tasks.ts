@@ -35,11 +35,13 @@ export const tool = defineTool({
 });
 
 function described({ store }: ToolCall, task: Task) {
-  const { id, folder, prompt, context, ifMissed, schedule } = task;
+  const { id, folder, name, prompt, context, ifMissed, schedule } = task;
   const runs = store.taskRuns.last(id, RUNS).map(({ dueAt, outcome, summary }) => ({
     due: localTime(dueAt, schedule.timeZone),
     outcome: outcome ?? 'running',
     summary,
   }));
-  return { task: id, group: folder, is: taskSentence(task), prompt, context, ifMissed, runs };
+  const is = taskSentence(task);
+  const named = name === null ? {} : { name };
+  return { task: id, ...named, group: folder, is, prompt, context, ifMissed, runs };
 }

@@ -3,8 +3,9 @@ import { defineTool } from '../host/contracts/tool.ts';
 import { namedGroup, otherGroup } from '../host/groups/named-group.ts';
 import { taskFields, taskSentence } from './task-input.ts';
 
-const { prompt, kind, schedule, time_zone, context, if_missed } = taskFields;
+const { name, prompt, kind, schedule, time_zone, context, if_missed } = taskFields;
 const Input = z.object({
+  name: name.optional(),
   prompt,
   kind,
   schedule,

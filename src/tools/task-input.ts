@@ -5,8 +5,17 @@ import { localTime } from '../host/scheduler/local-time.ts';
 import { describeSchedule } from '../host/scheduler/schedule.ts';
 import type { Task } from '../store/store.ts';
 
+/** The longest name of a task, in characters. */
+const MAX_TASK_NAME = 80;
+
 /** Fields of a task, for the tools that make or change one. */
 export const taskFields = {
+  name: z
+    .string()
+    .trim()
+    .min(1)
+    .max(MAX_TASK_NAME)
+    .describe('A few words by which people know it, such as "morning mail"'),
   prompt: z
     .string()
     .min(1)
@@ -60,10 +69,10 @@ export function taskElsewhere(
 }
 
 /** Returns one sentence on what a task is now. */
-export function taskSentence({ id, state, schedule, nextRun }: Task): string {
+export function taskSentence({ id, name, state, schedule, nextRun }: Task): string {
   const next =
     nextRun === null
       ? ''
       : `, next ${localTime(nextRun, schedule.timeZone)} (${schedule.timeZone})`;
-  return `Task ${id}: ${state}, ${describeSchedule(schedule)}${next}.`;
+  return `Task ${id}${name === null ? '' : ` (${name})`}: ${state}, ${describeSchedule(schedule)}${next}.`;
 }

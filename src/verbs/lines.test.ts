@@ -1,4 +1,11 @@
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
+import { discoverMigrations } from '../store/migrations.ts';
+import { withReadOnlyQueries } from '../store/read-only-queries.ts';
+import { TestProject } from '../testing/assistant.ts';
+import type { VerbCall } from '../verb.ts';
+import { tellOrLook } from './assistant/told.ts';
 import { groupLines } from './groups.ts';
 import { taskLines } from './tasks.ts';
 
@@ -18,6 +25,7 @@ test('what agents and chats are called does not steer the terminal', () => {
     schedule: `1 hour${STEERING}`,
     timeZone: 'UTC',
     state: 'active',
+    name: null,
   } as const;
   const lines = [
     ...groupLines([
@@ -28,4 +36,23 @@ test('what agents and chats are called does not steer the terminal', () => {
   ];
   expect(lines.join('')).toContain('feed the cat');
   expect(lines.join('')).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
+});
+
+test('a database that has not been brought up to date is told of, with the next step', async () => {
+  using scratch = new TestProject();
+  const path = join(scratch.dir, 'claw.db');
+  const database = new Database(path);
+  for (const { name, sql } of discoverMigrations('src/store/migrations')) {
+    if (name === 'core/24') break;
+    database.exec(sql);
+  }
+  database.close();
+  const look = tellOrLook({ isAssistantRunning: async () => false, isJson: false } as VerbCall, {
+    dataDir: scratch.dir,
+    command: '/tasks',
+    isCommand: false,
+    linesOf: () => [],
+    read: (file) => withReadOnlyQueries(file, (queries) => queries.tasks()),
+  });
+  await expect(look).rejects.toThrow(/start it once with `npx claw start`/);
 });

@@ -9,6 +9,7 @@ type TaskEntry = {
   readonly id: number;
   readonly folder: string;
   readonly chat: string | null;
+  readonly name: string | null;
   readonly prompt: string;
   readonly kind: 'cron' | 'every' | 'at';
   readonly schedule: string;
@@ -18,7 +19,7 @@ type TaskEntry = {
   readonly lastRun: { readonly at: string; readonly outcome: string | null } | null;
 };
 
-const COMMANDS = ['add', 'pause', 'resume', 'cancel', 'run', 'log'];
+const COMMANDS = ['add', 'name', 'pause', 'resume', 'cancel', 'run', 'log'];
 const PROMPT_LENGTH = 80;
 
 /** Lists tasks, or passes what is to become of one on. */
@@ -42,8 +43,9 @@ export const verb = defineVerb({
       }
       return tellOrLook(call, {
         dataDir,
-        // The words of a new task are a text, and not names that may need quotes.
-        command: `/tasks ${words[0] === 'add' ? words.join(' ') : typed(words)}`.trim(),
+        // The words of a new task, and of a name, are a text, and not names that may need quotes.
+        command:
+          `/tasks ${['add', 'name'].includes(words[0] ?? '') ? words.join(' ') : typed(words)}`.trim(),
         isCommand,
         linesOf: taskLines,
         read: (database) =>
@@ -53,10 +55,10 @@ export const verb = defineVerb({
 });
 
 function taskEntry({ schedule, lastRun, ...task }: TaskOverview): TaskEntry {
-  const { id, folder, chatName: chat, prompt, state, nextRun } = task;
+  const { id, folder, name, chatName: chat, prompt, state, nextRun } = task;
   const { kind, text, timeZone } = schedule;
   return {
-    ...{ id, folder, chat, prompt, kind, schedule: text, timeZone, state },
+    ...{ id, folder, chat, name, prompt, kind, schedule: text, timeZone, state },
     nextRun: nextRun === null ? null : new Date(nextRun).toISOString(),
     lastRun:
       lastRun === null
@@ -72,9 +74,11 @@ export function taskLines(tasks: readonly TaskEntry[]): readonly string[] {
 }
 
 function linesOfTask(task: TaskEntry): readonly string[] {
-  const { id, prompt, chat, folder, kind, schedule, timeZone, state, nextRun, lastRun } = task;
+  const { id, name, prompt, chat, folder, kind, schedule, timeZone, state, nextRun, lastRun } =
+    task;
   const [first = ''] = prompt.split('\n');
-  const what = shortened(first, PROMPT_LENGTH);
+  const called = name === null ? '' : `${name}: `;
+  const what = `${called}${shortened(first, PROMPT_LENGTH)}`;
   const when = nextRun === null ? state : `next ${localTime(nextRun)}`;
   const how =
     lastRun === null

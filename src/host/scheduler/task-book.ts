@@ -6,6 +6,7 @@ import { TaskRefused } from './task-refused.ts';
 
 /** Fields of a new or changed task. */
 export type TaskFields = {
+  readonly name?: string | undefined;
   readonly prompt: string;
   readonly kind: WrittenSchedule['kind'];
   readonly schedule: string;
@@ -70,9 +71,9 @@ export function openTaskBook(options: TaskBookOptions): TaskBook {
         timeZone: fields.timeZone ?? timeZone,
       };
       const schedule = readSchedule(written, now());
-      const { prompt, context = 'group', ifMissed = 'run-once' } = fields;
+      const { name: own = null, prompt, context = 'group', ifMissed = 'run-once' } = fields;
       const nextRun = nextRunAfter(schedule, now());
-      const task = { folder, prompt, schedule, context, ifMissed, nextRun, createdBy };
+      const task = { folder, name: own, prompt, schedule, context, ifMissed, nextRun, createdBy };
       const id = store.tasks.add(task, now());
       options.onChanged();
       return { ...task, id, state: 'active', lastDue: null, createdAt: now() };
@@ -81,6 +82,7 @@ export function openTaskBook(options: TaskBookOptions): TaskBook {
       if (task.state === 'cancelled') throw new TaskRefused(cancelled(task));
       const changed = {
         ...task,
+        name: change.name ?? task.name,
         prompt: change.prompt ?? task.prompt,
         context: change.context ?? task.context,
         ifMissed: change.ifMissed ?? task.ifMissed,

@@ -14,6 +14,8 @@ export type TaskSchedule = {
 export type NewTask = {
   /** The group that it runs in, by its folder. */
   readonly folder: string;
+  /** What people call it. */
+  readonly name?: string | null;
   readonly prompt: string;
   readonly schedule: TaskSchedule;
   /** The conversation of a run: the group's, or one of its own that ends with it. */
@@ -29,17 +31,19 @@ export type NewTask = {
 /** `id` is the number that owner and agents call it by. `lastDue` is the last time that was dealt with. */
 export type Task = NewTask & {
   readonly id: number;
+  readonly name: string | null;
   readonly state: 'active' | 'paused' | 'done' | 'cancelled';
   readonly lastDue: number | null;
   readonly createdAt: number;
 };
 
-export const TASK_COLUMNS = `id, folder, prompt, schedule_kind, schedule, time_zone, anchor, context,
+export const TASK_COLUMNS = `id, folder, name, prompt, schedule_kind, schedule, time_zone, anchor, context,
   if_missed, state, next_run, last_due, created_by, created_at`;
 
 const Row = z.object({
   id: z.int(),
   folder: z.string(),
+  name: z.string().nullable(),
   prompt: z.string(),
   schedule_kind: z.enum(['cron', 'every', 'at']),
   schedule: z.string(),
@@ -60,6 +64,7 @@ export function parseTask(raw: unknown): Task {
   return {
     id: row.id,
     folder: row.folder,
+    name: row.name,
     prompt: row.prompt,
     schedule: {
       kind: row.schedule_kind,

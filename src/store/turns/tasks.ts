@@ -31,9 +31,9 @@ const Next = z.object({ next: z.int().nullable() });
 
 export function openTasks(database: Database): Tasks {
   const insert = database.prepare(`
-    INSERT INTO tasks (folder, prompt, schedule_kind, schedule, time_zone, anchor, context,
+    INSERT INTO tasks (folder, name, prompt, schedule_kind, schedule, time_zone, anchor, context,
       if_missed, state, next_run, created_by, created_at)
-    VALUES (:folder, :prompt, :kind, :text, :timeZone, :anchor, :context,
+    VALUES (:folder, :name, :prompt, :kind, :text, :timeZone, :anchor, :context,
       :ifMissed, 'active', :nextRun, :createdBy, :now) RETURNING id`);
   const byId = database.prepare(`SELECT ${TASK_COLUMNS} FROM tasks WHERE id = ?`);
   const open = database.prepare(`
@@ -50,7 +50,7 @@ export function openTasks(database: Database): Tasks {
       state = CASE WHEN :to IS NULL THEN 'done' ELSE state END
     WHERE id = :id AND state = 'active' AND next_run = :from`);
   const save = database.prepare(`
-    UPDATE tasks SET prompt = :prompt, schedule_kind = :kind, schedule = :text,
+    UPDATE tasks SET name = :name, prompt = :prompt, schedule_kind = :kind, schedule = :text,
       time_zone = :timeZone, anchor = :anchor, context = :context, if_missed = :ifMissed,
       state = :state, next_run = :nextRun WHERE id = :id`);
   const trimQueued = database.prepare(`
@@ -64,7 +64,7 @@ export function openTasks(database: Database): Tasks {
       WHERE task_runs.task_id = tasks.id AND turns.state IN ('queued', 'claimed'))`);
   return {
     add({ schedule, ...task }, now) {
-      return Id.parse(insert.get({ ...task, ...schedule, now })).id;
+      return Id.parse(insert.get({ name: null, ...task, ...schedule, now })).id;
     },
     byId(id) {
       const row = byId.get(id);
@@ -74,8 +74,8 @@ export function openTasks(database: Database): Tasks {
     due: (now) => due.all(now).map(parseTask),
     nextDue: () => Next.parse(nextDue.get()).next,
     advance: (id, step) => advance.run({ id, ...step }).changes > 0,
-    save({ schedule, id, prompt, context, ifMissed, state, nextRun }) {
-      save.run({ id, prompt, context, ifMissed, state, nextRun, ...schedule });
+    save({ schedule, id, name, prompt, context, ifMissed, state, nextRun }) {
+      save.run({ id, name, prompt, context, ifMissed, state, nextRun, ...schedule });
     },
     trimQueued: ({ folder, createdBy, schedule: { text } }) =>
       void trimQueued.run({ folder, createdBy, text }),

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { StoreError } from '../../store/error.ts';
 import { type VerbCall, type VerbEnd, VerbError } from '../../verb.ts';
 
 export const STOPPED = 'The assistant does not run; this is what it knew last.';
@@ -28,8 +29,12 @@ export async function tellOrLook<Entry>(
       `Only the assistant does that, and it does not run. Start it with npx claw start, or say npx claw chat "${command.replaceAll('"', '')}", which starts it for that.`,
     );
   }
-  const data = read(join(dataDir, 'claw.db'));
-  return { data, lines: linesOf(data) };
+  try {
+    const data = read(join(dataDir, 'claw.db'));
+    return { data, lines: linesOf(data) };
+  } catch (error) {
+    throw error instanceof StoreError ? new VerbError('failed', error.message) : error;
+  }
 }
 
 /** Joins words as the owner would type them, with quotes around one that has spaces. */

@@ -227,3 +227,30 @@ test('what was missed while the assistant was down is done once, and said to be 
   await vi.waitFor(() => expect(textsOf(second.chat)).toEqual(['late', 'late']));
   await second.stop();
 });
+
+test('the owner adds tasks by hand, in every form of a time, and names them', async () => {
+  using project = new TestProject();
+  const assistant = await startWithFamily(project, async () => answers('ok'));
+  const say = async (text: string): Promise<string> => {
+    const before = assistant.terminal.sent.length;
+    await assistant.terminal.say(text);
+    await vi.waitFor(() => expect(assistant.terminal.sent.length).toBeGreaterThan(before));
+    return textsOf(assistant.terminal).at(-1) ?? '';
+  };
+  expect(await say('/tasks add in 20 minutes: look at 18:00 news')).toMatch(
+    /^\*\*1\.\*\* look at 18:00 news \(Terminal\)\nonce at /,
+  );
+  expect(await say('/tasks add at 2026-12-24T18:00: wish everybody well')).toContain('24 Dec 2026');
+  expect(await say('/tasks add “Mail” EVERY 2 hours: look at the mail')).toContain('**3. Mail:**');
+  expect(await say('/tasks add every 2 minutes')).toContain('its time, a colon, and what to do');
+  expect(await say('/tasks add every never: x')).toContain('its time, a colon, and what to do');
+  expect(await say('/tasks name 9 Mail')).toContain('There is no task 9.');
+  expect(await say(`/tasks name 1 ${'x'.repeat(81)}`)).toBe('A name has at most 80 characters.');
+  expect(await say('/tasks name 1 mail')).toContain('**1. mail:**');
+  expect(await say('/tasks cancel "Mail"')).toBe('Tasks 1 and 3 have this name: say the number.');
+  expect(await say('/tasks name 1 2 teas')).toContain('**1. 2 teas:**');
+  expect(await say('/tasks cancel mail')).toContain('cancelled');
+  expect(await say('/tasks cancel tea')).toContain('There is no task `tea`.');
+  expect(assistant.store.tasks.open().map(({ name }) => name)).toEqual(['2 teas', null]);
+  await assistant.stop();
+});
