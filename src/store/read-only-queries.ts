@@ -48,7 +48,9 @@ export function withReadOnlyQueries<T>(path: string, read: (queries: ReadOnlyQue
     database.pragma('busy_timeout = 2000');
     return read(isFilled(database) ? createReadOnlyQueries(database) : NOTHING);
   } catch (error) {
-    const isOlder = error instanceof Database.SqliteError && /no such column|has no column named/.test(error.message);
+    const isOlder =
+      error instanceof Database.SqliteError &&
+      /no such column|has no column named/.test(error.message);
     if (!isOlder) throw error;
     throw new StoreError(
       'DATABASE_UNUSABLE',
