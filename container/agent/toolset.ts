@@ -1,5 +1,6 @@
 import { dynamicTool, jsonSchema, type ToolSet, tool } from 'ai';
 import { cutResult } from '../../src/lib/cut-text.ts';
+import { ToolFault, withFaultKind } from '../../src/lib/tool-fault.ts';
 import { toolInputFor } from '../../src/lib/tool-schema.ts';
 import type { TurnFrame } from '../../src/sandbox/protocol/frames.ts';
 import type { AgentTool, RunLoop } from './agent-tool.ts';
@@ -30,7 +31,7 @@ export function toolSet(
 ): ToolSet {
   const callHost = async (called: string, input: unknown) => {
     if (!frame.tools.some(({ name }) => name === called)) {
-      throw new Error(`The host has no tool ${called} in this turn.`);
+      throw new ToolFault('not-found', `The host has no tool ${called} in this turn.`);
     }
     return await hostTools.call(frame.id, called, input);
   };
@@ -41,17 +42,19 @@ export function toolSet(
       description,
       inputSchema: input,
       execute: async (given: unknown, { abortSignal: signal = NEVER }) =>
-        await guardedTools.run(frame, { name, input: given }, async () =>
-          cutResult(
-            await run(given, {
-              signal,
-              groupFolder: GROUP_FOLDER,
-              shellTimeoutMs: frame.shellTimeoutMs,
-              factsOf: (section) => frame.sections?.[section] ?? {},
-              ask: (question) => questions.ask(frame.id, question),
-              callHost,
-              runLoop: loopFor({ tool: name, signal }),
-            }),
+        await told(() =>
+          guardedTools.run(frame, { name, input: given }, async () =>
+            cutResult(
+              await run(given, {
+                signal,
+                groupFolder: GROUP_FOLDER,
+                shellTimeoutMs: frame.shellTimeoutMs,
+                factsOf: (section) => frame.sections?.[section] ?? {},
+                ask: (question) => questions.ask(frame.id, question),
+                callHost,
+                runLoop: loopFor({ tool: name, signal }),
+              }),
+            ),
           ),
         ),
     }),
@@ -63,11 +66,20 @@ export function toolSet(
       dynamicTool({
         description,
         inputSchema: jsonSchema(schema),
-        execute: async (given) => await hostTools.call(frame.id, name, restore(given)),
+        execute: async (given) => await told(() => hostTools.call(frame.id, name, restore(given))),
       }),
     ];
   });
   return Object.fromEntries([...own, ...hosts]);
+}
+
+/** Runs a tool for the model, which reads the kind of an error before its words. */
+async function told(work: () => Promise<string>): Promise<string> {
+  try {
+    return await work();
+  } catch (error) {
+    throw withFaultKind(error);
+  }
 }
 
 const NEVER = new AbortController().signal;

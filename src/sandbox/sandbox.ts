@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Settings } from '../config.ts';
 import type { StartProgram } from '../lib/program.ts';
 import type { Environment } from '../lib/settings.ts';
+import type { ToolFaultKind } from '../lib/tool-fault.ts';
 import type { Candidates, SideWork } from '../model/candidates.ts';
 import type { FailureReason, ModelFailure } from '../model/failure.ts';
 import type { CutPrompt } from '../model/metering/cut-prompt.ts';
@@ -73,7 +74,12 @@ export type HostToolCall = {
   readonly name: string;
   readonly input: unknown;
 };
-export type HostToolResult = { readonly ok: boolean; readonly value: unknown };
+export type HostToolResult = {
+  readonly ok: boolean;
+  readonly value: unknown;
+  /** What went wrong; absent at a success, and for a failure of no known kind. */
+  readonly fault?: ToolFaultKind;
+};
 
 /** The answer to an agent that is about to run a tool of its own. */
 export type OwnToolVerdict =

@@ -75,10 +75,7 @@ type TurnOver = {
   readonly guardedOwnTools: TurnRequest['guardedOwnTools'];
   readonly ownToolsOff: TurnRequest['ownToolsOff'];
   readonly sections: NonNullable<TurnRequest['sections']>;
-  readonly onTool: (call: { folder: string; name: string; input: unknown }) => Promise<{
-    ok: boolean;
-    value: unknown;
-  }>;
+  readonly onTool: TurnEvents['onTool'];
 };
 
 /** Makes the project, with `groups/family`, `groups/other` and a `.env` that no agent should see. */

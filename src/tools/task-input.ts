@@ -3,6 +3,7 @@ import type { Elsewhere, ToolCall } from '../host/contracts/tool.ts';
 import { chatOf } from '../host/groups/named-group.ts';
 import { localTime } from '../host/scheduler/local-time.ts';
 import { describeSchedule } from '../host/scheduler/schedule.ts';
+import { ToolFault } from '../lib/tool-fault.ts';
 import type { Task } from '../store/store.ts';
 
 /** The longest name of a task, in characters. */
@@ -54,7 +55,10 @@ export const TaskNumber = z.object({ task: z.int().describe('Number of the task'
 export function taskFor({ caller, store }: Pick<ToolCall, 'caller' | 'store'>, id: number): Task {
   const task = store.tasks.byId(id);
   if (task !== null && (caller.isMain || task.folder === caller.folder)) return task;
-  throw new Error(`There is no task ${id}${caller.isMain ? '' : ' of this chat'}. See list_tasks.`);
+  throw new ToolFault(
+    'not-found',
+    `There is no task ${id}${caller.isMain ? '' : ' of this chat'}. See list_tasks.`,
+  );
 }
 
 /** Returns the chat of a task that is not the caller's own. */

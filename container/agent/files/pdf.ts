@@ -1,4 +1,5 @@
 import { open, stat } from 'node:fs/promises';
+import { ToolFault } from '../../../src/lib/tool-fault.ts';
 import { inOwnProcess } from './in-own-process.ts';
 
 /** The text of some pages, in their order, and the number of all pages. */
@@ -57,11 +58,11 @@ function rangeOf(pages: string | undefined): Range {
   const [, first, last = first] = /^\s*(\d{1,6})\s*(?:-\s*(\d{1,6})\s*)?$/.exec(pages) ?? [];
   const [from, to] = [Number(first), Number(last)];
   if (from >= 1 && to >= from) return { from, to };
-  throw new Error('Say which pages: "3", or "3-7".');
+  throw new ToolFault('bad-arguments', 'Say which pages: "3", or "3-7".');
 }
 
 function said({ pages, texts }: PdfText, { from, to }: Range): string {
-  if (from > pages) throw new Error(`The PDF has ${counted(pages)}.`);
+  if (from > pages) throw new ToolFault('bad-arguments', `The PDF has ${counted(pages)}.`);
   const end = from + texts.length - 1;
   if (texts.every((text) => text === '')) {
     return `The PDF has ${counted(pages)}. Pages ${from} to ${end} hold no text: they are pictures, such as a scan.`;

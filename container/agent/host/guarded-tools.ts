@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { faultKindOf, ToolFault } from '../../../src/lib/tool-fault.ts';
 import type { AgentFrame, HostFrame, TurnFrame } from '../../../src/sandbox/protocol/frames.ts';
 import type { HostTools } from './host-tools.ts';
 
@@ -31,21 +32,29 @@ export class GuardedTools {
     this.#waiting.set(id, resolve);
     if (!this.#send({ type: 'tool_check', id, turn, name, input })) {
       this.#waiting.delete(id);
-      throw new Error('The input is longer than 1 MB.');
+      throw new ToolFault('bad-arguments', 'The input is longer than 1 MB.');
     }
     const { isAllowed, reason, seesResult } = await promise;
-    if (!isAllowed) throw new Error(reason ?? 'This call is not allowed.');
+    if (!isAllowed) throw new ToolFault('not-allowed', reason ?? 'This call is not allowed.');
     if (!seesResult) return await work();
     const result = await work().then(
-      (value) => ({ ok: true, value }),
+      (value) => ({ ok: true, value, kind: null }),
       (error: unknown) => ({
         ok: false,
         value: error instanceof Error ? error.message : String(error),
+        kind: faultKindOf(error),
       }),
     );
-    return await this.#hostTools.awaitResult(id, () =>
-      this.#send({ type: 'tool_ran', id, turn, ...result }),
-    );
+    const { ok, value, kind } = result;
+    try {
+      return await this.#hostTools.awaitResult(id, () =>
+        this.#send({ type: 'tool_ran', id, turn, ok, value }),
+      );
+    } catch (error) {
+      // The host has seen the words, and may have changed them; the kind is the tool's own.
+      if (kind === null || !(error instanceof Error)) throw error;
+      throw new ToolFault(kind, error.message, { cause: error });
+    }
   }
 
   receive(verdict: Verdict): void {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { ToolFault } from '../../../src/lib/tool-fault.ts';
 import type { AgentFrame, HostFrame } from '../../../src/sandbox/protocol/frames.ts';
 
 type ToolResult = Extract<HostFrame, { type: 'tool_result' }>;
@@ -26,11 +27,11 @@ export class HostTools {
     this.#waiting.set(id, resolve);
     if (!send()) {
       this.#waiting.delete(id);
-      throw new Error('The input is longer than 1 MB.');
+      throw new ToolFault('bad-arguments', 'The input is longer than 1 MB.');
     }
-    const { ok, value } = await promise;
+    const { ok, value, fault = 'failed' } = await promise;
     const text = typeof value === 'string' ? value : JSON.stringify(value);
-    if (!ok) throw new Error(text);
+    if (!ok) throw new ToolFault(fault, text);
     return text;
   }
 

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { ToolFault } from '../../../src/lib/tool-fault.ts';
 import { defineTool } from '../agent-tool.ts';
 import { readText } from '../files/plain-file.ts';
 
@@ -19,9 +20,13 @@ export const tool = defineTool({
     // Byte by byte: what is no UTF-8 elsewhere in the file stays as it is.
     const pieces = (await readText(path, 'latin1')).split(bytesOf(old_text));
     const found = pieces.length - 1;
-    if (found === 0) throw new Error(`The old text is not in ${path}. Read the file again.`);
+    if (found === 0)
+      throw new ToolFault('not-found', `The old text is not in ${path}. Read the file again.`);
     if (found > 1 && !replace_all) {
-      throw new Error(`The old text is in ${path} ${found} times. Give more of it.`);
+      throw new ToolFault(
+        'bad-arguments',
+        `The old text is in ${path} ${found} times. Give more of it.`,
+      );
     }
     await writeFile(path, pieces.join(bytesOf(new_text)), 'latin1');
     return `Replaced ${found} in ${path}.`;

@@ -58,7 +58,7 @@ function ended(child: ChildProcess, limitMs: number): Promise<string> {
       child.once('drained', () => {
         clearTimeout(drained);
         const wasKilled = signal === 'SIGKILL';
-        resolve(wasKilled ? `killed after ${limitMs / 1_000} s` : `exit code ${exitCode}`);
+        resolve(wasKilled ? `timeout: killed after ${limitMs / 1_000} s` : `exit code ${exitCode}`);
       });
     });
   });

@@ -1,3 +1,4 @@
+import { ToolFault } from '../../lib/tool-fault.ts';
 import type { Group } from '../../store/store.ts';
 import type { Elsewhere, ToolCall } from '../contracts/tool.ts';
 import { SeveralFit } from './group-refused.ts';
@@ -16,7 +17,7 @@ export function namedGroup(
 ): Group {
   const name = wanted?.toLowerCase() ?? caller.folder;
   const isCaller = name === caller.folder || name === caller.name.toLowerCase();
-  if (!caller.isMain && !isCaller) throw new Error(refusal);
+  if (!caller.isMain && !isCaller) throw new ToolFault('not-allowed', refusal);
   if (!caller.isMain || wanted === undefined || wanted === caller.folder) return caller;
   const groups = store.groups.all();
   const inFolder = groups.find(({ folder }) => folder === wanted);
@@ -33,7 +34,7 @@ export function namedGroup(
   }
   if (only !== undefined) return only;
   const known = groups.map((group) => group.folder).join(', ');
-  throw new Error(`No registered chat is called ${wanted}. There are: ${known}.`);
+  throw new ToolFault('not-found', `No registered chat is called ${wanted}. There are: ${known}.`);
 }
 
 /** Returns the other chat that an agent names; null for its own. Throws as `namedGroup` does. */

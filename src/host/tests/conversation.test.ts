@@ -169,9 +169,9 @@ test('an agent writes to its own chat only, unless it is the one of the main cha
   await vi.waitFor(() => expect(textsOf(assistant.chat)).toEqual(['note of family', 'done']));
   expect(assistant.terminal.sent).toEqual([]);
   expect(results).toEqual([
-    { ok: false, value: 'This chat may write to itself only.' },
+    { ok: false, value: 'This chat may write to itself only.', fault: 'not-allowed' },
     { ok: true, value: 'Queued for Family.' },
-    { ok: false, value: 'Only the main chat may use list_groups.' },
+    { ok: false, value: 'Only the main chat may use list_groups.', fault: 'not-allowed' },
   ]);
   await assistant.stop();
 });

@@ -100,7 +100,11 @@ const SOURCES: readonly {
 ];
 
 const ASKED = 'the agent has read words from outside';
-const NOT_ALLOWED = { ok: false, value: 'The owner did not allow this call.' };
+const NOT_ALLOWED = {
+  ok: false,
+  value: 'The owner did not allow this call.',
+  fault: 'not-allowed',
+};
 
 /** An agent that reads what the source has, makes its calls one after the other, and keeps their results. */
 function caller(read: (events: TurnEvents) => unknown = () => {}) {

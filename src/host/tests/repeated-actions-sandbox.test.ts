@@ -146,7 +146,7 @@ await describeWithEngine('bubblewrap', 'actions of a turn that is interrupted', 
         await vi.waitFor(() => expect(store.turns.counts().failed).toBe(1));
         await terminal.say('/retry');
         await vi.waitFor(() => expect(textsOf(terminal).at(-1)).toBe('I looked: it is paid.'));
-        expect(shown).toEqual([expect.stringContaining('Outcome unknown')]);
+        expect(shown).toEqual([expect.stringContaining('unknown: the assistant ended')]);
         expect(done()).toMatchObject({ paid: 1 });
         await stop();
       },

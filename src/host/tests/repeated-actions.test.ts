@@ -40,7 +40,7 @@ const SEEN: readonly EarlierCall[] = [
     name: 'shell',
     input: { command: 'pay' },
     ok: false,
-    result: expect.stringContaining('Outcome unknown'),
+    result: expect.stringContaining('unknown: the assistant ended'),
   },
 ];
 

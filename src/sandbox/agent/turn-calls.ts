@@ -116,7 +116,7 @@ export class TurnCalls {
     await this.#answer(id, async () =>
       toolNames.has(name)
         ? await events.onTool({ folder, name, input }, signal)
-        : { ok: false, value: `There is no tool "${name}".` },
+        : { ok: false, value: `There is no tool "${name}".`, fault: 'not-found' },
     );
   }
 
@@ -160,8 +160,9 @@ export class TurnCalls {
       this.#calls -= 1;
     }
     if (signal.aborted) return;
-    const { ok, value = null } = result;
-    if (send({ type: 'tool_result', id, ok, value })) return;
+    const { ok, value = null, fault } = result;
+    const frame = { type: 'tool_result', id, ok, value } as const;
+    if (send(fault === undefined ? frame : { ...frame, fault })) return;
     send({ type: 'tool_result', id, ok: false, value: 'The result is longer than 1 MB.' });
   }
 }

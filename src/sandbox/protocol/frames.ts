@@ -10,7 +10,7 @@
  *                           shellTimeoutMs, guarded, without}
  *     agent  → text {turn, delta}                          any number of times
  *     agent  → tool_call {id, turn, name, input}           a tool of the host
- *     host   → tool_result {id, ok, value}
+ *     host   → tool_result {id, ok, value, fault}
  *     agent  → tool_check {id, turn, name, input}          before a guarded tool of its own runs
  *     host   → tool_verdict {id, isAllowed, reason, seesResult}
  *     agent  → tool_ran {id, turn, ok, value}              its result, where the host wants to see it; the host
@@ -37,6 +37,7 @@
  * Both sides import this file, so another agent in the container has to keep to these schemas only.
  */
 import { z } from 'zod';
+import { TOOL_FAULTS } from '../../lib/tool-fault.ts';
 import { PROTOCOL } from './protocol.ts';
 
 /** Names a conversation, and the file that keeps it. */
@@ -136,6 +137,8 @@ const ToolResultFrame = z.strictObject({
   id: Id,
   ok: z.boolean(),
   value: z.unknown(),
+  /** What went wrong; `failed` by default. */
+  fault: z.enum(TOOL_FAULTS).exactOptional(),
 });
 
 const ToolVerdictFrame = z.strictObject({

@@ -32,4 +32,33 @@ await describeWithEngine('bubblewrap', 'the record of an agent’s own tools', (
       read_file: expect.stringContaining('ENOENT'),
     });
   });
+
+  test('S4-18: the model reads the kind of an error before its words', async () => {
+    let read: readonly string[] = [];
+    await using project = await sandboxProject({
+      engine: 'bubblewrap',
+      tools: [{ name: 'send', description: 'Sends.', inputSchema: { type: 'object' } }],
+      script: (request) => {
+        read = lastToolResults(request);
+        if (read.length > 0) return [{ type: 'text', text: 'ok' }];
+        return [
+          { type: 'tool_use', name: 'read_file', input: { path: 'none.txt' } },
+          { type: 'tool_use', name: 'write_file', input: { path: '/etc/passwd', content: 'x' } },
+          { type: 'tool_use', name: 'send', input: {} },
+          { type: 'tool_use', name: 'list_files', input: {} },
+        ];
+      },
+    });
+    await project.answer('go', {
+      guardedOwnTools: ['list_files'],
+      onOwnTool: async () => ({ kind: 'refused', reason: 'Not today.' }),
+      onTool: async () => ({ ok: false, value: 'It was late.', fault: 'timeout' }),
+    });
+    expect(read).toEqual([
+      expect.stringMatching(/^not-found: ENOENT/),
+      expect.stringMatching(/^not-allowed: (EROFS|EACCES|EPERM)/),
+      'timeout: It was late.',
+      'not-allowed: Not today.',
+    ]);
+  });
 });

@@ -77,4 +77,8 @@ export async function question({ terminal }: Family, count = 1): Promise<string>
 
 export const message = (text: string): [string, unknown] => ['send_message', { text }];
 export const ALLOWED: HostToolResult = { ok: true, value: 'Queued for Family.' };
-export const REFUSED: HostToolResult = { ok: false, value: 'The owner did not allow this call.' };
+export const REFUSED: HostToolResult = {
+  ok: false,
+  value: 'The owner did not allow this call.',
+  fault: 'not-allowed',
+};

@@ -15,7 +15,11 @@ test('somebody who asks is never met with silence', async () => {
   const tools = toolCaller();
   const assistant = await startWithFamily(project, tools.agent);
   expect(await tools.call(assistant, 'main', ['stay_silent', {}])).toEqual([
-    { ok: false, value: 'This turn answers a message, and its sender waits for the answer.' },
+    {
+      ok: false,
+      value: 'This turn answers a message, and its sender waits for the answer.',
+      fault: 'not-allowed',
+    },
   ]);
   expect(textsOf(assistant.terminal)).toEqual(['ok']);
   await assistant.stop();
@@ -35,6 +39,7 @@ test('an agent sees and changes the tasks of its own chat only, unless it is the
   expect(refused).toEqual({
     ok: false,
     value: 'No registered chat is called nobody. There are: main, family.',
+    fault: 'not-found',
   });
   const others: [string, object][] = [
     ['schedule_task', { ...remind, group: 'main' }],
@@ -45,10 +50,15 @@ test('an agent sees and changes the tasks of its own chat only, unless it is the
     ['update_task', { task: 1, prompt: 'something else' }],
   ];
   const answered = await tools.call(assistant, 'family', ...others, ['list_tasks', {}]);
-  const none = { ok: false, value: 'There is no task 1 of this chat. See list_tasks.' };
+  const none = {
+    ok: false,
+    value: 'There is no task 1 of this chat. See list_tasks.',
+    fault: 'not-found',
+  };
+  const refusal = { ok: false, fault: 'not-allowed' };
   expect(answered).toEqual([
-    { ok: false, value: 'This chat may schedule tasks for itself only.' },
-    { ok: false, value: 'This chat may see its own tasks only.' },
+    { ...refusal, value: 'This chat may schedule tasks for itself only.' },
+    { ...refusal, value: 'This chat may see its own tasks only.' },
     none,
     none,
     none,

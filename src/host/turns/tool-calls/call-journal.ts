@@ -128,7 +128,7 @@ async function toldOf(call: TurnCall, seen: SeenResult): Promise<EarlierCall> {
 }
 
 const UNKNOWN =
-  'Outcome unknown: the assistant ended while this ran. It may have been done. Check that before you call it again.';
+  'unknown: the assistant ended while this ran. It may have been done. Check that before you call it again.';
 const INTERRUPTED =
   'Interrupted: the assistant ended while this ran. Call it again if you still need it.';
 

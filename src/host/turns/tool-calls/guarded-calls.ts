@@ -172,7 +172,10 @@ function asOne(guards: readonly NamedGuard[], log: HostLog, now: () => number): 
       let seen = result;
       for (const { name, value } of lookingAt(call)) {
         try {
-          seen = (await value.after?.(call, seen)) ?? seen;
+          const after = (await value.after?.(call, seen)) ?? seen;
+          const { fault } = seen;
+          const lost = !after.ok && after.fault === undefined && fault !== undefined;
+          seen = lost ? { ...after, fault } : after;
         } catch (error) {
           return { ok: false, value: failed(name, error) };
         }

@@ -1,3 +1,4 @@
+import { faultKindOf, type ToolFaultKind } from '../../../lib/tool-fault.ts';
 import type {
   HostTool,
   HostToolCall,
@@ -56,14 +57,15 @@ export async function callTool(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<HostToolResult> {
   const tool = options.tools.find((candidate) => candidate.name === call.name);
-  if (tool === undefined) return refusal(`There is no host tool ${call.name}.`);
+  if (tool === undefined) return refusal('not-found', `There is no host tool ${call.name}.`);
   const caller = callerOf(options, call);
-  if (caller === null) return refusal('This chat is not registered.');
+  if (caller === null) return refusal('not-allowed', 'This chat is not registered.');
   if (!options.guards.isOffered(tool, { isMain: caller.isMain, isTask: options.isTask })) {
-    return refusal(await whyNotOffered(options, tool, caller, call.input));
+    return refusal('not-allowed', await whyNotOffered(options, tool, caller, call.input));
   }
   const input = tool.input.safeParse(call.input);
-  if (!input.success) return refusal(`The input does not fit: ${input.error.issues[0]?.message}`);
+  if (!input.success)
+    return refusal('bad-arguments', `The input does not fit: ${input.error.issues[0]?.message}`);
   const journaled = journaledCall(options, tool, input.data);
   // Nobody is asked again about what was done.
   if (journaled?.repeated) return journaled.repeated;
@@ -74,13 +76,16 @@ export async function callTool(
     input: input.data,
   });
   const refused = await options.guards.refusalOf(guarded, options.askOwner);
-  if (refused !== null) return refusal(refused);
+  if (refused !== null) return refusal('not-allowed', refused);
   // The owner may have taken the chat out while they were asked.
   const stillCaller = callerOf(options, call);
-  if (stillCaller === null) return refusal('This chat is not registered.');
+  if (stillCaller === null) return refusal('not-allowed', 'This chat is not registered.');
   // Members may have renamed a chat meanwhile: the yes was for the one that was shown.
   if (elsewhereOf(options, tool, stillCaller, input.data)?.key !== elsewhere?.key) {
-    return refusal('What this call acts on has changed since it was looked at. Call it again.');
+    return refusal(
+      'not-allowed',
+      'What this call acts on has changed since it was looked at. Call it again.',
+    );
   }
   if (tool.brings !== 'own') options.outside.note(`\`${tool.name}\``);
   const end = journaled?.begin();
@@ -157,7 +162,8 @@ async function run(tool: Tool, context: ToolCall, input: unknown): Promise<HostT
   try {
     return { ok: true, value: await tool.run(context, input) };
   } catch (error) {
-    return refusal(error instanceof Error ? error.message : String(error));
+    const words = error instanceof Error ? error.message : String(error);
+    return refusal(faultKindOf(error), words);
   }
 }
 
@@ -224,6 +230,6 @@ function contextOf(options: ToolCallOptions, caller: Group, signal: AbortSignal)
   };
 }
 
-function refusal(value: string): HostToolResult {
-  return { ok: false, value };
+function refusal(fault: ToolFaultKind, value: string): HostToolResult {
+  return fault === 'failed' ? { ok: false, value } : { ok: false, value, fault };
 }

@@ -121,7 +121,11 @@ test('a tool gets its own settings, and exactly what the contract names, at its 
         ],
       },
     },
-    { ok: false, value: expect.stringContaining('The input does not fit') },
+    {
+      ok: false,
+      value: expect.stringContaining('The input does not fit'),
+      fault: 'bad-arguments',
+    },
   ]);
   await assistant.stop();
 });
