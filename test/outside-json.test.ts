@@ -49,7 +49,6 @@ const WITHOUT_BOUNDS: Readonly<Record<string, readonly string[]>> = {
   ],
   'whoever has set the limits just before': [
     'skills/mcp/add/src/services/mcp/program-transport.ts',
-    'skills/web/add/src/tools/web/search/server.ts',
   ],
   'an agent’s own container, where it harms itself only': [
     'container/**/*.ts',

@@ -123,3 +123,72 @@ export function searchServer(
   }
   return { handler, asked };
 }
+
+/** Google's error, as its API has it. */
+function googleError(code: number, status: string, message: string, reason?: string): string {
+  const details = [
+    { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain: 'googleapis.com' },
+  ];
+  const error = { code, message, errors: [{ message, domain: 'global' }], status };
+  return JSON.stringify({ error: reason === undefined ? error : { ...error, details } });
+}
+
+const GOOGLE_ITEMS = [
+  {
+    kind: 'customsearch#result',
+    title: 'Rain radar',
+    htmlTitle: '<b>Rain</b> radar',
+    link: 'https://weather.example/radar',
+    displayLink: 'weather.example',
+    snippet: 'Nov 20, 2026 ... Rain &amp; wind.',
+    pagemap: { metatags: [{ 'article:published_time': '2026-11-20T08:00:00Z' }] },
+  },
+  { kind: 'customsearch#result', title: 'Umbrellas', link: 'https://shop.example/', pagemap: {} },
+];
+
+/** A server of Google's Custom Search JSON API: it checks key, engine and number of results in that order. */
+export function googleServer(
+  known: { readonly key: string; readonly engine: string },
+  refuses: 'disabled' | 'quota' | null = null,
+) {
+  const asked: Asked[] = [];
+  async function handler(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '', 'http://server');
+    const query = Object.fromEntries(url.searchParams);
+    const token = String(request.headers['x-goog-api-key'] ?? query['key'] ?? '') || null;
+    const method = request.method ?? '';
+    asked.push({ method, path: url.pathname, query, token, body: await text(request) });
+    const [status, body] = answerTo({ path: url.pathname, query, token });
+    response.writeHead(status, { 'content-type': 'application/json; charset=UTF-8' });
+    response.end(body);
+  }
+
+  function answerTo({
+    path,
+    query,
+    token,
+  }: Pick<Asked, 'path' | 'query' | 'token'>): [number, string] {
+    if (path !== '/customsearch/v1') return [404, '<!DOCTYPE html>'];
+    if (token !== known.key) {
+      const message = 'API key not valid. Please pass a valid API key.';
+      return [400, googleError(400, 'INVALID_ARGUMENT', message, 'API_KEY_INVALID')];
+    }
+    if (refuses === 'disabled') {
+      const message = 'Custom Search API has not been used in project 1 before or it is disabled.';
+      return [403, googleError(403, 'PERMISSION_DENIED', message, 'SERVICE_DISABLED')];
+    }
+    if (refuses === 'quota') {
+      const message = "Quota exceeded for quota metric 'Queries' and limit 'Queries per day'.";
+      return [429, googleError(429, 'RESOURCE_EXHAUSTED', message, 'RATE_LIMIT_EXCEEDED')];
+    }
+    const count = Number(query['num'] ?? 10);
+    if (query['cx'] !== known.engine || !(count >= 1 && count <= 10)) {
+      const message = 'Request contains an invalid argument.';
+      return [400, googleError(400, 'INVALID_ARGUMENT', message)];
+    }
+    const head = { kind: 'customsearch#search', queries: { request: [{ count }] } };
+    const found = query['q'] === 'nothing-there' ? {} : { items: GOOGLE_ITEMS.slice(0, count) };
+    return [200, JSON.stringify({ ...head, ...found })];
+  }
+  return { handler, asked };
+}

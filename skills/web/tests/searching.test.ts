@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { webSearch } from '../../../src/tools/web/search-tool.ts';
 import { localServer, toolCaller } from './net.ts';
-import { type Asked, searchServer } from './searchServers.ts';
+import { type Asked, googleServer, searchServer } from './searchServers.ts';
 
 type Answer = Parameters<typeof searchServer>[0];
 
@@ -17,7 +17,7 @@ async function search(
   const { handler, asked } = searchServer(answer);
   await using server = await localServer(handler);
   const { address } = server;
-  const addresses = { brave: address, tavily: address, duckduckgo: address };
+  const addresses = { brave: address, tavily: address, google: address, duckduckgo: address };
   const { call } = toolCaller(webSearch(addresses), settings(address));
   const text = await call(input, folder).catch((error: Error) => `failed: ${error.message}`);
   return { text, asked };
@@ -62,6 +62,57 @@ test('Tavily is asked by a POST with the key in a header', async () => {
     time_range: 'day',
   });
   expect(text).toContain('1. Rain today\n   https://weather.example/today\n   It rains.');
+});
+
+const ENGINE = { key: 'AIza-key', engine: 'cx-1' };
+const GOOGLE = { GOOGLE_SEARCH_KEY: ENGINE.key, GOOGLE_SEARCH_ENGINE: ENGINE.engine };
+
+/** Asks a server that checks a request as Google does. */
+async function google(
+  settings: Readonly<Record<string, string>>,
+  input: object,
+  refuses: Parameters<typeof googleServer>[1] = null,
+) {
+  const { handler, asked } = googleServer(ENGINE, refuses);
+  await using server = await localServer(handler);
+  const at = server.address;
+  const addresses = { brave: at, tavily: at, google: at, duckduckgo: at };
+  const { call } = toolCaller(webSearch(addresses), { WEB_SEARCH: 'google', ...settings });
+  const text = await call(input, 'main').catch((error: Error) => `failed: ${error.message}`);
+  return { text, asked };
+}
+
+test('S1-24: Google is asked with its key in a header, for ten results at most', async () => {
+  const { text, asked } = await google(GOOGLE, { query: 'rain & wind', count: 20, since: 'month' });
+  expect(asked).toMatchObject([
+    {
+      method: 'GET',
+      path: '/customsearch/v1',
+      query: { q: 'rain & wind', cx: 'cx-1', num: '10', dateRestrict: 'm1' },
+      token: 'AIza-key',
+    },
+  ]);
+  expect(text).toContain(
+    '1. Rain radar (2026-11-20)\n   https://weather.example/radar\n   Nov 20, 2026 ... Rain & wind.',
+  );
+  expect(text).toContain('2. Umbrellas\n   https://shop.example/');
+  expect((await google(GOOGLE, { query: 'nothing-there' })).text).toMatch(/^Nothing was found/);
+});
+
+test('Google tells apart a wrong key, a wrong engine, an API that is off, and a used-up day', async () => {
+  const said = async (over: object, refuses?: Parameters<typeof googleServer>[1]) =>
+    (await google({ ...GOOGLE, ...over }, { query: 'rain' }, refuses)).text;
+  expect(await said({ GOOGLE_SEARCH_KEY: 'x' })).toContain('Google does not accept the key.');
+  expect(await said({ GOOGLE_SEARCH_ENGINE: 'x' })).toContain(
+    'The owner can check GOOGLE_SEARCH_ENGINE',
+  );
+  expect(await said({}, 'disabled')).toContain(
+    'It says: Custom Search API has not been used in project 1',
+  );
+  expect(await said({}, 'quota')).toContain('its limit is reached (429)');
+  expect((await google({ GOOGLE_SEARCH_KEY: 'x' }, { query: 'rain' })).text).toBe(
+    'failed: Google has no search engine yet. Set GOOGLE_SEARCH_ENGINE to its id.',
+  );
 });
 
 test('SearXNG is asked at the address of the owner, with its path and login', async () => {

@@ -3,9 +3,14 @@ import { webExamination } from '../../../src/doctor/web.ts';
 import { webSetup } from '../../../src/setup/web.ts';
 import { ownerAtKeyboard } from '../../../src/testing/owner/owner-at-keyboard.ts';
 import { localServer } from './net.ts';
-import { searchServer } from './searchServers.ts';
+import { googleServer, searchServer } from './searchServers.ts';
 
-const at = (address: string) => ({ brave: address, tavily: address, duckduckgo: address });
+const at = (address: string) => ({
+  brave: address,
+  tavily: address,
+  google: address,
+  duckduckgo: address,
+});
 
 const subject = (environment: Readonly<Record<string, string>>, isOffline = false) => ({
   projectDir: '/nowhere',
@@ -24,18 +29,35 @@ test('a key is tried with its server before anything is written', async () => {
     const isRight = request.headers['x-subscription-token'] === 'right';
     void (isRight ? right : wrong).handler(request, response);
   });
-  const { context, problems, written } = ownerAtKeyboard(['google', 'Brave', 'wrong', ' right ']);
+  const { context, problems, written } = ownerAtKeyboard(['bing', 'Brave', 'wrong', ' right ']);
   const setup = webSetup(at(server.address));
   expect(setup.currentState({}, '/nowhere')).toBeNull();
   const outcome = await setup.run({}, context);
   expect(problems).toEqual([
-    'Type one of brave, tavily, searxng, duckduckgo.',
+    'Type one of brave, tavily, google, searxng, duckduckgo.',
     expect.stringContaining('Brave does not accept the key.'),
   ]);
   expect(written).toEqual({ WEB_SEARCH: 'brave', BRAVE_SEARCH_API_KEY: 'right' });
   expect(outcome.summary).toBe('Agents search the web by brave.');
   expect(setup.currentState(written, '/nowhere')).toBe('searches by brave');
   await expect(setup.run({}, { ...context, args: ['--key'] })).rejects.toThrow('no options');
+});
+
+test('Google needs an engine and a key, which are tried together', async () => {
+  await using server = await localServer(
+    googleServer({ key: 'AIza-right', engine: 'cx-1' }).handler,
+  );
+  const owner = ownerAtKeyboard(['google', ' ', 'cx-1', 'AIza-wrong', 'AIza-right']);
+  await webSetup(at(server.address)).run({}, owner.context);
+  expect(owner.problems).toEqual([
+    'Type it here.',
+    'Google does not accept the key. The owner can set another in GOOGLE_SEARCH_KEY.',
+  ]);
+  expect(owner.written).toEqual({
+    WEB_SEARCH: 'google',
+    GOOGLE_SEARCH_ENGINE: 'cx-1',
+    GOOGLE_SEARCH_KEY: 'AIza-right',
+  });
 });
 
 test('an address is tried as well, and a server without a key is set with a word on how it does', async () => {

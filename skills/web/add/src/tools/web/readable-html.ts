@@ -1,6 +1,7 @@
 import { Readability } from '@mozilla/readability';
 import { parseHTML } from 'linkedom';
 import { NodeHtmlMarkdown } from 'node-html-markdown';
+import { jsonWithin } from '../../lib/bounded-json.ts';
 import { withoutHidden } from '../../lib/shown-html/shown-html.ts';
 
 /** The readable part of a page. */
@@ -92,11 +93,9 @@ const NEEDS_SCRIPTS =
   '(The page has hardly any text of its own, and scripts, which do not run here: it needs JavaScript to show the rest. Its source can be had with the format raw.)';
 
 function jsonIn(text: string): readonly unknown[] {
-  try {
-    return [JSON.parse(text)];
-  } catch {
-    return []; // It is no data, so nothing of it can be read.
-  }
+  // What is no data, or is beyond all bounds, is not read.
+  const value = jsonWithin(text);
+  return value === undefined ? [] : [value];
 }
 
 type Page = ReturnType<typeof parseHTML>['document'];

@@ -11,7 +11,7 @@ export const ReadingSettings = z.object({
 });
 
 /** The search servers that there are, best known first. */
-export const SEARCH_SERVERS = ['brave', 'tavily', 'searxng', 'duckduckgo'] as const;
+export const SEARCH_SERVERS = ['brave', 'tavily', 'google', 'searxng', 'duckduckgo'] as const;
 
 /** Settings of the search. */
 export const SearchSettings = z.object({
@@ -20,6 +20,8 @@ export const SearchSettings = z.object({
   WEB_SEARCH: oneOf([...SEARCH_SERVERS, 'off']).optional(),
   BRAVE_SEARCH_API_KEY: z.string().optional(),
   TAVILY_API_KEY: z.string().optional(),
+  GOOGLE_SEARCH_KEY: z.string().optional(),
+  GOOGLE_SEARCH_ENGINE: z.string().optional(),
   SEARXNG_URL: Address.optional(),
 });
 
@@ -30,9 +32,11 @@ export type SearchServer = (typeof SEARCH_SERVERS)[number];
 /** Returns the search server that the settings choose, by name or by what is set for one. */
 export function chosenServer(settings: SearchSettings): SearchServer | null {
   const { WEB_SEARCH, BRAVE_SEARCH_API_KEY, TAVILY_API_KEY, SEARXNG_URL } = settings;
+  const { GOOGLE_SEARCH_KEY, GOOGLE_SEARCH_ENGINE } = settings;
   if (WEB_SEARCH === 'off') return null;
   if (WEB_SEARCH !== undefined) return WEB_SEARCH;
   if (BRAVE_SEARCH_API_KEY !== undefined) return 'brave';
   if (TAVILY_API_KEY !== undefined) return 'tavily';
+  if (GOOGLE_SEARCH_KEY !== undefined && GOOGLE_SEARCH_ENGINE !== undefined) return 'google';
   return SEARXNG_URL === undefined ? 'duckduckgo' : 'searxng';
 }

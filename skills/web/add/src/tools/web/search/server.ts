@@ -1,5 +1,6 @@
 import { request } from 'undici';
-import { z } from 'zod';
+import type { z } from 'zod';
+import { jsonWithin, USUAL_BOUNDS } from '../../../lib/bounded-json.ts';
 import { causeInWords, codeOf } from '../../../lib/cause.ts';
 import { ACCEPTED_ENCODINGS, readBody } from '../body.ts';
 import { USER_AGENT } from '../client.ts';
@@ -83,21 +84,12 @@ export async function askServer(wanted: ServerRequest): Promise<ServerResponse> 
 
 /** Parses a server's answer, or says that it is none. */
 export function parsedAnswer<T>(server: string, { text }: ServerResponse, schema: z.ZodType<T>): T {
-  const { data } = Answer.pipe(schema).safeParse(text);
+  const { data } = schema.safeParse(jsonWithin(text, { ...USUAL_BOUNDS, maxBytes: MOST_BYTES }));
   if (data === undefined) {
     throw new SearchFailed(`${server} answered something that is no list of results.`);
   }
   return data;
 }
-
-const Answer = z.string().transform((text, context): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    context.addIssue({ code: 'custom', message: 'is no JSON' });
-    return z.NEVER;
-  }
-});
 
 /** Says what an answer other than 200 means: with the key, with the limits, or with the server. */
 export function failure(server: string, status: number, keySetting?: string): SearchFailed {

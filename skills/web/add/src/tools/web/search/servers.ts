@@ -1,16 +1,20 @@
 import type { SearchServer, SearchSettings } from '../settings.ts';
 import { brave } from './brave.ts';
 import { duckduckgo } from './duckduckgo.ts';
+import { google } from './google.ts';
 import { searxng } from './searxng.ts';
 import type { Search } from './server.ts';
 import { tavily } from './tavily.ts';
 
 /** Addresses of the servers whose address is not the owner's to set. */
-export type ServerAddresses = Readonly<Record<'brave' | 'tavily' | 'duckduckgo', string>>;
+export type ServerAddresses = Readonly<
+  Record<'brave' | 'tavily' | 'google' | 'duckduckgo', string>
+>;
 
 export const SERVER_ADDRESSES: ServerAddresses = {
   brave: 'https://api.search.brave.com',
   tavily: 'https://api.tavily.com',
+  google: 'https://customsearch.googleapis.com',
   duckduckgo: 'https://html.duckduckgo.com',
 };
 
@@ -25,6 +29,8 @@ export function openSearch(
       return brave(settings.BRAVE_SEARCH_API_KEY, addresses.brave);
     case 'tavily':
       return tavily(settings.TAVILY_API_KEY, addresses.tavily);
+    case 'google':
+      return google(settings.GOOGLE_SEARCH_KEY, settings.GOOGLE_SEARCH_ENGINE, addresses.google);
     case 'searxng':
       return searxng(settings.SEARXNG_URL);
     case 'duckduckgo':
