@@ -166,6 +166,7 @@ const host = openHost({
   timeouts: DEFAULT_TIMEOUTS,
 });
 
+link.onComplete(host.complete);
 link.onStop(async () => {
   setTimeout(() => process.exit(0), LEAVE_MS);
   await host.stop(GRACE_MS);

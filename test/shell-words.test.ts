@@ -24,3 +24,54 @@ test('what the assistant and its skills tell people to type in a shell can be ty
   );
   expect(bare).toEqual([]);
 });
+
+/** Words that readers had to decode, each with what is said instead. */
+const DECODED: readonly (readonly [decoded: RegExp, instead: string])[] = [
+  [/but for those of skills/, 'except the skills’ own'],
+  [/any node from 18/i, 'You need git, npm and Node 18 or newer'],
+  [/is where you write/i, 'Meets you where you chat'],
+  [/what takes long says/, 'long steps report their progress'],
+  [/where a messenger can change/, 'in messengers that can edit a sent message'],
+  [/shows itself as broken/, 'problems that show up later'],
+  [/of the skills five/, 'shortened: five of the skills'],
+  [/whose (?:each line|the lines of a file)/, 'who each line comes from'],
+  [/the operation that waits needs/, 'show the open conflicts'],
+  [/go on with the operation that waits/, 'finish the waiting command'],
+  [/runs or steers programs/, 'can run code or configure tools'],
+  [/only if the plan is this one/, 'unless the plan is still this one'],
+  [/how a chat calls/, 'the word that calls me in a chat'],
+  [/pauses one, and so/, '`/tasks pause|resume|cancel|run|log 2`'],
+  [/`\/sandbox docker` no longer/, 'turns that off'],
+  [/what answers, by a key/, 'Model: not set up. Connect one now?'],
+  [/made in the web console of/, 'API key'],
+  [/asking \S+ for one word/i, 'Trying the model'],
+  [/set-up left; nothing/i, 'Set-up cancelled; nothing was written.'],
+  [/tells how far it is/, 'see /status for progress'],
+  [/as the owner asked/, 'Stopped.'],
+  [/(?:take|as) core without/, 'use the release’s version'],
+  [/all is decided/i, 'All conflicts are resolved.'],
+  [/is installed here yet: /, 'No skills yet. Add one'],
+  [/tokens today; without a known/, 'price unknown'],
+  [/No file of the project changes/, 'No project file had to change.'],
+  [/still to be written/i, 'Left for you to write'],
+  [/neither it nor its base/, 'not built yet'],
+  [/'All is well/, 'Everything works.'],
+  [/manager of services does not/, 'The service manager does not answer'],
+  [/layers count together/i, 'you are not asked'],
+  [/first end of the\s+range/, 'unless the first commit is an ancestor'],
+  [/none the worse/, 'It is optional.'],
+  [/Who is heard/, 'Who may talk to it'],
+];
+
+test('what people read has none of the words that readers had to decode', () => {
+  const read = [...TEXTS, 'README.md', 'docs/*.md', 'container/**/*.ts', 'scripts/**/*.ts'];
+  const found = globSync(read, { cwd: HOME })
+    .filter((path) => !path.endsWith('.test.ts') && !path.includes('node_modules'))
+    .flatMap((path) => {
+      const text = readFileSync(join(HOME, path), 'utf8');
+      return DECODED.flatMap(([decoded, instead]) =>
+        decoded.test(text) ? [`${path}: ${decoded.source} → ${instead}`] : [],
+      );
+    });
+  expect(found).toEqual([]);
+});

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { registeredNames } from '../host/complete.ts';
 import { type CommandContext, defineCommand } from '../host/contracts/command.ts';
 import { answerOrRefusal, groupAndRest } from '../host/groups/group-command.ts';
 import { GroupRefused } from '../host/groups/group-refused.ts';
@@ -11,6 +12,7 @@ export const command = defineCommand({
   name: 'allow',
   topic: 'chats',
   help: 'lists who may call the assistant; `/allow 2 Ada, Bob` lets only them call it in chat 2',
+  complete: (context) => registeredNames(context).map((name) => `${name} `),
   run: (context, argument) =>
     answerOrRefusal(async () => {
       const words = wordsOf(argument);

@@ -8,6 +8,7 @@ export const command = defineCommand({
   name: 'help',
   topic: 'assistant',
   help: 'the commands in groups; `/help chats` explains a group, `/help model` one command, `/help all` all of them',
+  complete: ({ commands }) => ['all', ...Object.keys(TOPICS), ...commands.map(({ name }) => name)],
   isQuick: true,
   async run({ commands, settings, projectDir }, argument) {
     const asked = argument.trim().toLowerCase();

@@ -17,6 +17,7 @@ export const command = defineCommand({
   topic: 'conversation',
   help: 'lists the models with prices; `/model <name>` sets the one that answers here, with `for 2` or `for all` elsewhere; `/model default` goes back',
   chats: 'all',
+  complete: () => ['default', 'default for all'],
   isQuick: true,
   run: (context, argument) =>
     answerOrRefusal(async () => ({

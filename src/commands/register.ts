@@ -14,6 +14,9 @@ import type { Chat } from '../store/store.ts';
 const USAGE =
   'Say `/register 3`, or `/register Family Chat as family trigger @home`; `always` instead of a trigger answers everything. `/groups` lists the chats.';
 
+/** Chats that Tab offers, newest first; `/register` and a name finds the others. */
+const MOST_COMPLETED = 100;
+
 const Asked = z.object({
   jid: z.string(),
   folder: z.string(),
@@ -24,7 +27,11 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'register',
   topic: 'chats',
-  help: 'takes part in a chat: `/register 3`; with `as home` in that folder, with `trigger @home` or `always` for how it is called',
+  help: 'joins a chat: `/register 3 [as <folder>] [trigger <word> | always]`',
+  complete: ({ store }) =>
+    store.chats
+      .unregistered(MOST_COMPLETED)
+      .flatMap(({ name }) => (name === null ? [] : [name.trim()])),
   run: (context, argument) =>
     answerOrRefusal(async () => {
       const { chat, options } = readWords(context, wordsOf(argument));

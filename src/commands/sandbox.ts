@@ -7,7 +7,8 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'sandbox',
   topic: 'assistant',
-  help: 'what runs the agents; `/sandbox bubblewrap` lets them run there where Docker is missing, `/sandbox docker` no longer; `/sandbox build` tries a failed image again',
+  help: 'what runs the agents; `/sandbox bubblewrap` lets them run there where Docker is missing, `/sandbox docker` turns that off; `/sandbox build` tries a failed image again',
+  complete: ({ engines }) => [...engines.map(({ name }) => name), BUILD],
   async run(context, argument) {
     const wanted = argument.trim().toLowerCase();
     if (wanted === '') return { kind: 'answer', text: await stateOf(context) };

@@ -27,7 +27,15 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'tasks',
   topic: 'work',
-  help: 'lists the scheduled tasks; `/tasks pause 2` pauses one, and so `resume`, `cancel`, `run` and `log`; `/tasks add every 2 hours: …` adds one',
+  help: 'lists the scheduled tasks; `/tasks pause|resume|cancel|run|log 2` is for one; `/tasks add every 2 hours: …` adds one',
+  complete: ({ store }) => [
+    'add ',
+    ...store.tasks
+      .open()
+      .flatMap(({ id }) =>
+        ['cancel', 'log', 'pause', 'resume', 'run'].map((verb) => `${verb} ${id}`),
+      ),
+  ],
   isQuick: true,
   async run(context, argument) {
     const said = argument.trim().toLowerCase();

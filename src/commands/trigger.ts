@@ -1,3 +1,4 @@
+import { registeredNames } from '../host/complete.ts';
 import { defineCommand } from '../host/contracts/command.ts';
 import { answerOrRefusal, groupAndRest, triggerOf } from '../host/groups/group-command.ts';
 import { GroupRefused } from '../host/groups/group-refused.ts';
@@ -8,7 +9,8 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'trigger',
   topic: 'chats',
-  help: 'how a chat calls the assistant: `/trigger 2 @home`, `/trigger 2 always` or `/trigger 2 default`',
+  help: 'sets the word that calls me in a chat: `/trigger 2 @home`, `/trigger 2 always` or `/trigger 2 default`',
+  complete: (context) => registeredNames(context).map((name) => `${name} `),
   run: (context, argument) =>
     answerOrRefusal(async () => {
       const { registry, store, settings } = context;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { registeredNames } from '../host/complete.ts';
 import {
   type CommandContext,
   type CommandResult,
@@ -15,6 +16,7 @@ export const command = defineCommand({
   name: 'unregister',
   topic: 'chats',
   help: 'leaves a chat and keeps its folder; `/unregister 2 delete` deletes all of it',
+  complete: registeredNames,
   run: (context, argument) =>
     answerOrRefusal(async () => {
       const words = wordsOf(argument);

@@ -5,6 +5,8 @@ import { ANSWER_ENDS } from '../lib/answer-end.ts';
 const ShellMessageSchema = z.discriminatedUnion('kind', [
   /** The owner says this in their terminal's chat. */
   z.object({ kind: z.literal('say'), text: z.string().trim().min(1) }),
+  /** The owner has typed the beginning of a command: what can it become? */
+  z.object({ kind: z.literal('complete'), id: z.int(), typed: z.string() }),
   /** From here on the shell also wants messages that it did not ask for: reminders, reports. */
   z.object({ kind: z.literal('watch') }),
 ]);
@@ -12,7 +14,14 @@ const ShellMessageSchema = z.discriminatedUnion('kind', [
 /** Messages from the running assistant to a shell. Texts of answers are Markdown. */
 const AssistantMessageSchema = z.discriminatedUnion('kind', [
   /** First of all: who is there. */
-  z.object({ kind: z.literal('welcome'), name: z.string() }),
+  z.object({
+    kind: z.literal('welcome'),
+    name: z.string(),
+    /** False of an older assistant, which ends a connection that asks it to `complete`. */
+    completes: z.boolean().default(false),
+  }),
+  /** Whole lines that the beginning with this id can become. */
+  z.object({ kind: z.literal('completions'), id: z.int(), lines: z.array(z.string()) }),
   /** An answer to this shell; for one that watches, also messages that it did not ask for. */
   z.object({
     kind: z.literal('answer'),

@@ -114,7 +114,7 @@ function imageFinding({ image }: SandboxLook): readonly Finding[] {
   return [
     ok(
       'image',
-      `neither it nor its base is here; the first start fetches ${image.wantedBase}`,
+      `not built yet; the first start downloads ${image.wantedBase}`,
       'On a machine that cannot, `node scripts/base-image.ts` makes a base.',
     ),
   ];

@@ -63,7 +63,7 @@ async function describeSandbox(sandbox: LazySandbox): Promise<string> {
   const timer = setTimeout(() => resolve(null), WAIT_MS);
   const opened = await Promise.race([sandbox.open().catch(() => null), isLate]);
   clearTimeout(timer);
-  if (opened === null) return 'Agents: the sandbox is being prepared, /status tells how far it is.';
+  if (opened === null) return 'Agents: the sandbox is being prepared; see /status for progress.';
   if (opened.kind === 'unavailable') return opened.advice;
   return `Agents run in ${opened.sandbox.description}.`;
 }

@@ -4,6 +4,7 @@ import { openAsking } from './asking/asking.ts';
 import { attachmentFetcher } from './attachments/attachments.ts';
 import { openBudgets } from './budget/budgets.ts';
 import { noteRunningCode } from './changes/running-code.ts';
+import { completionsOf } from './complete.ts';
 import type { Resumption } from './contracts/command.ts';
 import type { HostOptions } from './contracts/options.ts';
 import { openRegistry } from './groups/registry.ts';
@@ -21,6 +22,8 @@ import { openTurns } from './turns/turns.ts';
 export interface Host {
   /** Takes over turns that were left, connects all channels, and resolves when each has reported its state. */
   start(resumption: Resumption): Promise<void>;
+  /** Returns what the beginning of a command in the owner's chat can become, for Tab. */
+  complete(typed: string): readonly string[];
   /** Says something in all of the owner's chats that can be reached. */
   tell(text: string): void;
   /** Lets running turns end for `graceMs`, gives the others back, and leaves, in a bounded time. */
@@ -122,6 +125,7 @@ export function openHost(options: HostOptions): Host {
   });
   outbound.delivered.on(asking.delivered);
   options.guards.onBroken(outgoing.tellOwner);
+  const engines = options.engines.map(({ name, limits }) => ({ name, limits }));
   const tools = options.tools.with(services.toolSources);
   const turns = openTurns({
     store,
@@ -161,7 +165,7 @@ export function openHost(options: HostOptions): Host {
       tasks,
       now,
       newId,
-      engines: options.engines.map(({ name, limits }) => ({ name, limits })),
+      engines,
       version: options.version,
       runningCode: noteRunningCode(projectDir, options.composition),
       claw: options.claw,
@@ -245,6 +249,7 @@ export function openHost(options: HostOptions): Host {
         },
         resumption,
       ),
+    complete: (typed) => completionsOf({ store, projectDir, commands, engines }, typed),
     tell: outgoing.tellOwnersChats,
     async stop(graceMs) {
       const servicesEnded = services.stop().then(http.close);

@@ -42,6 +42,8 @@ const ChildFrameSchema = z.discriminatedUnion('kind', [
   /** All channels were started: this tree works. */
   z.object({ kind: z.literal('healthy') }),
   z.object({ kind: z.literal('restart') }),
+  /** The answer to `complete`. */
+  z.object({ kind: z.literal('completions'), id: z.int(), lines: z.array(z.string()) }),
   /** The answer to `ping`: it does not hang. */
   z.object({ kind: z.literal('pong') }),
 ]);
@@ -66,6 +68,8 @@ const SupervisorFrameSchema = z.discriminatedUnion('kind', [
     text: z.string(),
     typedAt: z.int(),
   }),
+  /** Somebody typed the beginning of a command, and wants to know what it can become. */
+  z.object({ kind: z.literal('complete'), id: z.int(), typed: z.string() }),
   z.object({ kind: z.literal('stop') }),
   z.object({ kind: z.literal('ping') }),
 ]);

@@ -1,6 +1,7 @@
 import type { OwnerConsole } from '../terminal/owner-console.ts';
 import { type AssistantProcess, type ProcessEnd, startAssistant } from './assistant-process.ts';
 import type { Clients } from './clients.ts';
+import { openCompletions } from './completions.ts';
 import type { Environment } from './environment.ts';
 import type { ChildFrame, StartFrame } from './frames.ts';
 import type { Lines } from './lines.ts';
@@ -39,6 +40,8 @@ export interface Run {
   readonly pid: number | undefined;
   stop(): void;
   kill(): void;
+  /** Resolves with what the beginning of a command can become; it never rejects. */
+  complete(typed: string): Promise<readonly string[]>;
   readonly ended: Promise<RunEnd>;
 }
 
@@ -92,6 +95,9 @@ export function runAssistant(options: RunOptions): Run {
         liveness.start();
         options.onHealthy();
         return;
+      case 'completions':
+        completions.answered(frame.id, frame.lines);
+        return;
       case 'pong':
         liveness.heard();
         return;
@@ -118,6 +124,9 @@ export function runAssistant(options: RunOptions): Run {
     isLate = true;
     assistant.kill();
   });
+  const completions = openCompletions((id, typed) =>
+    assistant.send({ kind: 'complete', id, typed }),
+  );
   const liveness = openLivenessCheck({
     intervalMs: options.livenessMs,
     ask: () => assistant.send({ kind: 'ping' }),
@@ -131,9 +140,11 @@ export function runAssistant(options: RunOptions): Run {
     pid: assistant.pid,
     stop: () => assistant.stop(stopMs),
     kill: assistant.kill,
+    complete: completions.ask,
     ended: assistant.ended.then((end) => {
       clearTimeout(deadline);
       liveness.stop();
+      completions.end();
       lines.detach();
       clients.dropDraft();
       return { ...end, wantsRestart, wasHealthy, isLate, isHung };

@@ -6,10 +6,11 @@ import type { Lines } from './lines.ts';
 export type ShellParts = {
   readonly lines: Lines;
   readonly clients: Clients;
+  readonly complete: (typed: string) => Promise<readonly string[]>;
 };
 
 /** Lets a connected shell take part: what it says is said in the owner's chat, and answered there. */
-export function admitShell(shell: Shell, { lines, clients }: ShellParts): ShellEvents {
+export function admitShell(shell: Shell, { lines, clients, complete }: ShellParts): ShellEvents {
   /** Of all that it waits for; one without an answer is not hidden by later ones. */
   let end: AnswerEnd = 'answered';
   const client: Client = {
@@ -29,12 +30,17 @@ export function admitShell(shell: Shell, { lines, clients }: ShellParts): ShellE
       end = 'answered';
     },
   };
-  shell.send({ kind: 'welcome', name: clients.name() });
+  shell.send({ kind: 'welcome', name: clients.name(), completes: true });
   clients.join(client);
   return {
     onMessage(message) {
       if (message.kind === 'watch') client.isWatching = true;
-      else lines.add(client, message.text);
+      else if (message.kind === 'complete') {
+        const { id, typed } = message;
+        void complete(typed).then((found) =>
+          shell.send({ kind: 'completions', id, lines: [...found] }),
+        );
+      } else lines.add(client, message.text);
     },
     onEnd: () => clients.leave(client),
   };

@@ -7,6 +7,8 @@ export interface SupervisorLink {
   readonly started: Promise<StartFrame>;
   readonly ownerConsole: ConsolePort;
   send(frame: ChildFrame): void;
+  /** From here on `complete` answers what the beginning of a command can become. */
+  onComplete(complete: (typed: string) => readonly string[]): void;
   /** Registers a listener that is called once: when the supervisor asks for the end, or is gone. */
   onStop(listener: () => Promise<void>): void;
 }
@@ -21,13 +23,17 @@ export function connectSupervisor(process: ProcessWithChannel): SupervisorLink {
   let start: StartFrame | null = null;
   let onLine: ((line: ConsoleLine) => void) | null = null;
 
+  let complete: (typed: string) => readonly string[] = () => [];
+
   process.on('message', (value: unknown) => {
     const frame = parseSupervisorFrame(value);
     if (frame?.kind === 'start') {
       start = frame;
       onStart(frame);
     } else if (frame?.kind === 'line') onLine?.(frame);
-    else if (frame?.kind === 'stop') onStop();
+    else if (frame?.kind === 'complete') {
+      tell({ kind: 'completions', id: frame.id, lines: [...complete(frame.typed)] });
+    } else if (frame?.kind === 'stop') onStop();
     else if (frame?.kind === 'ping') tell({ kind: 'pong' });
   });
   process.on('disconnect', () => onStop());
@@ -58,6 +64,9 @@ export function connectSupervisor(process: ProcessWithChannel): SupervisorLink {
   return {
     started,
     send: tell,
+    onComplete(listener) {
+      complete = listener;
+    },
     onStop: (listener) => void stopped.then(listener),
     ownerConsole: {
       get awaiting() {

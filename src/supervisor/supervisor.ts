@@ -91,6 +91,9 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
     run?.stop();
   }
 
+  const complete = async (typed: string): Promise<readonly string[]> =>
+    (await run?.complete(typed)) ?? [];
+
   function interrupt(): void {
     const isInsistent = ending.signal.aborted && now() - endingSince > ONE_KEY_MS;
     if (isInsistent) run?.kill();
@@ -116,7 +119,11 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
       livenessMs: timing.livenessMs,
       onPrompt(prompt) {
         hasGreeted = true;
-        ownerConsole.open(prompt, { onLine: (text) => lines.add(owner, text), onEnd });
+        ownerConsole.open(prompt, {
+          onLine: (text) => lines.add(owner, text),
+          complete,
+          onEnd,
+        });
       },
       onHealthy() {
         healthy.record(composition);
@@ -189,7 +196,7 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
 
   return {
     end,
-    admit: (shell) => admitShell(shell, { lines, clients }),
+    admit: (shell) => admitShell(shell, { lines, clients, complete }),
     interrupt,
     async run() {
       for (;;) {

@@ -16,6 +16,8 @@ export type TerminalStreams = {
   readonly isStyled: boolean;
 };
 
+type CompleterAnswer = (error: null, found: [string[], string]) => void;
+
 const SECOND_CTRL_C_MS = 2_000;
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const FRAME_MS = 100;
@@ -86,6 +88,27 @@ export function interactiveConsole(streams: TerminalStreams): OwnerConsole {
     editor.prompt(true);
   }
 
+  /** Finds what Tab offers, and the part of the line that it takes the place of. */
+  async function completionsFor(
+    typed: string,
+    { complete }: ConsoleEvents,
+    answer: (found: [string[], string]) => void,
+  ): Promise<void> {
+    // Of a paste, it is a character like any other.
+    if (message.isPasting()) return answer([['\t'], '']);
+    if (complete === undefined || message.isBegun() || !typed.startsWith('/')) {
+      return answer([[], typed]);
+    }
+    const lines = await complete(typed).catch(() => []);
+    // The editor cannot go on with a line once it is closed.
+    if (editor === null) return;
+    // The list goes below the typed line, and the tail of an answer, which is above that, begins again with its next part.
+    if (lines.length > 1 && tail.length > 0) show([], []);
+    // Below a command only its arguments are listed.
+    const at = typed.indexOf(' ') + 1;
+    answer([lines.map((line) => printable(line).slice(at)), typed.slice(at)]);
+  }
+
   const ownPrompt = (): string => (message.isBegun() ? CONTINUED : prompt);
 
   function onLine(line: string, events: ConsoleEvents): void {
@@ -130,6 +153,9 @@ export function interactiveConsole(streams: TerminalStreams): OwnerConsole {
         history: [...history.read()],
         historySize: history.size,
         removeHistoryDuplicates: true,
+        // With one parameter it would have to answer at once.
+        completer: (typed: string, answer: CompleterAnswer) =>
+          completionsFor(typed, events, (found) => answer(null, found)),
       });
       output.write(MARK_PASTES);
       editor.on('history', ([newest]: string[]) => {

@@ -4,6 +4,7 @@ export interface Message {
   add(line: string): string | null;
   beginPaste(): void;
   endPaste(): void;
+  isPasting(): boolean;
   /** Tells whether lines were taken that belong to a message that goes on. */
   isBegun(): boolean;
   drop(): void;
@@ -27,6 +28,7 @@ export function openMessage(): Message {
     endPaste() {
       isPasting = false;
     },
+    isPasting: () => isPasting,
     isBegun: () => lines.length > 0,
     drop() {
       lines = [];

@@ -3,6 +3,8 @@ import type { GrowingText } from './live-markdown.ts';
 /** The owner's input at the terminal. */
 export type ConsoleEvents = {
   readonly onLine: (text: string) => void;
+  /** Resolves with whole lines that the beginning of a command can become, for Tab. */
+  readonly complete?: (typed: string) => Promise<readonly string[]>;
   /** The input is over: its end was reached, or the owner leaves. */
   readonly onEnd: () => void;
 };

@@ -50,6 +50,7 @@ export async function chatOnTerminal({ root, signal }: Invocation): Promise<CliR
   screen.open(PROMPT, {
     // Whether it is answered shows; that the assistant ended is told below, for all that was said.
     onLine: (text) => void conversation.say(text).catch(() => {}),
+    complete: conversation.complete,
     onEnd: () => onEnd('left'),
   });
   const how = await Promise.race([left, conversation.ended]);

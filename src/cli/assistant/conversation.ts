@@ -39,6 +39,8 @@ export interface Conversation {
    * throws as `say`.
    */
   answered(): Promise<AnswerEnd>;
+  /** Resolves with what the beginning of a command can become; with nothing where the assistant cannot tell. */
+  complete(typed: string): Promise<readonly string[]>;
   /** Shows from now on also messages that answer nothing said here. */
   watch(): void;
   /** Resolves when the assistant has ended, or the conversation was left. */
@@ -57,6 +59,9 @@ export async function openConversation(
   let end: AnswerEnd = 'answered';
   let wake: (() => void) | null = null;
   let refusal: string | null = null;
+  let completes = false;
+  const completing = new Map<number, (lines: readonly string[]) => void>();
+  let completionCount = 0;
 
   function onMessage(message: AssistantMessage): void {
     switch (message.kind) {
@@ -89,7 +94,12 @@ export async function openConversation(
         wake?.();
         return;
       case 'welcome':
+        completes = message.completes;
         view.onWelcome?.(message.name);
+        return;
+      case 'completions':
+        completing.get(message.id)?.(message.lines);
+        completing.delete(message.id);
         return;
     }
   }
@@ -125,6 +135,14 @@ export async function openConversation(
       await until(() => state !== 'waiting');
     },
     answered,
+    async complete(typed) {
+      if (!completes) return [];
+      completionCount += 1;
+      const { promise, resolve } = Promise.withResolvers<readonly string[]>();
+      completing.set(completionCount, resolve);
+      control.send({ kind: 'complete', id: completionCount, typed });
+      return await Promise.race([promise, ended.then(() => [])]);
+    },
     watch: () => control.send({ kind: 'watch' }),
     ended,
     leave: control.close,

@@ -58,7 +58,7 @@ export function headline({ verb, outcome, changes, conflicts }: Shown): string {
 }
 
 /** A notice for commands that change only files below `.claw/`. */
-export const NO_FILE = 'No file of the project changes.';
+export const NO_FILE = 'No project file had to change.';
 
 function conflictLines({ conflicts, verb }: Shown): readonly string[] {
   const lines = conflicts.flatMap((conflict) => {

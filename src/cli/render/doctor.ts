@@ -46,7 +46,11 @@ function markOf(ok: boolean, advice: string | null): readonly [string, Colour] {
 
 function verdict(findings: DoctorData['findings']): string {
   const { length } = findings.filter(({ ok }) => !ok);
+  const suggestions = findings.filter(({ ok, advice }) => ok && advice !== null).length;
+  if (length === 0 && suggestions > 0) {
+    return `Everything works; ${suggestions} ${suggestions === 1 ? 'suggestion' : 'suggestions'} above.`;
+  }
   return length === 0
-    ? 'All is well.'
+    ? 'Everything works.'
     : `${length} of these ${length === 1 ? 'needs' : 'need'} you.`;
 }

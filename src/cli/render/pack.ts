@@ -35,7 +35,7 @@ function madeLines(made: MadePackage): readonly string[] {
       ? []
       : ['Left out, and still your edits (claw customize records them):']),
     ...stays,
-    ...(toWrite.length === 0 ? [] : ['Still to be written, in your words:']),
+    ...(toWrite.length === 0 ? [] : ['Left for you to write:']),
     ...toWrite.map(({ path, sections }) =>
       sections.length === 0 ? `  ${path}: what must hold` : `  ${path}: ${sections.join(', ')}`,
     ),

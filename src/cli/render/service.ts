@@ -10,7 +10,7 @@ export type ServiceData =
     };
 
 const NO_ANSWER =
-  'The system’s manager of services does not answer, so whether it runs is not known.';
+  'The service manager (systemd or launchd) does not answer, so claw cannot tell whether the service runs.';
 
 const FILES = {
   absent: 'is not there; `npx claw service install` writes it',

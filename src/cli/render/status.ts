@@ -26,7 +26,7 @@ export function statusLines({
   const spent = assistant ? [`budget  ${assistant.budgets.summary}`] : [];
   if (!initialised) {
     return [
-      'Nothing is installed here yet: `claw apply <skill>` begins.',
+      'No skills yet. Add one: `claw apply <skill>`',
       ...(release ? [`release ${release.version ?? 'without a version'} (${release.from})`] : []),
       ...(release ? editLines(edits) : []),
       ...(edits.length > LISTED_EDITS ? [`  and ${edits.length - LISTED_EDITS} more`] : []),

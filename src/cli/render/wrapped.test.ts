@@ -17,7 +17,7 @@ test('a finding that is longer than the screen is broken between words, and stay
     '             yet',
     '             `claw setup --provider',
     '             <name>` sets one up.',
-    'All is well.',
+    'Everything works; 1 suggestion above.',
   ]);
 });
 

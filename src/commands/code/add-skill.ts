@@ -14,12 +14,14 @@ import {
   type CommandResult,
   defineCommand,
 } from '../../host/contracts/command.ts';
+import { readSkillsToAdd } from '../../lib/skill-packages.ts';
 
 export const command = defineCommand({
   scope: 'owner',
   name: 'add-<skill>',
   topic: 'code',
   help: 'adds a skill to the code, after showing what it brings',
+  complete: ({ projectDir }) => readSkillsToAdd(projectDir),
   isForAgents: true,
   async run(context, argument) {
     const given = readArguments(argument);

@@ -15,6 +15,7 @@ export const command = defineCommand({
   name: 'conflicts',
   topic: 'code',
   help: 'goes on with a change that waits for your decision; `/conflicts give up` forgets it',
+  complete: () => ['give up'],
   async run(context, argument) {
     const said = argument.trim().toLowerCase();
     if (said === 'give up' || said === 'abort') return await giveUp(context);

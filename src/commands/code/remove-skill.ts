@@ -3,6 +3,7 @@ import { answer } from '../../host/changes/change.ts';
 import { previewChange } from '../../host/changes/preview.ts';
 import { reportChange } from '../../host/changes/report.ts';
 import { defineCommand } from '../../host/contracts/command.ts';
+import { keptSkills } from '../../lib/kept-packages.ts';
 
 /** Asks nothing: removing brings no new code, and `/undo` takes it back. */
 export const command = defineCommand({
@@ -10,6 +11,7 @@ export const command = defineCommand({
   name: 'remove-<skill>',
   topic: 'code',
   help: 'takes a skill out of the code again',
+  complete: ({ projectDir }) => keptSkills(projectDir),
   isForAgents: true,
   async run(context, argument) {
     const given = readArguments(argument);

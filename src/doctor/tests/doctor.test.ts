@@ -90,7 +90,7 @@ test('the whole command: a running assistant, its channel, no secret', async () 
   expect(out).toMatch(/containers +agents run in bubblewrap/);
   expect(out).toMatch(/database +.* whole/);
   expect(out).toMatch(/services +scheduler is running since/);
-  expect(out).toMatch(/\nAll is well/);
+  expect(out).toMatch(/\nEverything works/);
   expect(code).toBe(0);
   expect(out).not.toContain(TEST_KEY);
   // Another codebase has no assistant.

@@ -45,10 +45,7 @@ const LOCK = 'package-lock.json';
 export async function requireInstallation(root: string): Promise<Installation> {
   // Without a state there is no core yet, and finding one would read every file.
   if (readState(root) !== null) return await readInstallation(root);
-  throw new ClawError(
-    'NOT_INITIALISED',
-    'Nothing is installed here yet: `claw apply <skill>` begins.',
-  );
+  throw new ClawError('NOT_INITIALISED', 'No skills yet. Add one: `claw apply <skill>`');
 }
 
 /** Composes what is installed, with everything that answers a question about it. */

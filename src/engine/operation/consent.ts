@@ -19,7 +19,7 @@ export function checkConsent(operation: Operation, allow: readonly string[]): vo
   const flags = names.map((name) => `--allow ${name}`).join(' ');
   const reasons = [
     ...(paths.length > 0
-      ? [`This would change ${paths.join(', ')}, which runs or steers programs.`]
+      ? [`This would change ${paths.join(', ')}, which can run code or configure tools.`]
       : []),
     ...overrides.map(overrideNote),
   ];

@@ -124,10 +124,7 @@ export function movesOf(release: (path: string) => TreeFile | null): readonly Pa
 /** Returns the installation of a command that needs one. */
 export function requireState(installation: Installation): State {
   if (installation.state !== null) return installation.state;
-  throw new ClawError(
-    'NOT_INITIALISED',
-    'Nothing is installed here yet: `claw apply <skill>` begins.',
-  );
+  throw new ClawError('NOT_INITIALISED', 'No skills yet. Add one: `claw apply <skill>`');
 }
 
 /**

@@ -102,6 +102,6 @@ export function budgetLine({ total, totalLimits, folders, unpriced }: BudgetRepo
   const notable = folders
     .filter(({ spent, limits }) => total.tokens > 0 && shareUsed(spent, limits) > NOTABLE)
     .map(({ name, spent, limits }) => `${name} ${spentOf(spent, limits)}`);
-  const unknown = unpriced.length === 0 ? [] : [`without a known price: ${unpriced.join(', ')}`];
+  const unknown = unpriced.length === 0 ? [] : [`price unknown: ${unpriced.join(', ')}`];
   return [`${spentOf(total, totalLimits)} today`, ...notable, ...unknown].join('; ');
 }

@@ -182,7 +182,7 @@ test('a limit of tokens holds where the price is not known, and the owner is tol
   await spend(assistant, 1);
   expect(textsOf(assistant.chat)).toEqual(['pong', PAUSED]);
   expect(textsOf(assistant.terminal)[0]).toContain('`/budget family 100000 tokens`');
-  expect(await commands(assistant, '/status')).toContain('without a known price: llama3');
+  expect(await commands(assistant, '/status')).toContain('price unknown: llama3');
   expect(await commands(assistant, '/budget')).toContain(
     '- `openai/llama3`: not known, so only tokens count; `MODEL_PRICE` in `.env` sets it',
   );

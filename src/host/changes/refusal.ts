@@ -70,7 +70,7 @@ export function consentText(paths: readonly string[], typed: string): string {
   const ranges = paths.filter((path) => path.includes('#'));
   const reasons = [
     ...(files.length > 0
-      ? [`This changes ${files.join(', ')}, which runs or steers programs.`]
+      ? [`This changes ${files.join(', ')}, which can run code or configure tools.`]
       : []),
     ...(ranges.length > 0
       ? [`This takes a version that the core does not allow: ${ranges.join(', ')}.`]

@@ -174,6 +174,12 @@ export const TOPICS = {
 
 export type Topic = keyof typeof TOPICS;
 
+/** What completes a command that is being typed. It looks, and changes nothing. */
+export type CompletionContext = Pick<
+  CommandContext,
+  'store' | 'projectDir' | 'commands' | 'engines'
+>;
+
 /** A command that only the owner gives. */
 export type OwnerCommand<Context = CommandContext> = {
   readonly scope: 'owner';
@@ -202,6 +208,11 @@ export type OwnerCommand<Context = CommandContext> = {
    * leaves an open question open, and asks none.
    */
   readonly isQuick?: boolean;
+  /**
+   * Returns arguments for Tab in a terminal, each whole; one that ends with a blank has more after it. Those that do
+   * not begin as typed are left out by the caller. For `add-<skill>`: the names that take the place of `<skill>`.
+   */
+  complete?(context: CompletionContext): readonly string[];
   /** True if it takes no arguments: with any, the owner is told, and it does not run. */
   readonly takesNothing?: boolean;
   /** True if `/stop` may end it at any time, by the context's `signal`. */

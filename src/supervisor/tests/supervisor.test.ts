@@ -391,6 +391,34 @@ test('on a terminal, what is typed during a restart stays on the line and can be
   expect(readFileSync(join(tree.dataDir, 'history'), 'utf8')).toBe('/restart\n/groups\n');
 });
 
+test('Tab completes commands, in the terminal of the assistant and in a session beside it', async () => {
+  using tree = new TestTree({ 'skills/telegram/manifest.yaml': '' });
+  const onTerminal = (program: string) =>
+    new TestConversation(
+      tree,
+      ['script', '-qefc', `stty cols 60 rows 30; exec ${process.execPath} ${program}`, '/dev/null'],
+      // Named, so that no set-up is offered first.
+      { MODEL: 'anthropic/claude-sonnet-5-5' },
+    );
+  await using first = onTerminal('src/supervisor/start.ts');
+  await first.sees('\u001b[1G\u001b[0J> ');
+  await using second = onTerminal('bin/claw.js chat');
+  await second.sees('Andy is here.');
+  for (const terminal of [first, second]) {
+    terminal.write('/add-te\t');
+    await terminal.sees('legram');
+    // Enter on its own: a tab within a piece of input is a character.
+    terminal.write('\u0015/grou\t');
+    await terminal.sees('/groups');
+    terminal.write('\r');
+    await terminal.sees('Registered:');
+  }
+  second.write('\u0004');
+  expect(await second.end()).toBe(0);
+  first.write('\u0004');
+  expect(await first.end()).toBe(0);
+});
+
 test('on a terminal, leaving while an answer is on its way is an end like any other', async () => {
   using tree = new TestTree();
   const command = `stty cols 60 rows 30; exec ${process.execPath} src/supervisor/start.ts`;

@@ -32,6 +32,9 @@ screen.open('> ', {
     if (text !== 'later') return;
     input.once('data', () => setImmediate(() => screen.print('one two three four five six seven')));
   },
+  complete: async (typed) =>
+    (typed.includes(' ') ? ['/register Ada', '/register Family Chat'] : ['/register ', '/reset'])
+      .filter((line) => line.startsWith(typed)),
   onEnd: () => process.exit(0),
 });
 `;
@@ -167,5 +170,29 @@ test('an answer that grows is on the screen once at its end, with what was typed
       '>',
     ].join('\n'),
   );
+  await terminal.end();
+});
+
+test('Tab completes a command and its arguments, lists what fits, and is a character in a paste', async () => {
+  const terminal = open();
+  await terminal.isReady();
+  terminal.type('/r\t');
+  await terminal.sees('> /re');
+  terminal.type('\t');
+  await terminal.sees('/register ');
+  expect(terminal.seen()).toContain('/reset');
+  terminal.type('g\t');
+  await terminal.sees('> /register ');
+  terminal.type('F\t');
+  await terminal.sees('Family Chat');
+  terminal.type('\r');
+  await terminal.sees('said "/register');
+  expect(terminal.seen().replace(/\s+/g, ' ')).toContain('said "/register Family Chat"');
+  // What is no command, and the second line of a message, are left as they are.
+  terminal.type('tea\t\r');
+  await terminal.sees('said "tea"');
+  terminal.type('\u001b[200~a\t\u001b[201~');
+  terminal.type('b\r');
+  await terminal.sees('said "a\\tb"');
   await terminal.end();
 });

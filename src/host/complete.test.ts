@@ -1,0 +1,80 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { openStore } from '../store/store.ts';
+import { completionsOf } from './complete.ts';
+import { discoverCommands, openCommands } from './contracts/command.ts';
+
+const { commands } = openCommands(await discoverCommands(), {});
+
+/** A tree with two skills, a registered chat, and one that is known. */
+function bench() {
+  const projectDir = mkdtempSync(join(tmpdir(), 'claw-complete-'));
+  const store = openStore({ path: join(projectDir, 'claw.db'), now: 1 });
+  for (const [jid, name] of [
+    ['a@g.us', 'Family Chat'],
+    ['b@g.us', 'Book Club'],
+    ['c@g.us', 'two\nlines'],
+  ] as const) {
+    store.chats.see({ jid, channel: 'whatsapp', name, isDirect: false }, 1);
+  }
+  const trigger = { needsTrigger: false, triggerWord: null };
+  const group = { ...trigger, jid: 'a@g.us', folder: 'family', name: 'Family Chat', isMain: false };
+  store.groups.register(group, 1);
+  for (const skill of ['telegram', 'web']) {
+    mkdirSync(join(projectDir, 'skills', skill), { recursive: true });
+    writeFileSync(join(projectDir, 'skills', skill, 'manifest.yaml'), '');
+  }
+  mkdirSync(join(projectDir, '.claw/packages/notes'), { recursive: true });
+  const engines = [{ name: 'docker', limits: 'container' } as const];
+  return {
+    typed: (text: string) => completionsOf({ store, projectDir, commands, engines }, text),
+    [Symbol.dispose]() {
+      store.close();
+      rmSync(projectDir, { recursive: true });
+    },
+  };
+}
+
+const TYPED: readonly (readonly [typed: string, lines: readonly string[]])[] = [
+  ['/re', ['/register ', '/remove-notes', '/reset', '/restart', '/retry']],
+  ['/STAT', ['/status']],
+  ['/add-te', ['/add-telegram']],
+  ['/add-', ['/add-telegram', '/add-web']],
+  ['/register ', ['/register Book Club']],
+  ['/unregister f', ['/unregister Family Chat']],
+  ['/trigger ', ['/trigger Family Chat ']],
+  ['/sandbox d', ['/sandbox docker']],
+  ['/conflicts g', ['/conflicts give up']],
+  ['/help cha', ['/help chats']],
+  ['/model def', ['/model default', '/model default for all']],
+  ['/tasks a', ['/tasks add ']],
+  ['/bogus', []],
+  ['/status x', []],
+  ['hello /re', []],
+  ['', []],
+];
+
+test.each(TYPED)('%j can become %j', (text, lines) => {
+  using one = bench();
+  expect(one.typed(text)).toEqual(lines);
+});
+
+test('what is offered begins as it was typed, once each, and every command is offered', () => {
+  using one = bench();
+  const all = one.typed('/');
+  expect(all).toEqual([...new Set(all)]);
+  for (const { name, chats } of commands) {
+    const isHere = chats !== 'groups';
+    const head = `/${name.split('<')[0]}`;
+    if (isHere)
+      expect(
+        all.some((line) => line.startsWith(head)),
+        name,
+      ).toBe(true);
+  }
+  for (const line of all) {
+    for (const more of one.typed(line)) expect(more.startsWith(line)).toBe(true);
+  }
+});
