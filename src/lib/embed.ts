@@ -9,9 +9,12 @@ export type EmbedRequest = {
   readonly signal?: AbortSignal;
 };
 
-/** Vectors in the order of the texts, all of one length; or a sentence about why there are none. */
+/**
+ * Vectors in the order of the texts, all of one length; or a sentence about why there are none. A text has null where the
+ * model does not understand it, such as one in another language.
+ */
 export type Embedded =
-  | { readonly kind: 'embedded'; readonly vectors: readonly Float32Array[] }
+  | { readonly kind: 'embedded'; readonly vectors: readonly (Float32Array | null)[] }
   | {
       readonly kind: 'failed';
       readonly message: string;

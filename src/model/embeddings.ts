@@ -3,6 +3,7 @@ import { readJson } from '../lib/bounded-json.ts';
 import { list } from '../lib/bounded-schema.ts';
 import type { Embed, Embedded } from '../lib/embed.ts';
 import type { Environment } from '../lib/settings.ts';
+import { type LocalEmbedding, openEmbedders } from './embedder.ts';
 import { connectionFailure, httpFailure, timeoutFailure, withoutKey } from './failure.ts';
 import { type Model, type Models, openModels } from './model.ts';
 import { discoverProviders } from './provider.ts';
@@ -37,16 +38,40 @@ type Failed = Extract<Embedded, { kind: 'failed' }>;
 /** Vectors and the tokens they took, as the server told or estimated. */
 export type CountedVectors =
   | Failed
-  | (Extract<Embedded, { kind: 'embedded' }> & { readonly counts: TokenCounts });
+  | {
+      readonly kind: 'embedded';
+      readonly vectors: readonly Float32Array[];
+      readonly counts: TokenCounts;
+    };
 
 /** Creates the way to embeddings by the settings of an environment, without a budget: for a try by the owner. */
 export function embedBy(environment: Environment): Embed {
+  const findLocal = openEmbedders();
   return async ({ model: name, ...request }) => {
+    const local = await findLocal(name);
+    if (local !== null) return await embedHere(local, request);
     const settings = { model: null, modelContext: null, modelPrice: null };
     const models = openModels(await discoverProviders(), environment, { settings });
     const found = embeddingModel(models, name);
     return 'kind' in found ? found : await embedTexts(found, request);
   };
+}
+
+/** Makes the vectors of texts by a model on this machine. Never rejects. */
+export async function embedHere(
+  embedding: LocalEmbedding,
+  { texts, timeoutMs, signal }: EmbeddingRequest,
+): Promise<Embedded> {
+  const limit = AbortSignal.timeout(timeoutMs);
+  try {
+    const both = AbortSignal.any([limit, ...(signal ? [signal] : [])]);
+    return { kind: 'embedded', vectors: await embedding(texts, both) };
+  } catch (error) {
+    if (limit.aborted) {
+      return failed(`The embeddings took longer than ${timeoutMs / 1_000} s on this machine.`);
+    }
+    return failed(error instanceof Error ? error.message : String(error));
+  }
 }
 
 /** Finds a model whose server has an address for embeddings, or says why it cannot be asked. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { defineEmbedder, openEmbedders } from '../../model/embedder.ts';
 import { openModels } from '../../model/model.ts';
 import { provider as openai } from '../../model/providers/openai.ts';
 import type { TokenCounts } from '../../model/tokens.ts';
@@ -43,4 +44,40 @@ test('the group pays for the tokens that were read; a failure costs nothing, and
   expect(charged.map((counts) => counts?.inputTokens)).toEqual([2, undefined]);
   expect(folders).toEqual(['family', 'family', 'family']);
   expect(server.requests).toHaveLength(2);
+});
+
+test('a model on this machine is asked without a provider and without a budget, opened once, and its failure is a sentence', async () => {
+  let opened = 0;
+  const create = () => {
+    opened += 1;
+    return async (texts: readonly string[], signal: AbortSignal) => {
+      if (texts.includes('wait')) await new Promise((_, reject) => (signal.onabort = reject));
+      if (texts.includes('break')) throw new Error('The weights are damaged.');
+      return texts.map((text) => (text === 'слово' ? null : Float32Array.of(text.length)));
+    };
+  };
+  const embed = openEmbedding({
+    models: { find: () => null },
+    budgets: { admit: () => Promise.reject(new Error('nobody pays for it')) },
+    findLocal: openEmbedders(async () => [
+      defineEmbedder({ name: 'acme/small', dimensions: 1, threshold: 0.3, create }),
+    ]),
+  });
+  const ask = (texts: readonly string[], model = 'acme/small', timeoutMs = 60_000) =>
+    embed({ model, folder: 'family', texts, timeoutMs });
+  expect(await ask(['one', 'слово'])).toEqual({
+    kind: 'embedded',
+    vectors: [Float32Array.of(3), null],
+  });
+  expect(await ask(['break'])).toMatchObject({
+    kind: 'failed',
+    message: 'The weights are damaged.',
+  });
+  expect(await ask(['wait'], 'acme/small', 20)).toMatchObject({
+    message: 'The embeddings took longer than 0.02 s on this machine.',
+  });
+  expect(await ask(['one'], 'acme/large')).toMatchObject({
+    message: 'No model provider here has "acme/large".',
+  });
+  expect(opened).toBe(1);
 });

@@ -1,17 +1,27 @@
 import type { EmbedForGroup } from '../../lib/embed.ts';
-import { embeddingModel, embedTexts, tokensOf } from '../../model/embeddings.ts';
+import { type FindEmbedding, openEmbedders } from '../../model/embedder.ts';
+import { embeddingModel, embedHere, embedTexts, tokensOf } from '../../model/embeddings.ts';
 import type { Models } from '../../model/model.ts';
 import type { Budgets } from '../budget/budgets.ts';
 
-/** Opens the way of services to embeddings: key and address are the provider's, and the group's budget pays. */
+/**
+ * Opens the way of services to embeddings: key and address are the provider's, and the group's budget pays. A model on
+ * this machine costs nothing.
+ */
 export function openEmbedding({
   models,
   budgets,
+  findLocal = openEmbedders(),
 }: {
   readonly models: Pick<Models, 'find'>;
   readonly budgets: Pick<Budgets, 'admit'>;
+  readonly findLocal?: FindEmbedding;
 }): EmbedForGroup {
   return async ({ model: name, folder, texts, timeoutMs, signal }) => {
+    const local = await findLocal(name);
+    if (local !== null) {
+      return await embedHere(local, { texts, timeoutMs, ...(signal && { signal }) });
+    }
     const model = embeddingModel(models, name);
     if ('kind' in model) return model;
     // A token is a byte at least.
