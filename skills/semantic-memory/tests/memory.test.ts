@@ -50,7 +50,7 @@ function write(project: TestProject, path: string, text: string): void {
 function memoryService(model = 'local') {
   const { promise, resolve } = Promise.withResolvers<Memory>();
   const value: StartService = (context) => {
-    const memory = openMemory({ ...context, model, threshold: undefined });
+    const memory = openMemory({ ...context, model, installed: [], threshold: undefined });
     resolve(memory);
     return serviceOf(memory);
   };

@@ -149,7 +149,10 @@ test('the doctor asks the server, and says that words alone are searched without
     });
   const server = await startEmbeddingsServer(({ input }) => input.map(() => [1, 2]));
   const environment = { EMBEDDING_MODEL: 'openai/small', OPENAI_BASE_URL: server.url };
-  expect(await look({})).toMatchObject([{ ok: true, message: expect.stringMatching(/made here/) }]);
+  // Without the setting, a model that another skill brings would be used.
+  expect(await look({ EMBEDDING_MODEL: 'local' })).toMatchObject([
+    { ok: true, advice: expect.stringMatching(/local-embeddings/) },
+  ]);
   expect(await look(environment)).toMatchObject([
     { ok: true, message: 'openai/small answers with 2 numbers' },
   ]);

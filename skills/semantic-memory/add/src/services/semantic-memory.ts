@@ -1,5 +1,6 @@
 import { defineService } from '../host/contracts/service.ts';
 import { serviceOf } from '../tools/semantic-memory/calls.ts';
+import { chooseModel } from '../tools/semantic-memory/embedder.ts';
 import { openMemory } from '../tools/semantic-memory/memory.ts';
 import { MemoryEnvironment } from '../tools/semantic-memory/settings.ts';
 
@@ -7,6 +8,7 @@ import { MemoryEnvironment } from '../tools/semantic-memory/settings.ts';
 export const service = defineService({
   name: 'semantic-memory',
   settings: MemoryEnvironment.pick({ EMBEDDING_MODEL: true, RECALL_THRESHOLD: true }),
-  start: ({ settings: { EMBEDDING_MODEL: model, RECALL_THRESHOLD: threshold }, ...context }) =>
-    serviceOf(openMemory({ ...context, model, threshold })),
+  async start({ settings: { EMBEDDING_MODEL: own, RECALL_THRESHOLD: threshold }, ...context }) {
+    return serviceOf(openMemory({ ...context, ...(await chooseModel(own)), threshold }));
+  },
 });

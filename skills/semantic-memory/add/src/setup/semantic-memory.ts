@@ -1,3 +1,4 @@
+import { chooseModel } from '../tools/semantic-memory/embedder.ts';
 import { LOCAL, MemoryEnvironment } from '../tools/semantic-memory/settings.ts';
 import { defineSetup, SetupRefused } from './step.ts';
 
@@ -9,25 +10,31 @@ export const setup = defineSetup({
   help: 'choose the model by which notes are found by their meaning',
   settings: MemoryEnvironment.pick({ EMBEDDING_MODEL: true }),
   currentState: ({ settings: { EMBEDDING_MODEL: model } }) =>
-    model === LOCAL ? null : `embeddings by ${model}`,
+    model === undefined || model === LOCAL ? null : `embeddings by ${model}`,
   async run({ ask, say, write, args, settings, embed }) {
     if (args.length > 0) {
       throw new SetupRefused('`npx claw setup semantic-memory` takes no options: it asks.', {
         isWrongUse: true,
       });
     }
+    const { model: proposed, installed } = await chooseModel(settings.EMBEDDING_MODEL);
     say(
-      'A server that makes embeddings finds notes in other words than yours. It reads all that is said; `local` asks none, and finds words and parts of words.',
+      'A model finds notes in other words than yours. One of a server reads all that is said. `local` asks none, and finds words and parts of words.',
     );
+    for (const { name } of installed) say(`\`${name}\` works on this machine, without a server.`);
     let dimensions: number | null = null;
     const model = await ask({
       message: 'The embedding model, such as openai/text-embedding-3-small, or local',
-      proposed: settings.EMBEDDING_MODEL,
+      proposed,
       async check(typed) {
         const wrong = MemoryEnvironment.safeParse({ EMBEDDING_MODEL: typed }).error?.issues[0];
         if (wrong !== undefined) return `It ${wrong.message}.`;
         if (typed === LOCAL) return null;
-        const result = await embed({ model: typed, texts: ['hello'], timeoutMs: TIMEOUT_MS });
+        const result = await embed({
+          model: typed,
+          texts: ['hello, how are you?'],
+          timeoutMs: TIMEOUT_MS,
+        });
         if (result.kind === 'failed') return result.message;
         dimensions = result.vectors[0]?.length ?? null;
         return null;

@@ -1,5 +1,6 @@
 import type { EmbedForGroup } from '../../lib/embed.ts';
-import { HASH_EMBEDDER, hashEmbedding } from './hash-embedder.ts';
+import { discoverEmbedders, type EmbedderContribution } from '../../model/embedder.ts';
+import { HASH_DIMENSIONS, HASH_EMBEDDER, hashEmbedding } from './hash-embedder.ts';
 import { GLOBAL } from './search.ts';
 import { LOCAL } from './settings.ts';
 
@@ -9,6 +10,21 @@ export const OUTAGE_MS = 60_000;
 /** Time for one batch of notes, and for a question that a turn waits for. */
 const BATCH_MS = 60_000;
 const QUESTION_MS = 4_000;
+/** A model on this machine may have to be loaded first, and has one thread. */
+const BATCH_HERE_MS = 600_000;
+const QUESTION_HERE_MS = 20_000;
+
+/** A model that is installed on this machine, by its name in `EMBEDDING_MODEL`. */
+export type InstalledModel = Pick<EmbedderContribution, 'name' | 'dimensions' | 'threshold'>;
+
+/** The model of the memory, and those that are installed on this machine. */
+export type ChosenModel = { readonly model: string; readonly installed: readonly InstalledModel[] };
+
+/** Returns the owner's model; without one the first that is installed here, or else `local`. */
+export async function chooseModel(setting: string | undefined): Promise<ChosenModel> {
+  const installed = await discoverEmbedders();
+  return { model: setting ?? installed[0]?.name ?? LOCAL, installed };
+}
 
 /** Vectors of texts; null for one that the server does not take. `failed` is a sentence. */
 export type Vectors =
@@ -19,7 +35,6 @@ export type Vectors =
 export type Embedder = {
   /** Identifies the vectors: those of another embedder cannot be compared with them. */
   readonly id: string;
-  readonly isLocal: boolean;
   /** The number of texts that it takes at once. */
   readonly batch: number;
   /** The least likeness at which a note bears on a question, where the owner has not set one. */
@@ -62,12 +77,21 @@ export function prefixesOf(model: string): Prefixes | null {
   return PREFIXES.find(([name]) => name.test(model.toLowerCase()))?.[1] ?? null;
 }
 
-/** Opens the embedder of a setting: the local one, or a model of a server. */
+export type EmbedderOptions = {
+  readonly embed: EmbedForGroup;
+  readonly signal: AbortSignal;
+  /** Models that need no server. */
+  readonly installed: readonly InstalledModel[];
+};
+
+/** Opens the embedder of a setting: by words alone, a model on this machine, or one of a server. */
 export function openEmbedder(
   model: string,
-  { embed, signal }: { readonly embed: EmbedForGroup; readonly signal: AbortSignal },
+  { embed, signal, installed }: EmbedderOptions,
 ): Embedder {
   if (model === LOCAL) return localEmbedder();
+  const here = installed.find(({ name }) => name === model);
+  if (here !== undefined) return embedderHere(here, { embed, signal });
 
   async function ask(
     folder: string,
@@ -96,7 +120,6 @@ export function openEmbedder(
   return {
     // Vectors of texts with and without a prefix cannot be compared.
     id: prefixes === null ? model : `${model} with its prefixes`,
-    isLocal: false,
     batch: 64,
     threshold: 0.35,
     ofNotes: (folder, texts) =>
@@ -109,6 +132,51 @@ export function openEmbedder(
   };
 }
 
+/**
+ * A small model is helped by words, and knows one language: a part of each vector is that of its words and their parts.
+ * A text that the model does not understand has only these, and is found as without a model.
+ */
+function embedderHere(
+  { name: model, dimensions, threshold }: InstalledModel,
+  { embed, signal }: Pick<EmbedderOptions, 'embed' | 'signal'>,
+): Embedder {
+  async function ask(
+    folder: string,
+    texts: readonly string[],
+    timeoutMs: number,
+  ): Promise<Vectors> {
+    const result = await embed({ model, folder, texts, timeoutMs, signal });
+    if (result.kind === 'failed') return result;
+    const vectors = result.vectors.map((vector, at) =>
+      withWords(vector ?? new Float32Array(dimensions), texts[at] ?? ''),
+    );
+    return { kind: 'made', vectors };
+  }
+  return {
+    id: `${model} and words`,
+    batch: 16,
+    threshold,
+    ofNotes: (folder, texts) => ask(folder, texts, BATCH_HERE_MS),
+    ofQuestion: (folder, text) => ask(folder, [text], QUESTION_HERE_MS),
+  };
+}
+
+/** The part of a likeness that words and their parts make, beside a model. */
+const OF_WORDS = 0.05;
+
+/** Puts the vector of a text's words behind that of its meaning, so that their cosines add up by these parts. */
+export function withWords(meaning: Float32Array, text: string): Float32Array {
+  const vector = new Float32Array(meaning.length + HASH_DIMENSIONS);
+  const length = Math.hypot(...meaning);
+  const scale = length === 0 ? 0 : Math.sqrt(1 - OF_WORDS) / length;
+  vector.set(meaning.map((each) => each * scale));
+  vector.set(
+    hashEmbedding(text).map((each) => each * Math.sqrt(OF_WORDS)),
+    meaning.length,
+  );
+  return vector;
+}
+
 function localEmbedder(): Embedder {
   const made = (texts: readonly string[]): Vectors => ({
     kind: 'made',
@@ -116,7 +184,6 @@ function localEmbedder(): Embedder {
   });
   return {
     id: HASH_EMBEDDER,
-    isLocal: true,
     batch: 64,
     threshold: 0.25,
     ofNotes: async (_folder, texts) => made(texts),

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ServiceContext } from '../../host/contracts/service.ts';
 import { loadVectors, MIGRATIONS, openFacts } from './database.ts';
-import { type Embedder, OUTAGE_MS, openEmbedder } from './embedder.ts';
+import { type Embedder, type InstalledModel, OUTAGE_MS, openEmbedder } from './embedder.ts';
 import { openNotes } from './notes.ts';
 import { type Found, searchNotes } from './search.ts';
 import { readSources } from './sources.ts';
@@ -57,6 +57,8 @@ export type MemoryOptions = Pick<
   | 'crash'
 > & {
   readonly model: string;
+  /** Models that are installed on this machine. */
+  readonly installed: readonly InstalledModel[];
   /** The owner's own threshold; undefined takes that of the embedder. */
   readonly threshold: number | undefined;
 };
