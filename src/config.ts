@@ -51,6 +51,8 @@ export type Settings = {
   readonly maxAgents: number;
   /** The number of containers that are kept, those at work included. */
   readonly maxContainers: number;
+  /** The number of a turn's newest messages that its agent sees. */
+  readonly messagesShown: number;
   /** The name of the model that answers, with the prefix of its provider; null for the default. */
   readonly model: string | null;
   /** The model's context in tokens; null takes the known size of the model. */
@@ -140,6 +142,8 @@ const CoreEnvironment = z.object({
   CLAW_MAX_AGENTS: wholeNumber(1, 64).default(4),
   // maxContainers
   CLAW_MAX_CONTAINERS: wholeNumber(1, 64).default(8),
+  // messagesShown
+  CONTEXT_MESSAGES: wholeNumber(1, 500).default(50),
   // model
   MODEL: z.string().optional(),
   // modelContext
@@ -213,6 +217,7 @@ function settingsOf(env: z.output<typeof CoreEnvironment>, projectDir: string): 
     logLevel: env.CLAW_LOG_LEVEL,
     maxAgents: env.CLAW_MAX_AGENTS,
     maxContainers: env.CLAW_MAX_CONTAINERS,
+    messagesShown: env.CONTEXT_MESSAGES,
     model: env.MODEL ?? null,
     modelContext: env.MODEL_CONTEXT ?? null,
     modelMaxTokens: env.MODEL_MAX_TOKENS,

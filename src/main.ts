@@ -89,7 +89,8 @@ const endDamaged = onDamagedDatabase({
 const store = orExit(() => {
   const reason = reasonNotToStart({ projectDir, dataDir: settings.dataDir });
   if (reason !== null) throw reason;
-  return openStore({ path: database, now: Date.now(), onDamage: endDamaged });
+  const { messagesShown } = settings;
+  return openStore({ path: database, now: Date.now(), messagesShown, onDamage: endDamaged });
 });
 ownersChats.push(
   ...orExit(() => store.groups.all().filter(({ isMain }) => isMain)).map(({ jid }) => jid),

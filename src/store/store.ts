@@ -36,7 +36,7 @@ import { openTaskRuns, type TaskRuns } from './turns/task-runs.ts';
 import { openTasks, type Tasks } from './turns/tasks.ts';
 import { openTurnCalls, type TurnCalls } from './turns/turn-calls.ts';
 import { openTurnRuns, type TurnRuns } from './turns/turn-runs.ts';
-import { openStoredTurns, type Turns } from './turns/turns.ts';
+import { MESSAGES_SHOWN, openStoredTurns, type Turns } from './turns/turns.ts';
 import { openUsage, type UsageTable } from './usage.ts';
 
 export type { NewAsk, StoredAsk } from './asks.ts';
@@ -77,6 +77,8 @@ export interface Store {
   readonly heldMessages: HeldMessages;
   readonly lateMessages: LateMessages;
   readonly messages: Messages;
+  /** The number of a turn's newest messages that its agent sees. */
+  readonly messagesShown: number;
   readonly keyTroubles: KeyTroubles;
   readonly modelChoices: ModelChoices;
   readonly turns: Turns;
@@ -114,6 +116,8 @@ export type StoreOptions = {
   /** The folder that holds `<owner>/<n>.sql`; the tree's own by default. */
   readonly migrationsDir?: string;
   readonly now: number;
+  /** The number of a turn's newest messages that its agent sees; 50 by default. */
+  readonly messagesShown?: number;
   /** Told when a statement finds the file damaged: nothing more should be written to it. */
   readonly onDamage?: (error: StoreError) => void;
 };
@@ -121,7 +125,8 @@ export type StoreOptions = {
 const OWN_MIGRATIONS = `${import.meta.dirname}/migrations`;
 
 /** Opens the database at `path`, making it and bringing its schema up to date where needed. */
-export function openStore({ path, migrationsDir, now, onDamage }: StoreOptions): Store {
+export function openStore(options: StoreOptions): Store {
+  const { path, migrationsDir, now, messagesShown = MESSAGES_SHOWN, onDamage } = options;
   const migrations = discoverMigrations(migrationsDir ?? OWN_MIGRATIONS);
   const database = openDatabase(path, migrations, now, onDamage);
   const asks = openAsks(database);
@@ -152,10 +157,11 @@ export function openStore({ path, migrationsDir, now, onDamage }: StoreOptions):
     heldMessages: openHeldMessages(database),
     lateMessages: openLateMessages(database),
     messages,
+    messagesShown,
     keyTroubles: openKeyTroubles(meta),
     modelChoices: openModelChoices(meta),
     toolSwitches: openToolSwitches(meta),
-    turns: openStoredTurns(database),
+    turns: openStoredTurns(database, messagesShown),
     outbox,
     said: openSaid(database),
     reactions: openReactions(database),

@@ -258,13 +258,17 @@ export async function startAssistant(
   rolledBack: string | null = null,
 ): Promise<TestAssistant> {
   const { agent = async () => answers('pong'), environment = {}, over = {} } = parts;
-  const store = openStore({ path: join(dir, 'data/claw.db'), now: Date.now() });
   const databases = openOwnDatabases({ dataDir: join(dir, 'data'), now: Date.now });
   const terminal = new TestChannel('terminal');
   const chat = new TestChannel('chat');
   if (parts.capabilities !== undefined) terminal.capabilities = parts.capabilities;
   const withKey = { ANTHROPIC_API_KEY: 'sk-test', ...environment };
   const settings = readSettings(withKey, dir);
+  const store = openStore({
+    path: join(dir, 'data/claw.db'),
+    now: Date.now(),
+    messagesShown: settings.messagesShown,
+  });
   const [commandFiles, toolFiles] = await Promise.all([discoverCommands(), discoverTools()]);
   const log = { info() {}, warn() {}, error() {}, ...over.log };
   const models = openModels(await discoverProviders(), withKey, { settings });

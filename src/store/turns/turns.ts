@@ -60,7 +60,7 @@ export interface Turns {
   counts(): QueueCounts;
 }
 
-/** The number of a turn's newest messages that its agent sees. */
+/** The number of a turn's newest messages that its agent sees, where the owner has set none. */
 export const MESSAGES_SHOWN = 50;
 
 /** The error of a turn that the model's server refused; it is left behind. */
@@ -75,14 +75,14 @@ const Payload = z.object({ payload: z.string() });
  *
  * An agent's turn with a payload comes from a task: no message is added to it.
  */
-export function openStoredTurns(database: Database): Turns {
+export function openStoredTurns(database: Database, messagesShown = MESSAGES_SHOWN): Turns {
   // The agent is shown the newest messages of a turn only, and what asks must be among them.
   const extend = database.prepare(`
     UPDATE turns SET upto_seq = :seq
     WHERE seq = (SELECT max(seq) FROM turns
                  WHERE jid = :jid AND kind = 'agent' AND state = 'queued' AND payload IS NULL)
     AND :seq <= coalesce((SELECT seq FROM messages WHERE jid = :jid AND seq >= turns.from_seq
-                          ORDER BY seq LIMIT 1 OFFSET ${MESSAGES_SHOWN - 1}), :seq)`);
+                          ORDER BY seq LIMIT 1 OFFSET ${messagesShown - 1}), :seq)`);
   const insert = database.prepare(`
     INSERT INTO turns (id, jid, kind, state, from_seq, upto_seq, payload, created_at)
     VALUES (:id, :jid, :kind, 'queued', :seq, :seq, :payload, :now)`);
