@@ -215,7 +215,7 @@ function named({ path, share }: Alike): string {
 
 /** Keeps the known origin of a core that is the very same in every respect. */
 function knownCore({ core }: State, release: Release): State['core'] {
-  const next = coreState(release, false);
+  const next = { ...coreState(release, false), isUpdated: true };
   const isGuess = core.assumed && core.from !== 'tag';
   const isKnown =
     next.digest === core.digest &&

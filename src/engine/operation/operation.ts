@@ -290,9 +290,10 @@ function commit(
   return true;
 }
 
-/** Tells whether the owner has said nothing of what the release is. */
-function isAssumed({ verb, options = {} }: Operation): boolean {
-  return verb !== 'init' && (options['release'] ?? null) === null;
+/** Tells whether the owner has said nothing of what the release is. HEAD without a tag may hold commits of theirs. */
+function isAssumed({ verb, options = {}, installation }: Operation): boolean {
+  if ((options['release'] ?? null) !== null) return false;
+  return verb !== 'init' || installation.taken?.from === 'commit';
 }
 
 function customisationsOf({ plan, installed }: Operation): ReadonlySet<string> {

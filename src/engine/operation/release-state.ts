@@ -16,7 +16,8 @@ import type { Tree } from '../tree.ts';
 export function coreState(release: Release, assumed: boolean): State['core'] {
   const { version, commit, from, digests, extras } = release;
   const skills = skillDigests(extras);
-  return { version, commit, from, digest: digests.digest, assumed, skills, moves: [] };
+  const known = { version, commit, from, digest: digests.digest, assumed };
+  return { ...known, isUpdated: false, skills, moves: [] };
 }
 
 /** Returns the packages among the files that came with a release, each with the digest of its folder. */

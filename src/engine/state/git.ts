@@ -98,9 +98,15 @@ export async function runGit(
   });
 }
 
+/** A tag that reads as a version, such as `v1.2`, `1.2.3-rc.1`, `release-1.2`, `app@1.2.3` or `app-v1.2`. */
+const VERSION_TAG =
+  /^(?:(?:release|rel|version)[-/_]?|[\w.@/-]+@|[\w.-]+-(?=v))?v?\d+(?:\.\d+)+(?:[-+.]?[a-z\d][\w.+-]*)?$/i;
+/** Marks that people and tools set before they change something. */
+const OWN_MARK = /(?:^|[-_/])(?:pre|before|after|backup|bak|old|wip|tmp|temp|save|snapshot)[-_/]/i;
+
 /**
- * Returns the newest tagged commit in the history of HEAD; HEAD itself where nothing is tagged; null without
- * commits.
+ * Returns the newest commit in the history of HEAD that the tag of a version names; HEAD itself where there is none;
+ * null without commits.
  */
 export async function findReleaseCommit(root: string): Promise<ReleaseCommit | null> {
   const head = await resolveCommit(root, 'HEAD');
@@ -115,7 +121,8 @@ export async function findReleaseCommit(root: string): Promise<ReleaseCommit | n
     'HEAD',
   ]);
   for (const line of tagged.toString('utf8').split('\n')) {
-    const tag = /tag: ([^,]+)/.exec(line)?.[1];
+    const tags = [...line.matchAll(/tag: ([^,]+)/g)].flatMap(([, name]) => name ?? []);
+    const tag = tags.find((name) => VERSION_TAG.test(name) && !OWN_MARK.test(name));
     if (tag !== undefined) return { commit: line.slice(0, line.indexOf(' ')), tag };
   }
   return { commit: head, tag: null };

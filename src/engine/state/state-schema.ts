@@ -47,6 +47,7 @@ export const StateFile = z.strictObject({
     from: z.enum(['tag', 'commit', 'folder', 'disk']),
     digest: DigestText,
     assumed: z.boolean(),
+    isUpdated: z.boolean().default(false),
     skills: z.record(Name, DigestText).default({}),
     moves: z
       .array(
@@ -97,6 +98,8 @@ export type CoreState = {
   readonly digest: Digest;
   /** No `init` or `update` of the owner's named it. */
   readonly assumed: boolean;
+  /** It came by `update`, so none of it is the owner's. */
+  readonly isUpdated: boolean;
   /** The packages that the release brought, with the digests of their folders. */
   readonly skills: Readonly<Record<string, Digest>>;
   /** Moves that no release listed and the owner declared, in that order. */

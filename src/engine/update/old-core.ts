@@ -21,6 +21,7 @@ import { type Release, takeRelease } from '../state/release.ts';
 import type { State } from '../state/state-file.ts';
 import type { TreeFile } from '../tree.ts';
 import { refuseInstallation } from './new-release.ts';
+import { partingPoint } from './parting-point.ts';
 
 /** The core that an update starts from. */
 export type OldCore = {
@@ -51,8 +52,10 @@ type Request = {
 };
 
 /**
- * Returns the installed release. Where the owner never named it, HEAD may hold work of theirs: then it is
- * git's merge base with the new release, or the owner has to name it.
+ * Returns the release that the owner's edits are counted from: where git knows it, the point at which the histories of
+ * this tree and of the new release part. What `init` took may be a commit of the owner's own, and an update from there
+ * would undo all that the owner has committed; a tag may be older than the commit that the owner began from. Where git
+ * knows no such point, it is the recorded release, if the owner has named that.
  *
  * @throws ClawError RELEASE_NOT_FOUND where it cannot be known
  */
@@ -72,15 +75,18 @@ export async function findOldCore(context: EngineContext, request: Request): Pro
     const isInstalled = old.digests.digest === state.core.digest;
     return isInstalled ? installedCore(installation) : otherCore(request, old);
   }
-  const isGuess = state.core.assumed && state.core.from !== 'tag';
-  if (!isGuess) return installedCore(installation);
-  const base =
-    release.commit !== null && state.core.commit !== null
-      ? await mergeBase(root, state.core.commit, release.commit)
-      : null;
-  if (base === null) throw releaseUnknown(state, request.wanted);
-  if (base === state.core.commit) return installedCore(installation);
-  const old = await takeRelease(root, installation.config, { release: base, coreVersion: null });
+  const { core } = state;
+  const isGuess = core.assumed && core.from !== 'tag';
+  const parting = await findParting(root, core.commit, release.commit);
+  if (parting === null) {
+    if (isGuess) throw releaseUnknown(state, request.wanted);
+    return installedCore(installation);
+  }
+  // Going back to an older release takes out what came since, so that must not be the owner's.
+  const isBack = parting === release.commit && (core.isUpdated || core.from === 'tag');
+  if (isBack || parting === core.commit) return installedCore(installation);
+  const old = await takeRelease(root, installation.config, { release: parting, coreVersion: null });
+  if (old.digests.digest === core.digest) return installedCore(installation);
   return otherCore(request, old);
 }
 
@@ -151,8 +157,21 @@ function otherCore(
     digestOf: (path) => old.digests.files.get(path),
     file,
     published,
-    warnings: ['What was taken for the core held work of yours: it counts as your edits now.'],
+    warnings: [
+      `Your tree and the new release part at ${old.commit?.slice(0, 9)}${old.version === null ? '' : ` (${old.version})`}: ` +
+        'what you have changed and committed since counts as your edits.',
+    ],
   };
+}
+
+async function findParting(
+  root: string,
+  core: string | null,
+  release: string | null,
+): Promise<string | null> {
+  if (release === null || !isGitFolder(root)) return null;
+  const head = await resolveCommit(root, 'HEAD');
+  return partingPoint({ core, head, release }, (one, other) => mergeBase(root, one, other));
 }
 
 async function mergeBase(root: string, one: string, other: string): Promise<string | null> {
