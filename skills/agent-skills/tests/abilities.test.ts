@@ -91,6 +91,33 @@ Makes tea. Use when it is cold.
   expect(await said('/abilities form')).toContain('Is it `/abilities forms`?');
 });
 
+test('/abilities tells what a text asks for, whatever it declares', async () => {
+  const todo = {
+    ...common,
+    name: 'todo',
+    source: 'this chat',
+    description: 'Keeps a list.',
+    beyond: ['the network (api.todo.test)', 'secrets (TODO_TOKEN)'],
+    asks: {
+      programs: ['curl'],
+      hosts: ['api.todo.test'],
+      secrets: ['TODO_TOKEN'],
+      sends: ['mail'],
+    },
+  };
+  put(REPORT, JSON.stringify({ count: 1, skills: [todo] }));
+  expect(await said('/abilities')).toContain(
+    `The text of these asks for more than the container has, although they do not declare it:
+
+- todo (this chat): the network (api.todo.test), secrets (TODO_TOKEN)`,
+  );
+  expect(await said('/abilities todo')).toContain(`- its text runs: curl
+- its text names the hosts: api.todo.test
+- its text names the secrets: TODO_TOKEN
+- its text sends: mail
+- of that is not in the container: the network (api.todo.test), secrets (TODO_TOKEN)`);
+});
+
 test('a report that is a link, broken, or of another shape is none', async () => {
   put('secret.json', JSON.stringify(report));
   mkdirSync(join(project.dir, dirname(REPORT)), { recursive: true });

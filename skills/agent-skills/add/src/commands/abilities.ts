@@ -32,11 +32,17 @@ export const command = defineCommand({
 function listOf({ skills, count }: SkillReport, chat: string): string {
   if (count === 0) return `${chat} has no agent skills.`;
   const usable = skills.filter(({ missing, leftOut }) => !leftOut && missing.length === 0);
+  const reaching = usable.filter(({ beyond }) => beyond.length > 0);
   const lacking = skills.filter(({ missing, leftOut }) => !leftOut && missing.length > 0);
   const leftOut = skills.filter((skill) => skill.leftOut !== undefined);
   return [
     `Abilities of ${chat}, as of its last turn:`,
     usable.map((skill) => `- ${skill.name}${placeOf(skill)}: ${short(skill.description)}`),
+    ...part(
+      'The text of these asks for more than the container has, although they do not declare it:',
+      reaching,
+      ({ beyond }) => beyond.join(', '),
+    ),
     ...part('Something is missing for these:', lacking, ({ missing }) => missing.join(', ')),
     ...part('Left out:', leftOut, ({ leftOut: reason = '' }) => reason),
     'Ask me for one in your own words; `/abilities <name>` tells more of it. `/skills` lists what changes my code.',
@@ -70,6 +76,20 @@ function short(text: string): string {
   return shortened(sentence, SHOWN);
 }
 
+/** Returns what the text of a skill asks for, which its rights do not grow by. */
+function asked({ asks, beyond }: ReportedSkill): readonly (readonly [string, string])[] {
+  if (asks === null) return [];
+  return [
+    ['its text runs', asks.programs.join(', ')],
+    ['its text installs', asks.installs.join(', ')],
+    ['its text names the hosts', asks.hosts.join(', ')],
+    ['its text names the secrets', asks.secrets.join(', ')],
+    ['its text uses files outside the chat', asks.files.join(', ')],
+    ['its text sends', asks.sends.join(', ')],
+    ['of that is not in the container', beyond.join(', ')],
+  ];
+}
+
 function detailsOf({ skills }: SkillReport, name: string): string {
   const skill = skills.find((one) => one.name.toLowerCase() === name.toLowerCase());
   if (skill === undefined) {
@@ -83,6 +103,7 @@ function detailsOf({ skills }: SkillReport, name: string): string {
     ['folder, in the container', skill.folder],
     ['in place of', skill.shadows.join(', ')],
     ['missing', skill.missing.join(', ')],
+    ...asked(skill),
     ['read', skill.always ? 'in every turn' : 'when it is needed'],
     ['made for', skill.compatibility],
     ['tools that it names', skill.allowedTools],

@@ -25,11 +25,18 @@ async function findingsOf(dataDir: string, folder: string): Promise<readonly Fin
   if (report === null) return [];
   const leftOut = report.skills.filter((skill) => skill.leftOut !== undefined);
   const lacking = report.skills.filter(({ missing }) => missing.length > 0);
+  const reaching = report.skills.filter(({ beyond }) => beyond.length > 0).length;
+  const more =
+    reaching === 0 ? '' : `; the text of ${reaching} asks for more than the container has`;
   const usable = report.count - leftOut.length - lacking.length;
   const without = lacking.map(({ name, missing }) => `${name} (${missing.join(', ')})`);
   const advice = lacking.length === 0 ? null : `Missing: ${without.slice(0, 5).join('; ')}.`;
   return [
-    ok(AREA, `${folder}: ${usable} usable, ${lacking.length} with something missing`, advice),
+    ok(
+      AREA,
+      `${folder}: ${usable} usable, ${lacking.length} with something missing${more}`,
+      advice,
+    ),
     ...leftOut
       .slice(0, 5)
       .map(({ name, folder: path, leftOut: reason }) =>

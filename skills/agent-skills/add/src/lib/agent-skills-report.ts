@@ -8,12 +8,27 @@ const MAX_BYTES = 4_194_304;
 /** Text of a container, on one line and no longer than a chat can show. */
 const Line = z.string().transform((text) => text.replace(/[\s\p{Cc}]+/gu, ' ').slice(0, 1_200));
 
+const Lines = z.array(Line).max(100).default([]);
+
+/** What the text of a skill asks for, as the container read it. */
+const Asks = z.object({
+  programs: Lines,
+  installs: Lines,
+  hosts: Lines,
+  secrets: Lines,
+  files: Lines,
+  sends: Lines,
+});
+
 const Skill = z.object({
   name: Line,
   source: Line,
   folder: Line,
   missing: z.array(Line),
   shadows: z.array(Line),
+  /** What its text asks for and is not in the container, whatever it declares. */
+  beyond: Lines,
+  asks: Asks.nullable().default(null),
   /** Why it is left out; its other fields are then not known. */
   leftOut: Line.optional(),
   description: Line.default(''),

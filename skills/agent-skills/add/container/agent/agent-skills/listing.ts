@@ -13,7 +13,7 @@ const MAX_BODIES_BYTES = 32_768;
 const INTRODUCTION = [
   '# Abilities',
   '',
-  'Instructions for certain kinds of work, each a folder with a SKILL.md. Where a task fits one, read its SKILL.md with read_file before you begin, and follow it. Paths in it are relative to its folder; its scripts run with `shell`, here in the container. One with available="false" lacks what `requires` names: say so instead of trying. They are not the skills of your own code, which owner_command lists.',
+  'Instructions for certain kinds of work, each a folder with a SKILL.md. Where a task fits one, read its SKILL.md with read_file before you begin, and follow it. Paths in it are relative to its folder; its scripts run with `shell`, here in the container. One with available="false" lacks what `requires` names: say so instead of trying. What `text-asks-for` names is not in the container: do those steps by your tools where you can, and say which you cannot. They are not the skills of your own code, which owner_command lists.',
 ].join('\n');
 
 /** Writes the section: the skills as XML, and after them the bodies that are always shown; null for none. */
@@ -53,7 +53,7 @@ function shownAlways(found: readonly FoundSkill[]): ReadonlyMap<FoundSkill, stri
   return shown;
 }
 
-function inXml({ name, path, folder, missing }: FoundSkill): string {
+function inXml({ name, path, folder, missing, beyond }: FoundSkill): string {
   const location = join(path, SKILL_FILE);
   const isAvailable = folder.kind === 'read' && missing.length === 0;
   const lines =
@@ -67,6 +67,7 @@ function inXml({ name, path, folder, missing }: FoundSkill): string {
             : [element('compatibility', folder.file.compatibility)]),
           element('location', location),
           ...(missing.length === 0 ? [] : [element('requires', missing.join(', '))]),
+          ...(beyond.length === 0 ? [] : [element('text-asks-for', beyond.join(', '))]),
         ];
   return [`<skill available="${isAvailable}">`, ...lines, '</skill>'].join('\n');
 }

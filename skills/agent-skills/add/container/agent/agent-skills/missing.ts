@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
+import type { Asks } from './asks.ts';
 import type { Requirements } from './front-matter.ts';
 
 /** The place where a skill would run. */
@@ -15,10 +16,11 @@ export type Here = {
 export async function missingHere(
   { bins, anyBins, env, tools, anyTools, os }: Requirements,
   here: Here,
+  hasProgram = programLookup(here.env['PATH']),
 ): Promise<readonly string[]> {
   const [each, any] = await Promise.all([
-    Promise.all(bins.map((name) => hasProgram(name, here.env['PATH']))),
-    Promise.all(anyBins.map((name) => hasProgram(name, here.env['PATH']))),
+    Promise.all(bins.map(hasProgram)),
+    Promise.all(anyBins.map(hasProgram)),
   ]);
   const hasTool = (name: string) => here.tools.some((tool) => fits(tool, name));
   return [
@@ -31,11 +33,39 @@ export async function missingHere(
   ];
 }
 
+/** Returns what the text of a skill asks for and is not here, in a few words each. The container has no network. */
+export async function beyondHere(
+  { programs, installs, hosts, secrets, files }: Asks,
+  here: Here,
+  hasProgram = programLookup(here.env['PATH']),
+): Promise<readonly string[]> {
+  const isThere = await Promise.all(programs.map(hasProgram));
+  const absent = programs.filter((_, at) => !isThere[at]);
+  const keys = secrets.filter((name) => !here.env[name]);
+  return [
+    ...(absent.length > 0 ? [`programs (${absent.join(', ')})`] : []),
+    ...(installs.length > 0 ? [`installing (${installs.join(', ')})`] : []),
+    ...(hosts.length > 0 ? [`the network (${hosts.join(', ')})`] : []),
+    ...(keys.length > 0 ? [`secrets (${keys.join(', ')})`] : []),
+    ...(files.length > 0 ? [`files outside the chat (${files.join(', ')})`] : []),
+  ];
+}
+
 function fits(tool: string, wanted: string): boolean {
   return wanted.endsWith('*') ? tool.startsWith(wanted.slice(0, -1)) : tool === wanted;
 }
 
-async function hasProgram(name: string, path = ''): Promise<boolean> {
+/** Looks programs up in the folders of a path, each once: many skills name the same. */
+export function programLookup(path: string | undefined): (name: string) => Promise<boolean> {
+  const known = new Map<string, Promise<boolean>>();
+  return (name) => {
+    const found = known.get(name) ?? isInPath(name, path);
+    known.set(name, found);
+    return found;
+  };
+}
+
+async function isInPath(name: string, path = ''): Promise<boolean> {
   if (name.includes('/')) return false;
   for (const folder of path.split(delimiter).filter((one) => one !== '')) {
     const isThere = await access(join(folder, name), constants.X_OK).then(

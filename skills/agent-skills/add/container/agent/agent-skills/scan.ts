@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Places } from '../prompt-section.ts';
-import { type Here, missingHere } from './missing.ts';
+import { beyondHere, type Here, missingHere, programLookup } from './missing.ts';
 import { SKILL_FILE, type SkillFolder, type SkillReader } from './skill-folder.ts';
 
 /** The most folders that are looked into below one root. */
@@ -21,6 +21,8 @@ export type FoundSkill = {
   readonly folder: SkillFolder;
   /** Requirements that are missing here. */
   readonly missing: readonly string[];
+  /** What its text asks for besides, and is not here. */
+  readonly beyond: readonly string[];
   /** Sources of skills of the same name that it is used in place of. */
   readonly shadows: readonly string[];
 };
@@ -46,13 +48,14 @@ export async function scanSkills(
 ): Promise<readonly FoundSkill[]> {
   const found = (await Promise.all(roots.map((root) => skillsBelow(root, reader)))).flat();
   reader.keepOnly(new Set(found.map(({ path }) => path)));
+  const hasProgram = programLookup(here.env['PATH']);
   const named = new Map<string, FoundSkill>();
   const leftOut: FoundSkill[] = [];
   for (const skill of found.filter(({ name }) => !off.includes(name))) {
     const first = named.get(skill.name);
     if (skill.folder.kind === 'left-out') leftOut.push(skill);
     else if (first === undefined)
-      named.set(skill.name, await withMissing(skill, skill.folder, here));
+      named.set(skill.name, await withMissing(skill, skill.folder, here, hasProgram));
     else named.set(skill.name, { ...first, shadows: [...first.shadows, skill.source] });
   }
   return [...named.values(), ...leftOut];
@@ -60,8 +63,17 @@ export async function scanSkills(
 
 type Read = Extract<SkillFolder, { kind: 'read' }>;
 
-async function withMissing(skill: FoundSkill, { file }: Read, here: Here): Promise<FoundSkill> {
-  return { ...skill, missing: await missingHere(file.requires, here) };
+async function withMissing(
+  skill: FoundSkill,
+  { file, asks }: Read,
+  here: Here,
+  hasProgram: (name: string) => Promise<boolean>,
+): Promise<FoundSkill> {
+  const [missing, beyond] = await Promise.all([
+    missingHere(file.requires, here, hasProgram),
+    beyondHere(asks, here, hasProgram),
+  ]);
+  return { ...skill, missing, beyond };
 }
 
 async function skillsBelow(root: SkillRoot, reader: SkillReader): Promise<readonly FoundSkill[]> {
@@ -75,6 +87,7 @@ async function skillsBelow(root: SkillRoot, reader: SkillReader): Promise<readon
         path,
         folder,
         missing: [],
+        beyond: [],
         shadows: [],
       };
     }),

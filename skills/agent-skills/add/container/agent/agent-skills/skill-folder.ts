@@ -1,5 +1,6 @@
 import { open, readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
+import { type Asks, asksOf } from './asks.ts';
 import { parseSkillFile, type SkillFile } from './front-matter.ts';
 
 export const SKILL_FILE = 'SKILL.md';
@@ -13,7 +14,7 @@ const MAX_DEPTH = 5;
 
 /** A folder of a skill, read; or the reason why it is left out. */
 export type SkillFolder =
-  | { readonly kind: 'read'; readonly file: SkillFile }
+  | { readonly kind: 'read'; readonly file: SkillFile; readonly asks: Asks }
   | { readonly kind: 'left-out'; readonly reason: string };
 
 /** Reads folders of skills, and keeps what it has read until path, size or time of change differ. */
@@ -50,7 +51,8 @@ async function readFolder(path: string, root: string): Promise<SkillFolder> {
   if (astray !== null) return leftOut(astray);
   const text = await headOf(join(real, SKILL_FILE));
   try {
-    return { kind: 'read', file: parseSkillFile(text, path.slice(dirname(path).length + 1)) };
+    const file = parseSkillFile(text, path.slice(dirname(path).length + 1));
+    return { kind: 'read', file, asks: asksOf(file.body) };
   } catch (error) {
     return leftOut(reasonOf(error));
   }
