@@ -1,4 +1,5 @@
 import { DOMParser } from 'linkedom';
+import { shortened } from '../../lib/graphemes.ts';
 import { withoutHidden } from '../../lib/shown-html/shown-html.ts';
 import { type Readable, toMarkdown } from './readable-html.ts';
 
@@ -39,7 +40,7 @@ function entryText(entry: Node, url: string): string {
   return [
     `## ${toMarkdown(withoutHidden(textIn(entry, 'title')).html).replace(/\s+/g, ' ')}`,
     [date, isWeb ? link.href : ''].filter((part) => part).join(' '),
-    text.length > MOST_OF_ENTRY ? `${text.slice(0, MOST_OF_ENTRY)}…` : text,
+    shortened(text, MOST_OF_ENTRY),
   ]
     .filter((part) => part !== '')
     .join('\n\n');
