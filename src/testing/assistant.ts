@@ -380,3 +380,13 @@ export type TestAssistant = {
 export function textsOf(channel: TestChannel): readonly string[] {
   return channel.sent.map(({ text }) => text);
 }
+
+/** Returns the same without the lines that tell how far a slow turn is. */
+export function answersOf(channel: TestChannel): readonly string[] {
+  return textsOf(channel).filter((text) => !isProgressLine(text));
+}
+
+/** Tells whether a message is a line that tells how far a slow turn is, such as `… thinking`. */
+export function isProgressLine(text: string | null | undefined): boolean {
+  return text?.startsWith('… ') === true;
+}

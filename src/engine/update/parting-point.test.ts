@@ -38,7 +38,7 @@ test('the point where histories part is a part of the release, so it holds no co
       const ancestorsOf = (id: string) => ancestors[Number(id)] ?? new Set<number>();
       // The newest of the common ones; any of several is as good.
       const mergeBase = async (one: string, other: string) =>
-        String(Math.max(...ancestorsOf(one).intersection(ancestorsOf(other))));
+        String(Math.max(...[...ancestorsOf(one)].filter((at) => ancestorsOf(other).has(at))));
       const told = core === null ? null : core % ancestors.length;
       const parting = await partingPoint(
         { core: told === null ? null : String(told), head: String(head), release: String(release) },

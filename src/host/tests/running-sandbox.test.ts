@@ -1,5 +1,11 @@
 import { expect, test, vi } from 'vitest';
-import { borrowed, startAssistant, TestProject, textsOf } from '../../testing/assistant.ts';
+import {
+  answersOf,
+  borrowed,
+  startAssistant,
+  TestProject,
+  textsOf,
+} from '../../testing/assistant.ts';
 import { describeWithEngine } from '../../testing/engine.ts';
 import {
   type AnthropicScript,
@@ -31,7 +37,7 @@ await describeWithEngine('bubblewrap', 'an agent at work in its container', () =
     say = (text) => terminal.say(text);
 
     await say('feed the cat');
-    await vi.waitFor(() => expect(textsOf(terminal)).toEqual(['Done: and the dog']));
+    await vi.waitFor(() => expect(answersOf(terminal)).toEqual(['Done: and the dog']));
     const [, second, ...more] = server.requests;
     expect(more).toEqual([]);
     expect(second && lastToolResults(second).join()).toContain('fed');
