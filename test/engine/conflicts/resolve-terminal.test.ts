@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
-import { stripVTControlCharacters } from 'node:util';
+import { execFile, spawn } from 'node:child_process';
+import { promisify, stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import {
   addSkill,
@@ -34,13 +34,27 @@ async function blocked(): Promise<Codebase> {
   return codebase;
 }
 
+const run = promisify(execFile);
+
+/**
+ * Waits until a program reads single keys from a terminal: what is typed before that can be lost. Seen twice, since a
+ * question that has just been answered still listens for a moment.
+ */
+async function untilListening(terminal: string): Promise<void> {
+  for (let seen = 0; seen < 2; ) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const { stdout } = await run('stty', ['-F', terminal, '-a']);
+    seen = stdout.includes('-icanon') ? seen + 1 : 0;
+  }
+}
+
 /** Types each key once the terminal shows what it answers, and says what was shown at the end. */
 async function converse(
   codebase: Codebase,
   { args, columns = 100, editor = 'true' }: { args: string; columns?: number; editor?: string },
   turns: readonly (readonly [awaited: string, typed: string])[],
 ): Promise<{ code: number | null; screen: string }> {
-  const command = `stty cols ${columns} rows 50; ${process.execPath} ${CLAW} ${args} --cwd ${codebase.root}`;
+  const command = `tty; stty cols ${columns} rows 50; ${process.execPath} ${CLAW} ${args} --cwd ${codebase.root}`;
   const [terminal = '', ...given] = ['script', '-qefc', command, '/dev/null'];
   const child = spawn(terminal, given, {
     env: { ...process.env, EDITOR: editor, VISUAL: '', TERM: 'xterm' },
@@ -48,16 +62,24 @@ async function converse(
   });
   let screen = '';
   let seen = 0;
+  let isTyping = false;
   const waiting = [...turns];
-  child.stdout.on('data', (chunk: Buffer) => {
-    screen += stripVTControlCharacters(chunk.toString());
+  const look = async (): Promise<void> => {
     const [next] = waiting;
     const at = next ? screen.indexOf(next[0], seen) : -1;
-    if (next === undefined || at === -1) return;
+    if (isTyping || next === undefined || at === -1) return;
+    isTyping = true;
     waiting.shift();
     seen = at + next[0].length;
-    // The question is drawn before it listens.
-    setTimeout(() => child.stdin.write(next[1]), 100);
+    // The question is drawn before it listens. A command that has ended has no terminal.
+    await untilListening(screen.slice(0, screen.indexOf('\r'))).catch(() => {});
+    child.stdin.write(next[1]);
+    isTyping = false;
+    await look();
+  };
+  child.stdout.on('data', (chunk: Buffer) => {
+    screen += stripVTControlCharacters(chunk.toString());
+    void look();
   });
   const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
   expect(waiting).toEqual([]);
