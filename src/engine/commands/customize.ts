@@ -10,6 +10,7 @@ import {
 import { pinning } from '../operation/layers.ts';
 import { planLayers } from '../operation/target/target.ts';
 import type { Operation } from '../operation/types.ts';
+import { pathFault, showPath } from '../package/checks/paths.ts';
 import { type CustomFile, makeCustomisation } from '../package/manifest/customisation.ts';
 import { orderLayers } from '../package/order.ts';
 import type { SkillPackage } from '../package/package.ts';
@@ -35,7 +36,9 @@ export async function planCustomize(
   }
   const installation = await readInstallation(context.root);
   const installed = readInstalledPackages(installation);
-  const edits = await findEdits(installation, context.now);
+  const all = await findEdits(installation, context.now);
+  const edits = all.filter(({ path }) => pathFault(path) === null);
+  const unsafe = all.filter((edit) => !edits.includes(edit));
   const files = recordedFiles(installation, installed, edits);
   const layer = makeCustomisation(
     {
@@ -56,7 +59,10 @@ export async function planCustomize(
     installed,
     plan: planLayers({ installation, installed, wanted, decisions: context.decisions }),
     pin: pinning(installation.state, sources, context.now()),
-    warnings: [],
+    warnings: unsafe.map(
+      ({ path }) =>
+        `${showPath(path)} is not recorded and stays an edit: ${pathFault(path)}. Rename the file, or let git ignore it, and record again.`,
+    ),
     isIdle: files.length === 0,
     data: {
       customisation:

@@ -19,7 +19,9 @@ import { checkCoreVersion } from '../package/manifest/core-version.ts';
 import { mapPath, withDeclared } from '../package/manifest/path-map.ts';
 import { checkRelations } from '../package/order.ts';
 import type { SkillPackage } from '../package/package.ts';
+import type { CodebaseConfig } from '../state/config.ts';
 import { treeReader } from '../state/disk.ts';
+import { listChanged } from '../state/git.ts';
 import { MIGRATIONS_PATH, pathMapsOf, readMigrations } from '../state/migrations.ts';
 import { isProjectPath } from '../state/project-files.ts';
 import type { Release } from '../state/release.ts';
@@ -99,6 +101,10 @@ export async function planUpdate(
   checkRelations(layers);
   checkMapped(layers, pathMaps, config, installation.config);
 
+  const privateChanges = await privateNotes(context.root, config, {
+    from: old.commit,
+    to: release.commit,
+  });
   const core = newCore(old, {
     release,
     pathMaps,
@@ -164,6 +170,7 @@ export async function planUpdate(
       ...keptNotes(conflicts, kept),
       ...found.flatMap(deletedNotes),
       ...extras.notes,
+      ...privateChanges,
     ],
     core: { release, state: { ...knownCore(state, release), moves } },
     files: extras.changes,
@@ -187,6 +194,26 @@ export async function planUpdate(
       keptSkills: extras.kept,
     },
   };
+}
+
+/** Files that are told one by one. */
+const FEW_FILES = 10;
+
+/** Tells of files in private folders that the release has changed: they stay as they are here. */
+async function privateNotes(
+  root: string,
+  { private: folders }: CodebaseConfig,
+  { from, to }: { readonly from: string | null; readonly to: string | null },
+): Promise<readonly string[]> {
+  if (from === null || to === null || folders.length === 0) return [];
+  const changed = await listChanged(root, from, to, folders);
+  if (changed.length === 0) return [];
+  const rest = changed.length - FEW_FILES;
+  const names = `${changed.slice(0, FEW_FILES).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+  const what = changed.length === 1 ? '1 file' : `${changed.length} files`;
+  return [
+    `The release changes ${what} in private folders, which stay as they are here: ${names}. \`git checkout ${to.slice(0, 9)} -- <file>\` takes the release's.`,
+  ];
 }
 
 function followedNotes({ from, to, isDeleted }: FoundMove): readonly string[] {

@@ -1,4 +1,4 @@
-import { matchesGlob } from 'node:path';
+import { dirname, matchesGlob } from 'node:path';
 import { ClawError } from '../errors.ts';
 import { createConsent } from '../package/checks/protection.ts';
 import { newOverrides, overrideNote } from './overrides.ts';
@@ -16,10 +16,12 @@ export function checkConsent(operation: Operation, allow: readonly string[]): vo
   if (first === undefined) return;
   const overrides = newOverrides(operation).filter(({ consent }) => names.includes(consent));
   const paths = names.filter((name) => overrides.every(({ consent }) => consent !== name));
-  const flags = names.map((name) => `--allow ${name}`).join(' ');
+  const flags = shortNames(names)
+    .map((name) => `--allow ${name}`)
+    .join(' ');
   const reasons = [
     ...(paths.length > 0
-      ? [`This would change ${paths.join(', ')}, which can run code or configure tools.`]
+      ? [`This would change ${listed(paths)}, which can run code or configure tools.`]
       : []),
     ...overrides.map(overrideNote),
   ];
@@ -35,6 +37,36 @@ export function missingConsent(operation: Operation, allow: readonly string[]): 
   const changed = operation.plan.changes.map(({ path }) => path);
   const paths = changed.filter((path) => consent.protectedBy(path) !== null);
   return [...paths, ...newOverrides(operation).map(({ consent }) => consent)].filter(
-    (path) => !allow.some((glob) => glob === path || matchesGlob(path, glob)),
+    (path) => !allow.some((given) => isAllowed(path, given)),
   );
+}
+
+/** Tells whether a path is one that the owner has named: itself, in a folder, or by a pattern. */
+function isAllowed(path: string, given: string): boolean {
+  if (given === path || matchesGlob(path, given)) return true;
+  const folder = given.replace(/\/+$/, '');
+  return folder !== '' && path.startsWith(`${folder}/`);
+}
+
+function listed(paths: readonly string[]): string {
+  if (paths.length <= FEW_NAMES) return paths.join(', ');
+  const rest = paths.length - FEW_NAMES;
+  return `${paths.slice(0, FEW_NAMES).join(', ')} and ${rest} more (\`claw plan\` lists them)`;
+}
+
+/** So many names are told one by one. */
+const FEW_NAMES = 5;
+
+/** Returns what to name with `--allow`: each name, or the folders of many. */
+function shortNames(names: readonly string[]): readonly string[] {
+  if (names.length <= FEW_NAMES) return names;
+  const byFolder = Map.groupBy(names, (name) => folderOf(name));
+  return [...byFolder].flatMap(([folder, inside]) =>
+    inside.length === 1 || folder === '' ? inside : [`${folder}/`],
+  );
+}
+
+/** Returns the folder of a name, two steps deep at most; empty where it is in none. */
+function folderOf(name: string): string {
+  return dirname(name) === '.' ? '' : dirname(name).split('/').slice(0, 2).join('/');
 }

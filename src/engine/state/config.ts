@@ -71,8 +71,7 @@ export const CONFIG_PATH = 'claw.config.yaml';
 const DEFAULTS: CodebaseConfig = {
   exclude: [],
   protected: [],
-  // By this name packages have known the folder of an assistant's memories since NanoClaw.
-  private: ['groups'],
+  private: [],
   check: [],
   test: 'node --test',
   related: null,

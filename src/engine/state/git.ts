@@ -147,6 +147,21 @@ export async function resolveCommit(root: string, ref: string): Promise<string |
   }
 }
 
+/** Returns the files below some folders in which two commits differ, by path. */
+export async function listChanged(
+  root: string,
+  from: string,
+  to: string,
+  folders: readonly string[],
+): Promise<readonly string[]> {
+  const args = ['diff', '--name-only', '--no-renames', '--no-ext-diff', '-z', from, to, '--'];
+  const listing = await runGit(root, [...args, ...folders.map((folder) => `:(literal)${folder}`)]);
+  return listing
+    .toString('utf8')
+    .split('\0')
+    .filter((path) => path !== '');
+}
+
 /** Returns the paths of symbolic links and submodules in a commit. */
 export async function listLinks(root: string, commit: string): Promise<readonly string[]> {
   const listing = await runGit(root, ['ls-tree', '-r', '-z', commit]);

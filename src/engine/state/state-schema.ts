@@ -47,7 +47,7 @@ export const StateFile = z.strictObject({
     from: z.enum(['tag', 'commit', 'folder', 'disk']),
     digest: DigestText,
     assumed: z.boolean(),
-    isUpdated: z.boolean().default(false),
+    updated: z.literal(true).optional(),
     skills: z.record(Name, DigestText).default({}),
     moves: z
       .array(
@@ -128,8 +128,9 @@ export type State = {
 };
 
 export function fromStateFile(raw: RawState, digest: Digest): State {
+  const { updated = false, ...core } = raw.core;
   return {
-    core: raw.core,
+    core: { ...core, isUpdated: updated },
     layers: raw.layers.map(({ inferred_bases, changes_nothing, ...layer }) => ({
       ...layer,
       inferredBases: inferred_bases,
@@ -159,11 +160,12 @@ export function fromStateJson(json: StateJson, digest: Digest): State {
 
 /** Returns the data to write for a state: sorted, and without empty parts. */
 export function toStateFile(state: Omit<State, 'digest'>): object {
-  const { skills, moves, ...core } = state.core;
+  const { skills, moves, isUpdated, ...core } = state.core;
   return {
     version: NEWEST,
     core: {
       ...core,
+      ...(isUpdated ? { updated: true } : {}),
       ...unlessEmpty('skills', sorted(Object.entries(skills))),
       ...(moves.length === 0 ? {} : { moves }),
     },

@@ -1,3 +1,4 @@
+import { gt, valid } from 'semver';
 import type { Conflict } from '../conflict.ts';
 import type { Versions } from '../tree.ts';
 import { resolvePorts } from './compose-file/merged-ports.ts';
@@ -113,12 +114,27 @@ function concluded(input: StructuredMergeInput, { bytes, clashes }: Merged): Str
       sides,
       values: valuesAt(input, keys),
     });
-    const decided = input.decide?.(conflict) ?? null;
+    const raised = higherVersion(kind, keys, conflict.values);
+    const decided = input.decide?.(conflict) ?? (raised === null ? null : { value: raised });
     const set = decided && setAt({ kind, bytes: merged }, keys, decided.value ?? null);
     if (set === null) conflicts.push(conflict);
     else merged = set;
   }
   return { bytes: merged, conflicts };
+}
+
+/** Returns the higher version of a package whose version both sides have raised; null for everything else. */
+function higherVersion(
+  kind: StructuredKind,
+  keys: readonly string[],
+  values: Versions<unknown> | null | undefined,
+): string | null {
+  if (kind !== 'npm' || keys.join('.') !== 'version' || !values) return null;
+  const [base, ours, theirs] = [values.base, values.ours, values.theirs].map((value) =>
+    typeof value === 'string' ? valid(value) : null,
+  );
+  if (!base || !ours || !theirs || !gt(ours, base) || !gt(theirs, base)) return null;
+  return gt(ours, theirs) ? ours : theirs;
 }
 
 function valuesAt(

@@ -77,14 +77,16 @@ export async function findOldCore(context: EngineContext, request: Request): Pro
   }
   const { core } = state;
   const isGuess = core.assumed && core.from !== 'tag';
-  const parting = await findParting(root, core.commit, release.commit);
+  const parting = await findParting(root, core, release.commit);
   if (parting === null) {
     if (isGuess) throw releaseUnknown(state, request.wanted);
     return installedCore(installation);
   }
+  if (parting === core.commit) return installedCore(installation);
   // Going back to an older release takes out what came since, so that must not be the owner's.
-  const isBack = parting === release.commit && (core.isUpdated || core.from === 'tag');
-  if (isBack || parting === core.commit) return installedCore(installation);
+  if (parting === release.commit && (await isReleased(root, core))) {
+    return installedCore(installation);
+  }
   const old = await takeRelease(root, installation.config, { release: parting, coreVersion: null });
   if (old.digests.digest === core.digest) return installedCore(installation);
   return otherCore(request, old);
@@ -164,14 +166,26 @@ function otherCore(
   };
 }
 
+/** Tells whether the recorded core is a release for sure: no tag on a commit of the owner's. */
+async function isReleased(root: string, core: State['core']): Promise<boolean> {
+  if (core.isUpdated || core.from !== 'tag' || core.commit === null) return core.isUpdated;
+  const remotes = (await runGit(root, ['remote'])).toString('utf8').trim().split('\n');
+  const remote = ['upstream', 'origin'].find((name) => remotes.includes(name));
+  if (remote === undefined) return true; // Its releases are made here.
+  const refs = ['for-each-ref', '--count=1', '--contains', core.commit, `refs/remotes/${remote}`];
+  return (await runGit(root, refs)).length > 0;
+}
+
 async function findParting(
   root: string,
-  core: string | null,
+  { commit: core, isUpdated }: State['core'],
   release: string | null,
 ): Promise<string | null> {
   if (release === null || !isGitFolder(root)) return null;
   const head = await resolveCommit(root, 'HEAD');
-  return partingPoint({ core, head, release }, (one, other) => mergeBase(root, one, other));
+  return partingPoint({ core, head, release, isUpdated }, (one, other) =>
+    mergeBase(root, one, other),
+  );
 }
 
 async function mergeBase(root: string, one: string, other: string): Promise<string | null> {

@@ -9,6 +9,8 @@ const Core = z.object({
   digest: z.string(),
   /** No `init` or `update` of the owner's named it. */
   assumed: z.boolean(),
+  /** It came by `update`. */
+  isUpdated: z.boolean(),
   /** Packages that the release brought, with the digests of their folders. */
   skills: z.record(z.string(), z.string()),
   moves: z.array(
