@@ -31,6 +31,40 @@ test.each([
   expect((await of(text)).type).toBe(type);
 });
 
+test.each([
+  ['Chat', 'Guten Morgen, wie geht es dir?'],
+  ['CodeGeneration', 'Schreibe eine Funktion, die Namen sortiert'],
+  ['CodeReview', 'Prüfe bitte diesen Code'],
+  ['Research', 'Finde heraus, wer das Fahrrad erfunden hat'],
+  ['Creative', 'Schreib ein kurzes Gedicht über das Meer'],
+  ['Analysis', 'Vergleiche die beiden Angebote'],
+  ['ToolUse', 'Erinnere mich jeden Morgen ans Gießen'],
+  ['ToolUse', 'lösche die Datei notizen.txt'],
+  ['CodeGeneration', 'Écris une fonction qui trie des noms'],
+  ['Creative', 'Écris un poème sur la mer'],
+  ['Analysis', 'Résume ce texte'],
+  ['ToolUse', 'Rappelle-moi chaque matin d’arroser les plantes'],
+  ['CodeGeneration', 'Escribe una función que ordene nombres'],
+  ['Creative', 'Cuenta un chiste'],
+  ['ToolUse', 'Recuérdame cada mañana regar las plantas'],
+  ['Creative', 'Scrivi una poesia sul mare'],
+  ['ToolUse', 'Ricordami ogni mattina di annaffiare'],
+  ['Analysis', 'Compara as duas ofertas, por que é melhor?'],
+  ['Creative', 'Schrijf een verhaal over de zee'],
+  ['ToolUse', 'Herinner me elke ochtend'],
+  ['Chat', 'Wir waren gestern im Wald spazieren'],
+])('in other languages, %s: %s', async (type, text) => {
+  expect((await of(text)).type).toBe(type);
+});
+
+test('in other languages, a word to go on and words that ask for thought count too', async () => {
+  expect((await of('nochmal', { toolsBefore: ['shell'] })).type).toBe('ToolUse');
+  expect((await of('nochmal')).type).toBe('Chat');
+  const easy = (await of('Vergleiche die Angebote')).complexity;
+  const hard = (await of('Vergleiche die Angebote gründlich, Schritt für Schritt')).complexity;
+  expect(hard).toBeGreaterThan(easy);
+});
+
 test('a word to go on is about the tools of the turn before, and files ask for analysis', async () => {
   expect((await of('do it again')).type).toBe('Chat');
   expect((await of('do it again', { toolsBefore: ['shell'] })).type).toBe('ToolUse');

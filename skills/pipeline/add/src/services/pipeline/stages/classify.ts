@@ -1,7 +1,8 @@
+import { OTHER_GOES_ON, OTHER_HARD, OTHER_SIGNS, type Sign } from '../other-languages.ts';
 import { defineStage, type TaskType, type WorkRequest } from '../stage.ts';
 
-/** Signs of each type and what each counts: the type with the most is it. */
-const SIGNS: readonly (readonly [TaskType, number, RegExp])[] = [
+/** Signs of each type and what each counts, in English and then in other languages: the type with the most is it. */
+const SIGNS: readonly Sign[] = [
   [
     'CodeReview',
     3,
@@ -58,6 +59,7 @@ const SIGNS: readonly (readonly [TaskType, number, RegExp])[] = [
     1,
     /^(hi|hello|hey|thanks|thank you|good (morning|evening|night)|how are you|ok|okay|yes|no)\b/i,
   ],
+  ...OTHER_SIGNS,
 ];
 
 /** A message that only makes sense after the one before. */
@@ -82,7 +84,9 @@ export const stage = defineStage({
 
 function typeOf({ text, files, toolsBefore }: WorkRequest): TaskType {
   if (text.trim() === '') return 'Unknown';
-  if (toolsBefore.length > 0 && GOES_ON.test(text.trim())) return 'ToolUse';
+  const begin = text.trim();
+  const goesOn = GOES_ON.test(begin) || OTHER_GOES_ON.test(begin);
+  if (toolsBefore.length > 0 && goesOn) return 'ToolUse';
   const points = new Map<TaskType, number>();
   for (const [type, count, sign] of SIGNS) {
     if (sign.test(text)) points.set(type, (points.get(type) ?? 0) + count);
@@ -108,7 +112,8 @@ const EASY: Readonly<Record<TaskType, number>> = {
 /** Adds up the type, the length, words that ask for thought, several questions or points, code and files. */
 function complexityOf({ text, files }: WorkRequest, type: TaskType): number {
   const length = Math.min(0.3, Math.log2(1 + wordsIn(text) / 20) / 12);
-  const thought = Math.min(0.2, (text.match(HARD)?.length ?? 0) * 0.07);
+  const hard = Math.max(text.match(HARD)?.length ?? 0, text.match(OTHER_HARD)?.length ?? 0);
+  const thought = Math.min(0.2, hard * 0.07);
   const points = text.match(/\?|^[ \t]*(?:[-*•]|\d+[.)])\s/gm)?.length ?? 0;
   const parts = Math.min(0.15, Math.max(0, points - 1) * 0.05);
   const code = /```|^diff --git/m.test(text) ? 0.1 : 0;
