@@ -33,7 +33,7 @@ export async function complete(program: Command, shell: string, invocation: Invo
 function wordsOf(program: Command): readonly Word[] {
   return program.commands.map((command) => ({
     name: command.name(),
-    help: (command.description().split('\n')[0] ?? '').replace(/[^\w ,.()-]/g, ''),
+    help: command.description().split('\n')[0] ?? '',
     options: longOptions(command),
   }));
 }
@@ -49,8 +49,12 @@ function scriptOf(
 ): string {
   if (shell === 'fish') return fishScript(words, globals);
   const bash = bashScript(words, globals);
-  return shell === 'bash' ? bash : `autoload -U +X bashcompinit && bashcompinit\n${bash}`;
+  return shell === 'bash' ? bash : `${LOAD_ZSH}\n${bash}`;
 }
+
+/** A zsh without a set-up of its own has no completion yet, and what is below uses it. */
+const LOAD_ZSH = `(( $+functions[compdef] )) || { autoload -U compinit && compinit; }
+autoload -U +X bashcompinit && bashcompinit`;
 
 function bashScript(words: readonly Word[], globals: readonly string[]): string {
   const names = words.map(({ name }) => name).join(' ');
@@ -86,12 +90,13 @@ complete -o default -F _claw claw
 }
 
 function fishScript(words: readonly Word[], globals: readonly string[]): string {
-  const names = words.map(({ name }) => name).join(' ');
+  // Another verb follows `plan`.
+  const last = words.flatMap(({ name }) => (name === 'plan' ? [] : [name])).join(' ');
   return [
     '# claw completion: the verbs, their options, and the names of skills',
     ...words.map(
       ({ name, help }) =>
-        `complete -c claw -n "not __fish_seen_subcommand_from ${names}" -f -a ${name} -d '${help}'`,
+        `complete -c claw -n "not __fish_seen_subcommand_from ${name === 'plan' ? `${last} plan` : last}" -f -a ${name} -d '${help.replace(/[\\']/g, '\\$&')}'`,
     ),
     ...words.flatMap(({ name, options }) =>
       options.map(
