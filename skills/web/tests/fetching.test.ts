@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import {
@@ -8,11 +8,12 @@ import {
   gzipSync,
   zstdCompressSync,
 } from 'node:zlib';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { HIDDEN_HTML, SEEN_HTML } from '../../../src/testing/html/hidden-html.ts';
 import { webFetch } from '../../../src/tools/web/fetch-tool.ts';
 import type { Internet } from '../../../src/tools/web/internet.ts';
 import { readableHtml } from '../../../src/tools/web/readable-html.ts';
+import { type Reader, readPage } from '../../../src/tools/web/reading.ts';
 import { tool as realTool } from '../../../src/tools/web-fetch.ts';
 import { localServer, page, redirect, testNet, toolCaller } from './net.ts';
 import { ARTICLE, pdfBombOf, pdfOf } from './pages.ts';
@@ -290,6 +291,138 @@ test('every redirect passes the checks again, and a circle of them ends', async 
   }
   expect(net.reached.every(({ address }) => address === '93.184.215.14')).toBe(true);
 });
+
+test('a site that sets a cookie and sends its reader back is read, and each cookie stays with its host', async () => {
+  const heard: string[] = [];
+  await using net = await testNet({
+    'shop.example': ({ url = '', headers: { cookie = 'none' } }, response) => {
+      heard.push(`shop ${url} ${cookie}`);
+      if (url === '/out') redirect('http://other.example/')({} as never, response);
+      else if (cookie.includes('seen=1')) page(`read ${url}`)({} as never, response);
+      else {
+        response.writeHead(302, {
+          location: url,
+          'set-cookie': ['seen=1; Path=/', 'kept=no; Secure', 'gone=1; Max-Age=0', 'a b=c'],
+        });
+        response.end();
+      }
+    },
+    'other.example': ({ headers: { cookie = 'none' } }, response) => {
+      heard.push(`other ${cookie}`);
+      page('elsewhere')({} as never, response);
+    },
+    'endless.example': ({ headers: { cookie = '' } }, response) => {
+      response.writeHead(302, {
+        location: '/',
+        'set-cookie': `n=${cookie.length}${cookie.slice(-9)}`,
+      });
+      response.end();
+    },
+  });
+  const { call } = caller(net);
+  expect(await call({ url: 'http://shop.example/a' })).toContain('read /a');
+  expect(await call({ url: 'http://shop.example/out' })).toContain('elsewhere');
+  expect(heard).toEqual(['shop /a none', 'shop /a seen=1', 'shop /out none', 'other none']);
+  await expect(call({ url: 'http://endless.example/' })).rejects.toThrow(
+    /leads on more than 8|circle/,
+  );
+});
+
+/** What a page says of another one, and whether its readers are sent there. */
+const REFRESHES: readonly (readonly [head: string, isFollowed: boolean])[] = [
+  ['<meta http-equiv="refresh" content="0;url=/there">', true],
+  ['<META HTTP-EQUIV=Refresh CONTENT=\'3; URL="/there"\'>', true],
+  ['<base href="http://site.example/"><meta content="0; there" http-equiv="refresh">', true],
+  ['<meta http-equiv="refresh" content="300;url=/there">', false],
+  ['<meta http-equiv="refresh" content="0">', false],
+  ['<meta http-equiv="refresh" content="0;url=/">', false],
+  ['<meta http-equiv="refresh" content="0;url=javascript:alert(1)">', false],
+  ['<!-- <meta http-equiv="refresh" content="0;url=/there"> -->', false],
+  ['<noscript><meta http-equiv="refresh" content="0;url=/there"></noscript>', false],
+  ['<script>"<meta http-equiv=refresh content=0;url=/there>"</script>', false],
+];
+
+test.each(REFRESHES)('a page sends its readers on by itself: %s', async (head, isFollowed) => {
+  const first = `<html><head>${head}</head><body>first page</body></html>`;
+  await using net = await testNet({
+    'site.example': ({ url }, response) =>
+      page(url === '/there' ? 'arrived' : first, HTML)({} as never, response),
+  });
+  const { call } = caller(net);
+  const text = await call({ url: 'http://site.example/' });
+  expect(text).toContain(isFollowed ? 'arrived' : 'first page');
+  expect(await call({ url: 'http://site.example/', format: 'raw' })).toContain('first page');
+});
+
+test('where a page sends its readers passes the same checks as a redirect', async () => {
+  await using net = await testNet({
+    'site.example': page(
+      '<meta http-equiv="refresh" content="0;url=http://169.254.169.254/">',
+      HTML,
+    ),
+  });
+  await expect(caller(net).call({ url: 'http://site.example/' })).rejects.toThrow(
+    '169.254.169.254 is not an address',
+  );
+});
+
+test('a banner about cookies is left out, and a page about cookies is not', () => {
+  const read = (html: string) => readableHtml(`<body>${html}</body>`, 'http://site.example/').text;
+  const six = '<p>The museum is open from nine to five, and on Thursdays to seven.</p>'.repeat(6);
+  const words = 'We and our 812 partners store cookies on your device.';
+  for (const banner of [
+    `<div id="onetrust-consent-sdk"><p>${words}</p></div>`,
+    `<div class="site cookie-banner"><p>${words}</p></div>`,
+    `<section id="cookieNotice">${words}</section>`,
+    `<aside class="gdpr_popup">${words}</aside>`,
+  ]) {
+    expect(read(banner + six)).not.toContain('812 partners');
+    expect(read(banner + six)).toContain('open from nine');
+    expect(read(banner)).toContain('812 partners');
+  }
+  expect(read(`<div class="cookie-recipe"><p>Bake the cookies.</p></div>${six}`)).toContain('Bake');
+});
+
+/** A reader whose start and work are the test's. */
+class TestReader extends EventEmitter {
+  send = () => true;
+  kill = () => true;
+}
+
+test.each([
+  ['a start of 50 s and a page of 14 s', 50_000, 14_000, 'read'],
+  ['a page of 16 s', 10, 16_000, 'it takes longer than 15 s'],
+  ['a start of 70 s', 70_000, 10, 'did not start within 60 s'],
+])(
+  'the time of a page counts from when its reader is ready: %s',
+  async (_, startMs, readMs, end) => {
+    vi.useFakeTimers();
+    try {
+      const reader = new TestReader();
+      setTimeout(() => {
+        reader.emit('message', { isReady: true });
+        setTimeout(() => reader.emit('message', { value: { title: null, text: 'read' } }), readMs);
+      }, startMs);
+      const url = 'http://site.example/';
+      const fetched = {
+        url,
+        way: [new URL(url)],
+        status: 200,
+        contentType: 'text/html',
+        body: Buffer.from('<p>x</p>'),
+        isCacheable: true,
+      };
+      const reading = readPage(fetched, 15_000, () => reader as unknown as Reader).then(
+        ({ text }) => text,
+        (error: Error) => error.message,
+      );
+      await vi.advanceTimersByTimeAsync(startMs + readMs);
+      expect(await reading).toContain(end);
+    } finally {
+      vi.useRealTimers();
+    }
+  },
+);
 
 test('the connection goes to the address that was checked, however a name server answers next', async () => {
   await using net = await testNet({ 'rebind.example': page('public') });

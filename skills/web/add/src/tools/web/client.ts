@@ -1,8 +1,10 @@
 import { type Dispatcher, request } from 'undici';
 import { ACCEPTED_ENCODINGS, readBody, tooLong } from './body.ts';
 import { openPublicAgent } from './connect.ts';
+import { type Cookies, openCookies } from './cookies.ts';
 import type { Internet } from './internet.ts';
 import { PageRefused, pageAddress } from './page-address.ts';
+import { refreshIn } from './refresh.ts';
 
 /** The name by which sites know who asks. */
 export const USER_AGENT = 'Mozilla/5.0 (compatible; Patchclaw)';
@@ -29,34 +31,49 @@ export type FetchOptions = {
   /** Refuses an address on the way, by throwing. */
   readonly check?: (url: URL) => void | Promise<void>;
   readonly accept?: string;
+  /** True to read the page that a page sends its readers on to by itself, as a browser does. */
+  readonly followsRefresh?: boolean;
 };
 
 /**
- * Fetches a page from the public internet, without cookies or anything else of the owner's. Each address on the
- * way, that of every redirect too, passes the same checks.
+ * Fetches a page from the public internet, with nothing of the owner's. Each address on the way, that of every
+ * redirect too, passes the same checks. Cookies that a site sets on the way are sent back to it on this way, and then
+ * forgotten.
  *
  * @throws PageRefused with a sentence for the agent
  */
 export async function fetchPage(address: string, options: FetchOptions): Promise<FetchedPage> {
   const { internet } = options;
   const agent = openPublicAgent(internet);
+  const cookies = openCookies();
   const way: URL[] = [];
+  const asked = new Set<string>();
   let url = pageAddress(address, internet.ownNetworks());
   try {
     while (true) {
-      if (way.some((earlier) => earlier.href === url.href)) {
+      // With another cookie it is another question.
+      const question = `${url.href} ${cookies.of(url)}`;
+      if (asked.has(question)) {
         throw new PageRefused(`${url.href} sends its readers in a circle, so it was not read.`);
       }
       if (way.length > MOST_REDIRECTS) {
         throw new PageRefused(`${address} leads on more than ${MOST_REDIRECTS} times.`);
       }
+      asked.add(question);
       way.push(url);
       await options.check?.(url);
-      const response = await ask(url, agent, options);
+      const response = await ask(url, agent, cookies, options);
+      cookies.take(url, response.headers['set-cookie']);
       const next = redirectOf(response, url, internet);
-      if (next === null) return await pageOf(response, way);
-      response.body.destroy();
-      url = next;
+      if (next !== null) {
+        response.body.destroy();
+        url = next;
+        continue;
+      }
+      const page = await pageOf(response, way);
+      const refresh = options.followsRefresh === true ? refreshIn(page, response.headers) : null;
+      if (refresh === null || asked.has(`${refresh.href} ${cookies.of(refresh)}`)) return page;
+      url = pageAddress(refresh.href, internet.ownNetworks(), url);
     }
   } catch (error) {
     throw inWords(error, url, options.signal);
@@ -65,7 +82,13 @@ export async function fetchPage(address: string, options: FetchOptions): Promise
   }
 }
 
-async function ask(url: URL, dispatcher: Dispatcher, { signal, accept }: FetchOptions) {
+async function ask(
+  url: URL,
+  dispatcher: Dispatcher,
+  cookies: Cookies,
+  { signal, accept }: FetchOptions,
+) {
+  const cookie = cookies.of(url);
   const response = await request(url, {
     dispatcher,
     signal,
@@ -76,6 +99,7 @@ async function ask(url: URL, dispatcher: Dispatcher, { signal, accept }: FetchOp
       accept: accept ?? 'text/html,application/xhtml+xml,application/pdf,text/*;q=0.9,*/*;q=0.5',
       'accept-language': 'en,*;q=0.5',
       'accept-encoding': ACCEPTED_ENCODINGS,
+      ...(cookie === '' ? {} : { cookie }),
     },
   });
   // A body that is given up reports that, and an error without a listener would end the assistant.

@@ -77,6 +77,7 @@ export function webFetch(internet: Internet, readingMs = 15_000) {
         const fetched = await fetchPage(url, {
           internet,
           signal,
+          followsRefresh: format === 'readable',
           async check(one) {
             checkSite(one);
             await robots?.check(one, signal);

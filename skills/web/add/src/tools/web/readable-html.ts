@@ -46,6 +46,7 @@ function readText(html: string, url: string, noscript: 'drop' | 'show'): Readabl
     if (noscript === 'drop') element.remove();
     else element.replaceWith(...element.childNodes);
   }
+  dropConsent(document);
   // What is still here is seen; the search for an article would judge it once more, and worse.
   for (const element of document.querySelectorAll('[style],[hidden]')) {
     element.removeAttribute('style');
@@ -61,6 +62,24 @@ function readText(html: string, url: string, noscript: 'drop' | 'show'): Readabl
   return isArticle
     ? { title: article?.title ?? title, text: withByline(article?.byline ?? null, text) }
     : { title, text: whole };
+}
+
+/** Names that banners about cookies have, of their makers and of sites that write their own. */
+const CONSENT =
+  /onetrust|cookiebot|usercentrics|didomi|truste|qc-cmp|cc-window|klaro|iubenda|(?:cookies?|consent|gdpr|privacy)[-_]?(?:banner|notice|bar|popup|modal|dialog|layer|overlay|message|consent|law|hint|alert|prompt)/i;
+const MOST_CONSENT_CHARACTERS = 4_000;
+
+/** Takes banners that ask about cookies out: by their name, their words, and where the page says more than they do. */
+function dropConsent(document: Page): void {
+  const body = document.querySelector('body');
+  for (const element of document.querySelectorAll('[id],[class]')) {
+    const names = `${element.getAttribute('id') ?? ''} ${element.getAttribute('class') ?? ''}`;
+    if (!CONSENT.test(names) || /^(?:html|body|main|article)$/i.test(element.tagName)) continue;
+    const text = element.textContent ?? '';
+    if (text.length > MOST_CONSENT_CHARACTERS || !/cookie|consent/i.test(text)) continue;
+    // A page about nothing else is to be read.
+    if (text.trim().length * 2 < (body?.textContent ?? '').trim().length) element.remove();
+  }
 }
 
 /** Returns what a page has for programs and in frames, and whether scripts would make the rest of it. */

@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { decodeText } from './charset.ts';
@@ -26,19 +26,25 @@ type Task = {
  * Returns the readable text of a page: an article of HTML, the entries of a feed, the text of a PDF file, and anything
  * else that is text as it is.
  *
+ * @param limitMs the longest that the page may take, from when its reader is ready
  * @throws PageRefused where it holds no text
  */
-export async function readPage(page: FetchedPage, limitMs: number): Promise<Readable> {
+export async function readPage(
+  page: FetchedPage,
+  limitMs: number,
+  startReader: StartReader = forkReader,
+): Promise<Readable> {
+  const readApart = (task: Task) => readIn(startReader(), task, limitMs);
   const { url, body } = page;
   switch (kindOf(page)) {
     case 'pdf':
-      return await readApart({ kind: 'pdf', url, body }, limitMs);
+      return await readApart({ kind: 'pdf', url, body });
     case 'html':
-      return await readApart({ kind: 'html', url, body: textOf(page) }, limitMs);
+      return await readApart({ kind: 'html', url, body: textOf(page) });
     case 'text': {
       const text = textOf(page);
       return isFeed(text)
-        ? await readApart({ kind: 'feed', url, body: text }, limitMs)
+        ? await readApart({ kind: 'feed', url, body: text })
         : { title: null, text };
     }
     default:
@@ -84,16 +90,23 @@ function isFeed(text: string): boolean {
 
 const PDF_MARK = Buffer.from('%PDF-');
 
-/**
- * Reads a page in a process of its own: a page may be made to take minutes or gigabytes, and then ends alone.
- */
-async function readApart(task: Task, limitMs: number): Promise<Readable> {
-  const child = fork(fileURLToPath(new URL('./reading-process.ts', import.meta.url)), [], {
+/** A reader in a process of its own. */
+export type Reader = Pick<ChildProcess, 'on' | 'once' | 'send' | 'kill'>;
+export type StartReader = () => Reader;
+
+function forkReader(): Reader {
+  return fork(fileURLToPath(new URL('./reading-process.ts', import.meta.url)), [], {
     env: {},
     execArgv: [],
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
+}
+
+/**
+ * Reads a page in a process of its own: a page may be made to take minutes or gigabytes, and then ends alone.
+ */
+async function readIn(child: Reader, task: Task, limitMs: number): Promise<Readable> {
   const { promise, resolve, reject } = Promise.withResolvers<Readable>();
   const fail = (why: string) => reject(new Error(why));
   let timer = setTimeout(
