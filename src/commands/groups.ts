@@ -43,7 +43,9 @@ function noteOn(
   const isThere = [...channels(), ...silentChannels].some(({ name }) => name === channel);
   const isGone = channel !== undefined && !isThere;
   if (group.isMain) {
-    return isGone ? `your own chat, whose channel ${channel} is not in the code` : 'your own chat';
+    const isOnly = store.groups.all().filter(({ isMain }) => isMain).length === 1;
+    const own = isOnly ? 'your own chat' : 'one of your own chats';
+    return isGone ? `${own}, whose channel ${channel} is not in the code` : own;
   }
   if (isGone) return `its channel ${channel} is not in the code`;
   const callers = store.senders.ofGroup(group.jid).length;

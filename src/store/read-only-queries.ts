@@ -14,6 +14,8 @@ import { createTurnRunReader, type TurnRunReader } from './turns/turn-runs.ts';
 export type ChatOverview = {
   readonly jid: string;
   readonly name: string | null;
+  /** Null where nothing is known of it. */
+  readonly channel: string | null;
   readonly group: Group | null;
 };
 
@@ -87,14 +89,20 @@ function createReadOnlyQueries(database: Database.Database): ReadOnlyQueries {
       ? createTurnRunReader(database)
       : NO_RUNS,
     saidIn: createTranscriptReader(database),
-    chats: () => [
-      ...openGroups(database)
-        .all()
-        .map((group) => ({ jid: group.jid, name: group.name, group })),
-      ...openChats(database)
-        .unregistered(MAX_KNOWN)
-        .map(({ jid, name }) => ({ jid, name, group: null })),
-    ],
+    chats() {
+      const known = openChats(database);
+      return [
+        ...openGroups(database)
+          .all()
+          .map((group) => {
+            const channel = known.byJid(group.jid)?.channel ?? null;
+            return { jid: group.jid, name: group.name, channel, group };
+          }),
+        ...known
+          .unregistered(MAX_KNOWN)
+          .map(({ jid, name, channel }) => ({ jid, name, channel, group: null })),
+      ];
+    },
     tasks() {
       const [groups, runs] = [openGroups(database), openTaskRuns(database)];
       return openTasks(database)

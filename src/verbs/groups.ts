@@ -1,3 +1,4 @@
+import { chatNames } from '../lib/chat-names.ts';
 import { type ChatOverview, withReadOnlyQueries } from '../store/read-only-queries.ts';
 import { printable } from '../terminal/printable.ts';
 import { defineVerb } from '../verb.ts';
@@ -7,6 +8,8 @@ import { STOPPED, tellOrLook, typed } from './assistant/told.ts';
 type ChatEntry = {
   readonly jid: string;
   readonly name: string | null;
+  /** Null where nothing is known of it. */
+  readonly channel: string | null;
   readonly folder: string | null;
   readonly isMain: boolean;
   /** True if it is answered only when it calls the assistant, by `trigger` or (null) by its name. */
@@ -52,10 +55,11 @@ function isCalled(wanted: string): (chat: ChatOverview) => boolean {
     [name ?? jid, group?.folder ?? ''].some((text) => text.toLowerCase().includes(word));
 }
 
-function chatEntry({ jid, name, group }: ChatOverview): ChatEntry {
+function chatEntry({ jid, name, channel, group }: ChatOverview): ChatEntry {
   return {
     jid,
     name,
+    channel,
     folder: group?.folder ?? null,
     isMain: group?.isMain ?? false,
     needsTrigger: group?.needsTrigger ?? false,
@@ -65,19 +69,28 @@ function chatEntry({ jid, name, group }: ChatOverview): ChatEntry {
 
 /** Chats from the database. */
 export function groupLines(chats: readonly ChatEntry[]): readonly string[] {
+  const names = chatNames(chats);
+  const isOneOfSeveral = chats.filter(({ isMain }) => isMain).length > 1;
+  const own = isOneOfSeveral ? 'one of your own chats' : 'your own chat';
   const registered = chats.filter(({ folder }) => folder !== null);
   const known = chats.filter(({ folder }) => folder === null);
   return [
     'Registered:',
-    ...(registered.length === 0 ? ['  none'] : registered.map(groupLine)),
+    ...(registered.length === 0
+      ? ['  none']
+      : registered.map((chat) => groupLine(chat, names.get(chat.jid) ?? chat.jid, own))),
     ...(known.length === 0
       ? []
-      : ['Known:', ...known.map(({ name, jid }) => `  ${name ?? jid} (${jid})`)]),
+      : ['Known:', ...known.map(({ jid }) => `  ${names.get(jid) ?? jid} (${jid})`)]),
     STOPPED,
   ].map(printable);
 }
 
-function groupLine({ name, folder, isMain, needsTrigger, trigger }: ChatEntry): string {
+function groupLine(
+  { folder, isMain, needsTrigger, trigger }: ChatEntry,
+  name: string,
+  own: string,
+): string {
   const how = needsTrigger ? `answers to ${trigger ?? 'its name'}` : 'answers always';
-  return `  ${name} (groups/${folder}, ${isMain ? 'your own chat' : how})`;
+  return `  ${name} (groups/${folder}, ${isMain ? own : how})`;
 }

@@ -12,7 +12,7 @@ import { taskLines } from './tasks.ts';
 const STEERING = '\u001b]0;owned\u0007\u001b[2J\r\u009b31m';
 
 test('what agents and chats are called does not steer the terminal', () => {
-  const chat = { jid: 'a@b', name: `Club${STEERING}`, folder: null, isMain: false };
+  const chat = { jid: 'a@b', name: `Club${STEERING}`, channel: null, folder: null, isMain: false };
   const trigger = { needsTrigger: true, trigger: `robot${STEERING}` };
   const task = {
     id: 1,
@@ -55,4 +55,27 @@ test('a database that has not been brought up to date is told of, with the next 
     read: (file) => withReadOnlyQueries(file, (queries) => queries.tasks()),
   });
   await expect(look).rejects.toThrow(/start it once with `npx claw start`/);
+});
+
+test('one name on several channels is shown with its channel', () => {
+  const chat = { folder: null, isMain: false, needsTrigger: false, trigger: null };
+  const lines = groupLines([
+    {
+      ...chat,
+      jid: 'terminal:main',
+      name: 'Terminal',
+      channel: 'terminal',
+      folder: 'main',
+      isMain: true,
+    },
+    { ...chat, jid: '1', name: 'Ada', channel: 'telegram', folder: 'main', isMain: true },
+    { ...chat, jid: '2', name: 'Ada', channel: 'signal' },
+  ]);
+  expect(lines.slice(0, 5)).toEqual([
+    'Registered:',
+    '  Terminal (groups/main, one of your own chats)',
+    '  Ada on telegram (groups/main, one of your own chats)',
+    'Known:',
+    '  Ada on signal (2)',
+  ]);
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { chatNames } from '../../lib/chat-names.ts';
 import type { Chat, Group, Store } from '../../store/store.ts';
 import { type FittingChat, SeveralFit } from './group-refused.ts';
 
@@ -32,29 +33,6 @@ export function listChats(store: Store): ChatList {
     ...known,
   ]);
   return { groups, known, names };
-}
-
-/**
- * Returns how chats are called in a list: one whose name another chat has too, such as those of one person on several
- * channels, with its channel.
- */
-export function chatNames(
-  chats: readonly {
-    readonly jid: string;
-    readonly name: string | null;
-    readonly channel: string | null;
-  }[],
-): ReadonlyMap<string, string> {
-  const plain = ({ jid, name }: { readonly jid: string; readonly name: string | null }) =>
-    name ?? jid;
-  const counts = Map.groupBy(chats, (chat) => plain(chat).trim().toLowerCase());
-  return new Map(
-    chats.map((chat) => {
-      const isAlone = (counts.get(plain(chat).trim().toLowerCase()) ?? []).length < 2;
-      const isLabelled = !isAlone && chat.name !== null && chat.channel !== null;
-      return [chat.jid, isLabelled ? `${plain(chat)} on ${chat.channel}` : plain(chat)];
-    }),
-  );
 }
 
 /** Turns what the owner typed, such as a phone number, into the address that a channel knows. */

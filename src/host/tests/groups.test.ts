@@ -101,7 +101,7 @@ test('a chat whose channel was taken out again is listed as that, and can be lef
   const own = { jid: 'pager:2', folder: 'main', name: 'Mine', isMain: true };
   store.groups.register({ ...own, needsTrigger: false, triggerWord: null }, 1);
   expect(await ask(assistant, '/groups mine')).toContain(
-    'Mine (groups/main, your own chat, whose channel pager is not in the code)',
+    'Mine (groups/main, one of your own chats, whose channel pager is not in the code)',
   );
   expect(await ask(assistant, '/unregister pager')).toContain('Pager');
   expect(store.groups.byJid('pager:1')).toBeNull();

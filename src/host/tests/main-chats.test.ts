@@ -22,7 +22,7 @@ test('the owner’s own chat on a channel is main beside the terminal, with the 
   await chat.say('/groups', fromOwner);
   await vi.waitFor(() =>
     expect(textsOf(chat)[0]).toContain(
-      '1. Terminal (groups/main, your own chat)\n2. Me (groups/main, your own chat)',
+      '1. Terminal (groups/main, one of your own chats)\n2. Me (groups/main, one of your own chats)',
     ),
   );
   await chat.say('from the phone', fromOwner);
@@ -58,9 +58,9 @@ test('chats of one name are told apart by their channel, in the list and for the
   await terminal.say('/groups');
   await vi.waitFor(() => expect(textsOf(terminal)).toHaveLength(1));
   const [list = ''] = textsOf(terminal);
-  expect(list).toContain('. Terminal (groups/main, your own chat)');
-  expect(list).toContain('. Ada on telegram (groups/main, your own chat');
-  expect(list).toContain('. Ada on signal (groups/main, your own chat');
+  expect(list).toContain('. Terminal (groups/main, one of your own chats)');
+  expect(list).toContain('. Ada on telegram (groups/main, one of your own chats');
+  expect(list).toContain('. Ada on signal (groups/main, one of your own chats');
   expect(list).toContain('. ada on email (mail:ada)');
   await terminal.say('which chats are there?');
   await vi.waitFor(() => expect(results).toHaveLength(1));
