@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { HostEnd } from '../../../src/testing/channel/host-end.ts';
 import {
   ADA,
   ADA_DIRECT,
@@ -214,4 +215,82 @@ test('entries that are no ids are refused in words; without settings it is silen
   expect(() => createChannel({ ...env, MATRIX_GROUP_POLICY: 'all' })).toThrow(
     'mention, open or allowlist',
   );
+});
+
+const noticesOf = ({ told }: HostEnd): readonly string[] =>
+  told.flatMap((one) => (one.kind === 'notice' ? [one.text] : []));
+const movesOf = ({ told }: HostEnd): readonly (readonly [from: string, to: string])[] =>
+  told.flatMap((one) => (one.kind === 'same-chat' ? [[one.from, one.to] as const] : []));
+
+/** Begins the upgrade of the hall to a new room, which names a room before it. */
+function upgradeHall(
+  server: Awaited<ReturnType<typeof startServer>>,
+  { before = HALL, by = ADA, isPublic = true } = {},
+): void {
+  const predecessor = { room_id: before, event_id: '$1:test' };
+  server.addRoom(
+    '!new:test',
+    [ADA, EVE],
+    [
+      { type: 'm.room.create', content: { room_version: '11', predecessor } },
+      { type: 'm.room.join_rules', content: { join_rule: isPublic ? 'public' : 'invite' } },
+    ],
+  );
+  const content = { body: 'This room has been replaced', replacement_room: '!new:test' };
+  server.push(HALL, by, 'm.room.tombstone', content, '');
+}
+
+test('an upgraded room that does not name the room before is not followed: it could be another chat', async () => {
+  await using server = await startServer();
+  await using account = await connectChannel(server);
+  const { host } = account;
+  upgradeHall(server, { before: '!other:test' });
+  await server.until(() => noticesOf(host).length === 1);
+  expect(noticesOf(host)).toEqual([
+    'The Matrix room Hall was upgraded to !new:test, which does not name it as the room before. The assistant did not follow.',
+  ]);
+  expect(movesOf(host)).toEqual([]);
+  expect(server.rooms.get('!new:test')?.joinedAt.has(BOT)).toBe(false);
+});
+
+test('a room that the assistant cannot join is followed by a later invitation', async () => {
+  await using server = await startServer();
+  await using account = await connectChannel(server);
+  const { host } = account;
+  upgradeHall(server, { isPublic: false });
+  await server.until(() => noticesOf(host).length === 1);
+  expect(noticesOf(host)[0]).toContain('and the assistant cannot join !new:test. Invite it there.');
+  expect(movesOf(host)).toEqual([]);
+  server.invite('!new:test', ADA, BOT);
+  await server.until(() => movesOf(host).length === 1);
+  expect(movesOf(host)).toEqual([[`matrix:${HALL}`, 'matrix:!new:test']]);
+  await server.until(() => noticesOf(host).length === 2);
+  expect(noticesOf(host)[1]).toContain('The chat goes on in the new room.');
+  server.say('!new:test', ADA, 'here we are');
+  await server.until(() => host.messages.length === 1);
+  expect(host.messages[0]).toMatchObject({ jid: 'matrix:!new:test', text: 'here we are' });
+});
+
+test('an upgrade by somebody who may not write is told, and waits for an invitation', async () => {
+  await using server = await startServer();
+  await using account = await connectChannel(server);
+  const { host } = account;
+  upgradeHall(server, { by: EVE });
+  await server.until(() => noticesOf(host).length === 1);
+  expect(noticesOf(host)[0]).toContain(`upgraded by ${EVE}, who may not write to the assistant.`);
+  expect(server.rooms.get('!new:test')?.joinedAt.has(BOT)).toBe(false);
+});
+
+test('an invitation to a room that only says that it is the next one takes no chat over', async () => {
+  await using server = await startServer();
+  await using account = await connectChannel(server);
+  const { host } = account;
+  const predecessor = { room_id: HALL, event_id: '$1:test' };
+  server.addRoom('!false:test', [ADA], [{ type: 'm.room.create', content: { predecessor } }]);
+  server.invite('!false:test', ADA, BOT);
+  await server.until(() => server.rooms.get('!false:test')?.joinedAt.has(BOT) === true);
+  server.say('!false:test', ADA, 'hello');
+  await server.until(() => host.messages.length === 1);
+  expect(movesOf(host)).toEqual([]);
+  expect(noticesOf(host)).toEqual([]);
 });
