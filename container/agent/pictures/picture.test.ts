@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import photon from '@silvia-odwyer/photon-node';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { pictureHead } from '../../../src/lib/picture-head.ts';
 import { jpegOf, pngOf, webpOf } from '../../../src/testing/pictures.ts';
 import { inOwnProcess } from '../files/in-own-process.ts';
 import { type PictureForModel, readPicture } from './picture.ts';
-import { pictureHead } from './picture-head.ts';
 import { upright } from './upright.ts';
 
 let dir = '';

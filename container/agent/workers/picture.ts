@@ -2,9 +2,9 @@
 import { readFile } from 'node:fs/promises';
 import photon from '@silvia-odwyer/photon-node';
 import { z } from 'zod';
+import { pictureHead } from '../../../src/lib/picture-head.ts';
 import { answerParent } from '../files/in-own-process.ts';
 import type { PictureForModel } from '../pictures/picture.ts';
-import { pictureHead } from '../pictures/picture-head.ts';
 import { orientationOf, upright } from '../pictures/upright.ts';
 
 const Input = z.object({ path: z.string(), maxEdge: z.int(), maxBytes: z.int() });

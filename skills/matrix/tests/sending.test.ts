@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { pngOf } from '../../../src/testing/pictures.ts';
 import {
   ADA,
   ADA_DIRECT,
@@ -119,6 +120,13 @@ test('files go out and come in; one that the homeserver does not take, or that i
     url: 'mxc://test/file0',
   });
   expect(server.files.get('mxc://test/file0')?.type).toBe('image/png');
+  const picture = pngOf({ width: 64, height: 48 });
+  writeFileSync(path, picture);
+  const pictures = [{ path, name: 'sea.png', sizeBytes: picture.length }];
+  await channel.send({ id: 'm3', jid, text: '', attachments: pictures });
+  expect(contents(server).at(-1)).toMatchObject({
+    info: { mimetype: 'image/png', size: picture.length, w: 64, h: 48 },
+  });
   server.maxUpload = 4;
   await channel.send({ id: 'm2', jid, text: '', attachments });
   expect(contents(server).at(-1)).toMatchObject({

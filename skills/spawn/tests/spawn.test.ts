@@ -163,7 +163,8 @@ test('one that is not waited for leaves the chat free, and its result comes as a
   using project = new TestProject();
   const done = Promise.withResolvers<string>();
   const chat: Work = async ({ prompt }, call) => {
-    if (prompt === 'go') return String((await call('spawn', { task: 'count the stars' })).value);
+    const work = { task: 'count the stars', context: 'The sky is clear.' };
+    if (prompt === 'go') return String((await call('spawn', work)).value);
     return prompt.includes('sub-agent') ? 'There are nine stars.' : `you said ${prompt}`;
   };
   const assistant = await startOn(project, { chat, child: () => done.promise });
@@ -176,13 +177,17 @@ test('one that is not waited for leaves the chat free, and its result comes as a
   expect(await command(assistant, '/spawns')).toBe(
     '- **1.** count the stars (main) · Sat 21 Nov 2026, 12:00 · at work, 0 min',
   );
+  const child = requests.find(isChild);
+  expect(child?.prompt).toContain('count the stars\n\n# Context\n\nThe sky is clear.');
   done.resolve('nine');
   await vi.waitFor(() => expect(textsOf(terminal)[3]).toBe('There are nine stars.'));
   const report = requests.at(-1);
   expect(report?.prompt).toMatch(/A sub-agent .*count the stars\n\nIts result:\nnine\n\nTell the/s);
   expect(report?.session).toBe('s1');
   await isIdle(assistant);
-  expect(await command(assistant, '/spawns 1')).toMatch(/done, 0 min\n\ncount the stars\n\nnine$/);
+  expect(await command(assistant, '/spawns 1')).toMatch(
+    /done, 0 min\n\ncount the stars\n\n# Context\n\nThe sky is clear.\n\nnine$/,
+  );
   await assistant.stop();
 });
 

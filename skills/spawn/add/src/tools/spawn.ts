@@ -2,13 +2,19 @@ import { z } from 'zod';
 import { defineTools, type Tool } from '../host/contracts/tool.ts';
 import { PROFILES_FILE } from '../lib/spawn/profiles.ts';
 import { SpawnEnvironment } from '../lib/spawn/settings.ts';
+import { taskWithContext } from '../services/spawn/texts.ts';
 
 const Input = z.object({
   task: z
     .string()
     .min(1)
     .max(20_000)
-    .describe('All that the sub-agent has to know: it sees nothing of this conversation'),
+    .describe('What the sub-agent has to do: it sees nothing of this conversation'),
+  context: z
+    .string()
+    .max(20_000)
+    .optional()
+    .describe('What it has to know for that: facts, words of the conversation, names of files'),
   profile: z
     .string()
     .optional()
@@ -47,8 +53,9 @@ function spawnTool(name: string, waits: boolean, description: string): Tool {
     brings: 'outside',
     input: Input,
     run({ callService }, input) {
-      const { task, profile = null } = Input.parse(input);
-      return callService('spawn', { kind: 'start', task, profile, waits });
+      const { task, context = '', profile = null } = Input.parse(input);
+      const whole = taskWithContext(task, context);
+      return callService('spawn', { kind: 'start', task: whole, profile, waits });
     },
   };
 }

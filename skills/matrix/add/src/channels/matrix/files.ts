@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { pictureHead } from '../../lib/picture-head.ts';
 import type { FetchedAttachment, OutboundFile } from '../channel.ts';
 import { keepFetched } from '../kit/fetched-file.ts';
 import { kindOf } from '../kit/file-kind.ts';
@@ -69,9 +70,15 @@ export async function uploadFile(
     msgtype: typeOf(mimeType),
     body: file.name,
     filename: file.name,
-    info: { mimetype: mimeType, size: content.length },
+    info: { mimetype: mimeType, size: content.length, ...pictureSize(content) },
     ...(locked === null ? { url } : { file: { ...(locked.keys as object), url } }),
   };
+}
+
+/** Clients lay out a picture before it has come, by its size in pixels. */
+function pictureSize(content: Uint8Array): object {
+  const head = pictureHead(Buffer.from(content.buffer, content.byteOffset, content.byteLength));
+  return head === null ? {} : { w: head.width, h: head.height };
 }
 
 function typeOf(mimeType: string): string {
