@@ -1,9 +1,10 @@
 import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
+import { headsOf } from './heads/dispute-heads.ts';
 import type { Hunk } from './lines/hunk.ts';
 import { mapVersions } from './lines/line-ends.ts';
 import { splitLines } from './lines/lines.ts';
 import { mergeValue, mergeWhole } from './merge-value.ts';
-import { type Format, formatOf } from './syntax/language.ts';
+import { formatOf } from './syntax/language.ts';
 import { mergeTexts } from './text.ts';
 
 /**
@@ -45,7 +46,7 @@ export function mergeFiles(
   }
   if (base === null) return mergeAdded({ ours: ours.bytes, theirs: theirs.bytes }, isExecutable);
   const bytes = mapVersions({ base, ours, theirs }, (file) => file.bytes);
-  return mergeContents(bytes, isExecutable, formatOf(path));
+  return mergeContents(bytes, isExecutable, path);
 }
 
 /** Merges two files at one path with no ancestor: the same bytes or a conflict, never a guess. */
@@ -68,7 +69,7 @@ function mergeAdded(
 function mergeContents(
   bytes: Versions<Buffer>,
   isExecutable: boolean,
-  format: Format | null,
+  path: string | undefined,
 ): FileMerge {
   const whole = mergeWhole(bytes, (one, other) => one.equals(other));
   if (whole !== null) return { kind: 'clean', file: { bytes: bytes[whole], isExecutable } };
@@ -76,7 +77,7 @@ function mergeContents(
     return { kind: 'conflict', conflict: 'binary', hunks: [], isExecutable };
   }
   const texts = mapVersions(bytes, (side) => side.toString('latin1'));
-  const merged = mergeTexts(texts, format);
+  const merged = mergeTexts(texts, formatOf(path), headsOf(path));
   if (merged.kind === 'conflict') {
     return { kind: 'conflict', conflict: 'content', hunks: merged.hunks, isExecutable };
   }

@@ -1,4 +1,5 @@
 import type { Versions } from '../tree.ts';
+import { headsOf } from './heads/dispute-heads.ts';
 import type { Labels } from './lines/hunk.ts';
 import { renderConflicts } from './markers.ts';
 import { formatOf } from './syntax/language.ts';
@@ -24,7 +25,7 @@ export function mergeText(
   versions: Versions<string>,
   { path, labels = labelsFor(path) }: MergeTextOptions = {},
 ): MergedText {
-  const merged = mergeTexts(versions, formatOf(path));
+  const merged = mergeTexts(versions, formatOf(path), headsOf(path));
   if (merged.kind === 'clean') return { text: merged.text, conflicts: 0 };
   const conflicts = merged.hunks.filter((hunk) => hunk.kind === 'conflict').length;
   return { text: renderConflicts(merged.hunks, labels).text, conflicts };

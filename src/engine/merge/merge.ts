@@ -2,6 +2,7 @@ import type { Versions } from '../tree.ts';
 import { disputeRepeats, joinRepeats } from './checks/repeats.ts';
 import { disputeStrays } from './checks/strays.ts';
 import { disputeTwins } from './checks/twins.ts';
+import { disputeHeads, type Heads } from './heads/dispute-heads.ts';
 import { bomOf, withBom, withoutBom } from './lines/bom.ts';
 import type { Hunk } from './lines/hunk.ts';
 import { type Interned, internLines } from './lines/intern.ts';
@@ -39,16 +40,19 @@ import type { Format } from './syntax/language.ts';
  *
  * @param versions arrays of lines, any of them empty; never binary
  * @param format null for a text that is merged by lines alone
+ * @param heads reads what must not be named twice; null where that is unknown
  * @returns hunks in file order, resolved and conflict in turn; disagreement is a hunk, never thrown
  */
 export function mergeLines(
   versions: Versions<readonly string[]>,
   format: Format | null = null,
+  heads: Heads | null = null,
 ): readonly Hunk[] {
   const lines = mapVersions(versions, withoutBom);
   const ends = mergeLineEnds(lines);
   const texts = internLines(lines);
-  const regions = mergeRegions(lines, texts, format);
+  const merged = mergeRegions(lines, texts, format);
+  const regions = heads === null ? merged : disputeHeads(merged, lines, heads);
   const refined = regions.flatMap((region) =>
     region.kind === 'conflict' ? refineConflict(region, texts) : [region],
   );

@@ -1,4 +1,5 @@
 import type { Versions } from '../tree.ts';
+import type { Heads } from './heads/dispute-heads.ts';
 import type { Hunk } from './lines/hunk.ts';
 import { mapVersions } from './lines/line-ends.ts';
 import { splitLines } from './lines/lines.ts';
@@ -18,10 +19,14 @@ export type TextMerge =
  * lines alone.
  * Holds to the byte: a side that is the base yields the other side, equal sides yield themselves.
  */
-export function mergeTexts(versions: Versions<string>, format: Format | null = null): TextMerge {
+export function mergeTexts(
+  versions: Versions<string>,
+  format: Format | null = null,
+  heads: Heads | null = null,
+): TextMerge {
   const whole = mergeWhole(versions, (one, other) => one === other);
   if (whole !== null) return { kind: 'clean', text: versions[whole] };
-  const hunks = mergeLines(mapVersions(versions, splitLines), format);
+  const hunks = mergeLines(mapVersions(versions, splitLines), format, heads);
   if (hunks.some((hunk) => hunk.kind === 'conflict')) return { kind: 'conflict', hunks };
   return { kind: 'clean', text: resolvedLines(hunks).join('') };
 }
