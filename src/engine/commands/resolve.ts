@@ -31,9 +31,10 @@ export async function resolveConflict(
 }
 
 /**
- * Resolves every open conflict of the waiting operation in the same way: all that can be, or none.
+ * Resolves every open conflict of the waiting operation in the same way, but for those that the choice does not fit: they
+ * stay open, and a warning says why.
  *
- * @throws ClawError what {@link resolveConflict} does, for the first one that the choice does not fit
+ * @throws ClawError what {@link resolveConflict} does, where the choice fits none
  */
 export async function resolveAll(
   context: EngineContext,
@@ -42,10 +43,25 @@ export async function resolveAll(
   const waiting = requireWaiting(context.root);
   const { conflicts } = waiting;
   const open = conflicts.filter((one) => !isDecided(one, waiting.decisions) && canBeDecided(one));
-  const choices = new Map(open.map(({ path }) => [path, choice]));
-  const decisions = await withDecisions(context, waiting, choices);
-  if (choices.size > 0) saveDecisions(context.root, decisions);
-  return resolvedMany([...choices.keys()], conflicts, decisions);
+  let { decisions } = waiting;
+  const decided: string[] = [];
+  const refusals: ClawError[] = [];
+  for (const { path } of open) {
+    try {
+      const choices = new Map([[path, choice]]);
+      decisions = await withDecisions(context, { ...waiting, decisions }, choices);
+      decided.push(path);
+    } catch (error) {
+      if (!(error instanceof ClawError)) throw error;
+      refusals.push(error);
+    }
+  }
+  const [first] = refusals;
+  if (first !== undefined && decided.length === 0) throw first;
+  if (decided.length > 0) saveDecisions(context.root, decisions);
+  const result = resolvedMany(decided, conflicts, decisions);
+  const warnings = refusals.map(({ message }) => message);
+  return { ...result, warnings: [...result.warnings, ...warnings] };
 }
 
 /**

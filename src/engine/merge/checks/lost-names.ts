@@ -66,7 +66,8 @@ export function usesLostName(
     if (words[side].size === 0) continue;
     const names = namesOf(lines[side]);
     if (names === null) return false;
-    for (const name of base.bound) {
+    // A name of the language or the platform is lost where one side uses it nowhere any more, such as `require`.
+    for (const name of new Set([...base.bound, ...base.used])) {
       if (!names.bound.has(name) && !names.used.has(name)) lost.add(name);
     }
   }

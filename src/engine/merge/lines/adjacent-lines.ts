@@ -33,10 +33,21 @@ export function mergeAdjacent(
   if ([mine.before, mine.after, other.before, other.after].some((line) => COMMENT.test(line)))
     return null;
   if (isSweep(mine, other) || isSweep(other, mine) || isShared(mine, other)) return null;
+  if (isPair(mine.before, other.before) || isPair(other.before, mine.before)) return null;
   if (isKnown(mine.after) || isKnown(other.after)) return null;
   if (isMissed(wordsLost(mine.before, mine.after), 'ours')) return null;
   if (isMissed(wordsLost(other.before, other.after), 'theirs')) return null;
   return ours.map((line, index) => (index === other.index ? other.after : line));
+}
+
+/** A place, and what is meant there: each is tried with the other one only. */
+const PLACE = /^[\s"'-]*(?:git|url|uri|repo|repository|source|src|image|registry|path)\b/i;
+const VERSION =
+  /^[\s"'-]*(?:rev|revision|ref|tag|branch|commit|version|sha\d*|sum|checksum|hash|digest|integrity)\b/i;
+
+/** Tells whether two lines belong together, such as where a package is from and its revision there. */
+function isPair(one: string, other: string): boolean {
+  return PLACE.test(one) && VERSION.test(other);
 }
 
 /** A line that one side changed, and the other one left or changed in another way. */

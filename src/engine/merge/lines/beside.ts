@@ -6,7 +6,7 @@ import type { IsMissed } from './missed-words.ts';
 import { type Cut, commonHead, commonTail, type Region, rangesBetween } from './regions.ts';
 
 /** What tells a line's style, or that it is no code now: the sign of a comment, and a semicolon or comma at the end. */
-const SIGNS = /^[ \t]*(?:\/\/|#)|[;,]\s*$/g;
+const SIGNS = /^[ \t]*(?:\/\/|#|--|;|<!--|\/\*|%|\(\*|\{-|"(?! *[:,])|rem\b)|[;,]\s*$/gi;
 /**
  * Words whose line decides whether those beside it run, and in what way: the end of a function or program, what goes on
  * with the block above, what a name is, and what may wait.
@@ -74,6 +74,7 @@ function partBy(
   const said = (side: 'base' | 'ours' | 'theirs') =>
     lines[side].slice(region[side].start, region[side].end);
   if (isShared(said('base'), said(editor), added)) return null;
+  if (isRowOfMany(said('base'), said(editor), added)) return null;
   if (changed.includes(at(longer, isBelow ? length : inserted.end - 1))) return null;
   const from = cutAt(region, 'start');
   const to = cutAt(region, 'end');
@@ -97,6 +98,40 @@ function isShared(
   return after
     .flatMap(wordsIn)
     .some((word) => isTelling(word) && words.has(word) && !known.has(word));
+}
+
+/**
+ * Tells whether two or more lines got or lost the same word, and an inserted one begins as they do: a row more of those
+ * that all were changed, such as a route among routes that all got a guard.
+ */
+function isRowOfMany(
+  before: readonly string[],
+  after: readonly string[],
+  added: readonly string[],
+): boolean {
+  const counts = new Map<string, number>();
+  const heads = new Set<string>();
+  for (const [index, line] of before.entries()) {
+    const [mine, its] = [new Set(wordsIn(line)), new Set(wordsIn(after[index] ?? ''))];
+    const changed = [...mine, ...its].filter((word) => mine.has(word) !== its.has(word));
+    for (const word of changed) if (isTelling(word)) counts.set(word, (counts.get(word) ?? 0) + 1);
+    if (changed.length > 0) heads.add(headOf(line));
+  }
+  const isOfMany = [...counts.values()].some((count) => count > 1);
+  if (isOfMany && added.some((line) => heads.has(headOf(line)))) return true;
+  // A column more, or one less, in every row.
+  const [columns, ...others] = new Set(after.map(columnsOf));
+  const isTable = after.length > 1 && others.length === 0 && columns !== columnsOf(before[0] ?? '');
+  return isTable && added.some((line) => columnsOf(line) !== columns);
+}
+
+function columnsOf(line: string): number {
+  return line.match(/[,;\t|]/g)?.length ?? 0;
+}
+
+/** Returns how a row begins: its first words, up to a bracket or a sign between two values. */
+function headOf(line: string): string {
+  return /^\s*[^\s([{:=,]*/.exec(line)?.[0].trim() ?? '';
 }
 
 /** Tells whether a change of a line decides what an insertion beside it does. */

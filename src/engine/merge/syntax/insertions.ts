@@ -225,10 +225,14 @@ function textIn({ side, span }: Part): string {
   return side.text.slice(span.start, span.end);
 }
 
-/** Tells whether members of an enum get a value that others get, too: both sides took the next one. */
+/**
+ * Tells whether members of an enum get a value that others get, too: both sides took the next one, in writing or by
+ * leaving it to the language.
+ */
 function isSameValue(some: readonly string[], others: readonly string[]): boolean {
-  const known = new Set(some.flatMap((text) => VALUE.exec(text)?.[1] ?? []));
-  return others.some((text) => known.has(VALUE.exec(text)?.[1] ?? ''));
+  const value = (text: string) => VALUE.exec(text)?.[1] ?? '';
+  const known = new Set(some.map(value));
+  return others.some((text) => known.has(value(text)));
 }
 
 function textsOf(side: Side, units: readonly KeyedUnit[]): readonly string[] {
