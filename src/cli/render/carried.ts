@@ -17,7 +17,11 @@ export function carriedLines(result: Shown, data: Carried): readonly string[] {
     case 'pack':
       return [...changeLines(result, data), ...packLines(data)];
     case 'update':
-      return [...updateLines(data), ...changeLines(result, data)];
+      return [
+        ...updateLines(data),
+        ...changeLines(result, data),
+        ...(isBlocked ? [] : gitLines(data.gitMerge)),
+      ];
     case 'undo': {
       if (isBlocked) return changeLines(result);
       // The first line says the cause, which is the same for all files.
@@ -27,6 +31,16 @@ export function carriedLines(result: Shown, data: Carried): readonly string[] {
     default:
       return changeLines(result, data);
   }
+}
+
+/** Returns what to do so that git, and a page such as GitHub's, count from the release as well. */
+function gitLines(commit: string | null): readonly string[] {
+  if (commit === null) return [];
+  const name = commit.slice(0, 12);
+  return [
+    'git does not know of this merge. Once you have committed it, this makes it known:',
+    `  git merge --strategy ours ${name}`,
+  ];
 }
 
 /** Returns lines about the changes that such a verb would make. */

@@ -33,7 +33,7 @@ import { checkMapped, dueMigrations, lostMigrations, migrateLayers } from '../up
 import { type Alike, nameCandidates } from '../update/move-candidates.ts';
 import { isOlder, newCore } from '../update/new-core.ts';
 import { findNewRelease } from '../update/new-release.ts';
-import { findOldCore } from '../update/old-core.ts';
+import { findOldCore, unknownToGit } from '../update/old-core.ts';
 import { planReleaseExtras } from '../update/release-extras.ts';
 import { type Ask, retireLayers } from '../update/retire.ts';
 
@@ -178,6 +178,7 @@ export async function planUpdate(
     data: {
       from: { version: old.version, commit: old.commit },
       to: { version: release.version, commit: release.commit },
+      gitMerge: await unknownToGit(context.root, release.commit),
       files: core.changed.length,
       migrations: due.map(({ since, description, skill, retire, paths }) => ({
         since,

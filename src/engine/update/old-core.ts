@@ -188,6 +188,14 @@ async function findParting(
   );
 }
 
+/** Returns a release's commit where git shares history with it, and has not merged it; else null. */
+export async function unknownToGit(root: string, release: string | null): Promise<string | null> {
+  if (release === null || !isGitFolder(root)) return null;
+  const head = await resolveCommit(root, 'HEAD');
+  const base = head === null ? null : await mergeBase(root, head, release);
+  return base === null || base === release ? null : release;
+}
+
 async function mergeBase(root: string, one: string, other: string): Promise<string | null> {
   try {
     const output = await runGit(root, ['merge-base', one, other]);

@@ -86,6 +86,22 @@ test.concurrent('where HEAD had to be taken for the core, git’s merge base tel
   await expectWorkKept(codebase);
 });
 
+test.concurrent('an update can be made known to git, which then has nothing left to merge', async () => {
+  await using pair = clonedWork();
+  const { codebase } = pair;
+  await codebase.claw('init');
+  const release = codebase.git('rev-parse', 'origin/main').trim();
+  const run = await codebase.claw('update', 'origin/main');
+  expect(run.json).toMatchObject({ error: null, data: { gitMerge: release } });
+  commitAll(codebase, 'the update');
+  const before = codebase.tree();
+  codebase.git('merge', '--quiet', '--no-edit', '--strategy', 'ours', release);
+  expect(codebase.git('merge', 'origin/main')).toContain('up to date');
+  expect(codebase.tree()).toEqual(before);
+  const again = await codebase.claw('update', 'origin/main');
+  expect(again.json).toMatchObject({ error: null, changes: [], data: { gitMerge: null } });
+});
+
 test.concurrent('without a merge base the owner has to say what the old release was', async () => {
   await using pair = clonedWork();
   const { codebase, upstream } = pair;

@@ -38,6 +38,8 @@ const ContainedPart = z.object({
 export const UpdateData = CarriedData.extend({
   from: Core,
   to: Core,
+  /** The commit that git is to be told of as merged; null where git knows it, or shares no history with it. */
+  gitMerge: z.string().nullable(),
   /** So many files of the core are others. */
   files: z.int(),
   migrations: z.array(Migration),
