@@ -64,12 +64,12 @@ test('a layer that the tree already shows is proved as any other', async () => {
   await using codebase = temporaryCodebase({ 'a.txt': 'a\n' }, { git: true });
   codebase.write({ 'a.txt': 'a\nb\n' });
   expect((await codebase.claw('pack', 'mine')).code).toBe(0);
-  codebase.write({ 'skills/mine/tests/mine.test.ts': failing });
+  codebase.write({ 'skills/mine/tests/mine.test.mjs': failing });
   const before = [codebase.tree(), codebase.state()];
   const refused = await codebase.claw('apply', 'mine');
   expect(refused).toMatchObject({ code: 4, json: { error: { code: 'TESTS_FAILED' } } });
   expect([codebase.tree(), codebase.state()]).toEqual(before);
-  codebase.write({ 'skills/mine/tests/mine.test.ts': passing });
+  codebase.write({ 'skills/mine/tests/mine.test.mjs': passing });
   const applied = await codebase.claw('apply', 'mine');
   expect(applied).toMatchObject({ code: 0, json: { data: { proof: { tests: 1 } } } });
 });
