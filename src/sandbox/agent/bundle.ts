@@ -28,7 +28,9 @@ export const SHARED = [
   'src/lib/cut-text.ts',
   'src/lib/graphemes.ts',
   'src/lib/model-call.ts',
+  'src/lib/picture-head.ts',
   'src/lib/thoughts.ts',
+  'src/lib/tool-fault.ts',
   'src/lib/tool-schema.ts',
 ];
 
