@@ -22,9 +22,16 @@ export const tool = defineTool({
     const output = collectOutput(child);
     const end = () => killGroup(child);
     signal.addEventListener('abort', end);
-    const timer = setTimeout(end, shellTimeoutMs);
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      end();
+    }, shellTimeoutMs);
     try {
-      const how = await ended(child, shellTimeoutMs);
+      const exitCode = await ended(child);
+      const late = `timeout: killed after ${shellTimeoutMs / 1_000} s`;
+      const killed = signal.aborted ? 'killed, as the turn was stopped' : 'killed';
+      const how = exitCode === null ? (isLate ? late : killed) : `exit code ${exitCode}`;
       return `${output()}\n[${how}]`.trimStart();
     } finally {
       clearTimeout(timer);
@@ -48,8 +55,11 @@ function collectOutput(child: ChildProcess): () => string {
   };
 }
 
-/** Resolves with the command itself: something it left in the background may keep the output open. */
-function ended(child: ChildProcess, limitMs: number): Promise<string> {
+/**
+ * Resolves with the command itself, with its exit code, or null where it was killed: something it left in the background
+ * may keep the output open.
+ */
+function ended(child: ChildProcess): Promise<number | null> {
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (exitCode, signal) => {
@@ -57,8 +67,7 @@ function ended(child: ChildProcess, limitMs: number): Promise<string> {
       child.once('close', () => child.emit('drained'));
       child.once('drained', () => {
         clearTimeout(drained);
-        const wasKilled = signal === 'SIGKILL';
-        resolve(wasKilled ? `timeout: killed after ${limitMs / 1_000} s` : `exit code ${exitCode}`);
+        resolve(signal === 'SIGKILL' ? null : (exitCode ?? -1));
       });
     });
   });
