@@ -61,9 +61,9 @@ for (const engine of ['docker', 'bubblewrap'] as const) {
       const second = await project.turn('who am I?', { session: first.session });
       expect(second).toMatchObject({ kind: 'answered', session: first.session });
       expect(project.server.requests.at(-1)?.body.messages).toMatchObject([
-        { role: 'user', content: [{ text: 'my name is Ada' }] },
+        { role: 'user', content: 'my name is Ada' },
         { role: 'assistant', content: [{ text: 'You said: my name is Ada' }] },
-        { role: 'user', content: [{ text: 'who am I?' }] },
+        { role: 'user', content: 'who am I?' },
       ]);
       const third = await project.turn('who am I?');
       expect(third.kind === 'answered' && third.session).not.toBe(first.session);
