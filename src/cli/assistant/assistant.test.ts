@@ -158,6 +158,7 @@ test('groups and tasks take the words of the owner’s commands', async () => {
     {
       jid: 'terminal:main',
       name: 'Terminal',
+      channel: 'terminal',
       folder: 'main',
       isMain: true,
       needsTrigger: false,
