@@ -18,7 +18,7 @@ export default defineConfig({
     // six times slower.
     testTimeout: 600_000,
     hookTimeout: 600_000,
-    expect: { poll: { timeout: 60_000, interval: 10 } },
+    expect: { poll: { timeout: 240_000, interval: 10 } },
     globalSetup: ['./test/scratch.ts'],
     setupFiles: ['./test/patience.ts'],
     pool: 'forks',

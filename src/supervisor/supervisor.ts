@@ -14,7 +14,7 @@ import { reasonFor } from './rollback/reason.ts';
 import { rollBack } from './rollback/rollback.ts';
 import { type Run, type RunEnd, runAssistant } from './run.ts';
 import { admitShell } from './shell-client.ts';
-import type { Timing } from './timing.ts';
+import { healthyLimit, type Timing } from './timing.ts';
 
 export type SupervisorOptions = {
   readonly projectDir: string;
@@ -101,6 +101,7 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
   }
 
   function startRun(composition: string, isPublished: boolean): Run {
+    const startedAt = now();
     return runAssistant({
       ...options,
       environment: options.readEnvironment(),
@@ -114,7 +115,7 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
         composition,
       },
       greets: !hasGreeted,
-      healthyMs: isPublished ? timing.healthyMs : null,
+      healthyMs: isPublished ? healthyLimit(timing, healthy.startMs()) : null,
       stopMs: timing.stopMs,
       livenessMs: timing.livenessMs,
       onPrompt(prompt) {
@@ -126,7 +127,7 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
         });
       },
       onHealthy() {
-        healthy.record(composition);
+        healthy.record(composition, now() - startedAt);
         rolledBack = null;
         options.firstChecks.startLater();
       },
@@ -182,8 +183,8 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
       );
     }
     // Only what was just published is ever taken back, so one failure cannot undo a whole history.
-    healthy.record(compositionOf(projectDir));
-    rolledBack = reasonFor(last, timing.healthyMs);
+    rolledBack = reasonFor(last, healthyLimit(timing, healthy.startMs()));
+    healthy.record(compositionOf(projectDir), 0);
     log.warn('a published tree did not come up and was taken back');
     return null;
   }

@@ -1,6 +1,6 @@
 /** Times that the supervisor waits, in milliseconds. */
 export type Timing = {
-  /** The time that a just published tree may take to come up. */
+  /** The time that a just published tree may take to come up, on a computer whose starts are quick. */
   readonly healthyMs: number;
   /** The time that an assistant may take to finish. */
   readonly stopMs: number;
@@ -17,3 +17,11 @@ export const DEFAULT_TIMING: Timing = {
   crashPauseMs: 250,
   livenessMs: 60_000,
 };
+
+/** A start may take this many times as long as the last one that was healthy: a change may do more at its start. */
+const SLOWER_START = 5;
+
+/** Returns the time that a just published tree may take to come up where the last healthy start took `startMs`. */
+export function healthyLimit({ healthyMs }: Timing, startMs: number): number {
+  return Math.max(healthyMs, SLOWER_START * startMs);
+}

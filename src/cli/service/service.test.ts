@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { environmentOf, TestTree } from '../../testing/claw/supervised-project.ts';
 import { launchdPlist } from './launchd-plist.ts';
 import { stamped } from './stamp.ts';
@@ -163,14 +163,21 @@ test('the unit’s command runs without a terminal until it is told to stop, and
     cwd: '/',
     env,
   });
-  onTestFinished(() => void child.kill('SIGKILL'));
+  const ended = once(child, 'close');
+  await using _ = {
+    // Before the tree goes, which it would write into.
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
   let log = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (log += text));
   const healthy = join(tree.dataDir, 'last-healthy.json');
   await vi.waitFor(() => expect(existsSync(healthy), log).toBe(true));
   expect(child.exitCode).toBe(null);
   child.kill('SIGTERM');
-  expect(await once(child, 'close')).toEqual([0, null]);
+  expect(await ended, log).toEqual([0, null]);
   expect(log).toContain('I am Andy');
   // What was compiled is kept for the next start.
   expect(existsSync(join(tree.dataDir, 'cache/code'))).toBe(true);

@@ -6,45 +6,56 @@ import { z } from 'zod';
 export interface LastHealthy {
   /** Tells whether a transaction has published this composition since: only that can be rolled back. */
   isPublishedSince(composition: string): boolean;
+  /** How long the slowest start of the last healthy composition took, in milliseconds; 0 if that is not known. */
+  startMs(): number;
   /**
-   * Notes that this composition is healthy. Never throws: on a full disk, this process remembers it alone.
+   * Notes that this composition is healthy, `startMs` milliseconds after its process was started (0 if it was not
+   * started). Never throws: on a full disk, this process remembers it alone.
    */
-  record(composition: string): void;
+  record(composition: string, startMs: number): void;
 }
 
-const File = z.object({ composition: z.string() });
+type Known = { readonly composition: string; readonly startMs: number };
+
+// Files of earlier releases have no time.
+const File = z.object({ composition: z.string(), startMs: z.number().nonnegative().catch(0) });
 
 /** Remembers the composition that was last healthy, by its name of `compositionOf`. */
 export function lastHealthyOf(dataDir: string): LastHealthy {
   const path = join(dataDir, 'last-healthy.json');
-  let unwritten: string | null = null;
+  let unwritten: Known | null = null;
+  const known = (): Known | null => unwritten ?? readKnown(path);
   return {
     isPublishedSince(composition) {
-      const known = unwritten ?? readKnown(path);
-      return known !== null && known !== composition;
+      const last = known();
+      return last !== null && last.composition !== composition;
     },
-    record(composition) {
+    startMs: () => known()?.startMs ?? 0,
+    record(composition, startMs) {
+      const last = readKnown(path);
       unwritten = null;
-      if (composition === readKnown(path)) return;
+      if (composition === last?.composition && startMs <= last.startMs) return;
+      // A tree that was taken back starts as the one before it did.
+      const next = { composition, startMs: startMs === 0 ? (last?.startMs ?? 0) : startMs };
       try {
-        write(path, composition);
+        write(path, next);
       } catch {
-        unwritten = composition;
+        unwritten = next;
       }
     },
   };
 }
 
 /** Writes all or nothing: a torn file would say that nothing can be rolled back. */
-function write(path: string, composition: string): void {
+function write(path: string, known: Known): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  writeFileSync(`${path}.new`, `${JSON.stringify({ composition })}\n`, { mode: 0o600 });
+  writeFileSync(`${path}.new`, `${JSON.stringify(known)}\n`, { mode: 0o600 });
   renameSync(`${path}.new`, path);
 }
 
-function readKnown(path: string): string | null {
+function readKnown(path: string): Known | null {
   try {
-    return File.parse(JSON.parse(readFileSync(path, 'utf8'))).composition;
+    return File.parse(JSON.parse(readFileSync(path, 'utf8')));
   } catch {
     return null; // Absent or torn: nothing is known to have worked, so nothing is rolled back.
   }

@@ -6,7 +6,7 @@ export function reasonFor(
   healthyMs: number,
 ): string {
   const how = isLate
-    ? `It was not ready after ${healthyMs / 1000} seconds.`
+    ? `It was not ready after ${Math.ceil(healthyMs / 1000)} seconds.`
     : `It ended with ${signal ?? `code ${exitCode}`}.`;
   const said = errorIn(lastLines);
   return said === null ? how : `${how} ${said} \`npx claw logs\` has the rest.`;

@@ -24,6 +24,7 @@ import { dailyFile, dayOf } from '../log/daily-file.ts';
 import { openLog } from '../log/log.ts';
 import { closePrivate, findExposed } from '../private-data.ts';
 import { lastHealthyOf } from '../rollback/last-healthy.ts';
+import { DEFAULT_TIMING, healthyLimit } from '../timing.ts';
 
 let folder: string;
 
@@ -155,23 +156,37 @@ test('only a composition published after a healthy one can be taken back', () =>
   const healthy = lastHealthyOf(join(folder, 'data'));
   const core = compositionOf(folder);
   expect(healthy.isPublishedSince(core)).toBe(false);
-  healthy.record(core);
+  healthy.record(core, 900);
   expect(healthy.isPublishedSince(core)).toBe(false);
   mkdirSync(join(folder, '.claw'));
   writeFileSync(join(folder, '.claw/state.yaml'), 'layers: [a]\n');
   const withA = compositionOf(folder);
   expect(healthy.isPublishedSince(withA)).toBe(true);
   expect(lastHealthyOf(join(folder, 'data')).isPublishedSince(withA)).toBe(true);
-  healthy.record(core);
+  healthy.record(core, 900);
   expect(healthy.isPublishedSince(withA)).toBe(true);
-  healthy.record(withA);
+  healthy.record(withA, 900);
   expect(healthy.isPublishedSince(withA)).toBe(false);
+});
+
+test('where starts are slow, a published tree has more time to come up', () => {
+  const timing = { ...DEFAULT_TIMING, healthyMs: 30_000 };
+  const healthy = lastHealthyOf(join(folder, 'data'));
+  expect(healthyLimit(timing, healthy.startMs())).toBe(30_000);
+  healthy.record('core', 20_000);
+  healthy.record('core', 1_000);
+  expect(healthyLimit(timing, lastHealthyOf(join(folder, 'data')).startMs())).toBe(100_000);
+  // What was taken back is not started for it.
+  healthy.record('one before', 0);
+  expect(healthy.startMs()).toBe(20_000);
+  healthy.record('faster', 2_000);
+  expect(healthyLimit(timing, healthy.startMs())).toBe(30_000);
 });
 
 test('what cannot be written down about a healthy tree is remembered, and harms nobody', () => {
   mkdirSync(join(folder, 'data/last-healthy.json.new'), { recursive: true });
   const healthy = lastHealthyOf(join(folder, 'data'));
-  healthy.record('core');
+  healthy.record('core', 900);
   expect(healthy.isPublishedSince('core')).toBe(false);
   expect(healthy.isPublishedSince('other')).toBe(true);
 });

@@ -119,8 +119,8 @@ test('a skill is woven in and the new tree reports it, with what was piped in me
   const order = ['fine 1.0.0 is in', 'fine is out', 'Registered:'].map((part) =>
     stdout.indexOf(part),
   );
-  expect(order).toEqual(order.toSorted((one, other) => one - other));
-  expect(order).not.toContain(-1);
+  expect(order, stdout).not.toContain(-1);
+  expect(order, stdout).toEqual(order.toSorted((one, other) => one - other));
   expect(stdout).not.toContain('git history');
   expect(existsSync(join(tree.dir, 'src/channels/fine.txt'))).toBe(false);
 });
@@ -270,7 +270,7 @@ test('a tree that comes up without ever being ready is taken back when its time 
   });
   input.end('/add-hanging\nyes\n/groups\n');
   expect(await supervisor.run()).toBe(0);
-  expect(said).toContain('It was not ready after 15 seconds.');
+  expect(said).toMatch(/It was not ready after \d+ seconds\./);
   expect(said).toContain('Registered:');
   expect(existsSync(join(tree.dir, 'src/channels/hanging.ts'))).toBe(false);
 });

@@ -17,7 +17,7 @@ import { dayOf } from '../../supervisor/log/daily-file.ts';
 const REPOSITORY = resolve(import.meta.dirname, '../../..');
 const COPIED = ['bin', 'container', 'src', 'package.json', 'tsconfig.json'];
 // Several processes start one after the other meanwhile; only what hangs takes so long.
-const WAIT_MS = 150_000;
+const WAIT_MS = 240_000;
 
 /**
  * A folder for all trees of this process. They share compiled code, and a tree takes the place of an earlier one
