@@ -1,10 +1,18 @@
-import { isUtf8 } from 'node:buffer';
-import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Versions } from '../../src/engine/tree.ts';
+import {
+  blobsOf,
+  changesBetween,
+  type Git,
+  linesOf,
+  mergeByGit,
+  nameOf,
+  openGit,
+  readBlobs,
+} from './repository.ts';
 
 /** A file that both sides of a real merge changed, what `git merge` makes of it, and what was committed. */
 export type RealMerge = Versions<string> & {
@@ -18,12 +26,6 @@ export type RealMerge = Versions<string> & {
 
 type Commit = { readonly id: string; readonly ours: string; readonly theirs: string };
 type Blobs = { readonly path: string } & Versions<string> & { readonly committed: string };
-
-const MAX_BYTES = 300 * 1024;
-/** Written by tools: how their merges end says nothing about merging. */
-const GENERATED =
-  /(^|\/)(package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lock|Cargo\.lock)$|(^|\/)(dist|vendor|vendored|third_party|node_modules|\.yarn|__snapshots__|snapshots)\/|\.(min\.js|map|snap)$/;
-const ENVIRONMENT = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', LC_ALL: 'C' };
 
 /**
  * Reads the merges of a repository in an order that spreads a limit over its whole history. A merge with
@@ -74,25 +76,6 @@ export function* realMerges(folder: string, limit: number): Iterable<RealMerge> 
   }
 }
 
-type Git = (args: readonly string[], input?: string) => { out: Buffer; status: number | null };
-
-function openGit(folder: string, scratch: string): Git {
-  const direct = spawnSync('git', ['-C', folder, 'rev-parse', '--absolute-git-dir']);
-  const directory = direct.status === 0 ? direct.stdout.toString().trim() : resolve(folder);
-  mkdirSync(join(scratch, 'objects'));
-  const env = {
-    ...process.env,
-    ...ENVIRONMENT,
-    GIT_DIR: directory,
-    GIT_OBJECT_DIRECTORY: join(scratch, 'objects'),
-    GIT_ALTERNATE_OBJECT_DIRECTORIES: join(directory, 'objects'),
-  };
-  return (args, input = '') => {
-    const { stdout, status } = spawnSync('git', args, { env, input, maxBuffer: 1 << 30 });
-    return { out: stdout, status };
-  };
-}
-
 /**
  * Lists the merges of all references but GitHub's own of pull requests: it makes them by itself and only where
  * git merges clean, so what they hold is git's text and no committed one.
@@ -114,97 +97,29 @@ function filesOf(git: Git, { id, ours, theirs }: Commit): readonly Blobs[] {
   const bases = linesOf(git(['merge-base', '--all', ours, theirs]).out);
   const [base] = bases;
   if (base === undefined || bases.length > 1 || base === ours || base === theirs) return [];
-  const mine = changesBetween(git, base, ours);
   const other = changesBetween(git, base, theirs);
-  const both = [...mine].filter(([path, { after }]) => {
-    const there = other.get(path);
-    return there !== undefined && there.after !== after && !GENERATED.test(path);
+  const both = [...changesBetween(git, base, ours)].flatMap(([path, { before, after }]) => {
+    const there = other.get(path)?.after ?? null;
+    if (before === null || after === null || there === null || there === after) return [];
+    return [{ path, base: before, ours: after, theirs: there }];
   });
   if (both.length === 0) return [];
-  const committed = blobsOf(
-    git,
-    id,
-    both.map(([path]) => path),
-  );
-  return both.flatMap(([path, { before, after }]) => {
-    const end = committed.get(path);
-    if (end === undefined) return [];
-    return [
-      { path, base: before, ours: after, theirs: other.get(path)?.after ?? '', committed: end },
-    ];
+  const paths = both.map(({ path }) => path);
+  const committed = blobsOf(git, id, paths);
+  return both.flatMap((file) => {
+    const end = committed.get(file.path);
+    return end === undefined ? [] : [{ ...file, committed: end }];
   });
 }
 
-function changesBetween(git: Git, from: string, to: string) {
-  const fields = git(['diff-tree', '-r', '-z', '--no-renames', from, to])
-    .out.toString()
-    .split('\0');
-  const changes = new Map<string, { readonly before: string; readonly after: string }>();
-  for (let index = 0; index + 1 < fields.length; index += 2) {
-    const [mode = '', newMode = '', before = '', after = '', kind = ''] =
-      fields[index]?.split(' ') ?? [];
-    const isFile = mode.startsWith(':100') && newMode.startsWith('100') && kind === 'M';
-    if (isFile) changes.set(fields[index + 1] ?? '', { before, after });
-  }
-  return changes;
-}
-
-function blobsOf(git: Git, tree: string, paths: readonly string[]): ReadonlyMap<string, string> {
-  const rows = git(['ls-tree', '-r', '-z', tree, '--', ...paths])
-    .out.toString()
-    .split('\0');
-  return new Map(
-    rows.flatMap((row): [string, string][] => {
-      const [head = '', path = ''] = row.split('\t');
-      const [mode = '', , id = ''] = head.split(' ');
-      return mode.startsWith('100') ? [[path, id]] : [];
-    }),
-  );
-}
-
-/** Returns the blobs of the files that `git merge` (ort, histogram) merges clean. */
+/** Returns the blobs of the files that `git merge` merges clean. */
 function mergedByGit(
   git: Git,
   { ours, theirs }: Commit,
   files: readonly Blobs[],
 ): ReadonlyMap<string, string> {
-  const args = ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages', ours, theirs];
-  const { out, status } = git(['-c', 'merge.conflictStyle=zdiff3', ...args]);
-  if (status !== 0 && status !== 1) return new Map();
-  const [tree = '', ...names] = out.toString().split('\0');
-  const conflicted = new Set(names);
-  const clean = files.map(({ path }) => path).filter((path) => !conflicted.has(path));
-  return clean.length === 0 ? new Map() : blobsOf(git, tree, clean);
-}
-
-/** Reads blobs that are text and not too long. */
-function readBlobs(git: Git, ids: readonly string[]): ReadonlyMap<string, string> {
-  const wanted = [...new Set(ids.filter((id) => id !== ''))];
-  const { out } = git(['cat-file', '--batch'], wanted.map((id) => `${id}\n`).join(''));
-  const texts = new Map<string, string>();
-  let at = 0;
-  for (const id of wanted) {
-    const end = out.indexOf(10, at);
-    const size = Number(out.subarray(at, end).toString().split(' ')[2]);
-    if (!Number.isFinite(size)) {
-      at = end + 1;
-      continue;
-    }
-    const bytes = out.subarray(end + 1, end + 1 + size);
-    at = end + size + 2;
-    if (size < MAX_BYTES && isUtf8(bytes) && !bytes.includes(0)) texts.set(id, bytes.toString());
-  }
-  return texts;
-}
-
-function nameOf(folder: string): string {
-  const parts = folder.split('/').filter((part) => !['', 'repo', '.git'].includes(part));
-  return (parts.at(-1) ?? folder).replace(/^.*\+/, '');
-}
-
-function linesOf(bytes: Buffer): readonly string[] {
-  return bytes
-    .toString()
-    .split('\n')
-    .filter((line) => line !== '');
+  const merged = mergeByGit(git, ours, theirs, 'zdiff3');
+  if (merged === null) return new Map();
+  const clean = files.map(({ path }) => path).filter((path) => !merged.conflicted.has(path));
+  return clean.length === 0 ? new Map() : blobsOf(git, merged.tree, clean);
 }
