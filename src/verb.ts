@@ -36,6 +36,11 @@ export type VerbCall = {
   say(text: string): Promise<readonly string[]>;
   /** Asks a person for a yes; where there is none to ask, it is a yes. */
   confirm(question: string): Promise<boolean>;
+  /**
+   * Asks a person before something is lost for good. `--yes` is a yes; where nobody can be asked (no terminal, or
+   * `--json`), nothing is assumed.
+   */
+  consent(question: string): Promise<'yes' | 'no' | 'nobody-to-ask'>;
   /** Says on stderr how far the verb is. */
   progress(text: string): void;
 };

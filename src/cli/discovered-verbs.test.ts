@@ -39,6 +39,7 @@ test('a verb is a file: it gets its words, its options and its own settings, and
       given: [
         'columns',
         'confirm',
+        'consent',
         'isAssistantRunning',
         'isJson',
         'options',

@@ -142,6 +142,11 @@ async function carryOut(
       return data.answers;
     },
     confirm: (question) => ui.ask(question),
+    async consent(question) {
+      if (options.yes) return 'yes';
+      if (options.json || !ui.canAsk) return 'nobody-to-ask';
+      return (await ui.ask(question)) ? 'yes' : 'no';
+    },
     progress: (text) => ui.progress({ kind: 'note', text }),
   };
   return opened.value(call).catch(inClawWords);

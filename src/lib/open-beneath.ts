@@ -31,6 +31,26 @@ export async function openBeneath(root: string, names: readonly string[]): Promi
   return opened;
 }
 
+/**
+ * Opens a folder below another one as `openBeneath` does, and hands over a path through which its entries are reached
+ * while `use` runs: on Linux it stays the opened folder's, whatever is put in the way meanwhile.
+ *
+ * @throws Error as `openBeneath` does
+ */
+export async function inFolderBeneath<T>(
+  root: string,
+  names: readonly string[],
+  use: (path: string) => T | Promise<T>,
+): Promise<T> {
+  const folder = await openBeneath(root, names);
+  try {
+    const isLinux = process.platform !== 'darwin';
+    return await use(isLinux ? `/proc/self/fd/${folder.fd}` : join(await realpath(root), ...names));
+  } finally {
+    await folder.close();
+  }
+}
+
 const CHUNK_BYTES = 65_536;
 
 /**

@@ -3,6 +3,7 @@ import Database from 'better-sqlite3';
 import { z } from 'zod';
 import { openChats } from './chats/chats.ts';
 import { type Group, openGroups } from './chats/groups.ts';
+import { openSessions } from './chats/sessions.ts';
 import { StoreError } from './error.ts';
 import { createTranscriptReader, type SaidInChat } from './messages/transcript.ts';
 import type { Task } from './turns/task.ts';
@@ -33,6 +34,8 @@ export interface ReadOnlyQueries {
   chats(): readonly ChatOverview[];
   tasks(): readonly TaskOverview[];
   readonly turnRuns: TurnRunReader;
+  /** Returns the id of the conversation that a folder's next turn goes on with; `since` as in `Sessions`. */
+  goingOn(folder: string, since: number): string | null;
   /** Returns all that was said in some chats, oldest first; to be read before the database is closed. */
   saidIn(jids: readonly string[]): Iterable<SaidInChat>;
 }
@@ -68,6 +71,7 @@ const NOTHING: ReadOnlyQueries = {
   chats: () => [],
   tasks: () => [],
   turnRuns: NO_RUNS,
+  goingOn: () => null,
   saidIn: () => [],
 };
 
@@ -88,6 +92,7 @@ function createReadOnlyQueries(database: Database.Database): ReadOnlyQueries {
     turnRuns: hasTables(database, ['turn_runs', 'turn_steps'])
       ? createTurnRunReader(database)
       : NO_RUNS,
+    goingOn: (folder, since) => openSessions(database).resumable(folder, since),
     saidIn: createTranscriptReader(database),
     chats() {
       const known = openChats(database);
