@@ -15,6 +15,10 @@ export const command = defineCommand({
   name: 'budget',
   topic: 'work',
   help: 'what was spent today; `/budget 2 10 usd` is what chat 2 may spend a day, and so `500000 tokens`, `none`, `default`',
+  complete: ({ store }) =>
+    store.groups
+      .all()
+      .flatMap(({ name }) => ['', 'default', 'none'].map((word) => `${name.trim()} ${word}`)),
   isQuick: true,
   run: (context, argument) =>
     answerOrRefusal(async () => {

@@ -1,3 +1,4 @@
+import { registeredNames } from '../host/complete.ts';
 import { defineCommand } from '../host/contracts/command.ts';
 import { answerOrRefusal, groupAndRest } from '../host/groups/group-command.ts';
 import { GroupRefused } from '../host/groups/group-refused.ts';
@@ -8,6 +9,7 @@ export const command = defineCommand({
   name: 'reset',
   topic: 'conversation',
   help: 'begins a new conversation here, or in the chat you name; what is written down stays',
+  complete: registeredNames,
   run: (context, argument) =>
     answerOrRefusal(async () => {
       const { store, newId, now } = context;

@@ -1,3 +1,4 @@
+import { registeredNames } from '../host/complete.ts';
 import type { CancelledCommand } from '../host/contracts/command.ts';
 import { defineCommand } from '../host/contracts/command.ts';
 import { answerOrRefusal, groupAndRest } from '../host/groups/group-command.ts';
@@ -9,6 +10,7 @@ export const command = defineCommand({
   name: 'stop',
   topic: 'conversation',
   help: 'ends what the agent does here, or a `/pair`; `/stop 2` what it does in chat 2',
+  complete: registeredNames,
   isQuick: true,
   run: (context, argument) =>
     answerOrRefusal(async () => {

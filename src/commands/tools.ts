@@ -1,4 +1,9 @@
-import { type CommandContext, defineCommand, type KnownTool } from '../host/contracts/command.ts';
+import {
+  type CommandContext,
+  type CompletionContext,
+  defineCommand,
+  type KnownTool,
+} from '../host/contracts/command.ts';
 import { answerOrRefusal, groupAndRest } from '../host/groups/group-command.ts';
 import { GroupRefused } from '../host/groups/group-refused.ts';
 import { type Word, wordsOf } from '../host/groups/words.ts';
@@ -12,6 +17,7 @@ export const command = defineCommand({
   topic: 'conversation',
   help: 'lists what agents can use in this chat; `/tools off <tool>` and `/tools on <tool>` switch one, with `for 2` in chat 2',
   chats: 'all',
+  complete: completionsOf,
   isQuick: true,
   run: (context, argument) =>
     answerOrRefusal(async () => {
@@ -24,6 +30,20 @@ export const command = defineCommand({
       return { kind: 'answer', text };
     }, `tools ${argument}`),
 });
+
+/** A tool is switched in the owner's own chat; once it is typed, in others too. */
+function completionsOf({ store, tools }: CompletionContext, typed: string): readonly string[] {
+  const forChat = store.groups.all().map(({ name }) => `for ${name.trim()}`);
+  const [switched] = /^(?:off|on) \S+(?: \S+)* (?=f?o?r?(?: .*)?$)/i.exec(typed) ?? [];
+  if (switched !== undefined) return forChat.map((chat) => switched + chat);
+  const off = new Set(store.groups.all().flatMap(({ folder }) => store.toolSwitches.offIn(folder)));
+  const names = new Set(tools().map(({ name }) => name));
+  return [
+    ...forChat,
+    ...[...names].map((name) => `off ${name}`),
+    ...[...off].map((name) => `on ${name}`),
+  ];
+}
 
 /** @throws GroupRefused where the words after `for` name no chat */
 function placeOf(

@@ -27,9 +27,14 @@ function bench() {
     writeFileSync(join(projectDir, 'skills', skill, 'manifest.yaml'), '');
   }
   mkdirSync(join(projectDir, '.claw/packages/notes'), { recursive: true });
+  const tools = () =>
+    ['read_file', 'web_fetch', 'web_search'].map((name) => ({
+      ...({ name, runsIn: 'host', isMainOnly: false } as const),
+    }));
+  store.toolSwitches.set('family', ['mail_*']);
   const engines = [{ name: 'docker', limits: 'container' } as const];
   return {
-    typed: (text: string) => completionsOf({ store, projectDir, commands, engines }, text),
+    typed: (text: string) => completionsOf({ store, projectDir, commands, engines, tools }, text),
     [Symbol.dispose]() {
       store.close();
       rmSync(projectDir, { recursive: true });
@@ -38,7 +43,7 @@ function bench() {
 }
 
 const TYPED: readonly (readonly [typed: string, lines: readonly string[]])[] = [
-  ['/re', ['/register ', '/remove-notes', '/reset', '/restart', '/retry']],
+  ['/re', ['/register ', '/remove-notes', '/reset ', '/restart', '/retry']],
   ['/STAT', ['/status']],
   ['/add-te', ['/add-telegram']],
   ['/add-', ['/add-telegram', '/add-web']],
@@ -50,6 +55,18 @@ const TYPED: readonly (readonly [typed: string, lines: readonly string[]])[] = [
   ['/help cha', ['/help chats']],
   ['/model def', ['/model default', '/model default for all']],
   ['/tasks a', ['/tasks add ']],
+  ['/budget ', ['/budget Family Chat ', '/budget Family Chat default', '/budget Family Chat none']],
+  ['/budget family chat n', ['/budget Family Chat none']],
+  ['/reset ', ['/reset Family Chat']],
+  ['/stop f', ['/stop Family Chat']],
+  [
+    '/tools o',
+    ['/tools off read_file', '/tools off web_fetch', '/tools off web_search', '/tools on mail_*'],
+  ],
+  ['/tools off web_f', ['/tools off web_fetch']],
+  ['/tools for', ['/tools for Family Chat']],
+  ['/tools off web_search ', ['/tools off web_search for Family Chat']],
+  ['/tools off web_search read_file for fam', ['/tools off web_search read_file for Family Chat']],
   ['/bogus', []],
   ['/status x', []],
   ['hello /re', []],

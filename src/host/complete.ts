@@ -15,7 +15,7 @@ export function completionsOf(context: CompletionContext, typed: string): readon
     .flatMap((command) => {
       const head = headOf(command);
       if (isCommandTyped && !begun.startsWith(head.trimEnd())) return [];
-      return linesOf(command, head, context);
+      return linesOf(command, head, { context, typed: typed.slice(head.length) });
     });
   // A line breaks where a name does: it could not be typed.
   const fitting = words.filter(
@@ -34,9 +34,14 @@ function headOf({ name }: Command): string {
   return parameter === undefined ? `/${head} ` : `/${head}`;
 }
 
-function linesOf(command: Command, head: string, context: CompletionContext): readonly string[] {
+function linesOf(
+  command: Command,
+  head: string,
+  { context, typed }: { readonly context: CompletionContext; readonly typed: string },
+): readonly string[] {
   const complete = command.scope === 'owner' ? command.complete : undefined;
-  const lines = complete === undefined ? [] : complete(context).map((argument) => head + argument);
+  const lines =
+    complete === undefined ? [] : complete(context, typed).map((argument) => head + argument);
   // A command without its parameter is none.
   const alone = complete === undefined ? head.trimEnd() : head;
   return head.endsWith('-') ? lines : [alone, ...lines];

@@ -127,6 +127,7 @@ export function openHost(options: HostOptions): Host {
   options.guards.onBroken(outgoing.tellOwner);
   const engines = options.engines.map(({ name, limits }) => ({ name, limits }));
   const tools = options.tools.with(services.toolSources);
+  const toolsKnown = () => knownTools(tools.list(), options.ownTools);
   const turns = openTurns({
     store,
     settings,
@@ -157,7 +158,7 @@ export function openHost(options: HostOptions): Host {
       settings,
       projectDir,
       commands,
-      tools: () => knownTools(tools.list(), options.ownTools),
+      tools: toolsKnown,
       addressOf,
       registry,
       budgets,
@@ -249,7 +250,8 @@ export function openHost(options: HostOptions): Host {
         },
         resumption,
       ),
-    complete: (typed) => completionsOf({ store, projectDir, commands, engines }, typed),
+    complete: (typed) =>
+      completionsOf({ store, projectDir, commands, engines, tools: toolsKnown }, typed),
     tell: outgoing.tellOwnersChats,
     async stop(graceMs) {
       const servicesEnded = services.stop().then(http.close);

@@ -177,7 +177,7 @@ export type Topic = keyof typeof TOPICS;
 /** What completes a command that is being typed. It looks, and changes nothing. */
 export type CompletionContext = Pick<
   CommandContext,
-  'store' | 'projectDir' | 'commands' | 'engines'
+  'store' | 'projectDir' | 'commands' | 'engines' | 'tools'
 >;
 
 /** A command that only the owner gives. */
@@ -211,8 +211,10 @@ export type OwnerCommand<Context = CommandContext> = {
   /**
    * Returns arguments for Tab in a terminal, each whole; one that ends with a blank has more after it. Those that do
    * not begin as typed are left out by the caller. For `add-<skill>`: the names that take the place of `<skill>`.
+   *
+   * @param typed the argument so far, for a command whose later words depend on those before
    */
-  complete?(context: CompletionContext): readonly string[];
+  complete?(context: CompletionContext, typed: string): readonly string[];
   /** True if it takes no arguments: with any, the owner is told, and it does not run. */
   readonly takesNothing?: boolean;
   /** True if `/stop` may end it at any time, by the context's `signal`. */
