@@ -54,7 +54,7 @@ export function resolveRegions(
   const whole = { regions: aligned, texts, lines, parse: memoizeParse() };
   if (format === 'yaml' && isSoundYaml(aligned, texts, lines)) return aligned;
   if (!isLanguage(format)) return resolveRead(whole, format);
-  const excerpt = excerptOf(aligned, texts, lines, { isSolvable: findSolvable(lines) });
+  const excerpt = excerptOf(aligned, texts, lines, { isSolvable: findSolvable(lines, format) });
   if (excerpt.regions === aligned) return resolveRead(whole, format);
   // Null, too, where an answer would lose lines.
   const resolved = readStrictly(excerpt.lines, (parse) =>
@@ -160,7 +160,7 @@ function resolveRead(whole: Read, format: Format): readonly Region[] {
   const language = isLanguage(format) ? format : null;
   const isResolved =
     language !== null && Object.values(lines).every((side) => lengthOf(side) <= MAX_RESOLVED);
-  const mayBeSolved = findSolvable(lines);
+  const mayBeSolved = findSolvable(lines, format);
   const isSolvable = (region: Region) => isResolved && isConflict(region) && mayBeSolved(region);
   const disputeMisplaced = checkPlaces(texts, lines, format, parse);
   const regions = disputeMisplaced(aligned);

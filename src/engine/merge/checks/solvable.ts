@@ -1,6 +1,7 @@
 import type { Versions } from '../../tree.ts';
 import { mapVersions, NAMES } from '../lines/line-ends.ts';
 import type { Range } from '../lines/regions.ts';
+import type { Format } from '../syntax/language.ts';
 import { type Nesting, readNesting } from '../syntax/nesting.ts';
 
 /** Characters that layout may change: space, quotes, and the escapes of quotes; of lists the separators, too. */
@@ -21,7 +22,7 @@ export type Solvable = (region: Versions<Range>) => boolean;
  * Makes a test of conflicts that spares most of them the parser: whether one side only changed the layout of the
  * base, both say the same, or both only inserted into a list. Compares letters, and where the base has its brackets.
  */
-export function findSolvable(lines: Versions<readonly string[]>): Solvable {
+export function findSolvable(lines: Versions<readonly string[]>, format: Format): Solvable {
   let nesting: Nesting | null | undefined;
   const known = new Map<Versions<Range>, boolean>();
   return (region) => {
@@ -36,6 +37,8 @@ export function findSolvable(lines: Versions<readonly string[]>): Solvable {
     );
     const { base, ours, theirs } = mapVersions(said, (text) => text.replaceAll(LAYOUT, ''));
     if (ours === theirs || ours === base || theirs === base) return true;
+    // Of JSON the members that one side took out may be left out as well.
+    if (format === 'json') return true;
     const letters = mapVersions({ base, ours, theirs }, (text) => text.replaceAll(SEPARATORS, ''));
     if (!isWithin(letters.base, letters.ours) || !isWithin(letters.base, letters.theirs))
       return false;

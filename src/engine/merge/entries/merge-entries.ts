@@ -7,8 +7,9 @@ import { type Order, orderOfNames } from '../sorted-names.ts';
 import type { Entry } from './entry.ts';
 import type { EntrySides } from './reader.ts';
 
-/** An anchor of YAML, or a number that is a value. */
-const MARK = /(?<=[:-]\s*)&[\w-]+|(?<=[=:]\s*["']?)\d{4,}(?=["']?\s*$)/;
+/** An anchor of YAML, a number that is a value, or the port of the host in an item that maps it to another one. */
+const MARK =
+  /(?<=[:-]\s*)&[\w-]+|(?<=[=:]\s*["']?)\d{4,}(?=["']?\s*$)|(?<=(?:^\s*-\s+|[[,]\s*)["']?(?:[\d.]+:)?)\d{2,5}(?=:\d{2,5}(?:\/\w+)?["']?\s*(?:[\],]|$))/g;
 
 type Text = {
   readonly lines: readonly string[];
@@ -253,10 +254,18 @@ function compareEntries(
     if (next !== undefined && textOf(entry, texts[name]) === textOf(next, texts.base)) {
       gaps.push([]);
       kept.push(entry);
-    } else if (entry.key === null) return null;
+    } else if (entry.key === null && ownerOf(entry, gaps.at(-1) ?? []) === null) return null;
     else gaps.at(-1)?.push(entry);
   }
   return gaps.length === base.length + 1 ? { gaps, kept } : null;
+}
+
+/** Returns the outermost of some entries that an entry without a name is in; null where it is in none. */
+function ownerOf(entry: Entry, run: readonly Entry[]): Entry | null {
+  const owner = run.find(
+    ({ list, key }) => key !== null && entry.list.startsWith(`${list}/${key}/`),
+  );
+  return owner ?? null;
 }
 
 /** Returns the insertions that the other side did not make as well; null where it has such a name otherwise. */
@@ -266,6 +275,9 @@ function apartFrom(gaps: Gaps, own: Text, other: Text, others: Gaps): Gaps | nul
     const same = new Set(others[gap]?.map((entry) => `${nameOf(entry)}\n${textOf(entry, other)}`));
     const apart = run.filter((entry) => !same.has(`${nameOf(entry)}\n${textOf(entry, own)}`));
     if (apart.some(other.hasName)) return null;
+    // Items of a list that both sides put in have an order.
+    const owners = run.flatMap((entry) => (entry.key === null ? (ownerOf(entry, run) ?? []) : []));
+    if (owners.some(other.hasName)) return null;
     result.push(apart);
   }
   return result;
@@ -277,7 +289,7 @@ function isSameMark(
   others: readonly (readonly Told[])[],
 ): boolean {
   const marksIn = (gaps: readonly (readonly Told[])[]) =>
-    gaps.flat().flatMap(({ lines }) => lines.flatMap((line) => MARK.exec(line)?.[0].trim() ?? []));
+    gaps.flat().flatMap(({ lines }) => lines.flatMap((line) => line.match(MARK) ?? []));
   const known = new Set(marksIn(some));
   return marksIn(others).some((mark) => known.has(mark));
 }
@@ -302,7 +314,7 @@ function joinRuns(first: readonly Told[], second: readonly Told[]): readonly Tol
 }
 
 function nameOf({ list, key }: Entry): string {
-  return key === null ? '' : `${list}\n${key}`;
+  return `${list}\n${key ?? ''}`;
 }
 
 function keyIn({ name }: Told): string {

@@ -5,6 +5,7 @@ import type { Borders } from '../lines/widen.ts';
 import { type Order, orderOfNames } from '../sorted-names.ts';
 import { type Gaps, gapsOf, type KeyedUnit } from './gaps.ts';
 import { joinImports } from './join-imports.ts';
+import type { Language } from './language.ts';
 import { type ListKind, lazily, listsOf, type NamedList } from './members.ts';
 import { lineFrom, type Side, type Sides, spanOf } from './side.ts';
 import { spliceUnits } from './splice.ts';
@@ -13,6 +14,9 @@ import { countWords, isSameWords, type Word, wordsBetween } from './words.ts';
 
 /** Imports are ordered by more than the names they bring, classes by what their members do. */
 const UNSORTED: ReadonlySet<ListKind> = new Set(['imports', 'class']);
+
+/** In these a member says the same at any place among others with names. */
+const ANY_ORDER: ReadonlySet<ListKind> = new Set(['specifiers', 'pattern', 'object', 'interface']);
 
 /** The value of a member of an enum. */
 const VALUE = /=\s*(.+)$/s;
@@ -71,20 +75,44 @@ export function bordersOf(sides: Sides, lists: Lists): Borders {
   });
 }
 
+/** Returns the same for each list around a stretch of the base by itself, innermost first: members in it are no borders. */
+export function* bordersAround(
+  region: Versions<Range>,
+  sides: Sides,
+  lists: Lists,
+): Iterable<Borders> {
+  const span = spanOf(sides.base, region.base);
+  const around = lists.base.filter(({ open, close }) => open <= span.start && span.end <= close);
+  for (const { kind, path } of around.toReversed()) {
+    const found = mapVersions(NAMES, (name) => {
+      const side = sides[name];
+      const list = lists[name].find((one) => one.kind === kind && one.path === path);
+      if (list === undefined) return null;
+      const units = lists.unitsOf(side, list);
+      return new Set(
+        units.flatMap(({ start, end }) => [start, end]).map((at) => lineFrom(side, at)),
+      );
+    });
+    const { base, ours, theirs } = found;
+    if (base !== null && ours !== null && theirs !== null) yield { base, ours, theirs };
+  }
+}
+
 /**
  * Keeps the members that both sides inserted into one list: ours first, then theirs, in each gap between the
- * members of the base.
+ * members of the base. Of an object of JSON one side may also have taken members out that the other left as they were.
  *
- * @returns the text for the stretch; null where a side did more than insert whole members, where one has no
- *   name, or where a name would occur twice
+ * @returns the text for the stretch; null where a side did more, where a member has no name, or where a name would
+ *   occur twice
  */
 export function mergeInsertions(
   region: Versions<Range>,
   sides: Sides,
   lists: Lists,
+  language: Language,
 ): Insertion | null {
   for (const parts of matchingLists(region, sides, lists)) {
-    const merged = mergeMembers(parts);
+    const merged = mergeMembers(parts) ?? (language === 'json' ? mergeWithDeletions(parts) : null);
     if (merged !== null) return merged;
   }
   return null;
@@ -149,8 +177,9 @@ function mergeMembers(parts: Versions<Part>): Insertion | null {
   if (kinds.size > 1) return null;
   // What one side took out, and the other one only moved, is no insertion.
   if (![mine, other].every((gaps) => isApart(gaps.flat(), parts.base.list))) return null;
-  const fresh = missingFrom(mine, other);
-  const own = missingFrom(other, mine);
+  const isFree = ANY_ORDER.has(parts.ours.list.kind) && [base, ours, theirs].every(hasNames);
+  const fresh = missingFrom(mine, other, isFree);
+  const own = missingFrom(other, mine, isFree);
   if (fresh.length === 0) return { text: textIn(parts.ours), words: words.ours.count };
   if (own.length === 0) return { text: textIn(parts.theirs), words: words.theirs.count };
   const isShared = fresh.length < other.flat().length;
@@ -178,6 +207,55 @@ function mergeMembers(parts: Versions<Part>): Insertion | null {
     text: joined.text,
     words: words.ours.count + words.theirs.count - words.base.count - joined.saved,
   };
+}
+
+/**
+ * Merges what both sides inserted into an object of which one of them took members out. The text is that side's, with
+ * the other side's members put in.
+ */
+function mergeWithDeletions(parts: Versions<Part>): Insertion | null {
+  const { base, ours, theirs } = mapVersions(parts, disputeIn);
+  if (base === null || ours === null || theirs === null || parts.base.list.kind !== 'object')
+    return null;
+  const goneFrom = ({ units }: { readonly units: readonly KeyedUnit[] }) => {
+    const left = new Set(units.map(({ key }) => key));
+    return new Set(base.units.map(({ key }) => key).filter((key) => !left.has(key)));
+  };
+  const gone = [goneFrom(ours), goneFrom(theirs)] as const;
+  const isOurs = gone[0].size > 0;
+  if (isOurs === gone[1].size > 0) return null;
+  const taken = isOurs ? gone[0] : gone[1];
+  const left = (units: readonly KeyedUnit[]) => units.filter(({ key }) => !taken.has(key));
+  const mine = gapsOf(left(base.units), left(ours.units));
+  const other = gapsOf(left(base.units), left(theirs.units));
+  const words = mapVersions(parts, ({ said }) => said());
+  if (mine === null || other === null) return null;
+  if (words.base === null || words.ours === null || words.theirs === null) return null;
+  const around = [
+    wordsAround(words.base, base.units),
+    wordsAround(words.ours, ours.units),
+    wordsAround(words.theirs, theirs.units),
+  ] as const;
+  if (!isSameWords(around[0], around[1]) || !isSameWords(around[0], around[2])) return null;
+  const put = [...mine.flat(), ...other.flat()];
+  if (put.some(({ member }) => member.names === null)) return null;
+  // A key that one side took out and the other changed, or that both put in, is a question.
+  if (!isApart(put, parts.base.list)) return null;
+  if (!isApart(mine.flat(), parts.theirs.list) || !isApart(other.flat(), parts.ours.list))
+    return null;
+  const [target, source] = isOurs
+    ? [
+        { ...parts.ours, gaps: mine, skipped: ours.skipped },
+        { side: parts.theirs.side, gaps: other },
+      ]
+    : [
+        { ...parts.theirs, gaps: other, skipped: theirs.skipped },
+        { side: parts.ours.side, gaps: mine },
+      ];
+  // Ours come first, whoever's text it is.
+  const text = spliceUnits(target, source, isOurs ? null : () => true);
+  const count = words.ours.count + words.theirs.count - words.base.count;
+  return text === null ? null : { text, words: count };
 }
 
 /** Returns the units in the disputed stretch, and how many are before; null where one crosses an edge. */
@@ -213,12 +291,20 @@ function isInsertion(gaps: Gaps): boolean {
   return inserted.length > 0 && inserted.every(({ member }) => member.names !== null);
 }
 
-/** Returns the members that one side inserted and the other did not insert into the same gap. */
-function missingFrom(gaps: Gaps, others: Gaps): readonly KeyedUnit[] {
+/**
+ * Returns the members that one side inserted and the other did not insert into the same gap, or into any where their
+ * places say nothing.
+ */
+function missingFrom(gaps: Gaps, others: Gaps, isFree: boolean): readonly KeyedUnit[] {
+  const all = isFree ? new Set(gaps.flat().map(({ key }) => key)) : null;
   return others.flatMap((run, gap) => {
-    const known = new Set(gaps[gap]?.map(({ key }) => key));
+    const known = all ?? new Set(gaps[gap]?.map(({ key }) => key));
     return run.filter(({ key }) => !known.has(key));
   });
+}
+
+function hasNames({ units }: { readonly units: readonly Unit[] }): boolean {
+  return units.every(({ member }) => member.names !== null);
 }
 
 function textIn({ side, span }: Part): string {

@@ -1,6 +1,13 @@
 import type { Range, Region, Rule } from '../lines/regions.ts';
-import { stretchesAround, takeStretch } from '../lines/widen.ts';
-import { bordersOf, type Insertion, listsIn, mergeInsertions } from './insertions.ts';
+import { type Stretch, stretchesAround, takeStretch } from '../lines/widen.ts';
+import {
+  bordersAround,
+  bordersOf,
+  type Insertion,
+  type Lists,
+  listsIn,
+  mergeInsertions,
+} from './insertions.ts';
 import type { Language } from './language.ts';
 import { type Layout, mergeLayout } from './layout.ts';
 import { linesOf, readText, type Side, type Sides, spanOf } from './side.ts';
@@ -11,6 +18,8 @@ type Answer = { readonly region: Region; readonly text: string; readonly rule: R
 
 /** Trying insertions one by one takes a parse for each. */
 const MAX_SINGLE = 8;
+/** Lists around a conflict whose members are tried. */
+const MAX_AROUND = 3;
 
 /**
  * Returns the regions with those conflicts resolved that are about layout, or insertions into one list.
@@ -35,8 +44,8 @@ export function resolveConflicts(
       layouts.push({ region, rule: 'layout', ...layout });
       continue;
     }
-    for (const place of stretchesAround(widened, index, () => bordersOf(sides, lists))) {
-      const insertion = mergeInsertions(place.region, sides, lists);
+    for (const place of placesOf(widened, index, sides, lists)) {
+      const insertion = mergeInsertions(place.region, sides, lists, language);
       if (insertion === null) continue;
       insertions.push({ region: place.region, rule: 'members', ...insertion });
       takeStretch(widened, index, place);
@@ -55,6 +64,23 @@ export function resolveConflicts(
     const { text, rule } = answer;
     return { ...region, kind: 'resolved', lines: linesOf(text, sides), rule };
   });
+}
+
+/** Lists the stretches around a conflict at which members of any list, or of one list around it, begin and end. */
+function* placesOf(
+  regions: readonly Region[],
+  index: number,
+  sides: Sides,
+  lists: Lists,
+): Iterable<Stretch> {
+  yield* stretchesAround(regions, index, () => bordersOf(sides, lists));
+  const region = regions[index];
+  if (region === undefined) return;
+  let tried = 0;
+  for (const borders of bordersAround(region, sides, lists)) {
+    if (tried++ === MAX_AROUND) return;
+    yield* stretchesAround(regions, index, () => borders);
+  }
 }
 
 /**

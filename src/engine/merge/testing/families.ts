@@ -141,6 +141,20 @@ export const FAMILIES: readonly Family[] = [
     write: between('services:\n', 'volumes: {}\n'),
   },
   {
+    name: 'YAML map of maps with lists',
+    path: 'ci.yml',
+    item: (key, value) =>
+      `  ${key}:\n    runs-on: linux\n    steps:\n      - uses: checkout\n      - run: ${key} ${value}`,
+    write: between('on: push\njobs:\n', 'env: {}\n'),
+  },
+  {
+    name: 'JSON map of maps with several fields',
+    path: 'messages.json',
+    item: (key, value) =>
+      `  "${key}": {\n    "message": "${key}",\n    "count": ${value},\n    "kind": "button",\n    "note": ""\n  }`,
+    write: between('{\n', '\n}\n', commas),
+  },
+  {
     name: '.env',
     path: '.env',
     item: (key, value) => `${key.toUpperCase()}=${value}`,
