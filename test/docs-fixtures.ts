@@ -83,6 +83,41 @@ modifies: [greeting.mjs]
   'modify/greeting.mjs': GREETING.replace('.`', '!`'),
 });
 
+/** Somebody's project at two states, and a fork of the first with three commits of one's own. */
+const FORK = `mkdir ../upstream
+cp app.mjs greeting.mjs ../upstream
+cd ../upstream
+echo '{ "name": "greeter", "version": "1.2.0" }' > package.json
+mkdir -p .github/workflows
+echo 'on: push' > .github/workflows/ci.yml
+git init -q -b main
+git add -A
+git commit -qm 'the greeter'
+cd ../project
+git clone -q ../upstream fork
+rm app.mjs greeting.mjs
+mv fork/.git .
+rm -r fork
+git checkout -q -- .
+git remote set-url origin https://example.org/you/greeter.git
+sed -i 's/Hello/Good morning/' greeting.mjs
+git commit -qam 'feat: greet as one does before noon'
+echo "export const languages = ['en'];" > languages.mjs
+git add -A
+git commit -qm 'feat: name the languages'
+sed -i 's/world/Berlin/' app.mjs
+git commit -qam 'feat: greet Berlin'
+cd ../upstream
+sed -i 's/"1.2.0"/"2.0.0"/' package.json
+sed -i 's/world/everybody/' app.mjs
+echo 'on: [push, pull_request]' > .github/workflows/ci.yml
+git commit -qam 'feat!: greet everybody'
+echo 'Say hello.' > README.md
+git add -A
+git commit -qm 'docs: a README'
+cd ../project
+`;
+
 /** The second release moves a file, greets everybody, and brings a skill that greets the world as before. */
 const SECOND_RELEASE = `git checkout -q -b upstream
 mkdir src
@@ -234,6 +269,7 @@ ${FIRST_COMMIT}git tag v1
 `,
   },
   shell: { files: SHELL, setup: FIRST_COMMIT },
+  fork: { files: GREETER, setup: FORK },
   'two-skills': { files: { ...GREETER, ...LOUD, ...POLITE }, setup: FIRST_COMMIT },
   releases: {
     files: { ...GREETER, ...EXCLAIM, ...movedTo('', WORLD) },

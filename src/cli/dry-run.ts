@@ -15,7 +15,14 @@ const UNKNOWN: DryRun = { instead: 'Run it without --dry-run, or not at all.' };
 
 /** Every verb of the engine has a row; those of skills and of the assistant are refused. */
 export const DRY_RUNS: Readonly<Record<string, DryRun>> = {
-  ...{ init: 'plan', apply: 'plan', remove: 'plan', upgrade: 'plan', replay: 'plan' },
+  ...{
+    init: 'plan',
+    adopt: 'plan',
+    apply: 'plan',
+    remove: 'plan',
+    upgrade: 'plan',
+    replay: 'plan',
+  },
   ...{ update: 'plan', customize: 'plan', rebase: 'plan', pack: 'plan', undo: 'plan' },
   continue: { option: '--prove' },
   ...{ plan: 'looks', status: 'looks', list: 'looks', show: 'looks', log: 'looks', why: 'looks' },

@@ -1,7 +1,7 @@
 import { type Command, Help } from 'commander';
 
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  'Skills and the core:': ['init', 'apply', 'remove', 'upgrade', 'update', 'replay'],
+  'Skills and the core:': ['init', 'adopt', 'apply', 'remove', 'upgrade', 'update', 'replay'],
   'Your own changes:': ['customize', 'rebase', 'pack', 'dev'],
   'Look, and change nothing:': [
     ...['plan', 'status', 'list', 'show', 'log', 'why', 'diff', 'verify', 'matrix', 'doctor'],

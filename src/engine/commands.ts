@@ -48,6 +48,31 @@ export async function init(
   );
 }
 
+/**
+ * Sets up a fork: the release is where its history and upstream's part, and what was changed since becomes layers.
+ * Writes nothing outside `.claw/` and git's own refs.
+ *
+ * @param wanted upstream: an address, a remote, or a ref
+ */
+export async function adopt(
+  context: EngineContext,
+  wanted: string,
+  way: string,
+): Promise<VerbResult<'adopt'>> {
+  const { findUpstream } = await import('./update/upstream.ts');
+  const { topicWay } = await import('./update/topics.ts');
+  const by = topicWay(way);
+  const upstream = await findUpstream(context, wanted);
+  const { planAdopt } = await import('./commands/adopt.ts');
+  const { carryOut } = await import('./operation/operation.ts');
+  const asking = context.ask === undefined ? context : { ...context, ask: onlyOnce(context.ask) };
+  const result = await runExclusive(context, 'adopt', async () =>
+    carryOut(context, await planAdopt(asking, upstream, by)),
+  );
+  await upstream.keep();
+  return result;
+}
+
 /** Applies skills: one operation, all of them or none. */
 export async function apply(
   context: EngineContext,

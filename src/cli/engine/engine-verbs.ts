@@ -8,6 +8,7 @@ import { drawMatrix, type MatrixOptions, matrixCommand, matrixRequest } from './
 import { type PackArguments, packCommand, packVerb } from './pack-options.ts';
 import { resolveCommand } from './resolve-options.ts';
 import {
+  byOption,
   keepOption,
   movedOption,
   type ReleaseOptions,
@@ -27,6 +28,19 @@ export const engineVerbs: Verbs = {
       .option('--release <ref or dir>', 'the commit or folder that is the release')
       .action((options: ReleaseOptions) =>
         run('init', (invocation) => engine.init(createContext(invocation), releaseOf(options))),
+      ),
+  adopt: (program, run) =>
+    program
+      .command('adopt')
+      .description(
+        'set up a fork: count your edits from where you left upstream, record them, and show the next update',
+      )
+      .argument('<upstream>', 'a git url or folder, a remote, or a ref such as upstream/main')
+      .addOption(byOption())
+      .action((upstream: string, options: { by?: string }) =>
+        run('adopt', (invocation) =>
+          engine.adopt(createContext(invocation), upstream, options.by ?? 'one'),
+        ),
       ),
   apply: (program, run) =>
     program
@@ -125,7 +139,7 @@ export const engineVerbs: Verbs = {
       .description('print what a verb would do, and touch nothing')
       .argument(
         '<verb>',
-        'init, apply, remove, upgrade, replay, update, customize, rebase, undo or pack',
+        'init, adopt, apply, remove, upgrade, replay, update, customize, rebase, undo or pack',
       )
       .argument('[args...]')
       .option('--core-version <version>', 'as for init and apply')
@@ -133,15 +147,19 @@ export const engineVerbs: Verbs = {
       .addOption(retireOption())
       .addOption(keepOption())
       .addOption(movedOption())
+      .addOption(byOption())
       .option('--update', 'as for pack: of a package that is there')
-      .action((verb: string, args: string[], options: UpdateArguments & { update?: boolean }) =>
+      .action((verb: string, args: string[], options: PlanArguments) =>
         run('plan', (invocation) =>
           engine.plan(createContext(invocation), {
             verb,
             args,
             release: releaseOf(options),
             update: updateOf(options),
-            options: { ...(options.update === true ? { renew: 'yes' } : {}) },
+            options: {
+              ...(options.update === true ? { renew: 'yes' } : {}),
+              ...(options.by === undefined ? {} : { by: options.by }),
+            },
           }),
         ),
       ),
@@ -316,6 +334,8 @@ export const engineVerbs: Verbs = {
         ),
       ),
 };
+
+type PlanArguments = UpdateArguments & { readonly update?: boolean; readonly by?: string };
 
 function decisionOf(options: Readonly<Record<string, boolean>>) {
   if (options['keepMine']) return 'keep-mine';

@@ -40,6 +40,12 @@ function repeatable(option: Option): Option {
   return option.argParser((value: string, before: readonly string[] = []) => [...before, value]);
 }
 
+/** Makes `--by`. */
+export function byOption(): Option {
+  const text = 'of adopt: make a customisation for each commit, branch or folder, not one for all';
+  return new Option('--by <topics>', text).choices(['commit', 'branch', 'folder']);
+}
+
 /** Returns options of an update as the engine takes them. */
 export function updateOf({
   release,

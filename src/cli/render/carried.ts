@@ -1,4 +1,5 @@
 import type { DataOf } from '../../engine/commands.ts';
+import { adoptLines } from './adopt.ts';
 import { broughtBy, changeLines, NO_FILE, type Shown } from './changes.ts';
 import { plannedRecordLines, recordedLines, updateLines } from './layers.ts';
 import { packLines } from './pack.ts';
@@ -45,6 +46,7 @@ function gitLines(commit: string | null): readonly string[] {
 
 /** Returns lines about the changes that such a verb would make. */
 export function planLines(result: Shown, data: DataOf<'plan'>): readonly string[] {
+  if (data.verb === 'adopt') return adoptLines(result, data);
   const isRecorded = data.verb === 'customize' || data.verb === 'rebase';
   return [
     ...(data.verb === 'update' ? updateLines(data) : []),

@@ -24,6 +24,7 @@ export function updateLines({
   from,
   to,
   files,
+  commits,
   affected,
   broughtSkills,
 }: DataOf<'update'>): readonly string[] {
@@ -34,16 +35,36 @@ export function updateLines({
   );
   return [
     `Core ${from.version ?? 'without a version'} → ${to.version ?? 'without a version'}: ${counted(files, 'file')} of it changed.`,
+    ...commitLines(commits),
     ...layers,
     ...(broughtSkills.length === 0 ? [] : [`  brings skills/${broughtSkills.join(', skills/')}`]),
   ];
 }
+
+/** Returns lines about a stretch of history: so many commits, breaking ones first, and how many more. */
+export function commitLines(commits: Commits | null): readonly string[] {
+  if (commits === null || commits.count === 0) return [];
+  const { count, breaking, shown } = commits;
+  const breaks = breaking === 0 ? '' : `, ${breaking} of them breaking`;
+  const rest = count - shown.length;
+  return [
+    `  ${counted(count, 'commit')}${breaks}:`,
+    ...shown.map(
+      ({ commit, subject, isBreaking }) =>
+        `    ${isBreaking ? '! ' : ''}${commit.slice(0, 7)} ${subject}`,
+    ),
+    ...(rest > 0 ? [`    and ${rest} more`] : []),
+  ];
+}
+
+type Commits = NonNullable<DataOf<'update'>['commits']>;
 
 function shortened(paths: readonly string[]): string {
   const rest = paths.length - 3;
   return paths.slice(0, 3).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
 }
 
-function counted(count: number, noun: string): string {
+/** Returns a number with its noun. */
+export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

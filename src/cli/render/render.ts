@@ -1,5 +1,6 @@
 import type { CliResult, DiscoveredResult, Failure, PrintedResult } from '../result.ts';
 import { PIPE, type Screen } from '../screen.ts';
+import { adoptLines } from './adopt.ts';
 import { carriedLines, planLines, trialLines } from './carried.ts';
 import { broughtBy, changeLines, headline } from './changes.ts';
 import type { Detail } from './conflict.ts';
@@ -115,6 +116,8 @@ function bodyOf(result: CliResult, screen: Screen): readonly string[] {
       return data.summary.split('\n').flatMap((line) => wrapped(line, screen));
     case 'chat':
       return []; // Printed as it came.
+    case 'adopt':
+      return adoptLines(result, data);
     case 'update':
       return carriedLines(result, { verb, ...data });
     case 'customize':

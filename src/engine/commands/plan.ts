@@ -8,6 +8,9 @@ import { asPlan, reportOperation } from '../operation/operation.ts';
 import type { Operation } from '../operation/types.ts';
 import { PLAIN_UPDATE, type UpdateOptions } from '../operation/update-options.ts';
 import { createTreesReader, NO_REQUEST, type ReleaseRequest } from '../state/release.ts';
+import { topicWay } from '../update/topics.ts';
+import { findUpstream } from '../update/upstream.ts';
+import { planAdopt } from './adopt.ts';
 import { planApply, requestPackages } from './apply.ts';
 import { planCustomize } from './customize.ts';
 import { planInit } from './init.ts';
@@ -46,6 +49,9 @@ export async function plan(
     refuseMisuse(verb, planned.args);
     return planUndo(context);
   }
+  if (planned.options?.['by'] !== undefined && verb !== 'adopt') {
+    throw new ClawError('USAGE', `${verb} takes no --by.`);
+  }
   if (planned.options?.['renew'] === 'yes' && verb !== 'pack') {
     throw new ClawError('USAGE', `${verb} takes no --update.`);
   }
@@ -59,7 +65,7 @@ export async function plan(
   const report = reportOperation(operation, isBlocked ? 'blocked' : 'done');
   const consent = missingConsent(operation, context.allow);
   const warnings = [...report.warnings, ...consent.map((path) => `This needs --allow ${path}.`)];
-  const isInstalled = !isBlocked && context.skipsInstall !== true;
+  const isInstalled = verb !== 'adopt' && !isBlocked && context.skipsInstall !== true;
   const scripts = isInstalled ? await foreseeScripts(context, operation) : NO_SCRIPTS;
   const planReport = {
     ...report,
@@ -92,6 +98,10 @@ export async function planVerb(
   switch (verb) {
     case 'init':
       return await planInit(context, release ?? NO_REQUEST);
+    case 'adopt': {
+      const upstream = await findUpstream(context, args[0] ?? '');
+      return await planAdopt(context, upstream, topicWay(options['by'] ?? 'one'));
+    }
     case 'apply': {
       const readTrees = createTreesReader();
       const request = release ?? NO_REQUEST;
@@ -119,7 +129,7 @@ export async function planVerb(
     default:
       throw new ClawError(
         'USAGE',
-        `"${verb}" cannot be planned. These can: init, apply, remove, upgrade, replay, update, ` +
+        `"${verb}" cannot be planned. These can: init, adopt, apply, remove, upgrade, replay, update, ` +
           'customize, rebase, undo and pack.',
       );
   }
@@ -128,7 +138,11 @@ export async function planVerb(
 function refuseMisuse(verb: string, args: readonly string[]): void {
   const takesSkills = ['apply', 'remove', 'pack'].includes(verb);
   const takesNothing = ['init', 'replay', 'rebase', 'undo'].includes(verb);
-  const takesOne = { update: 'a folder or a git ref', customize: 'what you changed and why' }[verb];
+  const takesOne = {
+    adopt: 'the address of upstream, or a ref',
+    update: 'a folder or a git ref',
+    customize: 'what you changed and why',
+  }[verb];
   if (takesSkills && args.length === 0) throw new ClawError('USAGE', `Name a skill to ${verb}.`);
   if (takesOne !== undefined && args.length !== 1) {
     throw new ClawError('USAGE', `Give ${verb} one argument: ${takesOne}.`);

@@ -21,7 +21,8 @@ import { checkRelations } from '../package/order.ts';
 import type { SkillPackage } from '../package/package.ts';
 import type { CodebaseConfig } from '../state/config.ts';
 import { treeReader } from '../state/disk.ts';
-import { listChanged } from '../state/git.ts';
+import { isGitFolder, listChanged, resolveCommit } from '../state/git.ts';
+import { type CommitList, listCommits } from '../state/git-log.ts';
 import { MIGRATIONS_PATH, pathMapsOf, readMigrations } from '../state/migrations.ts';
 import { isProjectPath } from '../state/project-files.ts';
 import type { Release } from '../state/release.ts';
@@ -43,6 +44,7 @@ import { type Ask, retireLayers } from '../update/retire.ts';
  * one of its files can be the same.
  *
  * @param ask asks the owner about layers that the release contains; null where they cannot be asked
+ * @param present an installation that is not on disk; null for the one that is
  * @throws ClawError RELEASE_NOT_FOUND; CORE_TOO_OLD when a layer is newer than that release
  */
 export async function planUpdate(
@@ -50,11 +52,12 @@ export async function planUpdate(
   wanted: string,
   given: UpdateOptions,
   ask: Ask | null = null,
+  present: Present | null = null,
 ): Promise<Operation<'update'>> {
-  const installation = await readInstallation(context.root);
+  const installation = present?.installation ?? (await readInstallation(context.root));
   const state = requireState(installation);
   const { release, config, notes } = await findNewRelease(context, installation, wanted);
-  const installed = readInstalledPackages(installation);
+  const installed = present?.installed ?? readInstalledPackages(installation);
   const old = await findOldCore(context, {
     installation,
     state,
@@ -146,7 +149,7 @@ export async function planUpdate(
   const certain = found.flatMap(({ from, to }) => (to === null ? [] : [`${from}=${to.path}`]));
   if (certain.length > 0) {
     const moved = [...options.moved, ...certain];
-    const followed = await planUpdate(context, wanted, { ...options, moved }, ask);
+    const followed = await planUpdate(context, wanted, { ...options, moved }, ask, present);
     return { ...followed, warnings: [...followed.warnings, ...found.flatMap(followedNotes)] };
   }
   const conflicts = nameCandidates(plan.conflicts, cores);
@@ -179,6 +182,7 @@ export async function planUpdate(
       from: { version: old.version, commit: old.commit },
       to: { version: release.version, commit: release.commit },
       gitMerge: await unknownToGit(context.root, release.commit),
+      commits: await commitsBrought(context.root, old.commit, release.commit),
       files: core.changed.length,
       migrations: due.map(({ since, description, skill, retire, paths }) => ({
         since,
@@ -195,6 +199,22 @@ export async function planUpdate(
       keptSkills: extras.kept,
     },
   };
+}
+
+/** An installation, and the layers that are installed in it. */
+export type Present = Pick<Operation, 'installation' | 'installed'>;
+
+/** Lists the commits between two releases; null where git does not know both, or has nothing to list. */
+async function commitsBrought(
+  root: string,
+  from: string | null,
+  to: string | null,
+): Promise<CommitList | null> {
+  const isKnown =
+    from !== null && to !== null && isGitFolder(root) && (await resolveCommit(root, from)) !== null;
+  if (!isKnown) return null;
+  const commits = await listCommits(root, from, to);
+  return commits.count === 0 ? null : commits;
 }
 
 /** Files that are told one by one. */

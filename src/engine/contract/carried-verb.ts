@@ -6,6 +6,7 @@ import type { Immutable } from './immutable.ts';
 /** Verbs that compose the tree again, and go the same way. */
 export type CarriedVerb =
   | 'init'
+  | 'adopt'
   | 'apply'
   | 'remove'
   | 'upgrade'

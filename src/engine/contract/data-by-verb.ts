@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { BroughtData, CarriedData } from './carried.ts';
 import type { Immutable } from './immutable.ts';
+import type { AdoptData } from './verbs/adopt.ts';
 import type { ConflictsData } from './verbs/conflicts.ts';
 import type { ContinueData } from './verbs/continue.ts';
 import type { CustomizeData } from './verbs/customize.ts';
@@ -28,6 +29,7 @@ import type { WhyData } from './verbs/why.ts';
 /** The schema of each verb's data. */
 export type Schemas = {
   readonly init: typeof CarriedData;
+  readonly adopt: typeof AdoptData;
   readonly apply: typeof BroughtData;
   readonly remove: typeof CarriedData;
   readonly upgrade: typeof BroughtData;

@@ -14,6 +14,21 @@ export const Change = z.object({ path: z.string(), kind: ChangeKind, cause: z.st
 /** A file that the owner edited. */
 export const Edit = z.object({ path: z.string(), kind: z.enum(['add', 'modify', 'delete']) });
 
+/** A commit of somebody's, by its message. */
+const LoggedCommit = z.object({
+  commit: z.string(),
+  subject: z.string(),
+  /** Its message says that it breaks something. */
+  isBreaking: z.boolean(),
+});
+
+/** A stretch of a history, merges left out: how many commits, and those that are named, breaking ones first. */
+export const CommitList = z.object({
+  count: z.int(),
+  breaking: z.int(),
+  shown: z.array(LoggedCommit),
+});
+
 /** Two sides of a conflict in canonical order. */
 export const Sides = z.tuple([z.string(), z.string()]);
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { BroughtData, CarriedData } from './carried.ts';
 import type { Schemas } from './data-by-verb.ts';
+import { AdoptData } from './verbs/adopt.ts';
 import { ConflictsData } from './verbs/conflicts.ts';
 import { ContinueData } from './verbs/continue.ts';
 import { CustomizeData } from './verbs/customize.ts';
@@ -26,6 +27,7 @@ import { WhyData } from './verbs/why.ts';
 /** All schemas at once, for who checks results of any verb. */
 export const SCHEMAS: Schemas = {
   init: CarriedData,
+  adopt: AdoptData,
   apply: BroughtData,
   remove: CarriedData,
   upgrade: BroughtData,

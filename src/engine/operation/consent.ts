@@ -41,8 +41,8 @@ export function missingConsent(operation: Operation, allow: readonly string[]): 
   );
 }
 
-/** Tells whether a path is one that the owner has named: itself, in a folder, or by a pattern. */
-function isAllowed(path: string, given: string): boolean {
+/** Tells whether a name is one that the owner has named: itself, in a folder, or by a pattern. */
+export function isAllowed(path: string, given: string): boolean {
   if (given === path || matchesGlob(path, given)) return true;
   const folder = given.replace(/\/+$/, '');
   return folder !== '' && path.startsWith(`${folder}/`);
@@ -58,12 +58,15 @@ function listed(paths: readonly string[]): string {
 const FEW_NAMES = 5;
 
 /** Returns what to name with `--allow`: each name, or the folders of many. */
-function shortNames(names: readonly string[]): readonly string[] {
+export function shortNames(names: readonly string[]): readonly string[] {
   if (names.length <= FEW_NAMES) return names;
   const byFolder = Map.groupBy(names, (name) => folderOf(name));
-  return [...byFolder].flatMap(([folder, inside]) =>
+  const short = [...byFolder].flatMap(([folder, inside]) =>
     inside.length === 1 || folder === '' ? inside : [`${folder}/`],
   );
+  const isInside = (name: string) =>
+    short.some((one) => one !== name && one.endsWith('/') && name.startsWith(one));
+  return short.filter((name) => !isInside(name));
 }
 
 /** Returns the folder of a name, two steps deep at most; empty where it is in none. */

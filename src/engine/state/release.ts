@@ -110,9 +110,19 @@ export async function readReleaseVersion(
     const paths = ['package.json'].filter(isManifest);
     return packageVersion(readTree(root, paths));
   }
-  const files = await readCommit(root, newest.commit, isManifest, ['package.json']);
-  const version = packageVersion(files);
+  const version = isManifest('package.json') ? await versionOfCommit(root, newest.commit) : null;
   return version ?? (newest.tag === null ? null : clean(newest.tag));
+}
+
+/** Returns the version of a commit: that of its package.json, else of a tag on it. */
+export async function readCommitVersion(root: string, commit: string): Promise<string | null> {
+  const tag = await findVersionTag(root, commit);
+  return (await versionOfCommit(root, commit)) ?? (tag === null ? null : clean(tag));
+}
+
+async function versionOfCommit(root: string, commit: string): Promise<string | null> {
+  const path = 'package.json';
+  return packageVersion(await readCommit(root, commit, (one) => one === path, [path]));
 }
 
 /**

@@ -84,8 +84,10 @@ export async function findOldCore(context: EngineContext, request: Request): Pro
   }
   if (parting === core.commit) return installedCore(installation);
   // Going back to an older release takes out what came since, so that must not be the owner's.
-  if (parting === release.commit && (await isReleased(root, core))) {
-    return installedCore(installation);
+  if (parting === release.commit) {
+    const origin = await originOfCore(root, core);
+    if (origin === 'release') return installedCore(installation);
+    if (origin === 'unknown') throw maybeOwn(state, request.wanted);
   }
   const old = await takeRelease(root, installation.config, { release: parting, coreVersion: null });
   if (old.digests.digest === core.digest) return installedCore(installation);
@@ -166,14 +168,48 @@ function otherCore(
   };
 }
 
-/** Tells whether the recorded core is a release for sure: no tag on a commit of the owner's. */
-async function isReleased(root: string, core: State['core']): Promise<boolean> {
-  if (core.isUpdated || core.from !== 'tag' || core.commit === null) return core.isUpdated;
-  const remotes = (await runGit(root, ['remote'])).toString('utf8').trim().split('\n');
-  const remote = ['upstream', 'origin'].find((name) => remotes.includes(name));
-  if (remote === undefined) return true; // Its releases are made here.
-  const refs = ['for-each-ref', '--count=1', '--contains', core.commit, `refs/remotes/${remote}`];
+/**
+ * Tells whose the recorded core is: a release for sure, a commit that may be the owner's, or a tag that is in the
+ * owner's `origin`. That may be where the releases come from, or the owner's fork with tags of their own.
+ */
+async function originOfCore(
+  root: string,
+  core: State['core'],
+): Promise<'release' | 'unknown' | 'own'> {
+  if (core.isUpdated) return 'release';
+  if (core.commit === null) return 'own';
+  const remotes = (await runGit(root, ['remote'])).toString('utf8').split('\n');
+  const upstreams = remotes.filter((name) => /^upstream(-\d+)?$/.test(name));
+  if (await isInRemote(root, core.commit, upstreams)) return 'release';
+  if (core.from !== 'tag' || upstreams.length > 0) return 'own';
+  if (remotes.every((name) => name === '')) return 'release'; // Its releases are made here.
+  return (await isInRemote(root, core.commit, ['origin'])) ? 'unknown' : 'own';
+}
+
+async function isInRemote(
+  root: string,
+  commit: string,
+  remotes: readonly string[],
+): Promise<boolean> {
+  if (remotes.length === 0) return false;
+  const places = remotes.map((name) => `refs/remotes/${name}`);
+  const refs = ['for-each-ref', '--count=1', '--contains', commit, ...places];
   return (await runGit(root, refs)).length > 0;
+}
+
+/** Makes the refusal of going back from a tag that may be on a commit of the owner's. */
+function maybeOwn({ core }: State, wanted: string): ClawError {
+  const update = `claw update ${/^[\w./@:+-]+$/.test(wanted) ? wanted : JSON.stringify(wanted)}`;
+  const version = core.version ?? core.commit?.slice(0, 9);
+  return new ClawError(
+    'RELEASE_NOT_FOUND',
+    `${wanted} is older than ${version}, which you have. Going back takes out what came in between, and git does not ` +
+      'tell whether some of that is your own work. Where it is all of the release:\n' +
+      `  ${update} --release ${BASE}\n` +
+      'Where it is your own fork, say so, and all that you have done since you left upstream is kept:\n' +
+      '  claw adopt <upstream>',
+    { data: { core: { version: core.version, commit: core.commit } } },
+  );
 }
 
 async function findParting(
@@ -196,7 +232,8 @@ export async function unknownToGit(root: string, release: string | null): Promis
   return base === null || base === release ? null : release;
 }
 
-async function mergeBase(root: string, one: string, other: string): Promise<string | null> {
+/** Returns the best common ancestor of two commits; null where there is none. */
+export async function mergeBase(root: string, one: string, other: string): Promise<string | null> {
   try {
     const output = await runGit(root, ['merge-base', one, other]);
     return output.toString('utf8').trim() || null;

@@ -60,6 +60,7 @@ test('the data of every verb is what its schema says', async () => {
       'src/b.ts': LINES,
     },
   });
+  await claw('adopt', 'v1.1.0');
   await claw('plan', 'update', 'v1.1.0');
   expect(await claw('update', 'v1.1.0')).toMatchObject({ outcome: 'blocked' });
   await claw('status');

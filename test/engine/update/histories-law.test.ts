@@ -24,11 +24,23 @@ const Own = fc.record({
   kind: fc.constantFrom('edit', 'edit', 'file', 'mark', 'version', 'merge'),
   file: fc.nat(FILES - 1),
 });
+/** Ways to adopt: what is named as upstream, rightly or not, and how the edits are parted. */
+const ADOPTIONS = [
+  'adopt origin/main',
+  'adopt origin --by commit',
+  'adopt origin/main --by branch',
+  'adopt origin/main --by folder',
+  'adopt main',
+] as const;
 const Case = fc.record({
   upstream: fc.array(Upstream, { minLength: 3, maxLength: 6 }),
   fork: fc.nat(),
   own: fc.array(Own, { minLength: 1, maxLength: 5 }),
-  init: fc.constantFrom('plain', 'HEAD', 'HEAD~1', 'fork', 'none'),
+  init: fc.constantFrom('plain', 'plain', 'HEAD', 'HEAD~1', 'fork', 'none', ...ADOPTIONS),
+  /** The owner's branch and tags are in `origin` as well, as in a fork on a server. */
+  isPushed: fc.boolean(),
+  /** The first target is older than the commit that the owner began from. */
+  isBack: fc.boolean(),
   targets: fc.array(fc.nat(), { minLength: 1, maxLength: 3 }),
   isCommitted: fc.boolean(),
 });
@@ -77,6 +89,15 @@ function act(codebase: Codebase, { kind, file }: Drawn['own'][number], at: strin
   return line;
 }
 
+/** Adopts in one of the ways. All that was committed is recorded, and composes to the very tree that is there. */
+async function adopt(codebase: Codebase, way: string): Promise<void> {
+  const { code, json } = await codebase.claw(...way.split(' '));
+  expect([code, json.error]).toEqual([0, null]);
+  const status = await codebase.claw('status');
+  expect(status.json.data).toMatchObject({ edits: [] });
+  expect(await codebase.claw('verify')).toMatchObject({ code: 0 });
+}
+
 function textOf(codebase: Codebase): string {
   const files = Object.entries(codebase.tree()).filter(([name]) => name.startsWith('src/'));
   return files.map(([, content]) => String(content)).join('\n');
@@ -101,17 +122,22 @@ test('no line that the owner has committed since the histories parted goes witho
       const own = drawn.own.flatMap((one, at) => act(codebase, one, `before ${at}`) ?? []);
 
       const release = drawn.init === 'fork' ? `at-${fork}-of-the-test` : drawn.init;
+      if (drawn.isPushed) codebase.git('update-ref', 'refs/remotes/origin/mine', 'HEAD');
+      const entry = textOf(codebase);
       if (drawn.init === 'plain') await codebase.claw('init');
+      else if (drawn.init.startsWith('adopt')) await adopt(codebase, drawn.init);
       else if (drawn.init !== 'none') await codebase.claw('init', '--release', release);
+      expect(textOf(codebase)).toBe(entry);
       for (const [at, target] of drawn.targets.entries()) {
-        // Forward from where the tree stands: going back takes out what came since, at the owner's word.
-        const wanted = fork + (target % (brought.length - fork));
+        // Later ones go forward: going back takes out what came with an update since, at the owner's word.
+        const isBack = drawn.isBack && at === 0;
+        const wanted = isBack ? target % (fork + 1) : fork + (target % (brought.length - fork));
         const before = textOf(codebase);
         const { code, json } = await codebase.claw('--yes', 'update', `at-${wanted}-of-the-test`);
         const after = textOf(codebase);
         if (code !== 0) expect(after).toBe(before);
         expect(own.filter((line) => !after.includes(line))).toEqual([]);
-        if (code === 0 && json.error === null && at === 0) {
+        if (code === 0 && json.error === null && at === 0 && !isBack) {
           const missing = (brought[wanted] ?? []).filter((line) => !after.includes(line));
           expect(missing).toEqual([]);
         }

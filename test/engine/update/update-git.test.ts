@@ -376,3 +376,21 @@ test.concurrent('what was on disk without git is the old release where the owner
   upstream.write({ 'package.json': versioned('1.2.0') });
   expect((await codebase.claw('update', upstream.root)).json).toMatchObject({ outcome: 'done' });
 });
+
+test.concurrent('an own version tag in the owner’s origin is no release to go back from', async () => {
+  await using pair = clonedWork();
+  const { codebase } = pair;
+  codebase.git('tag', 'v5.0.0');
+  codebase.git('update-ref', 'refs/remotes/origin/mine', 'HEAD');
+  const before = codebase.tree();
+  expect((await codebase.claw('init')).code).toBe(0);
+  const back = codebase.git('rev-list', '--max-parents=0', 'HEAD').trim();
+  const refused = await codebase.claw('--yes', 'update', back);
+  expect(refused.json.error).toMatchObject({ code: 'RELEASE_NOT_FOUND' });
+  expect(refused.json.error?.message).toContain('--release .claw/base');
+  expect(codebase.tree()).toEqual(before);
+  // Where it is contained in what is called upstream, it is upstream's.
+  codebase.git('remote', 'rename', 'origin', 'upstream');
+  expect((await codebase.claw('--yes', 'update', back)).code).toBe(0);
+  expect(codebase.has('src/mine.ts')).toBe(false);
+});

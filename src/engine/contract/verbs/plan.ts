@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { BroughtData, CarriedData } from '../carried.ts';
+import { AdoptData } from './adopt.ts';
 import { CustomizeData } from './customize.ts';
 import { NewPackData, RenewedData } from './pack.ts';
 import { RebaseData } from './rebase.ts';
@@ -18,6 +19,7 @@ const Foreseen = {
 export const PlanData = z.union([
   BroughtData.extend({ verb: z.enum(['apply', 'upgrade']), ...Foreseen }),
   UpdateData.extend({ verb: z.literal('update'), ...Foreseen }),
+  AdoptData.extend({ verb: z.literal('adopt'), ...Foreseen }),
   CustomizeData.extend({ verb: z.literal('customize'), ...Foreseen }),
   RebaseData.extend({ verb: z.literal('rebase'), ...Foreseen }),
   RenewedData.extend({ verb: z.literal('pack'), ...Foreseen }),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CarriedData } from '../carried.ts';
+import { CommitList } from '../parts.ts';
 
 const Core = z.object({ version: z.string().nullable(), commit: z.string().nullable() });
 
@@ -40,6 +41,8 @@ export const UpdateData = CarriedData.extend({
   to: Core,
   /** The commit that git is to be told of as merged; null where git knows it, or shares no history with it. */
   gitMerge: z.string().nullable(),
+  /** The release's commits since the old one; null where git does not know both. */
+  commits: CommitList.nullable(),
   /** So many files of the core are others. */
   files: z.int(),
   migrations: z.array(Migration),

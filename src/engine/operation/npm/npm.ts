@@ -64,7 +64,7 @@ export async function preparePackages(
   const present = readTreeFile(root, LOCK);
   if (wanted === null || !isInstallNeeded(operation, disk, wanted)) {
     // A recorded state of the disk includes the versions on disk.
-    const isRecorded = ['customize', 'rebase', 'pack'].includes(operation.verb);
+    const isRecorded = ['adopt', 'customize', 'rebase', 'pack'].includes(operation.verb);
     const lock = isRecorded && !isLockless(root) ? (present ?? kept) : kept;
     return {
       ...nothingPrepared(isReleased ? null : (lock?.bytes ?? null), isLockOwners),

@@ -37,7 +37,7 @@ export async function fetchGit(
   } catch (cause) {
     throwIfInterrupted(edges.signal);
     if (cause instanceof ClawError) throw cause;
-    throw failure(address, source, cause);
+    throw sourceFailure(address, source, cause);
   } finally {
     rmSync(place, { recursive: true, force: true });
   }
@@ -45,7 +45,8 @@ export async function fetchGit(
 
 const STALLED_MS = 60_000;
 
-async function openGit(
+/** Opens a git that fetches: with none of the settings of a project, and in the owner's own ways to reach a repository. */
+export async function openGit(
   baseDir: string,
   { environment, signal, onProgress }: FetchEdges,
   input = '',
@@ -89,7 +90,12 @@ async function fetchCommit(git: SimpleGit, { repository, ref }: GitAddress): Pro
   return (await git.raw(['rev-parse', '--verify', 'FETCH_HEAD^{commit}'])).trim();
 }
 
-function failure({ repository }: GitAddress, source: string, cause: unknown): ClawError {
+/** Makes the error of a repository that could not be fetched, from what git said. */
+export function sourceFailure(
+  { repository }: Pick<GitAddress, 'repository'>,
+  source: string,
+  cause: unknown,
+): ClawError {
   const said = cause instanceof Error ? cause.message : String(cause);
   // git repeats the address that it was given, with what must not be shown.
   const secret =
