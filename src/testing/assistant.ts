@@ -223,6 +223,8 @@ export type AssistantParts = {
   readonly over?: Partial<HostOptions>;
   /** The terminal's. */
   readonly capabilities?: ChannelCapabilities;
+  /** Channels beside the two whose far end is the test. */
+  readonly channels?: readonly Channel[];
 };
 
 /** A project in a temporary folder, on which one assistant after the other can be started. */
@@ -312,7 +314,7 @@ export async function startAssistant(
     version: '0.1.0',
     settings,
     store,
-    channels: [terminal, chat],
+    channels: [terminal, chat, ...(parts.channels ?? [])],
     commands: openCommands(commandFiles, environment).commands,
     tools,
     guards,

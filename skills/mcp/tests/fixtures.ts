@@ -144,5 +144,5 @@ function callOf(folder: string): Partial<ToolCall> {
     isMain: folder === 'main',
   };
   const ask = async () => ({ word: 'no', isAnswered: false });
-  return { caller, ask, signal: new AbortController().signal };
+  return { caller, ask, idempotencyKey: null, signal: new AbortController().signal };
 }

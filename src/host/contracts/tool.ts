@@ -65,6 +65,11 @@ export type ToolCall = {
   readonly callService: CallService;
   /** Ends the turn without a message; null in a turn that answers a message. */
   readonly staySilent: (() => void) | null;
+  /**
+   * Names this call at a far end: it is the same when the call is made again because nobody knows whether it took effect,
+   * also by a later run of the turn. Null for a call that may be repeated.
+   */
+  readonly idempotencyKey: string | null;
   /** Aborted when the turn is over, also when it was stopped: the result is not waited for any more. */
   readonly signal: AbortSignal;
 };

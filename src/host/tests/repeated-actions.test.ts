@@ -1,180 +1,54 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test, vi } from 'vitest';
-import type { EarlierCall, TurnOutcome } from '../../sandbox/sandbox.ts';
-import {
-  type AgentScript,
-  answers,
-  type TestAssistant,
-  TestProject,
-  textsOf,
-} from '../../testing/assistant.ts';
+import { z } from 'zod';
+import { ToolFault, type ToolFaultKind } from '../../lib/tool-fault.ts';
+import { answers, TestProject, textsOf } from '../../testing/assistant.ts';
 import { killAt } from '../../testing/kill.ts';
+import { type Action, makeAll } from '../../testing/turn/interrupted-actions.ts';
+import { testInterruptions } from '../../testing/turn/interrupted-turns.ts';
+import { toolContext } from '../../testing/turn/tool-call.ts';
+import { defineTool } from '../contracts/tool.ts';
+import { openTools } from '../turns/tool-calls/toolbox.ts';
 
-/** Actions of a turn that must not be done twice, each with what shows how often it was done. */
-const ACTIONS = [
-  { name: 'send_message', input: { text: 'SIDE EFFECT' } },
+/** The module of `makeAll`, for a process that is killed. */
+const MAKES_ALL = join(import.meta.dirname, '../../testing/turn/interrupted-actions.ts');
+
+function count({ dir }: TestProject, sql: string): number {
+  const database = new Database(join(dir, 'data/claw.db'), { readonly: true });
+  const found = Number(database.prepare(sql).pluck().get());
+  database.close();
+  return found;
+}
+
+const SAID = { name: 'send_message', input: { text: 'SIDE EFFECT' } };
+
+const ACTIONS: readonly Action[] = [
+  {
+    ...SAID,
+    result: 'Queued for Terminal.',
+    timesDone: (project) =>
+      count(project, "SELECT count(*) FROM outbox WHERE text = 'SIDE EFFECT'"),
+  },
   {
     name: 'schedule_task',
     input: { prompt: 'Say bins', kind: 'cron', schedule: '0 20 * * 0' },
+    result: 'Task 1',
+    timesDone: (project) => count(project, 'SELECT count(*) FROM tasks'),
   },
-] as const;
-
-/** As an agent's script in a process that is killed. */
-const MAKES_ALL = `
-  for (const { name, input } of ${JSON.stringify(ACTIONS)}) await events.onTool({ folder: 'main', name, input });
-  events.onOwnToolRun({ kind: 'began', id: 'a', name: 'remember', input: { text: 'tea' } });
-  events.onOwnToolRun({ kind: 'ended', id: 'a', error: null, result: 'Noted.' });
-  events.onOwnToolRun({ kind: 'began', id: 'b', name: 'shell', input: { command: 'pay' } });`;
-
-const SEEN: readonly EarlierCall[] = [
-  { name: 'send_message', input: ACTIONS[0].input, ok: true, result: 'Queued for Terminal.' },
   {
-    name: 'schedule_task',
-    input: ACTIONS[1].input,
-    ok: true,
-    result: expect.stringContaining('Task 1'),
-  },
-  { name: 'remember', input: { text: 'tea' }, ok: true, result: 'Noted.' },
-  {
-    name: 'shell',
-    input: { command: 'pay' },
-    ok: false,
-    result: expect.stringContaining('unknown: the assistant ended'),
+    name: 'register_group',
+    input: { chat: 'Family' },
+    result: 'Family is registered',
+    timesDone: (project) => count(project, "SELECT count(*) FROM groups WHERE jid = 'chat:f'"),
+    // A chat is registered once: the second time is refused.
+    timesInAll: 1,
   },
 ];
 
-const makesAll: AgentScript = async (_request, events) => {
-  for (const { name, input } of ACTIONS) await events.onTool({ folder: 'main', name, input });
-  events.onOwnToolRun?.({ kind: 'began', id: 'a', name: 'remember', input: { text: 'tea' } });
-  events.onOwnToolRun?.({ kind: 'ended', id: 'a', error: null, result: 'Noted.' });
-  events.onOwnToolRun?.({ kind: 'began', id: 'b', name: 'shell', input: { command: 'pay' } });
-  return answers('never seen');
-};
+await testInterruptions(ACTIONS);
 
-/** An agent that does not look at what was done: it makes every call again. */
-function forgetful(seen: (readonly EarlierCall[])[], results: unknown[]): AgentScript {
-  return async ({ earlier = [] }, events) => {
-    seen.push(earlier);
-    for (const { name, input } of ACTIONS) {
-      results.push(await events.onTool({ folder: 'main', name, input }));
-    }
-    return answers('done');
-  };
-}
-
-/** Counts what is in the database, which all processes share. */
-function timesDone({ dir }: TestProject): Readonly<Record<string, number>> {
-  const database = new Database(join(dir, 'data/claw.db'), { readonly: true });
-  const count = (sql: string) => Number(database.prepare(sql).pluck().get());
-  const done = {
-    send_message: count("SELECT count(*) FROM outbox WHERE text = 'SIDE EFFECT'"),
-    schedule_task: count('SELECT count(*) FROM tasks'),
-  };
-  database.close();
-  return done;
-}
-
-const failing = (code: 'MODEL_FAILED' | 'AGENT_DIED'): AgentScript => {
-  const outcome: TurnOutcome = { kind: 'failed', code, message: 'It broke.' };
-  return async (request, events) => {
-    await makesAll(request, events);
-    return outcome;
-  };
-};
-
-type Interruption = {
-  readonly name: string;
-  /** Lets a turn make the calls and cuts it off. Returns the assistant whose agent runs the turn again, asked to. */
-  readonly cut: (project: TestProject, again: AgentScript) => Promise<TestAssistant>;
-};
-
-/** In one process: the first run is cut, and the next one is another agent's. */
-function inProcess(first: AgentScript, again: (assistant: TestAssistant) => Promise<void>) {
-  return async (project: TestProject, agent: AgentScript): Promise<TestAssistant> => {
-    let runs = 0;
-    const assistant = await project.start({
-      agent: (request, events) => {
-        runs += 1;
-        return runs === 1 ? first(request, events) : agent(request, events);
-      },
-    });
-    await assistant.terminal.say('go');
-    await vi.waitFor(() => expect(assistant.store.turns.counts().failed).toBe(1));
-    await again(assistant);
-    return assistant;
-  };
-}
-
-const INTERRUPTIONS: readonly Interruption[] = [
-  {
-    name: 'SIGKILL of the assistant',
-    async cut(project, agent) {
-      await killAt(
-        project,
-        `const agent = async (request, events) => { ${MAKES_ALL} now(); return await never(); };
-         const assistant = await startAssistant(dir, { agent });
-         await assistant.terminal.say('go');`,
-      );
-      return await project.start({ agent });
-    },
-  },
-  {
-    name: 'a stop or a restart in the middle of a tool',
-    async cut(project, agent) {
-      const made = Promise.withResolvers<void>();
-      const first = await project.start({
-        agent: async (request, events) => {
-          await makesAll(request, events);
-          made.resolve();
-          return await new Promise<never>(() => {});
-        },
-      });
-      await first.terminal.say('go');
-      await made.promise;
-      await first.stop(10);
-      return await project.start({ agent });
-    },
-  },
-  {
-    name: 'the death of the container, then /retry',
-    cut: inProcess(failing('AGENT_DIED'), ({ terminal }) => terminal.say('/retry')),
-  },
-  {
-    name: 'a failure of the model, then /retry',
-    cut: inProcess(failing('MODEL_FAILED'), ({ terminal }) => terminal.say('/retry')),
-  },
-  {
-    name: 'a failure of the model, then another message',
-    cut: inProcess(failing('MODEL_FAILED'), ({ terminal }) => terminal.say('well?')),
-  },
-];
-
-test.for(INTERRUPTIONS)(
-  'after $name the next run sees what was done, and the host does nothing twice',
-  async ({ cut }) => {
-    using project = new TestProject();
-    const seen: (readonly EarlierCall[])[] = [];
-    const results: unknown[] = [];
-    const assistant = await cut(project, forgetful(seen, results));
-    await vi.waitFor(() => expect(textsOf(assistant.terminal)).toContain('done'));
-    expect(seen).toEqual([SEEN]);
-    expect(results).toEqual([
-      { ok: true, value: expect.stringContaining('was not made again. Its result was: Queued') },
-      { ok: true, value: expect.stringContaining('was not made again. Its result was: Task 1') },
-    ]);
-    expect(timesDone(project)).toEqual({ send_message: 1, schedule_task: 1 });
-    // Answered: the next turn is a new one.
-    await assistant.terminal.say('once more');
-    await vi.waitFor(() => expect(seen).toHaveLength(2));
-    expect(seen[1]).toEqual([]);
-    await vi.waitFor(() =>
-      expect(timesDone(project)).toEqual({ send_message: 2, schedule_task: 2 }),
-    );
-    await assistant.stop();
-  },
-);
-
+const TOLD_ACTIONS = ACTIONS.slice(0, 2);
 const TOLD = [
   '(A turn before this was ended without an answer. It had made these calls:',
   '- send_message {"text":"SIDE EFFECT"}: done',
@@ -190,16 +64,16 @@ test('the turn after one that was stopped is told what that one did, once, and m
   const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
   const { promise: working, resolve: works } = Promise.withResolvers<void>();
   const assistant = await project.start({
-    agent: async (request, events) => {
-      prompts.push(request.prompt);
+    agent: async ({ prompt }, events) => {
+      prompts.push(prompt);
       if (prompts.length === 1) {
-        await makesAll(request, events);
+        await makeAll(TOLD_ACTIONS, events);
         works();
         await stopped;
         return { kind: 'failed', code: 'AGENT_DIED', message: 'It died.' };
       }
       if (prompts.length > 2) return answers('once more');
-      return answers(JSON.stringify(await events.onTool({ folder: 'main', ...ACTIONS[0] })));
+      return answers(JSON.stringify(await events.onTool({ folder: 'main', ...SAID })));
     },
   });
   await assistant.terminal.say('go');
@@ -212,7 +86,7 @@ test('the turn after one that was stopped is told what that one did, once, and m
   await vi.waitFor(() =>
     expect(textsOf(assistant.terminal)).toContain('{"ok":true,"value":"Queued for Terminal."}'),
   );
-  expect(timesDone(project)).toMatchObject({ send_message: 2 });
+  expect(ACTIONS[0]?.timesDone(project)).toBe(2);
   await assistant.terminal.say('thanks');
   await vi.waitFor(() => expect(textsOf(assistant.terminal)).toContain('once more'));
   expect(prompts).toEqual(['go', TOLD, 'thanks']);
@@ -224,8 +98,9 @@ test('the turn after one that was given up is told what that one did, unless /re
   for (let time = 0; time < 3; time++) {
     await killAt(
       project,
-      `const agent = async (_request, events) => {
-         ${time === 0 ? MAKES_ALL : ''}
+      `const { makeAll } = await import(${JSON.stringify(MAKES_ALL)});
+       const agent = async (_request, events) => {
+         if (${time === 0}) await makeAll(${JSON.stringify(TOLD_ACTIONS)}, events);
          now();
          return await never();
        };
@@ -250,5 +125,73 @@ test('the turn after one that was given up is told what that one did, unless /re
   await assistant.terminal.say('hello');
   await vi.waitFor(() => expect(textsOf(assistant.terminal).at(-1)).toBe('done'));
   expect(prompts).toEqual([TOLD, 'hello']);
+  await assistant.stop();
+});
+
+test('a chat that the owner takes out after an interruption is not registered again by the next run', async () => {
+  using project = new TestProject();
+  const results: unknown[] = [];
+  const register = { folder: 'main', name: 'register_group', input: { chat: 'Family' } };
+  const assistant = await project.start({
+    agent: async (_request, events) => {
+      results.push(await events.onTool(register));
+      return results.length === 1
+        ? { kind: 'failed', code: 'MODEL_FAILED', message: 'It is down.', reason: 'down' }
+        : answers('done');
+    },
+  });
+  const { terminal, chat, store } = assistant;
+  await chat.meet('chat:f', 'Family');
+  await terminal.say('go');
+  await vi.waitFor(() => expect(textsOf(terminal).join()).toContain('It is down.'));
+  await terminal.say('/unregister Family');
+  await vi.waitFor(() => expect(store.groups.byJid('chat:f')).toBeNull());
+  await terminal.say('/retry');
+  await vi.waitFor(() => expect(textsOf(terminal)).toContain('done'));
+  expect(results[1]).toMatchObject({ value: expect.stringContaining('was not made again') });
+  expect(store.groups.byJid('chat:f')).toBeNull();
+  await assistant.stop();
+});
+
+test('a call that nobody knows the end of keeps its idempotency key until it is done, and another has another', async () => {
+  using project = new TestProject();
+  const keys: (string | null)[] = [];
+  const faults: (ToolFaultKind | null)[] = ['timeout', 'unknown', null, 'failed', 'unknown', null];
+  const pay = defineTool({
+    name: 'pay',
+    create: () => ({
+      description: 'Pays.',
+      isMainOnly: false,
+      input: z.object({}),
+      async run({ idempotencyKey }) {
+        keys.push(idempotencyKey);
+        const fault = faults.shift() ?? null;
+        if (fault !== null) throw new ToolFault(fault, 'It broke.');
+        return 'Paid.';
+      },
+    }),
+  });
+  const { tools } = openTools([pay], {}, toolContext());
+  let runs = 0;
+  const assistant = await project.start({
+    over: { tools },
+    agent: async (_request, events) => {
+      runs += 1;
+      for (let call = 0; call < 5; call++) {
+        await events.onTool({ folder: 'main', name: 'pay', input: {} });
+      }
+      return runs > 1
+        ? answers('done')
+        : { kind: 'failed', code: 'MODEL_FAILED', message: 'It is down.', reason: 'down' };
+    },
+  });
+  await assistant.terminal.say('go');
+  await vi.waitFor(() => expect(textsOf(assistant.terminal).join()).toContain('It is down.'));
+  await assistant.terminal.say('/retry');
+  await vi.waitFor(() => expect(textsOf(assistant.terminal)).toContain('done'));
+  const [first, failed, open] = [keys[0], keys[3], keys[4]];
+  expect(new Set([first, failed, open]).size).toBe(3);
+  // The next run makes what failed, and what nobody knows the end of, under the keys that they had.
+  expect(keys.slice(0, 7)).toEqual([first, first, first, failed, open, failed, open]);
   await assistant.stop();
 });

@@ -2,7 +2,10 @@ import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
 import { withoutWaiting } from '../../lib/own-database.ts';
 
-/** A tool call that a turn has made; one that is `running` has no result that anybody knows of. */
+/**
+ * A tool call that a turn has made. Of one that is `running` nobody knows whether it took effect: it has no result, or
+ * one that says so, such as that the far end gave no answer in time.
+ */
 export type TurnCall = {
   readonly turnId: string;
   /** Its place among the calls of the turn, over all runs. */

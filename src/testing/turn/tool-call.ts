@@ -50,6 +50,7 @@ export function toolCall(over: Partial<ToolCall> = {}): ToolCall {
     ownerCommand: async () => absent('ownerCommand'),
     callService: (service) => Promise.reject(new Error(`The service ${service} does not run now.`)),
     staySilent: null,
+    idempotencyKey: null,
     signal: new AbortController().signal,
     ...over,
   };

@@ -14,6 +14,8 @@ const MAX_SHOWN_BYTES = 300_000;
 export type JournaledCall = {
   /** The answer where an earlier run has made this call, and it must not be made twice; else null. */
   readonly repeated: HostToolResult | null;
+  /** Names the call at a far end, the same in each run; null for a call that may be repeated. */
+  readonly idempotencyKey: string | null;
   /** Notes that the call is made. The function that it returns notes the result. */
   begin(): (result: HostToolResult) => void;
 };
@@ -52,7 +54,8 @@ export function openCallJournal(
   turn: Pick<Turn, 'id'>,
 ): CallJournal {
   const before = store.turnCalls.before(turn.id);
-  const earlierOf = Map.groupBy(before, ({ key }) => identOf(key));
+  /** What became of a call last, by its key. */
+  const lastOf = new Map(before.map((call) => [call.key, call]));
   /** How often this run has made the same call. */
   const counts = new Map<string, number>();
   const underWay = new Map<string, (result: HostToolResult) => void>();
@@ -72,20 +75,25 @@ export function openCallJournal(
     const ident = identityOf(call);
     const count = counts.get(ident) ?? 0;
     counts.set(ident, count + 1);
-    const first = call.isRepeatable ? undefined : earlierOf.get(ident)?.[count];
+    const key = `${ident}:${count}`;
+    const first = call.isRepeatable ? undefined : lastOf.get(key);
     return {
       repeated: first?.outcome === 'done' ? answeredBefore(first) : null,
+      idempotencyKey: call.isRepeatable ? null : digestOf(`${first?.turnId ?? turn.id}:${key}`),
       begin() {
         const { place, name, isRepeatable } = call;
-        const about = { turnId: turn.id, number: next, key: `${ident}:${count}` };
+        const about = { turnId: turn.id, number: next, key };
         const input = inputText(call.input);
         // A call that failed or whose outcome is unknown goes on under its own key.
         const row = first ?? { ...about, place, name, isRepeatable, input };
         if (first === undefined) next += 1;
         note({ ...row, outcome: 'running', result: null });
-        return ({ ok, value = null }) => {
+        return ({ ok, value = null, fault }) => {
           const result = cutResult(typeof value === 'string' ? value : JSON.stringify(value));
-          note({ ...row, outcome: ok ? 'done' : 'failed', result });
+          const isOpen = fault === 'unknown' || fault === 'timeout';
+          // The same call once more is another try of this one, so it has the same key.
+          if (isOpen && counts.get(ident) === count + 1) counts.set(ident, count);
+          note({ ...row, outcome: ok ? 'done' : isOpen ? 'running' : 'failed', result });
         };
       },
     };
@@ -119,16 +127,18 @@ export function openCallJournal(
 async function toldOf(call: TurnCall, seen: SeenResult): Promise<EarlierCall> {
   const { name, outcome, place, isRepeatable } = call;
   const input = inputOf(call);
-  if (outcome === 'running') {
+  if (outcome === 'running' && call.result === null) {
     return { name, input, ok: false, result: isRepeatable ? INTERRUPTED : UNKNOWN };
   }
-  const noted = { ok: outcome === 'done', value: call.result };
-  const { ok, value } = place === 'host' ? noted : await seen({ name, input }, noted);
-  return { name, input, ok, result: typeof value === 'string' ? value : JSON.stringify(value) };
+  const value = outcome === 'running' ? `${call.result}\n${MAYBE_DONE}` : call.result;
+  const noted = { ok: outcome === 'done', value };
+  const told = place === 'host' ? noted : await seen({ name, input }, noted);
+  const result = typeof told.value === 'string' ? told.value : JSON.stringify(told.value);
+  return { name, input, ok: told.ok, result };
 }
 
-const UNKNOWN =
-  'unknown: the assistant ended while this ran. It may have been done. Check that before you call it again.';
+const MAYBE_DONE = 'It may have been done. Check that before you call it again.';
+const UNKNOWN = `unknown: the assistant ended while this ran. ${MAYBE_DONE}`;
 const INTERRUPTED =
   'Interrupted: the assistant ended while this ran. Call it again if you still need it.';
 
@@ -139,12 +149,11 @@ function answeredBefore({ result }: TurnCall): HostToolResult {
 
 /** Returns what tells a call from calls of other tools or with other input. */
 function identityOf({ place, name, input }: Call): string {
-  const text = JSON.stringify([place, name, input], inOrder) ?? '';
-  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+  return digestOf(JSON.stringify([place, name, input], inOrder) ?? '');
 }
 
-function identOf(key: string): string {
-  return key.slice(0, key.indexOf(':'));
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
 /** Sorts the keys of objects: models write them in any order. */

@@ -13,7 +13,10 @@ import type { AskOwner, Guards } from './guarded-calls.ts';
 import type { OutsideWords } from './outside-words.ts';
 import { describeTool } from './toolbox.ts';
 
-export type ToolCallOptions = Omit<ToolCall, 'caller' | 'signal' | 'callService'> & {
+export type ToolCallOptions = Omit<
+  ToolCall,
+  'caller' | 'signal' | 'callService' | 'idempotencyKey'
+> & {
   readonly callService: (
     service: string,
     request: unknown,
@@ -89,9 +92,13 @@ export async function callTool(
   }
   if (tool.brings !== 'own') options.outside.note(`\`${tool.name}\``);
   const end = journaled?.begin();
-  const result = await run(tool, contextOf(options, stillCaller, signal), input.data);
+  const { idempotencyKey = null } = journaled ?? {};
+  const context = contextOf(options, stillCaller, { signal, idempotencyKey });
+  const result = await run(tool, context, input.data);
   const seen = await options.guards.resultOf(guarded, result);
-  end?.(seen);
+  // A turn that was cut off in the middle of the call does not know whether it took effect. Guards that refuse its
+  // result change nothing about that it did.
+  if (result.ok || !signal.aborted) end?.({ ...result, value: seen.value });
   return seen;
 }
 
@@ -209,7 +216,11 @@ function callerOf(
 }
 
 /** Field by field: a tool holds what the contract names, and nothing that the host has beside it. */
-function contextOf(options: ToolCallOptions, caller: Group, signal: AbortSignal): ToolCall {
+function contextOf(
+  options: ToolCallOptions,
+  caller: Group,
+  { signal, idempotencyKey }: Pick<ToolCall, 'signal' | 'idempotencyKey'>,
+): ToolCall {
   const { store, send, ask, reachOf, capabilitiesOf, registry, tasks } = options;
   const { fetchAttachment, timeZone, ownerCommand, staySilent } = options;
   return {
@@ -226,6 +237,7 @@ function contextOf(options: ToolCallOptions, caller: Group, signal: AbortSignal)
     ownerCommand,
     callService: (service, request) => options.callService(service, request, signal),
     staySilent,
+    idempotencyKey,
     signal,
   };
 }

@@ -13,6 +13,7 @@ import type { HostLog } from '../../host/contracts/log.ts';
 import type { ServerState } from '../../lib/mcp/board.ts';
 import type { McpServer } from '../../lib/mcp/config.ts';
 import { connectionProblem } from '../../lib/mcp/probe.ts';
+import { ToolFault, type ToolFaultKind } from '../../lib/tool-fault.ts';
 import { elicit } from './elicitation.ts';
 import { listRemoteTools, type RemoteTool } from './remote-tools.ts';
 import { CallResult } from './result.ts';
@@ -29,6 +30,8 @@ const LIST_PAUSE_MS = 1_000;
 /** The owner's attention is no server's: more forms of one call are declined. */
 const MAX_FORMS = 5;
 const CLIENT = { name: 'patchclaw', version: '1.0.0' };
+/** The name of a call's idempotency key in the `_meta` of `tools/call`. */
+const IDEMPOTENCY_KEY = 'patchclaw/idempotency-key';
 
 /** A way to a server that can say why it ended. */
 export type ServerTransport = {
@@ -53,6 +56,7 @@ export type ConnectionOptions = {
 export type RemoteCall = {
   readonly tool: string;
   readonly input: unknown;
+  readonly idempotencyKey: string | null;
   readonly signal: AbortSignal;
   /** Asks the owner where the server wants to know something meanwhile. */
   readonly ask: Ask;
@@ -139,9 +143,15 @@ export class ServerConnection {
   /**
    * Calls a tool.
    *
-   * @throws Error in words for the agent
+   * @throws Error in words for the agent; ToolFault `timeout` or `unknown` where the call may have taken effect
    */
-  async call({ tool, input, signal, ask }: RemoteCall): Promise<z.output<typeof CallResult>> {
+  async call({
+    tool,
+    input,
+    idempotencyKey,
+    signal,
+    ask,
+  }: RemoteCall): Promise<z.output<typeof CallResult>> {
     const { timeout } = this.server;
     const client = this.#client;
     if (client === null || this.#state.state !== 'connected')
@@ -149,7 +159,8 @@ export class ServerConnection {
     const asking = { ask, formsLeft: MAX_FORMS };
     this.#asking = [...this.#asking, asking];
     try {
-      const params = { name: tool, arguments: input };
+      const meta = idempotencyKey === null ? {} : { _meta: { [IDEMPOTENCY_KEY]: idempotencyKey } };
+      const params = { name: tool, arguments: input, ...meta };
       return await client.request({ method: 'tools/call', params }, CallResult, {
         signal,
         timeout: timeout * 1_000,
@@ -160,7 +171,8 @@ export class ServerConnection {
       });
     } catch (error) {
       if (signal.aborted) throw new Error('The turn was stopped, and the call with it.');
-      throw new Error(withoutSecrets(this.server, this.#failureOf(client, error)));
+      const fault = this.#failureOf(client, error);
+      throw new ToolFault(fault.kind, withoutSecrets(this.server, fault.message));
     } finally {
       this.#asking = this.#asking.filter((one) => one !== asking);
     }
@@ -263,24 +275,27 @@ export class ServerConnection {
     this.#become('login', `say \`/mcp login ${this.server.name}\``);
   }
 
-  #failureOf(client: Client, error: unknown): string {
+  /** What went wrong with a call that was sent. */
+  #failureOf(client: Client, error: unknown): Fault {
     const { name, kind, timeout } = this.server;
     if (error instanceof UnauthorizedError) {
       this.#needsLogin();
-      return `${name} wants the owner to log in: they say /mcp login ${name}.`;
+      return failed(`${name} wants the owner to log in: they say /mcp login ${name}.`);
     }
     const end = this.#client === client ? (this.#opened?.end() ?? null) : null;
-    if (end !== null || this.#state.state !== 'connected') return this.#offText();
+    if (end !== null || this.#state.state !== 'connected') return unknown(this.#offText());
     if (!(error instanceof McpError)) {
       if (Array.isArray(Object(error).issues))
-        return `${name} answered with something that is no result of a tool.`;
+        return unknown(`${name} answered with something that is no result of a tool.`);
       if (kind === 'http') this.#lost(client, `cannot be reached: ${sentence(error)}`);
-      return `${name} did not answer: ${sentence(error)}`;
+      return unknown(`${name} did not answer: ${sentence(error)}`);
     }
-    if (error.code === ErrorCode.RequestTimeout)
-      return `${name} gave no sign of life for ${timeout} s, so the call was given up.`;
-    if (error.code === ErrorCode.ConnectionClosed) return this.#offText();
-    return `${name} refused the call: ${sentence(error)}`;
+    if (error.code === ErrorCode.RequestTimeout) {
+      const message = `${name} gave no sign of life for ${timeout} s, so the call was given up.`;
+      return { kind: 'timeout', message };
+    }
+    if (error.code === ErrorCode.ConnectionClosed) return unknown(this.#offText());
+    return failed(`${name} refused the call: ${sentence(error)}`);
   }
 
   #offText(): string {
@@ -298,6 +313,11 @@ export class ServerConnection {
     this.#options.onChange();
   }
 }
+
+type Fault = { readonly kind: ToolFaultKind; readonly message: string };
+
+const failed = (message: string): Fault => ({ kind: 'failed', message });
+const unknown = (message: string): Fault => ({ kind: 'unknown', message });
 
 function sentence(error: unknown): string {
   const problem = connectionProblem(error);

@@ -228,8 +228,9 @@ function offered(
     ...(groups.includes('*') ? {} : { folders: groups }),
     input: z.unknown(),
     inputSchema: tool.inputSchema,
-    async run({ caller, signal, ask }, input) {
-      const result = await connection.call({ tool: tool.name, input: input ?? {}, signal, ask });
+    async run({ caller, idempotencyKey, signal, ask }, input) {
+      const call = { tool: tool.name, input: input ?? {}, idempotencyKey, signal, ask };
+      const result = await connection.call(call);
       return agentResult(result, { dataDir, folder: caller.folder });
     },
   };
