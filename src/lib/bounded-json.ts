@@ -32,6 +32,8 @@ const MAX_BYTES_HERE = 262_144;
 /**
  * Reads JSON from outside. Values and depth are counted before anything is made of the text, so that a text of many tiny
  * parts costs no more than its bytes. A long text is read in a thread of its own.
+ *
+ * @param bytes the caller's no longer: the other thread takes a long text over, which a copy would delay
  */
 export async function readJson(bytes: Uint8Array, bounds: JsonBounds): Promise<BoundedJson> {
   if (bytes.length <= MAX_BYTES_HERE) return readJsonHere(bytes, bounds);
@@ -61,8 +63,10 @@ export function jsonWithin(given: Uint8Array | string, bounds = USUAL_BOUNDS): u
 
 function readElsewhere(bytes: Uint8Array, bounds: JsonBounds): Promise<BoundedJson> {
   const { promise, resolve } = Promise.withResolvers<BoundedJson>();
+  const isWhole = bytes.length === bytes.buffer.byteLength;
   const worker = new Worker(new URL('./bounded-json-worker.ts', import.meta.url), {
     workerData: { bytes, bounds },
+    transferList: isWhole && bytes.buffer instanceof ArrayBuffer ? [bytes.buffer] : [],
     execArgv: [],
     env: {},
   });

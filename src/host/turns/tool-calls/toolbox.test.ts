@@ -109,6 +109,7 @@ test('a tool gets its own settings, and exactly what the contract names, at its 
           'caller',
           'capabilitiesOf',
           'fetchAttachment',
+          'idempotencyKey',
           'ownerCommand',
           'reachOf',
           'registry',
