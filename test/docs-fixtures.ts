@@ -16,9 +16,6 @@ const LOUD = packageFiles('loud', {
 version: 1.0.0
 description: Says everything loudly
 core_version: 1.0.0
-adds: [loud.mjs]
-modifies: [app.mjs]
-test: [tests/loud.test.mjs]
 `,
   'add/loud.mjs': `export function loud(text) {
   return text.toUpperCase();

@@ -10,7 +10,7 @@ import {
 // What the skill brings is reached through here: the files are there once it is applied.
 export { mqttExamination } from '../../../src/doctor/mqtt.ts';
 export { setup } from '../../../src/setup/mqtt.ts';
-export { Inbox, stoppedClock } from '../../../src/testing/channel/inbox.ts';
+export { Inbox } from '../../../src/testing/channel/inbox.ts';
 
 /** Returns a database that ends with the process; one that is shared is the disk between two of them. */
 export function inMemory(): OpenDatabase {

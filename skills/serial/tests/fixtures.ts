@@ -11,7 +11,7 @@ import {
 export { createLineSplitter, MAX_LINE_BYTES } from '../../../src/channels/serial/line-splitter.ts';
 export { examination } from '../../../src/doctor/serial.ts';
 export { setup } from '../../../src/setup/serial.ts';
-export { Inbox, stoppedClock } from '../../../src/testing/channel/inbox.ts';
+export { Inbox } from '../../../src/testing/channel/inbox.ts';
 
 /** Returns a database that ends with the process; one that is shared is the disk between two of them. */
 export function inMemory(): OpenDatabase {

@@ -9,13 +9,12 @@ import { clip } from '../../../src/lib/voice/clip.ts';
 export { speakable } from '../../../src/channels/kit/speakable.ts';
 export { openSpokenAnswers } from '../../../src/channels/kit/spoken-answers.ts';
 // What the skill brings is reached through here: the files are there once it is applied.
-export { command } from '../../../src/commands/voice.ts';
 export { examination } from '../../../src/doctor/voice.ts';
 export { filter } from '../../../src/inbound/voice.ts';
 export { isSpokenIn, setSpoken } from '../../../src/lib/voice/chats.ts';
 export { usedToday } from '../../../src/lib/voice/day-book.ts';
 export { readOpus } from '../../../src/lib/voice/opus.ts';
-export { runProgram, wordsOf } from '../../../src/lib/voice/program.ts';
+export { runProgram } from '../../../src/lib/voice/program.ts';
 export { askServer } from '../../../src/lib/voice/server.ts';
 export { speak } from '../../../src/lib/voice/speak.ts';
 export { plainWords } from '../../../src/lib/voice/words.ts';

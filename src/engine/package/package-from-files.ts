@@ -113,7 +113,7 @@ export function isForeign(path: string): boolean {
 
 function readOwnManifest(files: Tree, irregular: readonly IrregularEntry[]): Manifest {
   const file = files.get('manifest.yaml');
-  if (file !== undefined) return readManifest(file.bytes);
+  if (file !== undefined) return readManifest(file.bytes, files.keys());
   for (const entry of irregular) if (entry.path === 'manifest.yaml') throw irregularError(entry);
   throw new ClawError(
     'FILE_MISSING',

@@ -1,4 +1,5 @@
 import type { LineRange } from '../merge/lines/changed-lines.ts';
+import type { TreeFile } from '../tree.ts';
 
 /** Returns the placeholder description of a package, until its author writes one. */
 export function descriptionOf(name: string): string {
@@ -41,4 +42,42 @@ Changes ${places.join(', ') || 'the file'}. ${WHAT_FOR}
 ${Object.entries(SECTIONS)
   .map(([title, body]) => `\n## ${title}\n${body}\n`)
   .join('')}`;
+}
+
+/**
+ * Returns the `tsconfig.json` of a skill's folder in `skills/`, by which an editor follows imports into the core and
+ * into the skills that it depends on, as if all were in one tree.
+ *
+ * @param depends names of skills that are in `skills/` as well
+ */
+export function editorConfig(depends: readonly string[]): string {
+  const others = depends.flatMap((name) => [`../${name}/add`, `../${name}/modify`]);
+  const folders = ['add', 'modify', ...others, '../..'].map((folder) => JSON.stringify(folder));
+  const inOneLine = `[${folders.join(', ')}]`;
+  const isLong = inOneLine.length > 83;
+  const rootDirs = isLong ? `[\n      ${folders.join(',\n      ')}\n    ]` : inOneLine;
+  return `{
+  "extends": "../../tsconfig.json",
+  "compilerOptions": {
+    "rootDirs": ${rootDirs},
+    "incremental": false
+  },
+  "include": ["add", "modify", "tests"],
+  "exclude": []
+}
+`;
+}
+
+/** Adds the editor's settings to a package with TypeScript in it, where the codebase has such settings. */
+export function addEditorConfig(
+  files: Map<string, TreeFile>,
+  depends: readonly string[],
+  releaseFile: (path: string) => TreeFile | null,
+): void {
+  const isTyped = [...files.keys()].some((path) =>
+    /^(add|modify|tests)\/.*\.[cm]?tsx?$/.test(path),
+  );
+  if (!isTyped || files.has('tsconfig.json') || releaseFile('tsconfig.json') === null) return;
+  const bytes = Buffer.from(editorConfig(depends));
+  files.set('tsconfig.json', { bytes, isExecutable: false });
 }

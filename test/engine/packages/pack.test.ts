@@ -61,7 +61,7 @@ test('where the edits are already, applying their package changes nothing', asyn
   expect((await codebase.claw('status')).json.data).toMatchObject({ edits: [] });
 });
 
-test('a fresh package holds bases, intent notes to fill in, and a first test that is listed', async () => {
+test('a fresh package holds bases, intent notes to fill in, and a first test; its manifest lists no files', async () => {
   await using codebase = temporaryCodebase(CORE, { git: true });
   codebase.write({ 'src/a.ts': LINES.replace('five', 'FIVE') });
   await codebase.claw('pack', 'demo', '--description', 'A demonstration');
@@ -69,8 +69,7 @@ test('a fresh package holds bases, intent notes to fill in, and a first test tha
   expect(codebase.read('skills/demo/modify/src/a.ts.intent.md')).toContain('line 5');
   expect(codebase.read('skills/demo/tests/demo.test.ts')).toContain("from 'node:test'");
   expect(codebase.read('skills/demo/manifest.yaml')).toBe(
-    'skill: demo\nversion: 1.0.0\ndescription: A demonstration\ncore_version: 1.0.0\nadds: []\n' +
-      'modifies:\n  - src/a.ts\ntest:\n  - tests/demo.test.ts\n',
+    'skill: demo\nversion: 1.0.0\ndescription: A demonstration\ncore_version: 1.0.0\n',
   );
 });
 
@@ -260,7 +259,6 @@ test('the first test imports what the skill brings, and fails where that is miss
   await codebase.claw('pack', 'dice');
   const stub = codebase.read('skills/dice/tests/dice.test.ts');
   expect(stub).toContain("from '../../../src/dice.ts'");
-  expect(codebase.read('skills/dice/manifest.yaml')).toContain('- tests/dice.test.ts');
   codebase.write({
     'skills/dice/add/src/dice.ts': 'export const throwAll = (): number => 4;\n',
     'src/dice.ts': 'export const throwAll = (): number => 4;\n',

@@ -3,7 +3,7 @@ import { changedLines } from '../../merge/lines/changed-lines.ts';
 import type { Installation } from '../../operation/installation.ts';
 import type { OwnValues } from '../../operation/secrets/secrets.ts';
 import type { SkillPackage } from '../../package/package.ts';
-import { intentNote } from '../../package/templates.ts';
+import { addEditorConfig, intentNote } from '../../package/templates.ts';
 import { readOwnStructured } from '../../state/config.ts';
 import { structuredKind } from '../../structured/kind.ts';
 import { isSameFile, type TreeFile } from '../../tree.ts';
@@ -39,8 +39,6 @@ export function draftPackage(draft: Draft): Map<string, TreeFile> {
   const declared = declarationsOf(structured, draft.own);
   const renames = findRenames(plain);
   const moved = new Set(renames.values());
-  const adds: string[] = [];
-  const modifies: string[] = [];
   const fileOps: object[] = [];
   for (const { path, before, after } of plain) {
     const from = renames.get(path);
@@ -53,7 +51,6 @@ export function draftPackage(draft: Draft): Map<string, TreeFile> {
       continue;
     }
     if (base === null) {
-      adds.push(path);
       files.set(`add/${path}`, after);
       continue;
     }
@@ -62,30 +59,30 @@ export function draftPackage(draft: Draft): Map<string, TreeFile> {
       files.set(`base/${from}`, base);
       if (isSameFile(base, after)) continue;
     } else files.set(`base/${path}`, base);
-    modifies.push(path);
     files.set(`modify/${path}`, after);
     put(`modify/${path}.intent.md`, intentNote(path, changedLines(base.bytes, after.bytes)));
   }
   const { config, releaseFile } = installation;
   const stub = testStub(name, { testCommand: config.test, releaseFile }, plain);
   if (stub !== null) put(stub.path, stub.text);
-  const test = stub === null ? [] : [stub.path];
-  put('manifest.yaml', manifestOf(draft, { adds, modifies, fileOps, depends, declared, test }));
+  addEditorConfig(
+    files,
+    depends.map((one) => one.split('@')[0] ?? one),
+    installation.releaseFile,
+  );
+  put('manifest.yaml', manifestOf(draft, { fileOps, depends, declared }));
   return files;
 }
 
 type Contents = {
-  readonly adds: readonly string[];
-  readonly modifies: readonly string[];
   readonly fileOps: readonly object[];
   readonly depends: readonly string[];
   readonly declared: readonly Declaration[];
-  readonly test: readonly string[];
 };
 
 function manifestOf(
   { name, description, installation }: Draft,
-  { adds, modifies, fileOps, depends, declared, test }: Contents,
+  { fileOps, depends, declared }: Contents,
 ): string {
   // Lines that left a file were the core's, and no skill takes those away.
   const wanted = declared.filter(({ value }) => value !== null);
@@ -94,12 +91,9 @@ function manifestOf(
     version: '1.0.0',
     description,
     core_version: installation.coreVersion ?? '0.0.0',
-    adds,
-    modifies,
     ...(fileOps.length === 0 ? {} : { file_ops: fileOps }),
     ...(depends.length === 0 ? {} : { depends }),
     ...(wanted.length === 0 ? {} : { structured: {} }),
-    test,
   };
   const document = parseDocument(stringify(manifest, { lineWidth: 0 }));
   declare(document, wanted);

@@ -1,9 +1,10 @@
 import { type Document, parseDocument } from 'yaml';
 import { changedLines } from '../../merge/lines/changed-lines.ts';
 import { withFollowedTests } from '../../operation/proof/followed-tests.ts';
+import { filesByRole } from '../../package/manifest/files-by-role.ts';
 import type { PathMap } from '../../package/manifest/path-map.ts';
 import type { SkillPackage } from '../../package/package.ts';
-import { intentNote } from '../../package/templates.ts';
+import { addEditorConfig, intentNote } from '../../package/templates.ts';
 import { isSameFile, type TreeFile } from '../../tree.ts';
 import { type Declaration, declare } from './declarations.ts';
 
@@ -26,8 +27,8 @@ export type Renewal = {
 
 /**
  * Returns the files of a package, written against the core that is here. What is neither added nor
- * changed by it stays as it is: its page, notes, and tests but for imports of files that moved. Tests that the
- * manifest lacks are listed.
+ * changed by it stays as it is: its page, notes, and tests but for imports of files that moved. Lists of files in its
+ * manifest are brought up to date; a manifest without them stays so.
  */
 export function renewedFiles(renewal: Renewal): Map<string, TreeFile> {
   const { skill, work, declarations, coreVersion, releaseFile, pathMaps } = renewal;
@@ -67,27 +68,23 @@ export function renewedFiles(renewal: Renewal): Map<string, TreeFile> {
   for (const note of [...files.keys()].filter(isNote)) {
     if (!modifies.includes(note.slice('modify/'.length, -INTENT.length))) files.delete(note);
   }
-  const unlisted = unlistedTests(skill);
   const keys = {
-    adds: inKnownOrder(manifest.adds, adds),
-    modifies: inKnownOrder(manifest.modifies, modifies),
     file_ops: [...renames, ...deletes.map((path) => ({ type: 'delete', path }))],
     core_version: coreVersion ?? manifest.coreVersion,
-    ...(unlisted.length === 0 ? {} : { test: [...manifest.test, ...unlisted] }),
+  };
+  const lists = {
+    adds: inKnownOrder(manifest.adds, adds),
+    modifies: inKnownOrder(manifest.modifies, modifies),
+    test: inKnownOrder(manifest.test, filesByRole(files.keys()).tests),
   };
   edit(files, (document) => {
-    setKeys(document, keys);
+    const listed = Object.entries(lists).filter(([key]) => document.has(key));
+    setKeys(document, { ...keys, ...Object.fromEntries(listed) });
     declare(document, declarations);
   });
+  const depends = manifest.depends.map(({ name }) => name);
+  addEditorConfig(files, depends, releaseFile);
   return files;
-}
-
-/** Returns the tests of a package that its manifest does not name yet. */
-export function unlistedTests({ manifest, files }: SkillPackage): readonly string[] {
-  return [...files.keys()]
-    .filter((path) => /^tests\/.*[._](test|spec)\.[cm]?[jt]sx?$/.test(path))
-    .filter((path) => !manifest.test.includes(path))
-    .sort();
 }
 
 /** Puts a version into the manifest. */

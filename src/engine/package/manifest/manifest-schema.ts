@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ClawError } from '../../errors.ts';
+import { filesByRole } from './files-by-role.ts';
 import type { Manifest } from './manifest.ts';
 import { translateNanoClaw } from './nanoclaw.ts';
 import { parsePlainYaml } from './plain-yaml.ts';
@@ -47,13 +48,13 @@ const ManifestFile = z.strictObject({
   version: z.string(),
   description: z.string(),
   core_version: z.string(),
-  adds: Names.default([]),
-  modifies: Names.default([]),
+  adds: Names.optional(),
+  modifies: Names.optional(),
   file_ops: z.array(FileOp).default([]),
   depends: Names.default([]),
   conflicts: Names.default([]),
   structured: Structured.prefault({}),
-  test: Names.default([]),
+  test: Names.optional(),
   origin: Origin.nullable().default(null),
 });
 
@@ -61,26 +62,31 @@ const ManifestFile = z.strictObject({
  * Reads the shape of `manifest.yaml`: what is there has the right type, and nothing else is there.
  * Whether names, versions, paths and declarations are acceptable is not looked at yet.
  *
+ * A manifest need not list the package's files: `adds`, `modifies` and `test` are then what lies below `add/`,
+ * `modify/` and `tests/`.
+ *
+ * @param paths the files of the package, by their path in it
  * @throws ClawError YAML_INVALID, LIMIT_EXCEEDED, SCHEMA_INVALID with the path inside the file
  */
-export function readManifest(source: Buffer | string): Manifest {
+export function readManifest(source: Buffer | string, paths: Iterable<string> = []): Manifest {
   const raw = translateNanoClaw(parsePlainYaml(source, 'manifest.yaml', LIMITS));
   const parsed = ManifestFile.safeParse(raw);
   if (!parsed.success) throw schemaError(parsed.error.issues);
   const file = parsed.data;
+  const found = filesByRole(paths);
   refuseTwice(file.structured);
   return {
     skill: file.skill,
     version: file.version,
     description: file.description,
     coreVersion: file.core_version,
-    adds: file.adds,
-    modifies: file.modifies,
+    adds: file.adds ?? found.adds,
+    modifies: file.modifies ?? found.modifies,
     fileOps: file.file_ops,
     depends: file.depends.map(parseDependence),
     conflicts: file.conflicts,
     structured: toStructured(file.structured),
-    test: file.test,
+    test: file.test ?? found.tests,
     origin: file.origin,
   };
 }

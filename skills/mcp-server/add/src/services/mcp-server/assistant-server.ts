@@ -16,20 +16,11 @@ import {
   SubscribeRequestSchema,
   UnsubscribeRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
-import type { ServiceContext } from '../../host/contracts/service.ts';
 import { callTool, listTools } from './offered-tools.ts';
 import { chatsFrom, completePrompt, getPrompt, listPrompts } from './prompts.ts';
 import { listResources, readResource, TEMPLATES } from './resources.ts';
+import type { ServerParts } from './server-parts.ts';
 import { openSubscriptions } from './subscriptions.ts';
-
-/** Services of the host that a client is given a part of. */
-export type ServerParts = Pick<
-  ServiceContext,
-  'assistantName' | 'store' | 'tools' | 'ask' | 'readGroupFile' | 'groupsDir' | 'setTimer' | 'log'
-> & {
-  /** Names of further tools that programs may call; a star stands for any letters. */
-  readonly moreTools: readonly string[];
-};
 
 const RESOURCE_NOT_FOUND = -32_002;
 /** The most that the protocol lets one answer propose. */

@@ -1,5 +1,5 @@
 import type { CallToolResult, LoggingLevel, Tool } from '@modelcontextprotocol/sdk/types.js';
-import type { ServerParts } from './assistant-server.ts';
+import type { ServerParts } from './server-parts.ts';
 
 /** Tools that only look: these run unasked. */
 const LOOKING = ['list_groups', 'search_history', 'list_tasks'];

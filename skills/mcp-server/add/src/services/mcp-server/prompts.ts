@@ -9,8 +9,8 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import type { ServerParts } from './assistant-server.ts';
 import { readResource } from './resources.ts';
+import type { ServerParts } from './server-parts.ts';
 
 /** Folders whose prompts are offered: a name that both have is that of the first. */
 const FOLDERS = ['main', 'global'];

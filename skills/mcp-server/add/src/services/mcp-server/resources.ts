@@ -1,4 +1,4 @@
-import type { ServerParts } from './assistant-server.ts';
+import type { ServerParts } from './server-parts.ts';
 
 /** Parts of a resource beside its address. */
 type Content = { readonly mimeType: string; readonly text: string };

@@ -1,4 +1,4 @@
-import type { ServerParts } from './assistant-server.ts';
+import type { ServerParts } from './server-parts.ts';
 
 const LOOK_MS = 5_000;
 const MOST = 64;

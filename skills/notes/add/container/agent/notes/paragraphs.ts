@@ -124,11 +124,15 @@ async function textOf(path: string, unread: string[]): Promise<string> {
   try {
     const found = await stat(path);
     if (!found.isFile()) return '';
-    await using file = await open(path);
-    const from = Math.max(0, found.size - MAX_BYTES);
-    const length = found.size - from;
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, from);
-    return buffer.subarray(0, bytesRead).toString();
+    const file = await open(path);
+    try {
+      const from = Math.max(0, found.size - MAX_BYTES);
+      const length = found.size - from;
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, from);
+      return buffer.subarray(0, bytesRead).toString();
+    } finally {
+      await file.close();
+    }
   } catch (error) {
     if (isThere(error)) unread.push(path);
     return '';

@@ -1,5 +1,3 @@
-import type { FetchedPage } from './client.ts';
-
 /** A page that stays longer than this is to be read; it only renews itself. */
 const MOST_SECONDS = 10;
 /** Where a page says so is its head. */
@@ -14,7 +12,11 @@ const NOT_READ =
  * the header of that name; null for none, or for the page itself.
  */
 export function refreshIn(
-  { url, contentType, body }: FetchedPage,
+  {
+    url,
+    contentType,
+    body,
+  }: { readonly url: string; readonly contentType: string; readonly body: Buffer },
   headers: Readonly<Record<string, string | string[] | undefined>>,
 ): URL | null {
   const said = [headers['refresh'] ?? []].flat();
