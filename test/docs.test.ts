@@ -1,8 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { parse } from 'yaml';
-import { z } from 'zod';
+import { manifestOf } from '../src/testing/claw/bundled-skills.ts';
 import { FIXTURES } from './docs-fixtures.ts';
 import { findTranscripts, openSession, type Session } from './transcripts.ts';
 
@@ -68,8 +67,6 @@ test('the README names every page', () => {
 test('the README’s first minute shows the versions and the counts of the skills that are here', () => {
   const readme = readFileSync(join(HOME, 'README.md'), 'utf8');
   const [, minute = ''] = /## Sixty seconds\n([\s\S]*?)\n## /.exec(readme) ?? [];
-  const manifestOf = (skill: string) =>
-    Manifest.parse(parse(readFileSync(join(HOME, 'skills', skill, 'manifest.yaml'), 'utf8')));
   const shown = [...minute.matchAll(/(telegram|slack)`? (\d+\.\d+\.\d+)/g)];
   expect(shown.map(([, skill]) => skill)).toEqual(expect.arrayContaining(['telegram', 'slack']));
   for (const [, skill = '', version] of shown) {
@@ -82,19 +79,9 @@ test('the README’s first minute shows the versions and the counts of the skill
   const own = ['.env.example', 'package.json', ...modifies].sort().join(', ');
   expect(minute).toContain(`- files: ${changed} changed (${own}), ${added} new (`);
   expect(minute).toContain(`- files: ${changed} changed (${own}), ${added} deleted (`);
-  expect(minute).toContain(`- packages: ${rangesOf(structured.npm_dependencies)}\n`);
+  expect(minute).toContain(`- packages: ${rangesOf(structured.npmDependencies)}\n`);
   expect(minute.match(/\d+ files/g)).toEqual(Array(3).fill(`${added + changed + 1} files`));
-  for (const { name } of structured.env_additions) expect(minute).toContain(name);
-});
-
-const Manifest = z.object({
-  version: z.string(),
-  adds: z.array(z.string()),
-  modifies: z.array(z.string()).default([]),
-  structured: z.object({
-    npm_dependencies: z.record(z.string(), z.string()).default({}),
-    env_additions: z.array(z.object({ name: z.string() })).default([]),
-  }),
+  for (const { name } of structured.envAdditions) expect(minute).toContain(name);
 });
 
 const rangesOf = (packages: Readonly<Record<string, string>>) =>

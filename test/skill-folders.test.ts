@@ -1,22 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readManifest } from '../src/engine/package/manifest/manifest-schema.ts';
 import { editorConfig } from '../src/engine/package/templates.ts';
+import { bundledSkills, manifestOf } from '../src/testing/claw/bundled-skills.ts';
 
 const HOME = join(import.meta.dirname, '..');
-const NAMES = readdirSync(join(HOME, 'skills'), { withFileTypes: true })
-  .filter((entry) => entry.isDirectory())
-  .map(({ name }) => name);
 
-test.each(NAMES)(
+test.each(bundledSkills())(
   'an editor finds what %s imports, from the core and from the skills it needs',
   (name) => {
-    const read = (path: string) => readFileSync(join(HOME, 'skills', name, path));
-    const { depends } = readManifest(read('manifest.yaml'));
-    const wanted = editorConfig(depends.map((one) => one.name));
-    expect(read('tsconfig.json').toString()).toBe(wanted);
+    const wanted = editorConfig(manifestOf(name).depends.map((one) => one.name));
+    expect(readFileSync(join(HOME, 'skills', name, 'tsconfig.json'), 'utf8')).toBe(wanted);
   },
 );
 

@@ -1,19 +1,13 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parse } from 'yaml';
-import { z } from 'zod';
+import { bundledSkills, manifestOf } from '../src/testing/claw/bundled-skills.ts';
 
 const SKILLS = join(import.meta.dirname, '../skills');
-const Manifest = z.object({ test: z.array(z.string()).default([]) });
 
 /** Lists the test files that the proof of each skill runs. */
 function provingTests(): readonly string[] {
-  return readdirSync(SKILLS, { withFileTypes: true }).flatMap((entry) => {
-    if (!entry.isDirectory()) return [];
-    const manifest = readFileSync(join(SKILLS, entry.name, 'manifest.yaml'), 'utf8');
-    return Manifest.parse(parse(manifest)).test.map((path) => join(entry.name, path));
-  });
+  return bundledSkills().flatMap((name) => manifestOf(name).test.map((path) => join(name, path)));
 }
 
 test('no test that an owner’s proof runs measures time or growth', () => {

@@ -1,40 +1,13 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parse } from 'yaml';
-import { z } from 'zod';
+import type { Manifest } from '../src/engine/package/manifest/manifest.ts';
 import { readStarterSet } from '../src/lib/starter-set.ts';
+import { bundledSkills, manifestOf } from '../src/testing/claw/bundled-skills.ts';
 
 const HOME = join(import.meta.dirname, '..');
 const PAGE = join(HOME, 'docs/skills.md');
 const README = join(HOME, 'README.md');
-
-const Manifest = z.object({
-  skill: z.string(),
-  version: z.string(),
-  description: z.string(),
-  adds: z.array(z.string()).default([]),
-  modifies: z.array(z.string()).default([]),
-  depends: z.array(z.string()).default([]),
-  structured: z
-    .object({
-      npm_dependencies: z.record(z.string(), z.string()).default({}),
-      env_additions: z.array(z.union([z.string(), z.object({ name: z.string() })])).default([]),
-    })
-    .prefault({}),
-});
-type Manifest = z.output<typeof Manifest>;
-
-/** Returns the skills of this repository by name. */
-function readManifests(): readonly Manifest[] {
-  const folder = join(HOME, 'skills');
-  return readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) =>
-      Manifest.parse(parse(readFileSync(join(folder, name, 'manifest.yaml'), 'utf8'))),
-    )
-    .sort((one, other) => (one.skill < other.skill ? -1 : 1));
-}
 
 /** Returns the commands that a skill brings, as they are typed. */
 function commandsOf({ skill, adds }: Manifest): readonly string[] {
@@ -51,15 +24,16 @@ function commandsOf({ skill, adds }: Manifest): readonly string[] {
 function tableOf(skills: readonly Manifest[]): string {
   const rows = skills.map((manifest) => {
     const { skill, version, description, modifies, depends, structured } = manifest;
-    const packages = Object.keys(structured.npm_dependencies).map((name) => `\`${name}\``);
+    const packages = Object.keys(structured.npmDependencies).map((name) => `\`${name}\``);
     const changes = modifies.map((path) => `\`${path}\``);
-    const needs = [...depends, ...packages];
+    const skills = depends.map(({ name, range }) => (range === '*' ? name : `${name}@${range}`));
+    const needs = [...skills, ...packages];
     const cells = [
       `[${skill}](../skills/${skill}/SKILL.md) ${version}`,
       description,
       commandsOf(manifest).join(', '),
       needs.join(', ') || 'nothing',
-      String(structured.env_additions.length),
+      String(structured.envAdditions.length),
       changes.join(', ') || 'no file of the core',
     ];
     return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
@@ -72,7 +46,7 @@ function tableOf(skills: readonly Manifest[]): string {
 }
 
 test('docs/skills.md has a row for each skill, as its manifest says it', () => {
-  const table = tableOf(readManifests());
+  const table = tableOf(bundledSkills().map(manifestOf));
   const page = readFileSync(PAGE, 'utf8');
   const brought = page.replace(/^\| skill [\s\S]*?(?=\n\n)/m, () => table);
   if (process.env['UPDATE_DOCS'] === '1') writeFileSync(PAGE, brought);
@@ -99,22 +73,26 @@ function channelsOf(skills: readonly Manifest[]): string {
 
 test('README.md names every skill that brings a channel', () => {
   const readme = readFileSync(README, 'utf8');
-  const brought = readme.replace(/(?<=^ {2}by skills on ).*$/m, () => channelsOf(readManifests()));
+  const brought = readme.replace(/(?<=^ {2}by skills on ).*$/m, () =>
+    channelsOf(bundledSkills().map(manifestOf)),
+  );
   if (process.env['UPDATE_DOCS'] === '1') writeFileSync(README, brought);
   else expect(readme, 'UPDATE_DOCS=1 npx vitest run test/skills-page.test.ts').toBe(brought);
   expect(brought).toContain('[Telegram](skills/telegram/SKILL.md)');
 });
 
 test('the pages of the skills write commands as they work in a clone', () => {
-  const plain = readManifests().flatMap(({ skill }) => {
-    const page = readFileSync(join(HOME, 'skills', skill, 'SKILL.md'), 'utf8');
-    return page.match(/^claw [a-z].*|`claw [a-z][^`]*`/gm) ?? [];
-  });
+  const plain = bundledSkills()
+    .map(manifestOf)
+    .flatMap(({ skill }) => {
+      const page = readFileSync(join(HOME, 'skills', skill, 'SKILL.md'), 'utf8');
+      return page.match(/^claw [a-z].*|`claw [a-z][^`]*`/gm) ?? [];
+    });
   expect(plain).toEqual([]);
 });
 
 test('at least six packages change files that are there, and two of these change files of another skill', () => {
-  const all = readManifests();
+  const all = bundledSkills().map(manifestOf);
   const isOfSkill = (path: string) => all.some(({ adds }) => adds.includes(path));
   const changing = all.filter(({ modifies }) => modifies.length > 0);
   const ofSkills = changing.filter(({ modifies }) => modifies.some(isOfSkill));

@@ -256,11 +256,14 @@ test('a reworded comment of the core’s does not make its setting one of the sk
   await expectOnlyEdits(codebase, '.env.example');
 });
 
-test('what was written in the package folder comes into the tree with the edits, and new tests are listed', async () => {
+test('what was written in the package folder comes into the tree with the edits, and new tests where tests are listed', async () => {
   await using codebase = await appliedWeb();
   codebase.write({
     'src/web/web.ts': `${WEB}export const more = 1;\n`,
     'skills/web/modify/src/a.ts': LINES.replace('two', 'TWO').replace('nine', 'NINE'),
+    'skills/web/manifest.yaml': codebase
+      .read('skills/web/manifest.yaml')
+      .replace(/\}\s*$/, ', "test": [] }'),
     'skills/web/tests/web.test.mjs':
       "import { test } from 'node:test';\nimport { more } from '../../../src/web/web.ts';\ntest('more', () => { if (more !== 1) throw new Error('less'); });\n",
   });
