@@ -1,7 +1,7 @@
 import { type Document, parseDocument } from 'yaml';
 import { changedLines } from '../../merge/lines/changed-lines.ts';
 import { withFollowedTests } from '../../operation/proof/followed-tests.ts';
-import { filesByRole } from '../../package/manifest/files-by-role.ts';
+import { filesByRole } from '../../package/checks/contents.ts';
 import type { PathMap } from '../../package/manifest/path-map.ts';
 import type { SkillPackage } from '../../package/package.ts';
 import { addEditorConfig, intentNote } from '../../package/templates.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ClawError } from '../../errors.ts';
-import { filesByRole } from './files-by-role.ts';
+import { filesByRole } from '../checks/contents.ts';
 import type { Manifest } from './manifest.ts';
 import { translateNanoClaw } from './nanoclaw.ts';
 import { parsePlainYaml } from './plain-yaml.ts';
