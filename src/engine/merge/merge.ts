@@ -1,4 +1,5 @@
 import type { Versions } from '../tree.ts';
+import { joinRegions } from './checks/invalid-merge.ts';
 import { disputeRepeats, joinRepeats } from './checks/repeats.ts';
 import { disputeStrays } from './checks/strays.ts';
 import { disputeTwins } from './checks/twins.ts';
@@ -26,6 +27,12 @@ import { mergeValue } from './merge-value.ts';
 import { isSound, resolveRegions } from './resolve-regions.ts';
 import { resolveRest } from './resolve-rest.ts';
 import type { Format } from './syntax/language.ts';
+
+/** Lines between two conflicts that can be one. */
+const MAX_BARE = 3;
+const WORD = /[\p{L}\p{N}]/u;
+/** The begin or end of a block of code in Markdown. */
+const FENCE = /^\s*(?:`{3,}|~{3,})\s*\w*\s*$/;
 
 /**
  * Merges two edits of one text, line by line; what that leaves open, by layout and syntax.
@@ -56,7 +63,7 @@ export function mergeLines(
   const refined = regions.flatMap((region) =>
     region.kind === 'conflict' ? refineConflict(region, texts) : [region],
   );
-  const hunks = toHunks(refined, lines, ends);
+  const hunks = toHunks(joinNearConflicts(refined, lines), lines, ends);
   return beginWith(mergeValue(mapVersions(versions, bomOf)), closeLines(hunks, ends));
 }
 
@@ -109,6 +116,26 @@ function resolveLast(
   const checked = disputeStrays(joined, texts, lines);
   const isDoubtful = checked.some(({ kind }) => kind === 'conflict');
   return !isDoubtful && isSound(checked, texts, lines, format) ? checked : null;
+}
+
+/** Joins conflicts between which no line says anything: one place is asked about once, as in git. */
+function joinNearConflicts(
+  regions: readonly Region[],
+  lines: Versions<readonly string[]>,
+): readonly Region[] {
+  const isBare = ({ kind, ours }: Region) =>
+    (kind === 'all' || kind === 'both') &&
+    ours.end - ours.start <= MAX_BARE &&
+    lines.ours.slice(ours.start, ours.end).every((line) => !WORD.test(line) || FENCE.test(line));
+  const stretches: Range[] = [];
+  let last = -1;
+  for (const [index, region] of regions.entries()) {
+    if (region.kind === 'conflict') {
+      if (last >= 0) stretches.push({ start: last, end: index + 1 });
+      last = index;
+    } else if (!isBare(region)) last = -1;
+  }
+  return stretches.length === 0 ? regions : joinRegions(regions, stretches);
 }
 
 function toHunks(

@@ -8,16 +8,22 @@ import {
   type SectionReader,
   sectionReaderOf,
 } from './head-table.ts';
+import { isCatalogue, staleTranslations } from './translations.ts';
 
 /** What reads the names and the sections of a file; null for what its kind has not, or where that is unknown. */
 export type Heads = {
   readonly names: HeadReader | null;
   readonly sections: SectionReader | null;
+  readonly isCatalogue: boolean;
 };
 
 /** Returns what reads the heads of a file, by its name. */
 export function headsOf(path: string | undefined): Heads {
-  return { names: headReaderOf(path), sections: sectionReaderOf(path) };
+  return {
+    names: headReaderOf(path),
+    sections: sectionReaderOf(path),
+    isCatalogue: isCatalogue(path),
+  };
 }
 
 /** A merge as its lines, each with the region that it is from. */
@@ -30,14 +36,15 @@ type Merged = {
 
 /**
  * Makes conflicts of what lines alone do not tell: a name that the merge would give twice, since each side has added one
- * at another place, and lines that would land below a head which the other side has put in between.
+ * at another place, lines that would land below a head which the other side has put in between, and a translation of a
+ * text that the other side has changed.
  */
 export function disputeHeads(
   regions: readonly Region[],
   lines: Versions<readonly string[]>,
-  { names, sections }: Heads,
+  { names, sections, isCatalogue: hasMessages }: Heads,
 ): readonly Region[] {
-  if (names === null && sections === null) return regions;
+  if (names === null && sections === null && !hasMessages) return regions;
   const kinds = new Set(regions.map(({ kind }) => kind));
   if (!kinds.has('resolved') && !(kinds.has('ours') && kinds.has('theirs'))) return regions;
   const text: string[] = [];
@@ -52,6 +59,7 @@ export function disputeHeads(
   const stretches = [
     ...(names === null ? [] : namedTwice(merged, names)),
     ...(sections === null ? [] : inOtherSections(merged, sections)),
+    ...(hasMessages ? staleTranslations(regions, lines) : []),
   ];
   return stretches.length === 0 ? regions : joinRegions(regions, stretches);
 }

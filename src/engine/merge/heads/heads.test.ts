@@ -216,3 +216,20 @@ test.each<Case>([
 ])('%s: sections beside each other are kept', (...given) => {
   expect(conflictsOf(given)).toBe(0);
 });
+
+const PO = 'msgid "one"\nmsgstr ""\n\n#: b.c:2\nmsgid "two"\nmsgstr ""\n';
+
+test.each([
+  ['the text of one message and the translation of another', 'one', 'two', 0],
+  ['the text of a message and its translation', 'one', 'one', 1],
+  ['the text of the last message and its translation', 'two', 'two', 1],
+])('a catalogue of translations: %s', (_, text, translated, conflicts) => {
+  const versions = {
+    base: PO,
+    ours: PO.replace(`msgid "${text}"`, `msgid ""\n"another ${text}"`),
+    theirs: PO.replace(`"${translated}"\nmsgstr ""`, `"${translated}"\nmsgstr ""\n"eins"`),
+  };
+  expect(mergeText(versions, { path: 'fr.po' }).conflicts).toBe(conflicts);
+  const swapped = { ...versions, ours: versions.theirs, theirs: versions.ours };
+  expect(mergeText(swapped, { path: 'fr.po' }).conflicts).toBe(conflicts);
+});

@@ -12,6 +12,8 @@ import { isSameWords, type Word, wordsBetween } from './words.ts';
 const MAX_WORDS = 2000;
 /** A slice begins where a line does. */
 const LINE_START = '\n';
+const OPENING: ReadonlySet<string> = new Set(['(', '[', '{']);
+const CLOSING: ReadonlySet<string> = new Set([')', ']', '}']);
 
 /** The side whose words are in a stretch, and the text for them: with new layout, and as it was. */
 export type Layout = {
@@ -25,7 +27,8 @@ type Slice = { readonly text: string; readonly start: number; readonly words: re
 
 /**
  * Resolves a stretch where one side changed only the layout: takes the other side's words in that layout.
- * Where both sides have the same words, ours wins.
+ * Where both sides have the same words, each gap is as the side has it that changed it; where both did, and where
+ * the base has other words, ours wins.
  *
  * @returns null where both changed words, where the other side deleted all of them, or where a comment or
  *   string crosses an edge
@@ -35,7 +38,9 @@ export function mergeLayout(region: Versions<Range>, sides: Sides): Layout | nul
   const { base, ours, theirs } = slices;
   if (base === null || ours === null || theirs === null) return null;
   if (isSameWords(ours.words, theirs.words)) {
-    return { words: 'ours', text: ours.text, plain: ours.text };
+    const isLayout = isSameWords(base.words, ours.words);
+    const plain = { words: 'ours', text: ours.text, plain: ours.text } as const;
+    return isLayout ? (layOut('ours', ours, base, theirs) ?? plain) : plain;
   }
   if (isSameWords(base.words, ours.words)) return layOut('theirs', theirs, base, ours);
   if (isSameWords(base.words, theirs.words)) return layOut('ours', ours, base, theirs);
@@ -64,13 +69,15 @@ export function layOut(
 
 /**
  * Returns the words of one slice, spelled and spaced as in the layout wherever that changed words of the
- * base. Words that the base does not have keep their own spacing, indented as their surroundings now are.
+ * base. Words that the base does not have keep their own spacing, indented as their surroundings now are, and so
+ * does a pair of brackets that would else be laid out as in a bit of both.
  */
 function withLayout(words: Slice, base: Slice, layout: Slice): string {
   const partners = pairWords(words.words, base.words);
   const pairs = base.words.flatMap(
     (_, index) => pairOf(index, gapBefore(base, index), gapBefore(layout, index)) ?? [],
   );
+  const own = gapsToKeep(words, base, layout, partners);
   const parts: string[] = [];
   // The last word of the base that was passed.
   let passed = -1;
@@ -92,7 +99,7 @@ function withLayout(words: Slice, base: Slice, layout: Slice): string {
         ((isBeside && partner === passed + 1) || gapBefore(base, place) === gap),
     );
     parts.push(
-      kept === undefined
+      kept === undefined || own.has(index)
         ? reindent(gap, passed, pairs)
         : mergeValue({ base: gapBefore(base, kept), ours: gap, theirs: gapBefore(layout, kept) }),
     );
@@ -109,6 +116,59 @@ function withLayout(words: Slice, base: Slice, layout: Slice): string {
     if (partner >= 0) passed = partner;
   }
   return parts.join('').slice(LINE_START.length);
+}
+
+type Bracket = { readonly open: number; readonly gaps: number[] };
+
+/**
+ * Returns the gaps of a slice that stay as they are: those right within a pair of brackets that the base does not have,
+ * that both sides laid out anew, or that the layout puts on one line where the slice puts in a word on a line of its own.
+ */
+function gapsToKeep(
+  words: Slice,
+  base: Slice,
+  layout: Slice,
+  partners: Int32Array,
+): ReadonlySet<number> {
+  const isPutIn = (index: number) => at(partners, index) < 0;
+  const own = new Set<number>();
+  for (const { open, gaps } of bracketsIn(words)) {
+    const known = gaps
+      .filter((gap) => !isPutIn(gap) && at(partners, gap - 1) === at(partners, gap) - 1)
+      .map((gap) => ({
+        mine: formOf(gapBefore(words, gap)),
+        before: formOf(gapBefore(base, at(partners, gap))),
+        other: formOf(gapBefore(layout, at(partners, gap))),
+      }));
+    const isLaidOut = known.some(({ before, other }) => other !== before);
+    const isByBoth = isLaidOut && known.some(({ before, mine }) => mine !== before);
+    const isOnOneLine = isLaidOut && known.every(({ other }) => !other.includes('\n'));
+    const isOnLines = gaps.some((gap) => isPutIn(gap) && gapBefore(words, gap).includes('\n'));
+    if (isPutIn(open) || isByBoth || (isOnOneLine && isOnLines))
+      for (const gap of gaps) own.add(gap);
+  }
+  return own;
+}
+
+/** Lists the pairs of brackets in a slice, and the gaps that are right within each. */
+function bracketsIn(slice: Slice): readonly Bracket[] {
+  const brackets: Bracket[] = [];
+  const open: Bracket[] = [];
+  for (const index of slice.words.keys()) {
+    const word = spelling(slice, index);
+    open.at(-1)?.gaps.push(index);
+    if (CLOSING.has(word)) open.pop();
+    if (!OPENING.has(word)) continue;
+    const bracket = { open: index, gaps: [] };
+    brackets.push(bracket);
+    open.push(bracket);
+  }
+  return brackets;
+}
+
+/** Returns a gap without indentation and blank lines. */
+function formOf(gap: string): string {
+  return gap.replace(/\s*\n\s*/g, '\n');
 }
 
 /** Returns a string that the base does not have, in the quotes that the layout gives to strings of the base. */
