@@ -20,7 +20,7 @@ export const CONTENT: ContentCells = {
   edit: { sees: ['at nine', '[corrected: an earlier message now says "at ten"]'] },
   deletion: { sees: ['at nine', '[deleted: an earlier message]'] },
   album: {
-    sees: ['compare these\n[image, 1 kB, id ID]', '[image, 1 kB, id ID]', '[image, 1 kB, id ID]'],
+    sees: ['[image, 1 kB, id ID]', '[image, 1 kB, id ID]', 'compare these\n[image, 1 kB, id ID]'],
   },
   picture: { sees: ['our cat\n[image, 1 kB, id ID]'] },
   video: { sees: ['[video, 12 s, 1 kB, id ID]'] },
@@ -42,9 +42,45 @@ export const CONTENT: ContentCells = {
   migrated: { none: 'a group keeps its address' },
   'topic deleted': { none: NO_TOPICS },
   upgraded: { none: 'a group keeps its address' },
-  left: { none: 'still to be done: the channel does not tell who joined or left' },
+  left: {
+    sees: [
+      '[in this chat: 4915122222222 left]',
+      '[in this chat: 4915111111111 added 4915122222222]',
+      '[in this chat: 4915111111111 removed 4915122222222]',
+    ],
+  },
   unknown: { sees: ['[a kind of message that cannot be shown here: stickerPack]'] },
 };
+
+const MEDIA = {
+  directPath: '/media/none',
+  mediaKey: new Uint8Array(32),
+  fileSha256: new Uint8Array(32),
+  fileLength: 900,
+};
+
+/**
+ * Sends an album as a phone does: how many pictures it has, and each picture as a message of its own.
+ *
+ * @param announced another count than that of the captions, for an album that is cut short
+ */
+export async function sendAlbum(
+  server: WhatsAppServer,
+  person: Person,
+  captions: readonly string[],
+  announced = captions.length,
+): Promise<void> {
+  const id = await server.say(person, { albumMessage: { expectedImageCount: announced } });
+  for (const [messageIndex, caption] of captions.entries()) {
+    const parentMessageKey = { id, remoteJid: person.lid, fromMe: false };
+    await server.say(person, {
+      imageMessage: { ...MEDIA, mimetype: 'image/png', caption },
+      messageContextInfo: {
+        messageAssociation: { associationType: 1, parentMessageKey, messageIndex },
+      },
+    });
+  }
+}
 
 /** Sends the content of each kind as a phone does. */
 export async function sendContent(
@@ -54,12 +90,7 @@ export async function sendContent(
   channel: Pick<Channel, 'send'>,
 ): Promise<void> {
   const send = (message: Parameters<WhatsAppServer['say']>[1]) => server.say(ada, message);
-  const media = {
-    directPath: '/media/none',
-    mediaKey: new Uint8Array(32),
-    fileSha256: new Uint8Array(32),
-    fileLength: 900,
-  };
+  const media = MEDIA;
   const imageMessage = { ...media, mimetype: 'image/png' };
   const answer = (text: string, participant: string, quotedMessage: object, stanzaId = '3EB0AA') =>
     send({
@@ -104,10 +135,7 @@ export async function sendContent(
       await change({ type: 0 });
       return;
     case 'album':
-      await send({ albumMessage: { expectedImageCount: 3 } });
-      for (const caption of ['compare these', '', '']) {
-        await send({ imageMessage: { ...imageMessage, caption } });
-      }
+      await sendAlbum(server, ada, ['compare these', '', '']);
       return;
     case 'picture':
       await send({ imageMessage: { ...imageMessage, caption: 'our cat' } });
@@ -177,6 +205,14 @@ export async function sendContent(
         viewOnceMessageV2: { message: { imageMessage: { ...imageMessage, viewOnce: true } } },
       });
       return;
+    case 'left': {
+      const [family] = server.groups;
+      if (family === undefined) throw new Error('There is no group.');
+      server.changeMembers(family, { kind: 'remove', member: eve, by: eve });
+      server.changeMembers(family, { kind: 'add', member: eve, by: ada });
+      server.changeMembers(family, { kind: 'remove', member: eve, by: ada });
+      return;
+    }
     case 'unknown':
       await send({ stickerPackMessage: { name: 'x' } });
       return;

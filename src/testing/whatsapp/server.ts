@@ -39,6 +39,7 @@ export class WhatsAppServer extends World {
   /** Errors in here fail the test when it closes the server. */
   readonly #work = new InOrder();
   readonly #staticKey = Curve.generateKeyPair();
+  #changes = 0;
   #line: Line | null = null;
   /** The line, once everything that waited for it has gone out: messages sent from now on come after that. */
   #live: Line | null = null;
@@ -135,6 +136,24 @@ export class WhatsAppServer extends World {
     this.#line?.send(
       node('notification', attrs, [node('subject', { subject, s_t: t, s_o: by.lid })]),
     );
+  }
+
+  /** Somebody leaves a group, is removed from it or added to it, and the device is told. */
+  changeMembers(
+    group: WhatsAppGroup,
+    { kind, member, by }: { kind: 'add' | 'remove'; member: Person; by: Person },
+  ): void {
+    this.#changes += 1;
+    const attrs = {
+      id: `members-${this.#changes}`,
+      from: group.jid,
+      participant: by.lid,
+      participant_pn: by.pn,
+      type: 'w:gp2',
+      t: String(Math.floor(Date.now() / 1000)),
+    };
+    const participant = node('participant', { jid: member.lid, phone_number: member.pn });
+    this.#line?.send(node('notification', attrs, [node(kind, {}, [participant])]));
   }
 
   /** Says that a message could not be read, and should be sent again, whosever it was. */

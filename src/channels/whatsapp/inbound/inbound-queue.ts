@@ -1,5 +1,6 @@
 import type { WAMessage } from '@whiskeysockets/baileys';
 import type { ChannelClock, ChannelEvents, ChannelLog, Choice, Reaction } from '../../channel.ts';
+import { type AlbumPart, Albums, albumPlaceOf } from './albums.ts';
 import type { Inbox } from './inbox.ts';
 import type { Media } from './media.ts';
 import { type Reader, type ReadMessage, readMessage } from './message.ts';
@@ -35,12 +36,14 @@ const ANSWERED_MS = 24 * 3_600_000;
 export class InboundQueue {
   readonly #options: InboundQueueOptions;
   readonly #handed = new Set<string>();
+  readonly #albums: Albums;
   #reading: Promise<void> = Promise.resolve();
   /** By chat, what is still to be handed over of it. */
   readonly #handing = new Map<string, Promise<void>>();
 
   constructor(options: InboundQueueOptions) {
     this.#options = options;
+    this.#albums = new Albums(options.clock, options.signal);
   }
 
   take(messages: readonly WAMessage[]): void {
@@ -63,8 +66,13 @@ export class InboundQueue {
       if (vote !== null) return this.#takeVote(vote, raw);
       const reaction = isForPeople(raw) ? this.#options.reactionIn(raw) : null;
       const read = isForPeople(raw) ? readMessage(raw, reader()) : null;
+      const album = albumPlaceOf(raw.message);
+      if (album?.kind === 'announcement') {
+        this.#albums.announce(nameOfAlbum(raw, raw.key.id ?? ''), album.parts);
+      }
       if (read === null) return inbox.stored(raw.key);
       if (reader().addresses.merges().length > 0) await this.#mergeChats();
+      if (album?.kind === 'part') return this.#takePart(nameOfAlbum(raw, album.of), { read, raw });
       this.#inItsTurn(read.message.jid, async () => {
         const isAnswer = reaction !== null && (await this.#answers(reaction));
         // To the agent it is something to know; an answer to a question of the host's is not.
@@ -74,6 +82,17 @@ export class InboundQueue {
       // A message that cannot be read must not hold up later ones; it stays in the inbox.
       log.warn('a message from WhatsApp was not read', { error: String(error) });
     }
+  }
+
+  /** What is said in the chat meanwhile waits for the whole album, so that the order stays. */
+  #takePart(name: string, part: AlbumPart): void {
+    const whole = this.#albums.add(name, part);
+    if (whole === null) return;
+    this.#inItsTurn(part.read.message.jid, async () => {
+      for (const { read, raw } of await whole()) {
+        if (await this.#handOver(read, raw)) this.#options.inbox.stored(raw.key);
+      }
+    });
   }
 
   /** A vote that comes too late, or of another person, decides nothing, which the poll cannot show. */
@@ -170,6 +189,11 @@ export class InboundQueue {
     if (this.#handed.size >= KEPT_KEYS && oldest !== undefined) this.#handed.delete(oldest);
     this.#handed.add(name);
   }
+}
+
+/** Names an album by its chat, its sender and its announcement: nobody else adds to it. */
+function nameOfAlbum({ key }: WAMessage, announcement: string): string {
+  return [key.remoteJid, key.participant ?? '', key.fromMe === true, announcement].join(' ');
 }
 
 /**

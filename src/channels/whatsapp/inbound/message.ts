@@ -3,6 +3,7 @@ import type { InboundMessage } from '../../channel.ts';
 import { answerNote, shortName } from '../../kit/notes.ts';
 import type { Addresses } from './addresses.ts';
 import { type Content, isToBeViewedOnce, type MediaPart, readContent } from './content.ts';
+import { memberNote } from './members.ts';
 
 /** Knowledge for reading a message: our account, the addresses of people, and our own messages. */
 export type Reader = {
@@ -28,7 +29,10 @@ export type ReadMessage = { readonly message: InboundMessage; readonly media: Me
 export function readMessage(raw: WAMessage, reader: Reader): ReadMessage | null {
   const { key } = raw;
   const inner = raw.message ? reader.unwrap(raw.message) : undefined;
-  const content = inner && raw.message ? readContent(inner, isToBeViewedOnce(raw.message)) : null;
+  const content =
+    inner && raw.message
+      ? readContent(inner, isToBeViewedOnce(raw.message))
+      : happening(memberNote(raw, reader));
   if (!content || !key.id || !key.remoteJid) return null;
   const { addresses, owner } = reader;
   const isDirect = !key.remoteJid.endsWith('@g.us');
@@ -58,6 +62,13 @@ export function readMessage(raw: WAMessage, reader: Reader): ReadMessage | null 
     attachments: content.attachment === null ? [] : [content.attachment.attachment],
   };
   return { message, media: content.attachment };
+}
+
+/** Something that happened in the chat, and was said by nobody. */
+function happening(note: string | null): Content | null {
+  if (note === null) return null;
+  const nothing = { text: '', isForwarded: false, attachment: null, quoted: null, mentioned: [] };
+  return { ...nothing, notes: [note], isContext: true };
 }
 
 type Named = Pick<Reader, 'self' | 'nameOf'> & {
