@@ -99,6 +99,12 @@ test.each([
   expect(lostLines(SIDES, merged)).toEqual(lost);
 });
 
+test('a line that both sides added and one of them took out elsewhere is there as often as is due', () => {
+  const sides = { base: 'a\nend\nb\n', ours: 'a\nend\nb\nc\nend\n', theirs: 'a\nb\nc\nend\n' };
+  expect(lostLines(sides, 'a\nb\nc\nend\n')).toEqual([]);
+  expect(lostLines(sides, 'a\nb\nc\n')).not.toEqual([]);
+});
+
 test('what the other side took out is not lost, and a number that both raised is there once', () => {
   const gone = { base: 'a\nb\n', ours: 'a\nb\nb\n', theirs: 'a\n' };
   expect(lostLines(gone, 'a\nb\n')).toEqual([]);

@@ -1,9 +1,13 @@
+import { diffLines } from '../../src/engine/merge/lines/diff.ts';
 import type { Versions } from '../../src/engine/tree.ts';
 
 /** A line that one side added and that a merged text does not have. */
 export type LostLine = { readonly side: 'ours' | 'theirs'; readonly line: string };
 
 const WORD = /[\p{L}\p{N}_$]+/gu;
+
+/** The lines that a side took out of the base, and those that it added. */
+type Change = { readonly removed: readonly string[]; readonly added: readonly string[] };
 
 /**
  * Lists the lines that one side added to the base and whose words a merged text lacks. Space, quotes and the
@@ -14,35 +18,57 @@ const WORD = /[\p{L}\p{N}_$]+/gu;
  * @param merged the whole text; of a conflict both sides
  */
 export function lostLines(versions: Versions<string>, merged: string): readonly LostLine[] {
-  return [
-    ...lostFrom('ours', versions, merged),
-    ...lostFrom('theirs', { ...versions, ours: versions.theirs, theirs: versions.ours }, merged),
-  ];
-}
-
-function lostFrom(
-  side: LostLine['side'],
-  { base, ours: own, theirs: other }: Versions<string>,
-  merged: string,
-): readonly LostLine[] {
-  const lacks = (parts: (text: string) => readonly string[]) => {
-    const [before, mine, its, after] = [base, own, other, merged].map((text) =>
-      counted(parts(text)),
-    );
+  const base = linesIn(versions.base);
+  const changes = {
+    ours: changeFrom(base, linesIn(versions.ours)),
+    theirs: changeFrom(base, linesIn(versions.theirs)),
+  };
+  /** Makes a test of what a line is made of: whether less of it is left than both changes leave at least. */
+  const lacks = (partsOf: (line: string) => readonly string[]) => {
+    const count = (lines: readonly string[]) => countsOf(lines.flatMap(partsOf));
+    const [before, after] = [count(base), count(linesIn(merged))];
+    const both = [changes.ours, changes.theirs].map(({ removed, added }) => {
+      return { removed: count(removed), added: count(added) };
+    });
     return (part: string) => {
-      const count = (some: ReadonlyMap<string, number> | undefined) => some?.get(part) ?? 0;
-      // What the other side took out is not due any more.
-      const due = count(mine) - Math.max(0, count(before) - count(its));
-      return count(mine) > count(before) && count(after) < due;
+      const [mine, other] = both.map(({ removed, added }) => {
+        return { removed: removed.get(part) ?? 0, added: added.get(part) ?? 0 };
+      });
+      const gone = (mine?.removed ?? 0) + (other?.removed ?? 0);
+      const left = Math.max(0, (before.get(part) ?? 0) - gone);
+      // What both sides add may be the same.
+      return (after.get(part) ?? 0) < left + Math.max(mine?.added ?? 0, other?.added ?? 0);
     };
   };
-  const [lacksLine, lacksForm, lacksWord] = [lacks(linesIn), lacks(formsIn), lacks(wordsIn)];
-  return [...new Set(linesIn(own))]
-    .filter((line) => lacksLine(line) && lacksForm(formOf(line)) && wordsIn(line).some(lacksWord))
-    .map((line) => ({ side, line }));
+  const [lacksLine, lacksForm, lacksWord] = [
+    lacks((line) => [line]),
+    lacks((line) => [formOf(line)]),
+    lacks(wordsIn),
+  ];
+  return (['ours', 'theirs'] as const).flatMap((side) =>
+    [...new Set(changes[side].added)]
+      .filter((line) => lacksLine(line) && lacksForm(formOf(line)) && wordsIn(line).some(lacksWord))
+      .map((line) => ({ side, line })),
+  );
 }
 
-function counted(parts: readonly string[]): ReadonlyMap<string, number> {
+function changeFrom(base: readonly string[], side: readonly string[]): Change {
+  const numbers = new Map<string, number>();
+  const intern = (line: string) => {
+    const number = numbers.get(line) ?? numbers.size;
+    numbers.set(line, number);
+    return number;
+  };
+  const [before, after] = [Int32Array.from(base, intern), Int32Array.from(side, intern)];
+  const partners = diffLines(before, after, numbers.size);
+  const kept = new Set(partners);
+  return {
+    removed: base.filter((_, at) => (partners[at] ?? -1) < 0),
+    added: side.filter((_, at) => !kept.has(at)),
+  };
+}
+
+function countsOf(parts: readonly string[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const part of parts) counts.set(part, (counts.get(part) ?? 0) + 1);
   return counts;
@@ -56,14 +82,10 @@ function linesIn(text: string): readonly string[] {
     );
 }
 
-function formsIn(text: string): readonly string[] {
-  return linesIn(text).map(formOf);
-}
-
 function formOf(line: string): string {
   return line.replaceAll(/\d+/g, '0');
 }
 
-function wordsIn(text: string): readonly string[] {
-  return text.match(WORD) ?? [];
+function wordsIn(line: string): readonly string[] {
+  return line.match(WORD) ?? [];
 }
