@@ -34,7 +34,8 @@ import { checkMapped, dueMigrations, lostMigrations, migrateLayers } from '../up
 import { type Alike, nameCandidates } from '../update/move-candidates.ts';
 import { isOlder, newCore } from '../update/new-core.ts';
 import { findNewRelease } from '../update/new-release.ts';
-import { findOldCore, unknownToGit } from '../update/old-core.ts';
+import { findOldCore, isAncestor, unknownToGit } from '../update/old-core.ts';
+import { leaveOvertaken } from '../update/overtaken.ts';
 import { planReleaseExtras } from '../update/release-extras.ts';
 import { type Ask, retireLayers } from '../update/retire.ts';
 
@@ -123,16 +124,25 @@ export async function planUpdate(
   const lost = isOlder(release.version, old.version)
     ? []
     : lostMigrations(old.migrations, migrations);
-  const plan = planLayers({
-    installation,
-    installed,
-    wanted: layers,
-    published: old.published,
-    decisions: context.decisions,
-    resolutions,
-    released,
-    core,
-  });
+  const planned = (wanted: readonly SkillPackage[]) =>
+    planLayers({
+      installation,
+      installed,
+      wanted,
+      published: old.published,
+      decisions: context.decisions,
+      resolutions,
+      released,
+      core,
+    });
+  const first = planned(layers);
+  const { keep } = options;
+  // Back from there, the lines in question are the owner's alone again.
+  const isOnward = await isAncestor(context.root, old.commit, release.commit);
+  const overtaken = isOnward
+    ? leaveOvertaken({ layers, conflicts: first.conflicts, old, keep })
+    : null;
+  const plan = overtaken === null ? first : planned(overtaken.layers);
   const cores = {
     before: new Set(old.paths),
     after: release.files,
@@ -171,6 +181,7 @@ export async function planUpdate(
       ...containedNotes(parts),
       ...gaveWayNotes(plan.resolvedConflicts),
       ...keptNotes(conflicts, kept),
+      ...(overtaken?.notes ?? []),
       ...found.flatMap(deletedNotes),
       ...extras.notes,
       ...privateChanges,

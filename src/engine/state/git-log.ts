@@ -21,7 +21,7 @@ export type CommitList = {
 const MOST_READ = 3000;
 /** Commits that are named. */
 const MOST_SHOWN = 10;
-const LONGEST_SUBJECT = 100;
+const LONGEST_SUBJECT = 80;
 
 /** Returns the commits that are in `to` and not in `from`. */
 export async function listCommits(root: string, from: string, to: string): Promise<CommitList> {

@@ -232,6 +232,16 @@ export async function unknownToGit(root: string, release: string | null): Promis
   return base === null || base === release ? null : release;
 }
 
+/** Tells whether git knows a commit as part of another one's history. */
+export async function isAncestor(
+  root: string,
+  one: string | null,
+  other: string | null,
+): Promise<boolean> {
+  if (one === null || other === null || !isGitFolder(root)) return false;
+  return (await mergeBase(root, one, other)) === one;
+}
+
 /** Returns the best common ancestor of two commits; null where there is none. */
 export async function mergeBase(root: string, one: string, other: string): Promise<string | null> {
   try {

@@ -69,9 +69,10 @@ export function partIntoTopics(way: TopicWay, input: Input): readonly Topic[] {
 function whole({ edits, commits, since }: Input): readonly Topic[] {
   if (edits.length === 0) return [];
   const count = commits.length === 1 ? '1 commit' : `${commits.length} commits`;
-  const title = commits.length === 0 ? `edits since ${since}` : `${count} since ${since}`;
+  const title = `my edits since ${since}`;
+  const about = commits.length === 0 ? title : `${count} since ${since}`;
   const files = edits.map(({ path }) => ({ path, before: RELEASE, after: DISK }));
-  return [{ title, description: described(title, subjectsOf(commits)), files }];
+  return [{ title, description: described(about, subjectsOf(commits)), files }];
 }
 
 function byFolder({ edits, commits }: Input): readonly Topic[] {

@@ -94,7 +94,7 @@ test.concurrent('adopt fetches upstream, records the edits since the histories p
       ],
       customisations: [
         {
-          name: 'custom-3-commits-since-1-2-0',
+          name: 'custom-my-edits-since-1-2-0',
           description: '3 commits since 1.2.0: docs: say so; fix: greet less; feat: greet warmly',
         },
       ],
@@ -348,5 +348,59 @@ test.concurrent('an update lists the release’s commits, breaking ones first', 
     'fix:  [2J x',
     'feat!: five is FIVE',
     ...[11, 10, 9, 8, 7, 6, 5, 4].map((at) => `chore: ${at}`),
+  ]);
+});
+
+/** A fork with the commit that upstream makes next, as one that was picked or squashed; adopted, and updated to it. */
+async function updatedToTheSame(): Promise<Pair> {
+  const pair = forked();
+  const { fork, upstream } = pair;
+  fork.write({ 'src/b.txt': line('one', 'ONE') });
+  commitAll(fork, 'as upstream will have it');
+  upstream.git('tag', 'first');
+  upstream.write({ 'src/b.txt': line('one', 'ONE, and on') });
+  commitAll(upstream, 'b goes on');
+  await adopt(fork, upstream.root, '--by', 'folder');
+  const args = ['--allow', '.github', '--yes'];
+  expect((await fork.claw('update', 'first', ...args)).code).toBe(3);
+  expect((await fork.claw('resolve', 'src/a.txt', '--theirs')).code).toBe(0);
+  expect((await fork.claw('continue', '--allow', '.github')).code).toBe(0);
+  return pair;
+}
+
+test.concurrent('what the last release had as the fork has it is not asked about when upstream goes on', async () => {
+  await using pair = await updatedToTheSame();
+  const { fork } = pair;
+  const { json } = await fork.claw('--yes', 'update', 'upstream/main');
+  expect(json).toMatchObject({ error: null, outcome: 'done', conflicts: [] });
+  expect(json.warnings.join()).toContain('custom-src no longer holds that file');
+  expect(fork.read('src/b.txt')).toBe(line('one', 'ONE, and on'));
+  expect(fork.read('src/a.txt')).toContain('five of mine');
+  expect((await fork.claw('status')).json.data).toMatchObject({ edits: [] });
+  expect((await fork.claw('verify')).code).toBe(0);
+  expect((await fork.claw('undo')).code).toBe(0);
+  expect(fork.read('src/b.txt')).toBe(line('one', 'ONE'));
+});
+
+test.concurrent('with --keep it is asked about', async () => {
+  await using pair = await updatedToTheSame();
+  const { fork } = pair;
+  const run = await fork.claw('--yes', 'update', 'upstream/main', '--keep', 'custom-src');
+  expect(run).toMatchObject({ code: 3, json: { conflicts: [{ path: 'src/b.txt' }] } });
+});
+
+test.concurrent('committing an adoption brings git no content that it did not have', async () => {
+  await using pair = forked();
+  const { fork, upstream } = pair;
+  await adopt(fork, upstream.root);
+  commitAll(fork, 'adopted');
+  const objects = fork.git('rev-list', '--objects', 'HEAD', '--not', 'HEAD~1').trim().split('\n');
+  const paths = objects.flatMap((entry) => entry.split(' ')[1] ?? []);
+  const files = fork.git('ls-tree', '-r', '--name-only', 'HEAD').split('\n');
+  expect(paths.filter((path) => files.includes(path)).sort()).toEqual([
+    '.claw/.gitattributes',
+    '.claw/.gitignore',
+    '.claw/custom/custom-my-edits-since-1-2-0/manifest.yaml',
+    '.claw/state.yaml',
   ]);
 });

@@ -21,7 +21,7 @@ const Upstream = fc.record({
   isNewFile: fc.boolean(),
 });
 const Own = fc.record({
-  kind: fc.constantFrom('edit', 'edit', 'file', 'mark', 'version', 'merge'),
+  kind: fc.constantFrom('edit', 'edit', 'file', 'mark', 'version', 'merge', 'squash'),
   file: fc.nat(FILES - 1),
 });
 /** Ways to adopt: what is named as upstream, rightly or not, and how the edits are parted. */
@@ -83,7 +83,13 @@ function act(codebase: Codebase, { kind, file }: Drawn['own'][number], at: strin
     codebase.write({ [`src/own${at.replaceAll(' ', '-')}.txt`]: `${line}\n` });
   else if (kind === 'mark') codebase.git('tag', `pre-update-${at.replaceAll(' ', '-')}`);
   else if (kind === 'version') codebase.git('tag', `v0.${at.replaceAll(/\D/g, '')}.1`);
-  else codebase.git('merge', '--quiet', '--no-edit', '-X', 'ours', 'origin/main~1');
+  else if (kind === 'merge')
+    codebase.git('merge', '--quiet', '--no-edit', '-X', 'ours', 'origin/main~1');
+  else {
+    // git does not know afterwards that upstream's lines are upstream's.
+    codebase.git('merge', '--quiet', '--squash', '-X', 'ours', 'origin/main~1');
+    commitAll(codebase, 'squashed');
+  }
   if (kind !== 'edit' && kind !== 'file') return null;
   commitAll(codebase, line);
   return line;
