@@ -27,11 +27,13 @@ import { MIGRATIONS_PATH, pathMapsOf, readMigrations } from '../state/migrations
 import { isProjectPath } from '../state/project-files.ts';
 import type { Release } from '../state/release.ts';
 import type { State } from '../state/state-file.ts';
+import { CORE } from '../structured/declaration.ts';
 import type { TreeFile } from '../tree.ts';
 import { declaredMoves, movesThatHold } from '../update/declared-moves.ts';
 import { type FoundMove, findMoves } from '../update/found-moves.ts';
 import { checkMapped, dueMigrations, lostMigrations, migrateLayers } from '../update/migrate.ts';
 import { type Alike, nameCandidates } from '../update/move-candidates.ts';
+import { nameMovedLines } from '../update/moved-lines.ts';
 import { isOlder, newCore } from '../update/new-core.ts';
 import { findNewRelease } from '../update/new-release.ts';
 import { findOldCore, isAncestor, unknownToGit } from '../update/old-core.ts';
@@ -162,7 +164,10 @@ export async function planUpdate(
     const followed = await planUpdate(context, wanted, { ...options, moved }, ask, present);
     return { ...followed, warnings: [...followed.warnings, ...found.flatMap(followedNotes)] };
   }
-  const conflicts = nameCandidates(plan.conflicts, cores);
+  const conflicts = nameMovedLines(nameCandidates(plan.conflicts, cores), CORE, {
+    after: release.files,
+    oldFile: old.file,
+  });
   const sources = new Map(migrated.applied.map((name) => [name, { source: name, commit: null }]));
   return {
     verb: 'update',
