@@ -60,7 +60,7 @@ function clock(driftMs: number | null): readonly Finding[] {
     : ok(
         'clock',
         'the time zone is not known; tasks go by UTC',
-        'Set TZ in the environment, such as TZ=Europe/Berlin.',
+        'Set TZ in .env, such as TZ=Europe/Berlin.',
       );
   if (driftMs === null) return [zone];
   if (Math.abs(driftMs) <= MAX_DRIFT_MS) {

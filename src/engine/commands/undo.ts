@@ -28,6 +28,7 @@ import { type StructuredKind, structuredKind } from '../structured/kind.ts';
 import { commitSteps } from '../transaction/commit.ts';
 import {
   dropTransaction,
+  hasForeignRecords,
   listTransactions,
   readTransaction,
   type Transaction,
@@ -139,6 +140,13 @@ function refuseOverDecisions(root: string): void {
 
 function lastTransaction(root: string): Transaction {
   const [last] = listTransactions(root);
+  if (!last && hasForeignRecords(root)) {
+    throw new ClawError(
+      'NOTHING_TO_UNDO',
+      'The commands that are kept here were recorded by an older claw, in another folder or by another user, ' +
+        'so undo does not follow them. If they are your own, run `claw recover --adopt`, then `claw undo`.',
+    );
+  }
   if (!last) throw new ClawError('NOTHING_TO_UNDO', 'No command is kept that could be undone.');
   if (last.stateAfter !== stateDigest(root)) {
     throw new ClawError(

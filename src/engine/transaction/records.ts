@@ -5,7 +5,7 @@ import { digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import type { TreeFile } from '../tree.ts';
 import type { Journal } from './journal.ts';
-import { dropBackup, readJournal, replacedIds, transactionIds } from './recover.js';
+import { dropBackup, examineJournal, readJournal, replacedIds, transactionIds } from './recover.js';
 import type { Fingerprint } from './step.ts';
 
 /** A finished transaction in one line. */
@@ -44,6 +44,17 @@ export function listTransactions(root: string): readonly TransactionSummary[] {
   return ids.reverse().flatMap((id) => {
     const journal = readRecord(root, id);
     return journal === null ? [] : [summaryOf(journal)];
+  });
+}
+
+/**
+ * Tells whether there are records that do not count here: an older claw has written them, before records had seals, or they
+ * come from another folder or user.
+ */
+export function hasForeignRecords(root: string): boolean {
+  return transactionIds(root, '.claw/backup').some((id) => {
+    const { journal, isOwn } = examineJournal(root, `.claw/backup/${id}/record.json`);
+    return journal !== null && !isOwn;
   });
 }
 

@@ -94,6 +94,35 @@ await describeWithEngine('docker', 'what an agent remembers', () => {
     expect(await promptOf({ folder: 'other' })).not.toContain('boiler');
   });
 
+  test('a memory over its limit is said to be, at each line more, and what is newest is what it sees', async () => {
+    const over = { folder: 'other' };
+    const path = join(project.dir, 'groups/other/CLAUDE.md');
+    const old = (number: number) => `- Old fact number ${number}, which nobody needs\n`;
+    const facts = Array.from({ length: 1_000 }, (_, number) => old(number));
+    await writeFile(path, facts.join(''));
+    // A file of the owner's is given to the agent when its container starts.
+    await project.sandbox.stop('other');
+    expect(await call('remember', { text: 'Tea at five' }, over)).toMatch(
+      /^Noted in \/workspace\/group\/CLAUDE\.md\. The file has \d{5} bytes, and only 32768 of them are shown to you: its beginning and its end\. Tell the user that this memory is over its limit, and offer to tidy it/,
+    );
+    // All of it is kept, whatever is shown of it.
+    expect(await readFile(path, 'utf8')).toBe(`${facts.join('')}- Tea at five\n`);
+    const prompt = await promptOf(over);
+    expect(prompt).toContain(`${old(999)}- Tea at five`);
+    expect(prompt).toContain(old(0));
+    expect(prompt).not.toContain(old(500));
+    // Once it is tidy nothing is said.
+    await writeFile(path, old(1));
+    expect(await call('remember', { text: 'Tea at six' }, over)).toBe(
+      'Noted in /workspace/group/CLAUDE.md.',
+    );
+    const own = '/home/node/.claude/memory/MEMORY.md';
+    await call('write_file', { path: own, content: 'x'.repeat(16_384) }, over);
+    expect(await call('remember', { text: 'more', where: 'own' }, over)).toContain(
+      'and only 16384 of them are shown to you',
+    );
+  });
+
   test('the Markdown files of its folder are named to it, the newest first', async () => {
     await mkdir(group('issues/.git'), { recursive: true });
     await mkdir(group('node_modules/x'), { recursive: true });

@@ -5,6 +5,12 @@ import { PromptCache } from '../../testing/model/prompt-cache.ts';
 import { sandboxProject } from '../../testing/sandbox-project.ts';
 
 const MINUTE_MS = 60_000;
+const NOTE = 'Now: ';
+
+/** Tells whether a message is the person's, and no result of a tool. */
+function isQuestion(content: unknown): boolean {
+  return JSON.stringify(content).includes('Please do thing number');
+}
 
 await describeWithEngine('bubblewrap', 'the cache of a model server', () => {
   it('has four fifths of what is read in a conversation of 30 turns with tools', async () => {
@@ -12,11 +18,20 @@ await describeWithEngine('bubblewrap', 'the cache of a model server', () => {
     const cache = new PromptCache(() => now);
     let [read, all] = [0, 0];
     let rounds = 0;
+    const beginnings = new Set<string>();
+    let isLast = true;
     await using sandboxed = await sandboxProject({
       engine: 'bubblewrap',
       files: { 'groups/family/CLAUDE.md': 'The family likes short answers.\n'.repeat(300) },
       script(request) {
         const counts = cache.count(request.sent);
+        const { system, tools, messages } = request.body;
+        beginnings.add(JSON.stringify([tools, system]));
+        const asked = messages.findLastIndex(({ content }) =>
+          JSON.stringify(content).includes(NOTE),
+        );
+        // What changes stands with the question, behind everything that was said before.
+        isLast &&= messages.slice(asked + 1).every(({ content }) => !isQuestion(content));
         read += counts.read;
         all += counts.read + counts.written + counts.plain;
         now += 2_000;
@@ -41,7 +56,7 @@ await describeWithEngine('bubblewrap', 'the cache of a model server', () => {
           session,
           models: [sandboxed.model],
           system: 'You are Andy.',
-          notes: `Now: ${new Date(now).toISOString()}.`,
+          notes: `${NOTE}${new Date(now).toISOString()}.`,
           prompt: `Please do thing number ${turn}`,
           tools: [],
         },
@@ -56,5 +71,8 @@ await describeWithEngine('bubblewrap', 'the cache of a model server', () => {
     }
     expect(sandboxed.server.requests.length).toBeGreaterThan(60);
     expect(read / all).toBeGreaterThan(0.8);
+    // Tools and the system prompt come first, and nothing in them changes.
+    expect([...beginnings]).toEqual([expect.not.stringContaining(NOTE)]);
+    expect(isLast).toBe(true);
   });
 });

@@ -132,3 +132,19 @@ test('only what belongs to this machine is ignored in .claw', async () => {
       .sort(),
   ).toEqual(['backup/', 'cache/', 'pending/', 'tx/'].map((name) => `!! .claw/${name}`));
 });
+
+test('git add --all on a branch without claw takes nothing private: no backup, no waiting command', async () => {
+  await using codebase = await installation();
+  const clash = { modify: { 'src/a.txt': [LINES, LINES.replace('four', 'FOUR')] } } as const;
+  addSkill(codebase, 'clash', clash);
+  commitAll(codebase, 'installed');
+  codebase.write({ 'src/a.txt': codebase.read('src/a.txt').replace('four', 'vier') });
+  expect((await codebase.claw('apply', 'clash')).json).toMatchObject({ outcome: 'blocked' });
+  // What ignores them on the other branch leaves with it.
+  codebase.git('checkout', '--quiet', '--force', 'v1.0.0');
+  expect(codebase.has('.claw/.gitignore')).toBe(false);
+  for (const kept of ['backup', 'pending']) expect(codebase.has(`.claw/${kept}`)).toBe(true);
+  codebase.git('add', '--all');
+  const staged = codebase.git('diff', '--cached', '--name-only').split('\n');
+  expect(staged.filter((path) => path.startsWith('.claw/'))).toEqual([]);
+});

@@ -148,7 +148,10 @@ test('the owner of a folder that was copied can adopt what claw wrote before', a
   const copy = join(home, 'downloads/copy');
   fs.cpSync(codebase.root, copy, { recursive: true });
   const copied = openCodebase(copy);
-  expect((await copied.claw('undo')).json.error?.code).toBe('NOTHING_TO_UNDO');
+  expect((await copied.claw('undo')).json.error).toMatchObject({
+    code: 'NOTHING_TO_UNDO',
+    message: expect.stringContaining('claw recover --adopt'),
+  });
   expect(copied.has('demo.txt')).toBe(true);
   expect((await copied.claw('recover', '--adopt')).json).toMatchObject({ outcome: 'done' });
   expect((await copied.claw('undo')).json).toMatchObject({ outcome: 'done' });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ContributionFolder } from '../../../testing/contributions.ts';
 import { promptTurn } from '../../../testing/turn/prompt-turn.ts';
-import { discoverPromptSections } from '../../contracts/prompt-section.ts';
+import { discoverPromptSections, type PromptTurn } from '../../contracts/prompt-section.ts';
 import { openSystemPrompt } from './system-prompt.ts';
 
 const IMPORTS = `import { z } from 'zod';
@@ -41,6 +41,32 @@ test('the core’s sections tell who, where, when, and what the agent may do', a
   const anew = await systemPrompt({ ...turn, group: main, beginsAnew: true }, ways);
   expect(anew).toContain('You may write to any registered chat');
   expect(anew.split('\n\n').at(-1)).toMatch(/^A new conversation begins here/);
+});
+
+test('the system prompt is the same in each turn of a chat: whatever changes goes with the question', async () => {
+  // Those of skills that are applied, too. A model's server keeps the beginning that is the same.
+  const sections = await discoverPromptSections();
+  const { systemPrompt } = openSystemPrompt(sections, {}, context);
+  const sender = { id: 'ada', name: 'Ada', isOwner: true };
+  const changes: readonly Partial<PromptTurn>[] = [
+    {},
+    { now: turn.now + 5_000_000 },
+    { prompt: 'And tomorrow?' },
+    { beginsAnew: true },
+    { senders: [sender] },
+    { othersAtWork: 3 },
+  ];
+  for (const isMain of [false, true]) {
+    const systems = new Set<string>();
+    const notes: string[] = [];
+    for (const change of changes) {
+      const group = { ...turn.group, isMain };
+      const onNote = (text: string) => void notes.push(text);
+      systems.add(await systemPrompt({ ...turn, group, ...change }, { ...ways, onNote }));
+    }
+    expect([...systems]).toEqual([expect.not.stringContaining('2026')]);
+    expect(notes.join('\n')).toContain('Now: Saturday, 21 November 2026');
+  }
 });
 
 test('a skill’s section stands by its order, sees its turn and settings, calls a service, and holds nothing else', async () => {
