@@ -105,6 +105,15 @@ test('a line that both sides added and one of them took out elsewhere is there a
   expect(lostLines(sides, 'a\nb\nc\n')).not.toEqual([]);
 });
 
+test('a line that one side laid out anew and the other took out is not lost', () => {
+  const sides = {
+    base: 'a\ncall(one,\n  two)\nb\n',
+    ours: 'a\ncall(\n  one, two)\nb\n',
+    theirs: 'a\nb\n',
+  };
+  expect(lostLines(sides, 'a\nb\n')).toEqual([]);
+});
+
 test('what the other side took out is not lost, and a number that both raised is there once', () => {
   const gone = { base: 'a\nb\n', ours: 'a\nb\nb\n', theirs: 'a\n' };
   expect(lostLines(gone, 'a\nb\n')).toEqual([]);

@@ -24,32 +24,31 @@ export function lostLines(versions: Versions<string>, merged: string): readonly 
     theirs: changeFrom(base, linesIn(versions.theirs)),
   };
   /** Makes a test of what a line is made of: whether less of it is left than both changes leave at least. */
-  const lacks = (partsOf: (line: string) => readonly string[]) => {
-    const count = (lines: readonly string[]) => countsOf(lines.flatMap(partsOf));
+  const lacks = (side: LostLine['side'], partsOf: (line: string) => readonly string[]) => {
+    const count = (lines: readonly string[]) => {
+      const counts = countsOf(lines.flatMap(partsOf));
+      return (part: string) => counts.get(part) ?? 0;
+    };
     const [before, after] = [count(base), count(linesIn(merged))];
-    const both = [changes.ours, changes.theirs].map(({ removed, added }) => {
-      return { removed: count(removed), added: count(added) };
-    });
+    const [own, other] = [changes[side], changes[side === 'ours' ? 'theirs' : 'ours']];
+    const [removed, added] = [count(own.removed), count(own.added)];
+    const [itsRemoved, itsAdded] = [count(other.removed), count(other.added)];
     return (part: string) => {
-      const [mine, other] = both.map(({ removed, added }) => {
-        return { removed: removed.get(part) ?? 0, added: added.get(part) ?? 0 };
-      });
-      const gone = (mine?.removed ?? 0) + (other?.removed ?? 0);
-      const left = Math.max(0, (before.get(part) ?? 0) - gone);
+      // A line that is only laid out anew adds no word, and the other side may have taken it out.
+      const more = added(part) - removed(part);
+      const left = Math.max(0, before(part) - removed(part) - itsRemoved(part));
       // What both sides add may be the same.
-      return (after.get(part) ?? 0) < left + Math.max(mine?.added ?? 0, other?.added ?? 0);
+      return more > 0 && after(part) < left + Math.max(added(part), itsAdded(part));
     };
   };
-  const [lacksLine, lacksForm, lacksWord] = [
-    lacks((line) => [line]),
-    lacks((line) => [formOf(line)]),
-    lacks(wordsIn),
-  ];
-  return (['ours', 'theirs'] as const).flatMap((side) =>
-    [...new Set(changes[side].added)]
+  return (['ours', 'theirs'] as const).flatMap((side) => {
+    const lacksLine = lacks(side, (line) => [line]);
+    const lacksForm = lacks(side, (line) => [formOf(line)]);
+    const lacksWord = lacks(side, wordsIn);
+    return [...new Set(changes[side].added)]
       .filter((line) => lacksLine(line) && lacksForm(formOf(line)) && wordsIn(line).some(lacksWord))
-      .map((line) => ({ side, line })),
-  );
+      .map((line) => ({ side, line }));
+  });
 }
 
 function changeFrom(base: readonly string[], side: readonly string[]): Change {

@@ -274,12 +274,21 @@ function headingsAbove(lines: readonly string[]): readonly number[] {
   return lines.map((line, at) => {
     const [mark = null] = /^ {0,3}(?:```|~~~)/.exec(line) ?? [];
     if (mark !== null) fence = fence === null ? mark.trim() : fence === mark.trim() ? null : fence;
-    const level = fence === null ? (/^(#{1,6})\s/.exec(line)?.[1]?.length ?? 0) : 0;
+    const level = fence === null ? levelOf(line, lines[at + 1] ?? '') : 0;
     if (level > 0) open = open.filter((one) => one.level < level);
     const above = open.at(-1)?.at ?? -1;
     if (level > 0) open = [...open, { at, level }];
     return above;
   });
+}
+
+/** Returns how deep the heading is that a line is, by its sign or by the line below it; 0 for another line. */
+function levelOf(line: string, below: string): number {
+  const sign = /^(#{1,6})\s/.exec(line)?.[1];
+  if (sign !== undefined) return sign.length;
+  const [, underline] = /^ {0,3}(={3,}|-{3,})\s*$/.exec(below) ?? [];
+  if (underline === undefined || !/^ {0,3}[^\s|>*+-]/.test(line)) return 0;
+  return underline.startsWith('=') ? 1 : 2;
 }
 
 function sectionsAbove(lines: readonly string[]): readonly number[] {

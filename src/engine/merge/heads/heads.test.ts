@@ -233,3 +233,13 @@ test.each([
   const swapped = { ...versions, ours: versions.theirs, theirs: versions.ours };
   expect(mergeText(swapped, { path: 'fr.po' }).conflicts).toBe(conflicts);
 });
+
+test('a heading put in above one that is underlined asks nothing about what is below that', () => {
+  const base = 'App\n===\n\nOne.\n\nTwo.\n\nUse\n---\n\nThree.\n';
+  const versions = {
+    base,
+    ours: `# Warning\n\nOurs.\n\n${base}`,
+    theirs: base.replace('Two.', 'Two.\n\nMore.'),
+  };
+  expect(mergeText(versions, { path: 'README.md' }).conflicts).toBe(0);
+});
