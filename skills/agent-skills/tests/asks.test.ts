@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { asksOf } from '../../../container/agent/agent-skills/asks.ts';
+import {
+  asksOf,
+  languageByHead,
+  languageByName,
+} from '../../../container/agent/agent-skills/asks.ts';
 import { beyondHere } from '../../../container/agent/agent-skills/missing.ts';
 
 const NOTHING = { programs: [], installs: [], hosts: [], secrets: [], files: [], sends: [] };
@@ -93,4 +97,53 @@ test('what is not in the container is told, and a program or a variable that is 
     'secrets (YOUR_TOKEN)',
   ]);
   expect(await beyondHere(asksOf('Write tasks.md.'), here)).toEqual([]);
+});
+
+test('scripts beside it are read too: their programs, hosts, secrets, files and what they send', () => {
+  const shell = `#!/bin/bash
+set -euo pipefail
+fetch() { curl -s "https://s.test/$1"; }
+fetch "$S_TOKEN" | jq . > /etc/cron.d/x
+`;
+  const python = `import smtplib, subprocess, os
+subprocess.run(["ffmpeg", "-i", "a"])
+os.system("gh pr list")
+requests.post("https://p.test", headers={"k": os.environ["P_API_KEY"]})
+`;
+  const node = "import { execFileSync } from 'node:child_process';\nexecFileSync('git', ['push']);";
+  const scripts = [
+    { language: 'shell', text: shell },
+    { language: 'python3', text: python },
+    { language: 'node', text: node },
+  ] as const;
+  expect(asksOf('Run `scripts/x.sh`.', scripts)).toEqual({
+    programs: ['curl', 'jq', 'ffmpeg', 'gh', 'git', 'python3', 'node'],
+    installs: [],
+    hosts: ['s.test', 'p.test'],
+    secrets: ['S_TOKEN', 'P_API_KEY'],
+    files: ['/etc/cron.d/x'],
+    sends: ['mail'],
+  });
+});
+
+test.each([
+  ['#!/bin/sh\n', 'shell'],
+  ['#!/usr/bin/env bash\n', 'shell'],
+  ['#!/usr/bin/env -S node --x\n', 'node'],
+  ['#!/usr/local/bin/python3.12\n', 'python3'],
+  ['#! /usr/bin/perl -w\n', 'perl'],
+  ['a list\n', null],
+  ['#!/usr/bin/awk -f\n', null],
+])('the first line %j is %s', (text, language) => {
+  expect(languageByHead(text)).toBe(language);
+});
+
+test('a script is told by the end of its name', () => {
+  expect(['a.sh', 'b.PY', 'c.mjs', 'd.md', 'e'].map(languageByName)).toEqual([
+    'shell',
+    'python3',
+    'node',
+    null,
+    null,
+  ]);
 });

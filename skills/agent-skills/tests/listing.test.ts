@@ -304,3 +304,22 @@ test('of a thousand files in one skill, and of two thousand skills, no more is t
   expect(read?.skills.length).toBeGreaterThan(500);
   expect(read?.skills.length).toBeLessThan(2_001);
 });
+
+test('scripts beside it count, also when they change, and a link among them is not followed', async () => {
+  put('group/skills/sync/SKILL.md', skill('sync'));
+  const script = put('group/skills/sync/scripts/push', '#!/bin/sh\nno-such-tool-1\n');
+  expect(await shown()).toContain('programs (no-such-tool-1)');
+  writeFileSync(
+    script,
+    '#!/usr/bin/env python3\nget("https://one.test")\nos.system("no-such-tool-2 a")\n',
+  );
+  const text = await shown();
+  expect(text).toContain('no-such-tool-2');
+  expect(text).toContain('one.test');
+  expect(text).not.toContain('no-such-tool-1');
+  writeFileSync(script, 'a list of things: no-such-tool-3\n');
+  expect(await shown()).not.toContain('no-such-tool');
+  const within = put('group/skills/sync/data.txt', 'no-such-tool-4\n');
+  symlinkSync(within, join(dirname(script), 'linked.sh'));
+  expect(await shown()).not.toContain('no-such-tool');
+});

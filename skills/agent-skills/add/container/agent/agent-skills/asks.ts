@@ -1,4 +1,7 @@
-/** What the text of an ability asks for, whatever its front matter declares. Each list is without doubles, and short. */
+/** A script that lies beside a SKILL.md. */
+export type Script = { readonly language: ScriptLanguage; readonly text: string };
+
+/** What the text of an ability and its scripts ask for, whatever its front matter declares. Each list is without doubles, and short. */
 export type Asks = {
   /** Programs that its commands start. */
   readonly programs: readonly string[];
@@ -18,23 +21,39 @@ export type Asks = {
 const MOST = 12;
 const LONGEST = 80;
 
-/** Reads what a SKILL.md asks for, by its commands, links and words. It is a look at a text, and no proof. */
-export function asksOf(body: string): Asks {
+/**
+ * Reads what a SKILL.md and the scripts beside it ask for, by their commands, links and words. It is a look at texts, and
+ * no proof.
+ */
+export function asksOf(body: string, scripts: readonly Script[] = []): Asks {
   const { shell, other, spans, links } = partsOf(body);
-  const code = [...shell, ...spans];
-  const commands = [...shell, ...spans.filter(isCommand)].flatMap(commandsIn);
+  const textsOf = (wanted: (language: ScriptLanguage) => boolean) =>
+    scripts.filter(({ language }) => wanted(language)).map(({ text }) => text);
+  const shellScripts = textsOf((language) => language === 'shell');
+  const programs = textsOf((language) => language !== 'shell');
+  const code = [...shell, ...spans, ...shellScripts, ...programs];
+  const commands = [
+    ...[...shell, ...spans.filter(isCommand)].flatMap(commandsIn),
+    ...shellScripts.flatMap(commandsOfScript),
+    ...programs.flatMap((text) => matches(text, STARTED).flatMap(commandsIn)),
+  ];
+  const interpreters = scripts.map(({ language }) => (language === 'shell' ? 'sh' : language));
   const named = [...code, ...other, ...links].join('\n');
+  const whole = [body, ...shellScripts, ...programs].join('\n');
   return {
-    programs: few(commands.map(programOf).filter((name) => name !== null)),
+    programs: few([
+      ...commands.map(programOf).filter((name) => name !== null),
+      ...interpreters.filter((name) => name !== 'sh'),
+    ]),
     installs: few(commands.flatMap((command) => command.match(INSTALL)?.[0] ?? [])),
     hosts: few(
       matches(named, HOST).filter((host) => !/^(?:localhost|127\.|.*\bexample\b)/.test(host)),
     ),
-    secrets: few(matches(body, WORD).filter((word) => SECRET.test(word))),
+    secrets: few(matches(whole, WORD).filter((word) => SECRET.test(word))),
     files: few(matches(code.join('\n'), OUTSIDE)),
     sends: few([
-      ...SENDING.flatMap(([what, words]) => (words.test(body) ? [what] : [])),
-      ...matches(body, SENDING_TOOL),
+      ...SENDING.flatMap(([what, words]) => (words.test(whole) ? [what] : [])),
+      ...matches(whole, SENDING_TOOL),
     ]),
   };
 }
@@ -83,6 +102,62 @@ function partsOf(body: string): Parts {
   const spans = matches(text, /`([^`\n]{2,300})`/g);
   return { shell, other, spans, links: matches(text, /(https?:\/\/[^\s<>)"'`\]]{1,300})/g) };
 }
+
+/** Takes a script of a shell apart; its own functions are no programs. */
+function commandsOfScript(text: string): readonly string[] {
+  const functions = new Set(matches(text, FUNCTION));
+  return commandsIn(text.replace(FUNCTION, '\n')).filter((command) => {
+    const name = programOf(command);
+    return name === null || !functions.has(name);
+  });
+}
+
+const FUNCTION = /^[ \t]*(?:function[ \t]+)?([\w-]{1,60})[ \t]*\(\)[ \t]*\{?/gm;
+
+/** A program that a script of another language starts. */
+const STARTED =
+  /\b(?:subprocess\.\w{1,20}|os\.(?:system|popen|exec\w{0,4})|exec(?:File)?(?:Sync)?|spawn(?:Sync)?|execa|system|popen|Popen)\s*\(\s*\[?\s*["'`]([^"'`\n]{1,200})["'`]/g;
+
+/** The program that runs a script of this kind. */
+export type ScriptLanguage = 'shell' | 'python3' | 'node' | 'ruby' | 'perl';
+
+const LANGUAGES: Readonly<Record<string, ScriptLanguage>> = {
+  sh: 'shell',
+  bash: 'shell',
+  zsh: 'shell',
+  py: 'python3',
+  js: 'node',
+  mjs: 'node',
+  cjs: 'node',
+  ts: 'node',
+  rb: 'ruby',
+  pl: 'perl',
+};
+
+/** Returns the language of a script by the end of its name; null for what is none. */
+export function languageByName(name: string): ScriptLanguage | null {
+  const [, end = ''] = /\.([a-z]{2,4})$/i.exec(name) ?? [];
+  return LANGUAGES[end.toLowerCase()] ?? null;
+}
+
+/** Returns the language of a script without such a name, by its first line; null for what is none. */
+export function languageByHead(text: string): ScriptLanguage | null {
+  const [line = ''] = text.slice(0, 200).split('\n', 1);
+  if (!line.startsWith('#!')) return null;
+  const [first = '', ...more] = line.slice(2).trim().split(/\s+/);
+  const path = first.endsWith('/env') ? more.find((word) => !word.startsWith('-')) : first;
+  const program = path?.split('/').at(-1) ?? '';
+  if (/^(?:ba|z|da|k)?sh$/.test(program)) return 'shell';
+  const [name = ''] = /^[a-z]+/.exec(program) ?? [];
+  return INTERPRETERS[name] ?? null;
+}
+
+const INTERPRETERS: Readonly<Record<string, ScriptLanguage>> = {
+  python: 'python3',
+  node: 'node',
+  ruby: 'ruby',
+  perl: 'perl',
+};
 
 /** Takes a text of commands apart; quoted words, comments and what is fed to a command are no commands. */
 function commandsIn(text: string): readonly string[] {
@@ -144,7 +219,7 @@ const OUTSIDE =
 const SENDING: readonly (readonly [what: string, words: RegExp])[] = [
   [
     'mail',
-    /\b(?:send|sends|sending|forward|reply to)\b[^.\n]{0,30}\be-?mails?\b|\b(?:sendmail|smtp:\/\/|himalaya)\b/i,
+    /\b(?:send|sends|sending|forward|reply to)\b[^.\n]{0,30}\be-?mails?\b|\b(?:sendmail|smtp:\/\/|himalaya|smtplib|nodemailer)\b/i,
   ],
   [
     'messages',

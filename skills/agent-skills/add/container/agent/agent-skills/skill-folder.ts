@@ -1,6 +1,6 @@
 import { open, readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
-import { type Asks, asksOf } from './asks.ts';
+import { type Asks, asksOf, languageByHead, languageByName, type Script } from './asks.ts';
 import { parseSkillFile, type SkillFile } from './front-matter.ts';
 
 export const SKILL_FILE = 'SKILL.md';
@@ -11,6 +11,8 @@ const READ_BYTES = 65_536;
 /** Files of one folder that are looked at for links. */
 const MAX_LOOKED_AT = 500;
 const MAX_DEPTH = 5;
+/** Scripts of one folder that are read for what they ask for. */
+const MAX_SCRIPTS = 20;
 
 /** A folder of a skill, read; or the reason why it is left out. */
 export type SkillFolder =
@@ -24,11 +26,16 @@ export class SkillReader {
   /** @param root the folder of skills that it is in, which its links may not leave */
   async read(path: string, root: string): Promise<SkillFolder> {
     try {
-      const [file, folder] = await Promise.all([stat(join(path, SKILL_FILE)), stat(path)]);
-      const key = `${file.mtimeMs} ${file.size} ${folder.mtimeMs}`;
+      const [file, folder, scripts] = await Promise.all([
+        stat(join(path, SKILL_FILE)),
+        stat(path),
+        scriptFiles(path),
+      ]);
+      const changes = scripts.map(({ name, changedMs, size }) => `${name} ${changedMs} ${size}`);
+      const key = [file.mtimeMs, file.size, folder.mtimeMs, ...changes].join('\n');
       const kept = this.#kept.get(path);
       if (kept?.key === key) return kept.folder;
-      const read = await readFolder(path, root);
+      const read = await readFolder(path, root, scripts);
       this.#kept.set(path, { key, folder: read });
       return read;
     } catch (error) {
@@ -42,7 +49,11 @@ export class SkillReader {
   }
 }
 
-async function readFolder(path: string, root: string): Promise<SkillFolder> {
+async function readFolder(
+  path: string,
+  root: string,
+  scripts: readonly ScriptFile[],
+): Promise<SkillFolder> {
   // Its name stands in the prompt, where a line of its own could pass for one of the assistant's.
   if (/\p{Cc}/u.test(path)) return leftOut('its name has line breaks or other control characters');
   const [real, realRoot] = await Promise.all([realpath(path), realpath(root)]);
@@ -52,10 +63,60 @@ async function readFolder(path: string, root: string): Promise<SkillFolder> {
   const text = await headOf(join(real, SKILL_FILE));
   try {
     const file = parseSkillFile(text, path.slice(dirname(path).length + 1));
-    return { kind: 'read', file, asks: asksOf(file.body) };
+    return { kind: 'read', file, asks: asksOf(file.body, await readScripts(real, scripts)) };
   } catch (error) {
     return leftOut(reasonOf(error));
   }
+}
+
+/** A file that may be a script, by its path below the skill's folder. */
+type ScriptFile = { readonly name: string; readonly changedMs: number; readonly size: number };
+
+/**
+ * Lists the files beside a SKILL.md that may be scripts: by the end of their names, or without any in a folder that is
+ * called so. Links are left out.
+ */
+async function scriptFiles(folder: string): Promise<readonly ScriptFile[]> {
+  const found: ScriptFile[] = [];
+  const waiting = [{ name: '', depth: 1 }];
+  let seen = 0;
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    const { name: parent, depth } = next;
+    const entries = await readdir(join(folder, parent), { withFileTypes: true }).catch(() => []);
+    for (const entry of entries.toSorted((one, other) => (one.name < other.name ? -1 : 1))) {
+      seen += 1;
+      if (seen > MAX_LOOKED_AT || found.length >= MAX_SCRIPTS) return found;
+      const name = join(parent, entry.name);
+      const isOrdinary = !entry.name.startsWith('.') && entry.name !== 'node_modules';
+      if (entry.isDirectory() && depth < MAX_DEPTH && isOrdinary) {
+        waiting.push({ name, depth: depth + 1 });
+      } else if (entry.isFile() && mayBeScript(name)) {
+        const { mtimeMs, size } = await stat(join(folder, name));
+        found.push({ name, changedMs: mtimeMs, size });
+      }
+    }
+  }
+  return found;
+}
+
+function mayBeScript(name: string): boolean {
+  return languageByName(name) !== null || /(?:^|\/)(?:scripts|bin)\/[^./]+$/.test(name);
+}
+
+async function readScripts(
+  folder: string,
+  files: readonly ScriptFile[],
+): Promise<readonly Script[]> {
+  const read = files.map(async ({ name }): Promise<readonly Script[]> => {
+    try {
+      const text = await beginningOf(join(folder, name));
+      const language = languageByName(name) ?? languageByHead(text);
+      return language === null || text.includes('\0') ? [] : [{ language, text }];
+    } catch {
+      return []; // It is gone, or may not be read: the agent could not run it either.
+    }
+  });
+  return (await Promise.all(read)).flat();
 }
 
 /** Finds a link in a folder that leads out of it. */
@@ -90,12 +151,16 @@ async function headOf(path: string): Promise<string> {
       `its ${SKILL_FILE} has ${size} MB; 1 MB is the most, details belong in files beside it`,
     );
   }
+  const text = await beginningOf(path);
+  if (text.includes('\0')) throw new Error(`its ${SKILL_FILE} is no text`);
+  return text;
+}
+
+async function beginningOf(path: string): Promise<string> {
   const file = await open(path);
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(READ_BYTES), 0, READ_BYTES, 0);
-    const text = buffer.subarray(0, bytesRead).toString();
-    if (text.includes('\0')) throw new Error(`its ${SKILL_FILE} is no text`);
-    return text;
+    return buffer.subarray(0, bytesRead).toString();
   } finally {
     await file.close();
   }
