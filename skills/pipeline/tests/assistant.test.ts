@@ -19,16 +19,31 @@ const CHEAP = 'openai/gpt-5-mini';
 const POOLS = { MODEL_POOLS: `smart=${SMART}, ${CHEAP}`, OPENAI_API_KEY: 'o' };
 const DAY = 86_400_000;
 
+/** Reads the pipeline's newest decision as it lies on the disk. */
+function newestTurn(project: TestProject): unknown {
+  const database = openReadOnly(join(project.dir, 'data/databases/service-pipeline.db'));
+  try {
+    return database
+      .prepare('SELECT * FROM turns ORDER BY decided_at DESC, rowid DESC LIMIT 1')
+      .get();
+  } finally {
+    database.close();
+  }
+}
+
 /** Starts an assistant on the test's clock, whose agent reads 100,000 tokens with the first of its models. */
 async function startOn(
   project: TestProject,
   environment: Readonly<Record<string, string>> = {},
   clock = new TestClock('2026-11-21T12:00:00Z'),
   isUsable = true,
+  work: (events: Parameters<AgentScript>[1]) => Promise<void> = async () => {},
 ) {
   const asked: string[] = [];
-  const agent: AgentScript = async ({ models: [model] }, { onModelCall }) => {
+  const agent: AgentScript = async ({ models: [model] }, events) => {
+    const { onModelCall } = events;
     asked.push(model.id);
+    await work(events);
     const tokens = cents(10);
     const call = { model, atMost: tokens };
     const admission = await onModelCall?.(call, new AbortController().signal);
@@ -65,6 +80,38 @@ const on = (messageId: string, emoji: string | null, sender = 'ada') => ({
   isOwner: sender === 'ada',
   messageId,
   emoji,
+});
+
+test('the shape of an answer is checked, from what the assistant has recorded', async () => {
+  using project = new TestProject();
+  const assistant = await startOn(project);
+  for (const [text, fits] of [
+    ['Answer in JSON: who are you?', 0],
+    ['In at most 20 words: who are you?', 1],
+    ['who are you?', null],
+  ] as const) {
+    await answerTo(assistant, text);
+    await commands(assistant, '/pipeline');
+    const kept = { fits_shape: fits, tool_calls: 0, state: 'answered' };
+    expect(newestTurn(project), text).toMatchObject(kept);
+    assistant.clock.pass(60_000);
+  }
+  expect(await commands(assistant, '/pipeline')).toMatch(
+    /not rated, shape and tools right in \d+ % of/,
+  );
+  await assistant.stop();
+});
+
+test('calls of tools that failed are counted', async () => {
+  using project = new TestProject();
+  const assistant = await startOn(project, {}, undefined, true, async ({ onTool }) => {
+    await onTool({ folder: 'main', name: 'list_tasks', input: {} });
+    await onTool({ folder: 'main', name: 'pause_task', input: { task: 99 } });
+  });
+  await answerTo(assistant, 'hello');
+  await commands(assistant, '/pipeline');
+  expect(newestTurn(project)).toMatchObject({ tool_calls: 2, tool_failures: 1, fits_shape: null });
+  await assistant.stop();
 });
 
 /** Has the first of the pool rated bad and the second good, until only the second is chosen. */
@@ -207,7 +254,8 @@ test('a turn that was written by another version is left out, told once, and the
   database.exec(`
     UPDATE signals SET value = 9e999 WHERE turn = (SELECT min(turn) FROM signals);
     UPDATE turns SET complexity = -4 WHERE id = (SELECT max(id) FROM turns);
-    INSERT INTO turns SELECT 'odd', jid, is_task, 'Poetry', complexity, why, decided_at + 1, model, micro_usd, 'odd'
+    INSERT INTO turns (id, jid, is_task, type, complexity, why, decided_at, model, micro_usd, state)
+      SELECT 'odd', jid, is_task, 'Poetry', complexity, why, decided_at + 1, model, micro_usd, 'odd'
       FROM turns LIMIT 1`);
   database.close();
   const again = await startOn(project, {}, assistant.clock);

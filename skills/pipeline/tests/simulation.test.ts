@@ -54,6 +54,7 @@ function simulate(seed: string, choose: Policy, tell: (turn: Trajectory) => void
       state: 'answered',
       costUsd,
       decidedAt: at,
+      ...{ fitsShape: null, toolCalls: 0, toolFailures: 0 },
       signals: speaks < RATED ? [{ feedbackType: 'reaction', value }] : [],
     });
   }

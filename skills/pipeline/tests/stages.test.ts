@@ -90,6 +90,9 @@ const TURN: Trajectory = {
   costUsd: 0.02,
   decidedAt: 0,
   signals: [],
+  fitsShape: null,
+  toolCalls: 0,
+  toolFailures: 0,
 };
 
 test('score and learn: feedback is the score, no feedback is none, and cost is the mean of what is known', () => {
@@ -99,17 +102,50 @@ test('score and learn: feedback is the score, no feedback is none, and cost is t
   expect(score.run({ ...TURN, signals: [good] })).toBe(1);
   expect(score.run({ ...TURN, signals: [bad] })).toBe(0);
   expect(score.run({ ...TURN, signals: [good, bad] })).toBe(0.5);
+  const rated = { ...TURN, signals: [good] };
   expect(
     learn.run([
-      { trajectory: TURN, reward: 1 },
+      { trajectory: rated, reward: 1 },
       { trajectory: { ...TURN, costUsd: 0.04 }, reward: null },
-      { trajectory: { ...TURN, costUsd: null }, reward: 0.5 },
+      { trajectory: { ...rated, costUsd: null }, reward: 0.5 },
       { trajectory: { ...TURN, model: 'b/cheap', costUsd: null }, reward: null },
     ]),
   ).toEqual([
     { model: 'a/smart', turns: 3, rated: 2, good: 1.5, costUsd: expect.closeTo(0.03) },
     { model: 'b/cheap', turns: 1, rated: 0, good: 0, costUsd: null },
   ]);
+});
+
+test('score and learn: where nobody said anything, the shape of the answer and its tools tell, and count apart', () => {
+  const good = { feedbackType: 'reaction', value: 1 } as const;
+  expect(score.run({ ...TURN, fitsShape: true })).toBe(1);
+  expect(score.run({ ...TURN, fitsShape: false })).toBe(0);
+  expect(score.run({ ...TURN, toolCalls: 4, toolFailures: 1 })).toBe(0.75);
+  expect(score.run({ ...TURN, fitsShape: false, toolCalls: 2, toolFailures: 0 })).toBe(0.5);
+  // What people say decides.
+  expect(score.run({ ...TURN, fitsShape: false, signals: [good] })).toBe(1);
+  expect(
+    learn.run([
+      { trajectory: { ...TURN, signals: [good] }, reward: 1 },
+      { trajectory: { ...TURN, fitsShape: false }, reward: 0 },
+      { trajectory: { ...TURN, toolCalls: 2, toolFailures: 1 }, reward: 0.5 },
+      { trajectory: TURN, reward: null },
+    ]),
+  ).toEqual([
+    {
+      ...{ model: 'a/smart', turns: 4, rated: 1, good: 1, checked: 2, passed: 0.5 },
+      costUsd: expect.closeTo(0.02),
+    },
+  ]);
+});
+
+test('route: what was checked counts a quarter, and nothing before the first rating', () => {
+  const failing = { ...knows('a/smart', 0, 0, 0.01), turns: 400, checked: 400, passed: 20 };
+  const passing = { ...knows('b/cheap', 0, 0, 0.01), turns: 400, checked: 400, passed: 390 };
+  expect(route.run(choice({ evidence: [failing, passing] })).why).toContain('No Chat answer');
+  const one = { ...failing, rated: 1, good: 1 };
+  expect(route.run(choice({ evidence: [one, passing] })).first).toBe('b/cheap');
+  expect(route.run(choice({ evidence: [one, passing] })).why).toContain('5 % of 400 checked');
 });
 
 test('a stage is replaced for types of work, and the default serves the others', async () => {

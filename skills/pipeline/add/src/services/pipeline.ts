@@ -10,6 +10,7 @@ import { ratingOf } from './pipeline/emoji.ts';
 import { MIGRATIONS, openLedger } from './pipeline/ledger.ts';
 import { reportOf } from './pipeline/report.ts';
 import { requestOf } from './pipeline/request.ts';
+import { askedShape } from './pipeline/shape.ts';
 import {
   type Decision,
   discoverStages,
@@ -39,7 +40,7 @@ export const service = defineService({
     const { PIPELINE_ANSWER_USD: worthUsd, PIPELINE_RATERS: raters } = settings;
     const isLearning = settings.PIPELINE_LEARNING === 'on';
     const stages = await discoverStages();
-    const ledger = openLedger(openDatabase(MIGRATIONS), store.turnRuns.ofTurn, now, log);
+    const ledger = openLedger(openDatabase(MIGRATIONS), store, now, log);
 
     function evidenceOf(type: TaskType): readonly Evidence[] {
       const score = stages.of('score', type);
@@ -81,7 +82,8 @@ export const service = defineService({
         ledger.settle();
         const { first, why } = decide(request, profile, caller.turn);
         const { jid, turn: id } = caller;
-        ledger.decided({ id, jid, isTask: request.isTask, ...profile, why });
+        const shape = askedShape(work.text);
+        ledger.decided({ id, jid, isTask: request.isTask, ...profile, why, shape });
         inOrder = models.toSorted(
           (one, other) => Number(other.name === first) - Number(one.name === first),
         );

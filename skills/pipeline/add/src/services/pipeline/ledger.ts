@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import type { HostLog } from '../../host/contracts/log.ts';
+import type { ServiceStore } from '../../host/contracts/service.ts';
 import type { OwnDatabase } from '../../lib/own-database.ts';
 import type { TurnRun } from '../../store/store.ts';
+import { hasShape, Shape } from './shape.ts';
 import { type LearningSignal, TASK_TYPES, type TaskType, type Trajectory } from './stage.ts';
 
 /** Tables of the pipeline's own database. They hold no word of what was said. */
@@ -17,6 +19,11 @@ export const MIGRATIONS = [
      turn TEXT NOT NULL, voter TEXT NOT NULL, feedback_type TEXT NOT NULL, value REAL NOT NULL,
      PRIMARY KEY (turn, voter)) STRICT, WITHOUT ROWID;
    CREATE TABLE seen (only INTEGER PRIMARY KEY CHECK (only = 1), at INTEGER NOT NULL) STRICT;`,
+  `ALTER TABLE turns ADD COLUMN shape TEXT;
+   ALTER TABLE turns ADD COLUMN fits_shape INTEGER;
+   ALTER TABLE turns ADD COLUMN tool_calls INTEGER NOT NULL DEFAULT 0;
+   ALTER TABLE turns ADD COLUMN tool_failures INTEGER NOT NULL DEFAULT 0;
+   CREATE TABLE answers_read (jid TEXT PRIMARY KEY, upto_seq INTEGER NOT NULL) STRICT, WITHOUT ROWID;`,
 ];
 
 /** Models change behind their names: what is older is forgotten. */
@@ -24,6 +31,11 @@ export const KEPT_DAYS = 180;
 const DAY_MS = 86_400_000;
 /** A turn that has no record by then never gets one. */
 const OPEN_MS = 2 * DAY_MS;
+/** Answers of a chat that are read at once, to find one; the rest is read with the next turns. */
+const PAGE = 200;
+const MOST_PAGES = 5;
+/** The answer is stored right after the end of its turn. */
+const STORED_MS = 2_000;
 /** So many turns of a type are learned from, the newest. */
 const MOST = 2_000;
 
@@ -35,10 +47,12 @@ export type NewTurn = {
   readonly type: TaskType;
   readonly complexity: number;
   readonly why: string;
+  /** The shape that its answer is asked to have; null for none. */
+  readonly shape: Shape | null;
 };
 
 /** A decision and its turn. */
-export type KnownTurn = NewTurn & { readonly model: string | null };
+export type KnownTurn = Omit<NewTurn, 'shape'> & { readonly model: string | null };
 
 /** Decisions, what became of their turns, and feedback. */
 export interface Ledger {
@@ -87,13 +101,28 @@ const Row = z
     micro_usd: z.int().nullable(),
     decided_at: z.int(),
     signals: z.string(),
+    fits_shape: z.int().nullable(),
+    tool_calls: z.int().min(0),
+    tool_failures: z.int().min(0),
   })
   .transform(({ signals, ...row }) => ({ ...row, signals: Signals.parse(JSON.parse(signals)) }))
-  .transform(({ micro_usd: cost, decided_at: decidedAt, ...row }) => ({
-    ...row,
-    decidedAt,
-    costUsd: cost === null ? null : cost / 1_000_000,
-  }));
+  .transform(
+    ({
+      micro_usd: cost,
+      decided_at: decidedAt,
+      fits_shape,
+      tool_calls,
+      tool_failures,
+      ...row
+    }) => ({
+      ...row,
+      fitsShape: fits_shape === null ? null : fits_shape === 1,
+      toolCalls: tool_calls,
+      toolFailures: Math.min(tool_failures, tool_calls),
+      decidedAt,
+      costUsd: cost === null ? null : cost / 1_000_000,
+    }),
+  );
 
 function trajectoryOf(row: unknown): Trajectory | null {
   try {
@@ -103,24 +132,32 @@ function trajectoryOf(row: unknown): Trajectory | null {
   }
 }
 
-const Id = z.object({ id: z.string() });
+const Open = z.object({ id: z.string(), jid: z.string(), shape: z.string().nullable() });
+const Upto = z.object({ upto_seq: z.int() });
 const Number_ = z.object({ number: z.int() }).transform(({ number }) => number);
 
 /** Opens the ledger on its database. */
 export function openLedger(
   database: OwnDatabase,
-  runsOf: (turn: string) => readonly TurnRun[],
+  { turnRuns, said }: Pick<ServiceStore, 'turnRuns' | 'said'>,
   now: () => number,
   log: HostLog,
 ): Ledger {
   const decide = database.prepare(`
-    INSERT INTO turns (id, jid, is_task, type, complexity, why, decided_at)
-    VALUES (:id, :jid, :isTask, :type, :complexity, :why, :now)
+    INSERT INTO turns (id, jid, is_task, type, complexity, why, decided_at, shape)
+    VALUES (:id, :jid, :isTask, :type, :complexity, :why, :now, :shape)
     ON CONFLICT (id) DO UPDATE SET type = excluded.type, complexity = excluded.complexity, why = excluded.why,
-      decided_at = excluded.decided_at, model = NULL, micro_usd = NULL, state = NULL`);
-  const open = database.prepare('SELECT id FROM turns WHERE state IS NULL AND decided_at >= ?');
+      decided_at = excluded.decided_at, shape = excluded.shape, model = NULL, micro_usd = NULL, state = NULL`);
+  const open = database.prepare(
+    'SELECT id, jid, shape FROM turns WHERE state IS NULL AND decided_at >= ? ORDER BY decided_at, rowid',
+  );
   const close = database.prepare(
-    'UPDATE turns SET model = :model, micro_usd = :cost, state = :state WHERE id = :id',
+    `UPDATE turns SET model = :model, micro_usd = :cost, state = :state, fits_shape = :fitsShape,
+       tool_calls = :toolCalls, tool_failures = :toolFailures WHERE id = :id`,
+  );
+  const readUpto = database.prepare('SELECT upto_seq FROM answers_read WHERE jid = ?');
+  const setUpto = database.prepare(
+    'INSERT INTO answers_read VALUES (:jid, :seq) ON CONFLICT (jid) DO UPDATE SET upto_seq = excluded.upto_seq',
   );
   const forgetSignals = database.prepare(
     'DELETE FROM signals WHERE turn IN (SELECT id FROM turns WHERE decided_at < ?)',
@@ -132,7 +169,7 @@ export function openLedger(
     ON CONFLICT (turn, voter) DO UPDATE SET feedback_type = excluded.feedback_type, value = excluded.value`);
   const take = database.prepare('DELETE FROM signals WHERE turn = ? AND voter = ?');
   const ofType = database.prepare(`
-    SELECT type, complexity, model, state, micro_usd, decided_at,
+    SELECT type, complexity, model, state, micro_usd, decided_at, fits_shape, tool_calls, tool_failures,
       (SELECT json_group_array(json_object('feedback_type', feedback_type, 'value', value))
        FROM signals WHERE signals.turn = turns.id) AS signals
     FROM turns WHERE type = ? AND model IS NOT NULL ORDER BY decided_at DESC LIMIT ${MOST}`);
@@ -160,16 +197,52 @@ export function openLedger(
     return turns;
   }
 
+  /** Returns the last answer that a chat got in a run; null where it got none, or it is too far behind to be read now. */
+  function answerIn(jid: string, { startedAt, endedAt }: TurnRun): string | null {
+    let answer: string | null = null;
+    for (let page = 0; page < MOST_PAGES; page += 1) {
+      const seq = Upto.optional().parse(readUpto.get(jid))?.upto_seq ?? 0;
+      const answers = said.after({ jid, kind: 'answer', seq }, PAGE);
+      const until = answers.filter(({ saidAt }) => saidAt <= endedAt + STORED_MS);
+      const last = until.at(-1);
+      if (last === undefined) return answer;
+      setUpto.run({ jid, seq: last.seq });
+      answer = until.findLast(({ saidAt }) => saidAt >= startedAt)?.text ?? answer;
+      if (until.length < PAGE) return answer;
+    }
+    return null;
+  }
+
+  function checksOf(runs: readonly TurnRun[], end: TurnRun, { jid, shape }: z.output<typeof Open>) {
+    const steps = runs.flatMap(({ seq }) => turnRuns.stepsOf(seq));
+    const tools = steps.filter(({ kind }) => kind !== 'model');
+    const asked = shape === null ? undefined : Shape.safeParse(JSON.parse(shape)).data;
+    const answer = asked === undefined || end.state !== 'answered' ? null : answerIn(jid, end);
+    return {
+      fitsShape: answer === null || asked === undefined ? null : Number(hasShape(answer, asked)),
+      toolCalls: tools.length,
+      toolFailures: tools.filter(({ error }) => error !== null).length,
+    };
+  }
+
   function settle(): void {
     for (const row of open.all(now() - OPEN_MS)) {
-      const { id } = Id.parse(row);
+      const turn = Open.parse(row);
+      const { id } = turn;
       // A turn that was run again has several runs, and cost what all of them did.
-      const runs = runsOf(id).filter(({ turnId }) => turnId === id);
+      const runs = turnRuns.ofTurn(id).filter(({ turnId }) => turnId === id);
       const end = runs.at(-1);
       if (end === undefined) continue;
       const isUnknown = runs.some(({ unpricedCalls }) => unpricedCalls > 0);
       const cost = runs.reduce((sum, { microUsd }) => sum + microUsd, 0);
-      close.run({ id, model: end.model, cost: isUnknown ? null : cost, state: end.state });
+      const checks = checksOf(runs, end, turn);
+      close.run({
+        ...checks,
+        id,
+        model: end.model,
+        cost: isUnknown ? null : cost,
+        state: end.state,
+      });
     }
     const oldest = now() - KEPT_DAYS * DAY_MS;
     forgetSignals.run(oldest);
@@ -177,7 +250,13 @@ export function openLedger(
   }
 
   return {
-    decided: (turn) => void decide.run({ ...turn, isTask: Number(turn.isTask), now: now() }),
+    decided: ({ shape, isTask, ...turn }) =>
+      void decide.run({
+        ...turn,
+        isTask: Number(isTask),
+        shape: shape === null ? null : JSON.stringify(shape),
+        now: now(),
+      }),
     settle: database.transaction(settle),
     signal(turn, voter, signal) {
       if (knows.get(turn) === undefined) return false;

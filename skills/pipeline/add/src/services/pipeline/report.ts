@@ -25,10 +25,14 @@ export function reportOf({ isLearning, worthUsd, ratings, evidenceOf, last }: Re
   return [head, ...(lists.length === 0 ? [none] : lists), ...lastLines(last)].join('\n\n');
 }
 
-function line({ model, turns, rated, good, costUsd }: Evidence): string {
+function line({ model, turns, rated, good, costUsd, checked = 0, passed = 0 }: Evidence): string {
   const rate = rated === 0 ? 'not rated' : `${Number(good.toFixed(1))} of ${rated} good`;
   const cost = costUsd === null ? 'price unknown' : `$${costUsd.toFixed(4)} a turn`;
-  return `- \`${model}\`: ${rate}, ${cost}, ${counted(turns, 'turn')}`;
+  const checks =
+    checked === 0
+      ? ''
+      : `, shape and tools right in ${Math.round((passed / checked) * 100)} % of ${counted(checked, 'other turn')}`;
+  return `- \`${model}\`: ${rate}${checks}, ${cost}, ${counted(turns, 'turn')}`;
 }
 
 function lastLines(last: KnownTurn | null): readonly string[] {

@@ -46,6 +46,11 @@ export type Trajectory = TaskProfile & {
   readonly costUsd: number | null;
   readonly decidedAt: number;
   readonly signals: readonly LearningSignal[];
+  /** Whether the answer has the shape that was asked for; null where none was, or nothing is known. */
+  readonly fitsShape: boolean | null;
+  /** Calls of tools in the turn, and how many of them failed. */
+  readonly toolCalls: number;
+  readonly toolFailures: number;
 };
 
 /** A trajectory and its score: from 0 to 1, or null where nothing tells. */
@@ -58,6 +63,9 @@ export type Evidence = {
   readonly rated: number;
   /** The sum of the scores of those that were rated. */
   readonly good: number;
+  /** Turns that nobody rated and that have a score all the same, and the sum of these scores. */
+  readonly checked?: number;
+  readonly passed?: number;
   /** The mean of a turn; null without a known price. */
   readonly costUsd: number | null;
 };

@@ -8,11 +8,16 @@ import { type Choice, type Decision, defineStage, type Evidence } from '../stage
  * now and then, and what is known to be worse ever less. Hard work makes an answer worth up to three times as much as
  * easy work does.
  *
+ * Turns that nobody rated count a quarter where their shape and tools could be checked.
+ *
  * Until the first rating of a type the order of the pool holds.
  *
  * Source: Chapelle, Li: An Empirical Evaluation of Thompson Sampling (2011)
  */
 export const stage = defineStage({ name: 'thompson', stage: 'route', run: decide });
+
+/** An answer of the right shape may still be wrong. */
+const CHECK_WEIGHT = 0.25;
 
 function decide(choice: Choice): Decision {
   const { profile, evidence, worthUsd, random } = choice;
@@ -34,8 +39,10 @@ function decide(choice: Choice): Decision {
   const unknownCost = costs.length === 0 ? 0 : Math.min(...costs);
   const drawn = models.map(({ name }, at) => {
     const one = known[at];
-    const { rated = 0, good = 0 } = one ?? {};
-    const share = drawBeta(1 + good, 1 + rated - good, random);
+    const { rated = 0, good = 0, checked = 0, passed = 0 } = one ?? {};
+    const isGood = good + CHECK_WEIGHT * passed;
+    const isBad = rated - good + CHECK_WEIGHT * (checked - passed);
+    const share = drawBeta(1 + isGood, 1 + isBad, random);
     const cost = one?.costUsd ?? unknownCost;
     return { name, share, one, value: share * worth - cost };
   });
@@ -61,7 +68,11 @@ function ableOnes({ models, hasPictures }: Choice): readonly PoolModel[] {
 function knowledge(one: Evidence | undefined): string {
   if (one === undefined || one.turns === 0) return 'new here';
   const cost = one.costUsd === null ? 'price unknown' : `${usd(one.costUsd)} a turn`;
-  return `${Number(one.good.toFixed(1))} of ${one.rated} good, ${cost}`;
+  return `${Number(one.good.toFixed(1))} of ${one.rated} good, ${checksOf(one)}${cost}`;
+}
+
+function checksOf({ checked = 0, passed = 0 }: Evidence): string {
+  return checked === 0 ? '' : `${Math.round((passed / checked) * 100)} % of ${checked} checked, `;
 }
 
 function usd(amount: number): string {
