@@ -1,7 +1,7 @@
 import { channel } from '../../../src/channels/email.ts';
 import { channelFrom } from '../../../src/testing/channel/bench.ts';
 import { testChannel } from '../../../src/testing/channel/conformance.ts';
-import { onlyContent } from '../../../src/testing/channel/content-kinds.ts';
+import { type ContentKind, onlyContent } from '../../../src/testing/channel/content-kinds.ts';
 import type { FarEnd } from '../../../src/testing/channel/far-end.ts';
 import { NOTATIONS } from '../../../src/testing/channel/shown.ts';
 import { ADA, EVE, mail, sentParts, settingsOf } from './fixtures.ts';
@@ -14,6 +14,68 @@ const NO_TIME = 'a mail server that asks for a pause names no time';
 
 const FORWARD =
   '---------- Forwarded message ---------\nFrom: Bob <bob@example.org>\nDate: x\nSubject: y\nTo: z\n\n';
+
+const QUOTED = 'On Mon, 23 Nov 2026 at 09:00, Andy <andy@example.org> wrote:';
+
+/** What a mail program sends as the text of each kind. */
+const TEXTS: Partial<Record<ContentKind, string>> = {
+  links: 'read this page <https://example.org/a>',
+  forward: `What is this?\n\n${FORWARD}Offer\nfor you`,
+  reply:
+    'the second one, please\n\nOn Mon, 23 Nov 2026 at 09:00, Bob <bob@example.org> wrote:\n> 1. call Bob\n> 2. pay rent',
+  'reply to us': `why?\n\n${QUOTED}\n> Tomorrow at nine.`,
+  'partial quote': '> Shall we go by train?\nYes.\n> Who buys the tickets?\nI do.',
+  'forwarded file': 'look at this',
+  album: 'compare these',
+  picture: 'our cat',
+  event: 'Dinner?',
+};
+
+type MailedFile = { readonly type: string; readonly name: string | null };
+
+/** The files that a mail program attaches for each kind. */
+const FILES: Partial<Record<ContentKind, readonly MailedFile[]>> = {
+  'forwarded file': [{ type: 'message/rfc822', name: null }],
+  album: ['a.png', 'b.png', 'c.png'].map((name) => ({ type: 'image/png', name })),
+  picture: [{ type: 'image/png', name: 'cat.png' }],
+  video: [{ type: 'video/mp4', name: 'film.mp4' }],
+  voice: [{ type: 'audio/ogg', name: 'note.ogg' }],
+  document: [{ type: 'application/pdf', name: 'tax.pdf' }],
+  contact: [{ type: 'text/vcard', name: 'bob.vcf' }],
+  event: [{ type: 'text/calendar', name: 'invite.ics' }],
+};
+const FILE_SIZE = 2_000;
+
+/** Returns a mail with files as it lies in the mailbox, and as the server describes it. */
+function withFiles(text: string, files: readonly MailedFile[]): readonly [string, string] {
+  const parts = files.map(({ type, name }) =>
+    [
+      '--b',
+      `Content-Type: ${type}`,
+      `Content-Disposition: attachment${name === null ? '' : `; filename="${name}"`}`,
+      '',
+      'x'.repeat(FILE_SIZE),
+    ].join('\n'),
+  );
+  const body = ['--b', 'Content-Type: text/plain; charset=utf-8', '', text, ...parts, '--b--', ''];
+  const source = mail({
+    from: ADA,
+    text: body.join('\n'),
+    headers: ['Content-Type: multipart/mixed; boundary=b'],
+  });
+  const described = files.map(({ type, name }) => {
+    const [kind = '', subtype = ''] = type.toUpperCase().split('/');
+    const named = (key: string) => (name === null ? 'NIL' : `("${key}" "${name}")`);
+    const lines = kind === 'TEXT' ? ' 1' : '';
+    const mailed =
+      type === 'message/rfc822'
+        ? ' (NIL "offer" NIL NIL NIL NIL NIL NIL NIL NIL) ("TEXT" "PLAIN" NIL NIL NIL "8BIT" 10 1) 1'
+        : lines;
+    return `("${kind}" "${subtype}" ${named('NAME')} NIL NIL "8BIT" ${FILE_SIZE}${mailed} NIL ("ATTACHMENT" ${named('FILENAME')}) NIL NIL)`;
+  });
+  const plain = `("TEXT" "PLAIN" NIL NIL NIL "8BIT" ${text.length} 1)`;
+  return [source, `(${plain}${described.join('')} "MIXED" ("BOUNDARY" "b") NIL NIL)`];
+}
 
 testChannel({
   name: 'email',
@@ -29,8 +91,27 @@ testChannel({
           'What is this?',
         ],
       },
+      reply: { sees: ['the second one, please'] },
+      'reply to us': { sees: ['why?'] },
+      'partial quote': {
+        sees: ['> Shall we go by train?\nYes.\n> Who buys the tickets?\nI do.'],
+      },
+      'forwarded file': { sees: ['look at this\n[document, 2 kB, id ID]'] },
+      album: {
+        sees: [
+          '[image "b.png", 2 kB, id ID]',
+          '[image "c.png", 2 kB, id ID]',
+          'compare these\n[image "a.png", 2 kB, id ID]',
+        ],
+      },
+      picture: { sees: ['our cat\n[image "cat.png", 2 kB, id ID]'] },
+      video: { sees: ['[video "film.mp4", 2 kB, id ID]'] },
+      voice: { sees: ['[audio "note.ogg", 2 kB, id ID]'] },
+      document: { sees: ['[document "tax.pdf", 2 kB, id ID]'] },
+      contact: { sees: ['[document "bob.vcf", 2 kB, id ID]'] },
+      event: { sees: ['Dinner?\n[document "invite.ics", 2 kB, id ID]'] },
     },
-    'a mail is text with files; other kinds are files in it',
+    'a mail has no such thing',
   ),
   lacks: {
     split: WHOLE,
@@ -65,9 +146,9 @@ function farEndOf(server: MailServer): FarEnd {
     },
     forward: (text) => server.deliver(mail({ from: ADA, text: `${FORWARD}${text}` })),
     sendContent(kind) {
-      const links = 'read this page <https://example.org/a>';
-      const text = kind === 'links' ? links : `What is this?\n\n${FORWARD}Offer\nfor you`;
-      server.deliver(mail({ from: ADA, text }));
+      const files = FILES[kind];
+      if (files === undefined) server.deliver(mail({ from: ADA, text: TEXTS[kind] ?? '' }));
+      else server.deliver(...withFiles(TEXTS[kind] ?? '', files));
     },
     sent: () =>
       server.posted.map(({ from, source }) => ({
