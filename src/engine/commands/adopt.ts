@@ -80,6 +80,8 @@ export async function planAdopt(
     warnings: [],
     ...(release === null ? {} : { core: { release, state: coreState(release, false) } }),
     isIdle: isAdopted,
+    // The tree is the owner's, as it was.
+    proof: { isSkipped: true, compared: new Map() },
     data: {
       isAdopted,
       upstream: {

@@ -75,7 +75,15 @@ function around(home: string): Readonly<Record<string, string>> {
 
 /** Arguments of each verb that can be run here; those of the assistant itself know no such folder. */
 const CALLS: Readonly<Record<string, readonly string[]>> = {
-  ...{ init: [], apply: ['demo'], remove: ['demo'], upgrade: [], replay: [], update: ['HEAD'] },
+  ...{
+    init: [],
+    adopt: ['HEAD'],
+    apply: ['demo'],
+    remove: ['demo'],
+    upgrade: [],
+    replay: [],
+    update: ['HEAD'],
+  },
   ...{ customize: ['mine'], rebase: [], pack: ['mine'], plan: ['apply', 'demo'], status: [] },
   ...{
     list: [],

@@ -276,6 +276,8 @@ function finalFile({ plan }: Operation, disk: TreeFile | null): TreeFile | null 
 function isInstallNeeded(operation: Operation, disk: TreeFile | null, wanted: TreeFile): boolean {
   const { root, config } = operation.installation;
   if (dependenciesOf(disk) !== dependenciesOf(wanted)) return true;
+  // It takes the tree as it is, and proves nothing.
+  if (operation.verb === 'adopt') return false;
   if (wasSkipped(operation.installation.state) && lackingPackages(root, wanted).length > 0)
     return true;
   if (
