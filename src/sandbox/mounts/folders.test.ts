@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
+import { statSync, writeFileSync } from 'node:fs';
 import { lstat, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { engineAddresses } from '../engines/daemon/address.ts';
 import { makeSocketFolder, removePrivateFolder, socketPath } from '../protocol/socket-folder.ts';
@@ -14,6 +16,29 @@ beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'claw-folders-'));
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
+
+test.runIf(isRoot)(
+  'while a folder of many files is given away, other work has its turn',
+  async () => {
+    const names = Array.from({ length: 2_000 }, (_, at) => join(dir, `group/${at}`));
+    await mkdir(join(dir, 'group'));
+    for (const name of names) writeFileSync(name, '');
+    let turns = 0;
+    let isOver = false;
+    const others = (async () => {
+      while (!isOver) {
+        await setImmediate();
+        turns += 1;
+      }
+    })();
+    await giveFolder(join(dir, 'group'), { uid: 1000, gid: 1000 });
+    isOver = true;
+    await others;
+    // At most a hundred files are looked at in one go.
+    expect(turns).toBeGreaterThanOrEqual(20);
+    for (const name of names) expect(statSync(name).uid).toBe(1000);
+  },
+);
 
 test.runIf(isRoot)('giving a folder away gives links away, never what they point to', async () => {
   await writeFile(join(dir, 'secret'), 'of the host');

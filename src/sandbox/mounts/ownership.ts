@@ -1,4 +1,6 @@
-import { lchown, lstat, mkdir, readdir } from 'node:fs/promises';
+import { lchownSync, lstatSync, type Stats } from 'node:fs';
+import { mkdir, readdir } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
 
 /** The agent's numeric user where the host is root and can give files away. */
 export const AGENT_UID = 1000;
@@ -29,17 +31,35 @@ export async function giveFolder(path: string, user: AgentUser): Promise<void> {
 
 const SLASH = Buffer.from('/');
 
+/**
+ * Files that are looked at before others have their turn. Each is looked at without a promise, which costs several times
+ * as much as the look: a group may have 100,000 files.
+ */
+const AT_A_TIME = 100;
+
 /** Paths are bytes: an agent's archive may bring names that are no UTF-8. */
 async function giveAway(path: Buffer, user: AgentUser): Promise<void> {
-  const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENAMETOOLONG') return null;
+  const waiting = [path];
+  for (let looked = 1; ; looked += 1) {
+    const next = waiting.pop();
+    if (next === undefined) return;
+    if (looked % AT_A_TIME === 0) await setImmediate();
+    const found = statOf(next);
+    // Deeper than a path can name: only its agent can have made that, and has it already.
+    if (found === null) continue;
+    if (found.uid !== user.uid || found.gid !== user.gid) lchownSync(next, user.uid, user.gid);
+    if (!found.isDirectory()) continue;
+    for (const name of await readdir(next, { encoding: 'buffer' })) {
+      waiting.push(Buffer.concat([next, SLASH, name]));
+    }
+  }
+}
+
+function statOf(path: Buffer): Stats | null {
+  try {
+    return lstatSync(path);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENAMETOOLONG') return null;
     throw error;
-  });
-  // Deeper than a path can name: only its agent can have made that, and has it already.
-  if (found === null) return;
-  if (found.uid !== user.uid || found.gid !== user.gid) await lchown(path, user.uid, user.gid);
-  if (!found.isDirectory()) return;
-  for (const name of await readdir(path, { encoding: 'buffer' })) {
-    await giveAway(Buffer.concat([path, SLASH, name]), user);
   }
 }
