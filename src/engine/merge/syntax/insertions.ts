@@ -225,6 +225,8 @@ function mergeWithDeletions(parts: Versions<Part>): Insertion | null {
   const isOurs = gone[0].size > 0;
   if (isOurs === gone[1].size > 0) return null;
   const taken = isOurs ? gone[0] : gone[1];
+  // An object that is left empty does not tell how its members are laid out.
+  if ((isOurs ? ours : theirs).units.length === 0) return null;
   const left = (units: readonly KeyedUnit[]) => units.filter(({ key }) => !taken.has(key));
   const mine = gapsOf(left(base.units), left(ours.units));
   const other = gapsOf(left(base.units), left(theirs.units));
