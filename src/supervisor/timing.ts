@@ -21,7 +21,10 @@ export const DEFAULT_TIMING: Timing = {
 /** A start may take this many times as long as the last one that was healthy: a change may do more at its start. */
 const SLOWER_START = 5;
 
+/** A clock that was set meanwhile, or a computer that slept, makes a start look long: no tree is given more time. */
+const LONGEST_START_MS = 600_000;
+
 /** Returns the time that a just published tree may take to come up where the last healthy start took `startMs`. */
 export function healthyLimit({ healthyMs }: Timing, startMs: number): number {
-  return Math.max(healthyMs, SLOWER_START * startMs);
+  return Math.max(healthyMs, Math.min(SLOWER_START * startMs, LONGEST_START_MS));
 }

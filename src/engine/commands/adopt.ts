@@ -1,7 +1,7 @@
 import { conflictFile } from '../conflict.ts';
 import type { DataOf } from '../contract/data-by-verb.ts';
 import { ClawError } from '../errors.ts';
-import { isAllowed, missingConsent, shortNames } from '../operation/consent.ts';
+import { isAllowed, missingConsent, shellWord, shortNames } from '../operation/consent.ts';
 import type { EngineContext } from '../operation/context.ts';
 import type { Edit } from '../operation/edits.ts';
 import {
@@ -21,7 +21,7 @@ import { type CustomFile, makeCustomisation } from '../package/manifest/customis
 import type { SkillPackage } from '../package/package.ts';
 import { CUSTOM } from '../state/claw-folder.ts';
 import { readTreeFile } from '../state/disk.ts';
-import { listChanged, readBlobs, runGit } from '../state/git.ts';
+import { listChanged, readBlobs, runGit, withoutLocalFilters } from '../state/git.ts';
 import {
   listCommits,
   listEntries,
@@ -231,14 +231,10 @@ async function recordEdits(installation: Installation, work: Work): Promise<Reco
 
 /** Returns the files of HEAD that are otherwise on disk. */
 async function changedSinceCommit(root: string): Promise<readonly string[]> {
-  const output = await runGit(root, [
-    'diff',
-    '--name-only',
-    '--no-renames',
-    '--no-ext-diff',
-    '-z',
-    'HEAD',
-  ]);
+  const flags = ['--name-only', '--no-renames', '--no-ext-diff', '--ignore-submodules', '-z'];
+  // Files are read through git's filters.
+  const filters = await withoutLocalFilters(root);
+  const output = await runGit(root, [...filters, 'diff', ...flags, 'HEAD']);
   return output
     .toString('utf8')
     .split('\0')
@@ -429,5 +425,6 @@ async function askConsent(
 /** Returns the command that brings upstream's releases. */
 function commandOf(ref: string, next: Data['next']): string {
   const allowed = (next?.consent ?? []).filter(({ isAllowed: isGiven }) => isGiven);
-  return ['claw update', ref, ...allowed.map((one) => `--allow ${one.allow}`)].join(' ');
+  const flags = allowed.map((one) => `--allow ${shellWord(one.allow)}`);
+  return ['claw update', shellWord(ref), ...flags].join(' ');
 }

@@ -17,7 +17,7 @@ export function checkConsent(operation: Operation, allow: readonly string[]): vo
   const overrides = newOverrides(operation).filter(({ consent }) => names.includes(consent));
   const paths = names.filter((name) => overrides.every(({ consent }) => consent !== name));
   const flags = shortNames(names)
-    .map((name) => `--allow ${name}`)
+    .map((name) => `--allow ${shellWord(name)}`)
     .join(' ');
   const reasons = [
     ...(paths.length > 0
@@ -39,6 +39,11 @@ export function missingConsent(operation: Operation, allow: readonly string[]): 
   return [...paths, ...newOverrides(operation).map(({ consent }) => consent)].filter(
     (path) => !allow.some((given) => isAllowed(path, given)),
   );
+}
+
+/** Returns a name as one word of a shell, which takes nothing in it for a command: names come from strangers. */
+export function shellWord(name: string): string {
+  return /^[\w./@:+,=-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;
 }
 
 /** Tells whether a name is one that the owner has named: itself, in a folder, or by a pattern. */

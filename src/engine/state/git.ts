@@ -44,7 +44,7 @@ const STARTED_BY_LFS =
  *
  * @param root the repository
  */
-async function withoutLocalFilters(root: string): Promise<readonly string[]> {
+export async function withoutLocalFilters(root: string): Promise<readonly string[]> {
   const args = ['config', '--list', '--show-scope', '-z', '--includes'];
   const parts = (await runGit(root, args)).toString('utf8').split('\0');
   const own = new Map<string, string>();

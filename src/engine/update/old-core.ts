@@ -3,6 +3,7 @@ import { compose } from '../compose/compose.ts';
 import { conflictFile } from '../conflict.ts';
 import type { FileDigest } from '../digest.ts';
 import { ClawError } from '../errors.ts';
+import { shellWord } from '../operation/consent.ts';
 import type { EngineContext } from '../operation/context.ts';
 import type { Installation } from '../operation/installation.ts';
 import { skillDigests } from '../operation/release-state.ts';
@@ -99,7 +100,7 @@ function releaseUnknown({ core }: State, wanted: string): ClawError {
   const { commit } = core;
   const assumed =
     commit === null ? 'what was on disk' : `the commit ${commit.slice(0, 9)}, which no tag names,`;
-  const update = `claw update ${/^[\w./@:+-]+$/.test(wanted) ? wanted : JSON.stringify(wanted)}`;
+  const update = `claw update ${shellWord(wanted)}`;
   return new ClawError(
     'RELEASE_NOT_FOUND',
     `The first command here took ${assumed} for the release. Work of your own may be in it, which an ` +
@@ -199,7 +200,7 @@ async function isInRemote(
 
 /** Makes the refusal of going back from a tag that may be on a commit of the owner's. */
 function maybeOwn({ core }: State, wanted: string): ClawError {
-  const update = `claw update ${/^[\w./@:+-]+$/.test(wanted) ? wanted : JSON.stringify(wanted)}`;
+  const update = `claw update ${shellWord(wanted)}`;
   const version = core.version ?? core.commit?.slice(0, 9);
   return new ClawError(
     'RELEASE_NOT_FOUND',

@@ -1,18 +1,23 @@
 import {
+  constants,
   copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
+  realpathSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ClawError } from '../errors.ts';
 import { throwIfInterrupted } from '../interrupted.ts';
+import { shellWord } from '../operation/consent.ts';
 import type { EngineContext } from '../operation/context.ts';
+import { lstat } from '../package/lstat.ts';
 import { openGit, sourceFailure } from '../package/sources/git.ts';
 import { type GitRepository, parseGitAddress } from '../package/sources/git-address.ts';
 import { isGitFolder, resolveCommit, runGit } from '../state/git.ts';
@@ -39,7 +44,7 @@ export type Upstream = {
  * The fetching git reads none of the project's own settings, since those could start programs: the folder may have come
  * from a stranger, and only the address is the owner's word.
  *
- * @throws ClawError USAGE, RELEASE_NOT_FOUND, SOURCE_FAILED
+ * @throws ClawError USAGE, RELEASE_NOT_FOUND, SOURCE_FAILED, LINK_REFUSED
  */
 export async function findUpstream(context: EngineContext, wanted: string): Promise<Upstream> {
   const { root, cwd } = context;
@@ -64,6 +69,7 @@ export async function findUpstream(context: EngineContext, wanted: string): Prom
     );
   }
   await refuseShallow(root);
+  await refuseForeignGit(root, wanted);
   const url = repository.kind === 'local' ? repository.path : repository.url;
   const there = named ?? remotes.find((remote) => isSameAddress(remote.url, url, root));
   const name = there?.name ?? freeName(remotes.map((remote) => remote.name));
@@ -114,6 +120,53 @@ async function refuseShallow(root: string): Promise<void> {
     'RELEASE_NOT_FOUND',
     'git has only a part of the history here (a shallow clone). Bring the rest first: git fetch --unshallow.',
   );
+}
+
+/**
+ * Refuses to fetch where git's folder is not the project's own, or leads elsewhere by links: what is written there could
+ * be in another repository, or in any folder of the owner's. The project may have come from a stranger.
+ *
+ * @throws ClawError LINK_REFUSED
+ */
+async function refuseForeignGit(root: string, wanted: string): Promise<void> {
+  const own = await ownGitFolder(root);
+  const link = own === null ? '.git' : linkIn(own);
+  if (link === null) return;
+  throw new ClawError(
+    'LINK_REFUSED',
+    `git keeps the history of this project elsewhere (${link}), and claw writes nothing there. Fetch it yourself, and ` +
+      `name the branch: git fetch ${shellWord(wanted)}, then claw adopt <remote>/<branch>.`,
+    { path: link },
+  );
+}
+
+/** Returns git's folder if it is in the project, or in a repository that has this project as a work tree; else null. */
+async function ownGitFolder(root: string): Promise<string | null> {
+  const said = await runGit(root, ['rev-parse', '--absolute-git-dir', '--git-common-dir']);
+  const [gitDir = '', commonDir = ''] = said.toString('utf8').split('\n');
+  const [place, common] = [realpathSync(gitDir), realpathSync(resolve(root, commonDir))];
+  if (common === join(realpathSync(root), '.git')) return common;
+  const back = join(place, 'gitdir');
+  const isWorkTree = place.startsWith(`${common}/worktrees/`) && existsSync(back);
+  if (!isWorkTree) return null;
+  // The stranger could not write this one: it is in the repository, not in the project.
+  const workTree = resolve(place, readFileSync(back, 'utf8').trim());
+  return existsSync(workTree) && realpathSync(workTree) === join(realpathSync(root), '.git')
+    ? common
+    : null;
+}
+
+/** Returns a link among the places in git's folder that a fetch writes to; null where there is none. */
+function linkIn(common: string): string | null {
+  const folders = ['refs', 'logs'].flatMap((name) => {
+    const folder = join(common, name);
+    if (lstat(folder)?.isDirectory() !== true) return [];
+    const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+    return entries.map((entry) => relative(common, join(entry.parentPath, entry.name)));
+  });
+  const places = ['config', 'packed-refs', 'refs', 'logs', 'objects', 'objects/pack', ...folders];
+  const link = places.find((path) => lstat(join(common, path))?.isSymbolicLink() === true);
+  return link === undefined ? null : join('.git', link);
 }
 
 type Source = {
@@ -196,7 +249,8 @@ function copyPacks(from: string, to: string): void {
   const rank = (name: string) => (name.endsWith('.idx') ? 1 : 0);
   for (const name of names.sort((one, other) => rank(one) - rank(other))) {
     const target = join(to, name);
-    if (!existsSync(target)) copyFileSync(join(from, name), target);
+    // Exclusively: a link that leads nowhere is not followed.
+    if (!existsSync(target)) copyFileSync(join(from, name), target, constants.COPYFILE_EXCL);
   }
 }
 
@@ -212,7 +266,8 @@ async function keepRefs(root: string, { url, name, isNew, branch, refs }: Kept):
       ? [`update ${ref}\0${commit}\0\0`]
       : [],
   );
-  await runGit(root, ['update-ref', '-z', '--stdin'], updates.join(''));
+  // A ref that names another one is replaced, not followed: that may be a branch of the owner's.
+  await runGit(root, ['update-ref', '--no-deref', '-z', '--stdin'], updates.join(''));
   const remoteHead = `refs/remotes/${name}/HEAD`;
   await runGit(root, ['symbolic-ref', remoteHead, `refs/remotes/${name}/${branch}`]);
 }

@@ -183,6 +183,13 @@ test('where starts are slow, a published tree has more time to come up', () => {
   expect(healthyLimit(timing, healthy.startMs())).toBe(30_000);
 });
 
+test('a clock that was set during a start, or a long sleep, gives the next tree ten minutes at most', () => {
+  const healthy = lastHealthyOf(join(folder, 'data'));
+  // From 1970 to the present; longer than a timer can wait, which then would not wait at all.
+  healthy.record('core', 1.7e12);
+  expect(healthyLimit(DEFAULT_TIMING, healthy.startMs())).toBe(600_000);
+});
+
 test('what cannot be written down about a healthy tree is remembered, and harms nobody', () => {
   mkdirSync(join(folder, 'data/last-healthy.json.new'), { recursive: true });
   const healthy = lastHealthyOf(join(folder, 'data'));

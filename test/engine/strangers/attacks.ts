@@ -215,6 +215,40 @@ export const LINKS: readonly Attack[] = [
   },
 ];
 
+const OTHER = '../../../other/.git';
+
+/** Folders of git that lead out of the clone, to the documents, git's settings or another repository of the home. */
+export const GIT_FOLDERS: readonly Attack[] = [
+  {
+    name: "git's settings are a link to those of the owner",
+    plant: (root) => link(root, '.git/config', '../../../.gitconfig'),
+  },
+  ...['refs/remotes', 'logs/refs/remotes', 'objects/pack'].map(
+    (place): Attack => ({
+      name: `.git/${place} is a link to the documents`,
+      plant(root) {
+        const up = '../'.repeat(2 + place.split('/').length);
+        link(root, `.git/${place}`, `${up}documents`);
+      },
+    }),
+  ),
+  {
+    name: "git's common folder is another repository",
+    plant: (root) => put(root, '.git/commondir', `${OTHER}\n`),
+  },
+  {
+    name: '.git is a link to another repository',
+    plant: (root) => link(root, '.git', '../../other/.git'),
+  },
+  {
+    name: '.git names another repository',
+    plant(root) {
+      fs.rmSync(join(root, '.git'), { recursive: true });
+      put(root, '.git', 'gitdir: ../../other/.git\n');
+    },
+  },
+];
+
 /** Settings of git and npm that run a program: each writes its name into `ran/` of the home. */
 export function plantSettings(root: string, home: string): void {
   const canary = (name: string) => {

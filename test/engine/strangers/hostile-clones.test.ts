@@ -14,7 +14,15 @@ import {
   commitAll,
   openCodebase,
 } from '../../../src/testing/claw/codebase.ts';
-import { type Attack, CLONE, HOME_FILES, JOURNALS, LINKS, plantSettings } from './attacks.ts';
+import {
+  type Attack,
+  CLONE,
+  GIT_FOLDERS,
+  HOME_FILES,
+  JOURNALS,
+  LINKS,
+  plantSettings,
+} from './attacks.ts';
 
 // Run by `npm run hostile-clones` as well. Each clone is planted as it would come out of an archive, which can
 // hold everything that a repository can, and `.git/config` too.
@@ -77,7 +85,7 @@ function around(home: string): Readonly<Record<string, string>> {
 const CALLS: Readonly<Record<string, readonly string[]>> = {
   ...{
     init: [],
-    adopt: ['HEAD'],
+    adopt: ['HEAD', '--by', 'commit'],
     apply: ['demo'],
     remove: ['demo'],
     upgrade: [],
@@ -219,6 +227,8 @@ test('no verb runs a program that settings of git or npm name', async () => {
     });
     fs.mkdirSync(join(home, 'ran'));
     plantSettings(codebase.root, home);
+    // git reads a file again, through its filter, where its time is another than in the index.
+    fs.utimesSync(codebase.path('app.mjs'), new Date(0), new Date(0));
     await run(codebase, verb);
     expect(fs.readdirSync(join(home, 'ran')), verb).toEqual([]);
   }
@@ -249,6 +259,33 @@ test('law: in any mixture of hostile parts, no verb changes anything outside, an
     ),
     { numRuns: runs },
   );
+});
+
+for (const { name, plant } of GIT_FOLDERS) {
+  test(`${name}: adopt writes nothing outside`, async () => {
+    const { home, codebase } = homeWithClone([]);
+    for (const place of ['upstream', 'other']) {
+      codebase.git('clone', '--quiet', '--no-hardlinks', '.', join(home, place));
+    }
+    const upstream = openCodebase(join(home, 'upstream'));
+    upstream.write({ 'src/a.txt': 'newer\n' });
+    commitAll(upstream, 'second');
+    upstream.git('tag', 'v9.0.0');
+    fs.writeFileSync(join(home, '.gitconfig'), '[user]\n\tname = owner\n');
+    plant(codebase.root);
+    const before = around(home);
+    const { json } = await codebase.claw('adopt', '../../upstream');
+    expect(around(home)).toEqual(before);
+    expect(json.error?.code).toBe('LINK_REFUSED');
+  });
+}
+
+test('a work tree of a repository of the owner is adopted there', async () => {
+  const { home, codebase } = homeWithClone([]);
+  codebase.git('clone', '--quiet', '--no-hardlinks', '.', join(home, 'upstream'));
+  codebase.git('worktree', 'add', '--quiet', join(home, 'tree'));
+  expect((await openCodebase(join(home, 'tree')).claw('adopt', '../upstream')).code).toBe(0);
+  expect(codebase.git('remote')).toContain('upstream');
 });
 
 const PAGE = fs.readFileSync(join(import.meta.dirname, '../../../docs/security.md'), 'utf8');
