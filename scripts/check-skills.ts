@@ -64,10 +64,10 @@ function copyTree(): void {
   });
   change('knip.json', (text) => {
     const knip = Knip.parse(JSON.parse(text));
-    // Tests, servers and clients that they start, and what makes or measures their data.
+    // Tests, what they start or load by its path, and what makes or measures their data.
     const entry = [
       ...knip.entry,
-      'skills/*/tests/**/{*.test,*-server,*-client,benchmark,make-*}.ts',
+      'skills/*/tests/**/{*.test,*-server,*-client,*-scene,benchmark,make-*}.ts',
     ];
     const project = [...knip.project, 'skills/*/tests/**'];
     const ignore = ['test/seams/packages/**'];

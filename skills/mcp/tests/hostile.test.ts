@@ -144,7 +144,8 @@ test('a key that a server repeats in its errors is in no state, log or answer', 
   await using opened = await openServers(list, { network: INTERNET });
   await vi.waitFor(() => expect(opened.servers.states()[0]?.state).toBe('waiting'));
   const connection = opened.servers.find('far');
-  const call = { tool: 'x', input: {}, signal: AbortSignal.timeout(60_000), ask: vi.fn() };
+  const signal = AbortSignal.timeout(60_000);
+  const call = { tool: 'x', input: {}, idempotencyKey: null, signal, ask: vi.fn() };
   const said = await connection?.call(call).catch(String);
   const all = JSON.stringify([opened.servers.states(), opened.logged, said]);
   expect(all).toContain('no such key: [secret]');
