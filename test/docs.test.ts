@@ -7,13 +7,15 @@ import { findTranscripts, openSession, type Session } from './transcripts.ts';
 
 const HOME = join(import.meta.dirname, '..');
 const PAGES = readdirSync(join(HOME, 'docs')).filter((name) => name.endsWith('.md'));
-/** Pages that begin with a list, with a chat that a test of the host runs, with somebody's phone or machine. */
+/** Pages that begin with a list, without a codebase, with a chat that a test of the host runs, with somebody's phone or machine. */
 const OTHERS = [
   'budgets.md',
   'channels.md',
   'doctor.md',
   'extending.md',
   'faults.md',
+  'getting-started.md',
+  'glossary.md',
   'groups.md',
   'memory.md',
   'merging.md', // test/merging-page.test.ts runs its examples.
@@ -24,6 +26,7 @@ const OTHERS = [
   'shell.md',
   'skills.md',
   'tasks.md',
+  'troubleshooting.md',
   'whatsapp.md',
   'writing-a-channel.md',
 ];
