@@ -94,14 +94,14 @@ function post(options: object, body: string): Promise<{ status: number; text: st
   });
 }
 
-/** Asks, and goes away when 1 KB of the answer has come, or when `leave` says so. */
+/** Asks, and goes away when 4 KB of the answer have come, or when `leave` says so. */
 function abandon(options: object, body: string, leave: Promise<void> | null): Promise<void> {
   return new Promise((resolve) => {
     let comeBytes = 0;
     const asked = request(options, (answer) =>
       answer.on('data', (chunk: Buffer) => {
         comeBytes += chunk.length;
-        if (comeBytes >= 1_024) asked.destroy();
+        if (comeBytes >= 4_096) asked.destroy();
       }),
     );
     asked.on('error', () => resolve());
