@@ -43,7 +43,7 @@ export function missingConsent(operation: Operation, allow: readonly string[]): 
 
 /** Returns a name as one word of a shell, which takes nothing in it for a command: names come from strangers. */
 export function shellWord(name: string): string {
-  return /^[\w./@:+,=-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;
+  return /^[\w./@:+,-][\w./@:+,=#-]*$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;
 }
 
 /** Tells whether a name is one that the owner has named: itself, in a folder, or by a pattern. */
