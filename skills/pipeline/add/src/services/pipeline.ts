@@ -5,6 +5,7 @@ import { type RouteReply, RouteRequest } from '../lib/pipeline/calls.ts';
 import { counted } from '../lib/pipeline/counted.ts';
 import { PipelineSettings } from '../lib/pipeline/settings.ts';
 import type { KeptReaction } from '../store/store.ts';
+import { openMeanings, typeOf } from './pipeline/by-meaning.ts';
 import { drawsOf } from './pipeline/chance.ts';
 import { ratingOf } from './pipeline/emoji.ts';
 import { MIGRATIONS, openLedger } from './pipeline/ledger.ts';
@@ -36,10 +37,20 @@ const OWNER = 'owner';
 export const service = defineService({
   name: 'pipeline',
   settings: PipelineSettings,
-  async start({ settings, store, openDatabase, now, log }) {
+  async start({ settings, store, openDatabase, embed, now, log }) {
     const { PIPELINE_ANSWER_USD: worthUsd, PIPELINE_RATERS: raters } = settings;
     const isLearning = settings.PIPELINE_LEARNING === 'on';
     const stages = await discoverStages();
+    const model = settings.PIPELINE_EMBEDDINGS;
+    const meanings =
+      model === undefined
+        ? null
+        : openMeanings({
+            model,
+            embed,
+            now,
+            onFailed: (message) => log.warn('kinds of work are told by words alone', { message }),
+          });
     const ledger = openLedger(openDatabase(MIGRATIONS), store, now, log);
 
     function evidenceOf(type: TaskType): readonly Evidence[] {
@@ -74,7 +85,11 @@ export const service = defineService({
     async function route(request: RouteRequest, caller: ServiceCaller): Promise<RouteReply> {
       const { models, prompt } = request;
       const work = requestOf(prompt, request, toolsBefore(caller.folder));
-      const profile = await stages.profileOf(work);
+      const [byRules, meaning] = await Promise.all([
+        stages.profileOf(work),
+        meanings?.of(work.text, caller.folder) ?? null,
+      ]);
+      const profile = { ...byRules, type: typeOf(byRules.type, meaning) };
       const assemble = stages.of('assemble', profile.type);
       const transport = stages.of('transport', profile.type);
       let inOrder = models;

@@ -11,5 +11,9 @@ export const PipelineSettings = z.object({
   PIPELINE_RATERS: z
     .enum(['everyone', 'owner'], { error: 'must be everyone or owner' })
     .default('everyone'),
+  PIPELINE_EMBEDDINGS: z
+    .string()
+    .regex(/^[^\s/]+\/\S+$/, 'must be a model with its prefix, such as local-embeddings/english')
+    .optional(),
 });
 export type PipelineSettings = z.output<typeof PipelineSettings>;
