@@ -13,6 +13,7 @@ import {
 const CODE = 'export const one = 1;\n\nexport const two = 2;\n\nexport const three = 3;\n';
 const A = CODE.replace('= 2', "= 'a'");
 const B = CODE.replace('= 2', "= 'b'");
+const BETWEEN = `\n\n${['four', 'five', 'six'].map((name) => `export const ${name} = '${name}';\n\n`).join('')}`;
 const BOTH = "export const two = ['a', 'b'];\n";
 const B_TEST = `import test from 'node:test';
 test('b', async () => {
@@ -109,12 +110,14 @@ test('without a model several conflicts are asked one by one, and `all` takes a 
 });
 
 test('a file with several places is decided place by place where that is chosen', async () => {
-  const ours = A.replace('= 3', "= 'mine'");
+  // Far enough apart to be two places: what only a line or two separates is one conflict.
+  const apart = (code: string) =>
+    code.replace('\n\nexport const three', `${BETWEEN}export const three`);
   using project = new TestProject({
     ...PROJECT,
-    'src/a.ts': ours,
+    'src/a.ts': apart(A).replace('= 3', "= 'mine'"),
     ...skills({
-      c: { modify: { 'src/a.ts': [CODE, B.replace('= 3', "= 'theirs'")] } },
+      c: { modify: { 'src/a.ts': [apart(CODE), apart(B).replace('= 3', "= 'theirs'")] } },
     }),
   });
   const first = await project.start({ environment: { ANTHROPIC_API_KEY: '' } });
@@ -126,7 +129,7 @@ test('a file with several places is decided place by place where that is chosen'
   expect(one).toContain(
     "1. keep the core's\n2. take c's\n3. back: decide the file as a whole\n4. give up",
   );
-  await ask(first, '2', 'Place 2 of 2: `src/a.ts:5`');
+  await ask(first, '2', 'Place 2 of 2: `src/a.ts:11`');
   await ask(first, '3', 'place by place: decide each for itself');
   await ask(first, 'places', 'Place 1 of 2');
   await ask(first, '2', 'Place 2 of 2');
@@ -135,5 +138,5 @@ test('a file with several places is decided place by place where that is chosen'
   expect(shown).not.toContain("'theirs'");
   await first.terminal.say('yes');
   await stopsForRestart(project, first);
-  expect(read(project, 'src/a.ts')).toBe(B.replace('= 3', "= 'mine'"));
+  expect(read(project, 'src/a.ts')).toBe(apart(B).replace('= 3', "= 'mine'"));
 });
