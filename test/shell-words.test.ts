@@ -25,6 +25,66 @@ test('what the assistant and its skills tell people to type in a shell can be ty
   expect(bare).toEqual([]);
 });
 
+/** The beginning of a command in a text. Sentences such as “git has lost …” are none. */
+const COMMAND =
+  /\b(?:claw|git|npm) (?!by |has |holder|is |itself|keeps |knows |left |merges )[a-z]|--[a-z-]+[ =]\$/;
+/** What ends a command within a sentence. */
+const END = /(?<!\\)\\`|[.,:;](?: |$)| \(| {2}/;
+const VALUE = /\$\{((?:[^{}]|\{[^{}]*\})*)\}/g;
+
+/** Values in printed commands that need no quotes, each with the reason. */
+const PLAIN: readonly (readonly [value: RegExp, why: string])[] = [
+  [/^shellWords?\(/, 'is quoted'],
+  [/^[A-Z][A-Z_]*$/, 'a constant'],
+  [
+    /(?:^|\.)(?:layer|name|skill)$/,
+    'a schema allows letters, digits and dashes in the name of a skill',
+  ],
+  [/^key$/, 'digits of a digest'],
+  [/\.slice\(0, \d+\)$/, 'digits of a commit'],
+  [/version$/, 'a version as a schema allows it'],
+  [/\bverb$/, 'a word of claw’s own'],
+  [/^command\.name\(\)$/, 'a word of claw’s own'],
+  [/^(?:baseUrl|text)$/, 'what was typed, to name a fault of it'],
+  [/^(?:SHELLS|\[\.\.\.rebuilt\])\.join/, 'constants; a step that is reported'],
+  [/^(?:who|mark)$/, 'no part of a command that is printed to be typed'],
+];
+
+/** Files whose command lines are read by a program, or are not printed. */
+const NO_ADVICE =
+  /^src\/(?:testing|sandbox|supervisor|channels|host\/changes\/conflicts)\/|lines\.ts$|driver-command\.ts$|unified\.ts$/;
+
+test('names from outside are quoted in the commands that owners are told to type', () => {
+  const bare = globSync('src/{engine,cli}/**/*.ts', { cwd: HOME }).flatMap((path) =>
+    path.endsWith('.test.ts') || NO_ADVICE.test(path)
+      ? []
+      : readFileSync(join(HOME, path), 'utf8')
+          .split('\n')
+          .flatMap((line, index) =>
+            COMMENT.test(line)
+              ? []
+              : bareValues(line).map((value) => `${path}:${index + 1}: ${value}`),
+          ),
+  );
+  expect(bare).toEqual([]);
+});
+
+/** Returns the values in the commands of a line of code that are not quoted and not known to be plain. */
+function bareValues(line: string): readonly string[] {
+  const values: string[] = [];
+  // What is computed counts as one word, whatever signs the code has in it.
+  const text = line.replaceAll(VALUE, (_, value: string) => `$${values.push(value) - 1}$`);
+  const commands = text.matchAll(new RegExp(COMMAND, 'g'));
+  const found = [...commands].flatMap(({ index }) => {
+    const [command = ''] = text.slice(index).split(END);
+    return [...command.matchAll(/\$(\d+)\$/g)].map(([, at]) => values[Number(at)] ?? '');
+  });
+  const inside = values.flatMap((value) => bareValues(value));
+  return [...new Set([...inside, ...found])].filter(
+    (value) => !PLAIN.some(([plain]) => plain.test(value)),
+  );
+}
+
 /** Words that readers had to decode, each with what is said instead. */
 const DECODED: readonly (readonly [decoded: RegExp, instead: string])[] = [
   [/but for those of skills/, 'except the skills’ own'],

@@ -34,6 +34,7 @@ export type {
 } from './operation/context.ts';
 export type { UpdateOptions } from './operation/update-options.ts';
 export type { ProofScope } from './proof/proof.ts';
+export { shellWord, shellWords } from './shell-word.ts';
 export { findRoot } from './state/root.ts';
 
 /** Takes the core of a codebase. Writes nothing outside `.claw/`. */

@@ -1,4 +1,4 @@
-import type { DataOf } from '../../engine/commands.ts';
+import { type DataOf, shellWord } from '../../engine/commands.ts';
 import type { Shown } from './changes.ts';
 import { commitLines, counted } from './layers.ts';
 
@@ -79,8 +79,10 @@ function privateLines(files: readonly string[]): readonly string[] {
 }
 
 function remoteLines({ upstream: { remote, isNewRemote } }: Data): readonly string[] {
-  return isNewRemote
-    ? [`The remote ${remote} was added. \`git fetch ${remote}\` brings what is new there.`]
+  return isNewRemote && remote !== null
+    ? [
+        `The remote ${remote} was added. \`git fetch ${shellWord(remote)}\` brings what is new there.`,
+      ]
     : [];
 }
 
@@ -103,7 +105,7 @@ function nextLines({ upstream, next, command }: Data, then: string): readonly st
 }
 
 function fetchOf({ remote }: Data['upstream']): string {
-  return remote === null ? '' : `git fetch ${remote} && `;
+  return remote === null ? '' : `git fetch ${shellWord(remote)} && `;
 }
 
 function effectLines({ files, changedByBoth, conflicts, consent }: Next): readonly string[] {

@@ -1,4 +1,4 @@
-import type { Conflict, DataOf } from '../../engine/commands.ts';
+import { type Conflict, type DataOf, shellWord } from '../../engine/commands.ts';
 import type { Screen } from '../screen.ts';
 import { conflictLines, type Detail, headingLines } from './conflict.ts';
 
@@ -62,8 +62,8 @@ export function movedLines(
 ): readonly string[] {
   return candidates.map((to) =>
     isPlan
-      ? `    --moved ${path}=${to}  would say so`
-      : `    if so: claw resolve ${path} --moved ${to}`,
+      ? `    --moved ${shellWord(`${path}=${to}`)}  would say so`
+      : `    if so: claw resolve ${shellWord(path)} --moved ${shellWord(to)}`,
   );
 }
 

@@ -1,4 +1,4 @@
-import { apply } from '../../engine/commands.ts';
+import { apply, shellWords } from '../../engine/commands.ts';
 import { readStarterSet } from '../../lib/starter-set.ts';
 import { discoverSetupSteps, type SetupStep } from '../../setup/step.ts';
 import { restartedText, restartRunning } from '../assistant/restart.ts';
@@ -29,7 +29,7 @@ export async function applyStarterSet(invocation: Invocation): Promise<string> {
   if (missing.length > 0) {
     const result = await apply({ ...createContext(invocation), confirm: null }, missing);
     if (result.outcome !== 'done') {
-      return `Nothing was changed: \`npx claw apply ${missing.join(' ')}\` says why.`;
+      return `Nothing was changed: \`npx claw apply ${shellWords(missing)}\` says why.`;
     }
   }
   return `In: ${all.join(', ')}. \`npx claw remove\` takes any of them out again.`;

@@ -1,7 +1,7 @@
 import { conflictFile } from '../conflict.ts';
 import type { DataOf } from '../contract/data-by-verb.ts';
 import { ClawError } from '../errors.ts';
-import { isAllowed, missingConsent, shellWord, shortNames } from '../operation/consent.ts';
+import { isAllowed, missingConsent, shortNames } from '../operation/consent.ts';
 import type { EngineContext } from '../operation/context.ts';
 import type { Edit } from '../operation/edits.ts';
 import {
@@ -19,6 +19,7 @@ import { showPath } from '../package/checks/paths.ts';
 import { treePathFault } from '../package/checks/protection.ts';
 import { type CustomFile, makeCustomisation } from '../package/manifest/customisation.ts';
 import type { SkillPackage } from '../package/package.ts';
+import { shellWord } from '../shell-word.ts';
 import { CUSTOM } from '../state/claw-folder.ts';
 import { readTreeFile } from '../state/disk.ts';
 import { listChanged, readBlobs, runGit, withoutLocalFilters } from '../state/git.ts';
@@ -114,7 +115,7 @@ async function partingCommit(root: string, { commit, ref }: Upstream): Promise<s
   throw new ClawError(
     'RELEASE_NOT_FOUND',
     `This project and ${ref} have no commit in common, so git does not tell what you began from. Name that release: ` +
-      `claw init --release <ref or folder>, then claw update ${ref}.`,
+      `claw init --release <ref or folder>, then claw update ${shellWord(ref)}.`,
     { path: ref },
   );
 }

@@ -19,6 +19,7 @@ import { checkCoreVersion } from '../package/manifest/core-version.ts';
 import { mapPath, withDeclared } from '../package/manifest/path-map.ts';
 import { checkRelations } from '../package/order.ts';
 import type { SkillPackage } from '../package/package.ts';
+import { shellWord } from '../shell-word.ts';
 import type { CodebaseConfig } from '../state/config.ts';
 import { treeReader } from '../state/disk.ts';
 import { isGitFolder, listChanged, resolveCommit } from '../state/git.ts';
@@ -257,7 +258,7 @@ function followedNotes({ from, to, isDeleted }: FoundMove): readonly string[] {
   if (to === null) return [];
   const follows = isDeleted ? 'it is deleted here, and so it is there' : 'what changes it follows';
   return [
-    `The release seems to have moved ${from} to ${named(to)}, and no other file fits): ${follows}. --moved ${from}= says that it did not.`,
+    `The release seems to have moved ${from} to ${named(to)}, and no other file fits): ${follows}. --moved ${shellWord(`${from}=`)} says that it did not.`,
   ];
 }
 
@@ -269,7 +270,7 @@ function deletedNotes({ from, alike, isDeleted }: FoundMove): readonly string[] 
     .map((one) => `${named(one)})`)
     .join(' or ');
   return [
-    `${from} is deleted here, and the release may have moved it to ${places}. --moved ${from}=new/path deletes it there.`,
+    `${from} is deleted here, and the release may have moved it to ${places}. --moved ${shellWord(`${from}=new/path`)} deletes it there.`,
   ];
 }
 

@@ -1,6 +1,7 @@
 import { dirname, matchesGlob } from 'node:path';
 import { ClawError } from '../errors.ts';
 import { createConsent } from '../package/checks/protection.ts';
+import { shellWord } from '../shell-word.ts';
 import { newOverrides, overrideNote } from './overrides.ts';
 import type { Operation } from './types.ts';
 
@@ -39,11 +40,6 @@ export function missingConsent(operation: Operation, allow: readonly string[]): 
   return [...paths, ...newOverrides(operation).map(({ consent }) => consent)].filter(
     (path) => !allow.some((given) => isAllowed(path, given)),
   );
-}
-
-/** Returns a name as one word of a shell, which takes nothing in it for a command: names come from strangers. */
-export function shellWord(name: string): string {
-  return /^[\w./@:+,-][\w./@:+,=#-]*$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;
 }
 
 /** Tells whether a name is one that the owner has named: itself, in a folder, or by a pattern. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
 import { ClawError } from '../errors.ts';
+import { shellWords } from '../shell-word.ts';
 import { isSealed, sealOf } from '../transaction/recover.js';
 
 export const PENDING = '.claw/pending';
@@ -117,7 +118,7 @@ export function replacedNotes(root: string, next: Call): readonly string[] {
   if (pending === null || isSameCall(pending, next)) return [];
   const name = [pending.verb, ...pending.arguments].join(' ');
   return [
-    `"${name}" waited for decisions and is forgotten; you had decided nothing in it yet. Run claw ${name} to plan it again.`,
+    `"${name}" waited for decisions and is forgotten; you had decided nothing in it yet. Run claw ${shellWords([pending.verb, ...pending.arguments])} to plan it again.`,
   ];
 }
 

@@ -6,6 +6,7 @@ import { mergeFiles } from '../merge/file.ts';
 import type { EngineContext } from '../operation/context.ts';
 import type { Installation } from '../operation/installation.ts';
 import { lstat } from '../package/lstat.ts';
+import { shellWords } from '../shell-word.ts';
 import { CONFIG_PATH, type CodebaseConfig, parseConfig } from '../state/config.ts';
 import { readTreeFile } from '../state/disk.ts';
 import { isGitFolder, listLinks, readCommit, resolveCommit } from '../state/git.ts';
@@ -80,9 +81,8 @@ async function linkNotes(
     return isProjectPath(path, config) && !there?.isSymbolicLink() && !there?.isDirectory();
   });
   if (missing.length === 0) return [];
-  const paths = missing.join(' ');
   return [
-    `Symbolic links and submodules are not brought: git checkout ${commit.slice(0, 9)} -- ${paths}`,
+    `Symbolic links and submodules are not brought: git checkout ${commit.slice(0, 9)} -- ${shellWords(missing)}`,
   ];
 }
 

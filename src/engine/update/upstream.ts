@@ -15,11 +15,11 @@ import { join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ClawError } from '../errors.ts';
 import { throwIfInterrupted } from '../interrupted.ts';
-import { shellWord } from '../operation/consent.ts';
 import type { EngineContext } from '../operation/context.ts';
 import { lstat } from '../package/lstat.ts';
 import { openGit, sourceFailure } from '../package/sources/git.ts';
 import { type GitRepository, parseGitAddress } from '../package/sources/git-address.ts';
+import { shellWord } from '../shell-word.ts';
 import { isGitFolder, resolveCommit, runGit } from '../state/git.ts';
 
 /** The upstream of a fork, as the owner named it. */

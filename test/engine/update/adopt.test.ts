@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -317,6 +318,63 @@ test.concurrent('no program that the project’s own git settings name is starte
   expect((await adopt(fork, 'upstream')).code).toBe(0);
   expect(fork.has('.git/started')).toBe(false);
 });
+
+/** Signs that git takes in names, and of which a shell would make commands. */
+const ODD = "it's;touch$IFS'mark'&$(touch$IFS'mark')|x";
+
+/** The words that a shell makes of a printed command. */
+function wordsOf(command: string, cwd: string): readonly string[] {
+  const printed = execFileSync('/bin/sh', ['-c', `printf '%s\\n' ${command}`], { cwd });
+  return printed.toString('utf8').trimEnd().split('\n');
+}
+
+test.concurrent('a branch of upstream with any name that git takes is one word of the printed commands', async () => {
+  await using pair = forked();
+  const { fork, upstream } = pair;
+  upstream.git('checkout', '--quiet', '-b', ODD);
+  const { json } = await adopt(fork, upstream.root, '--allow', '.github/');
+  const { command } = json.data as { command: string };
+  const ref = `upstream/${ODD}`;
+  const words = ['claw', 'update', ref, '--allow', '.github/ci.yml'];
+  expect(wordsOf(command, fork.root)).toEqual(words);
+  expect(fork.has('mark')).toBe(false);
+  expect((await fork.claw(...words.slice(1))).json.conflicts).toMatchObject([
+    { path: 'src/a.txt' },
+  ]);
+});
+
+test.concurrent('a ref without a common commit is one word of the command that is named instead', async () => {
+  await using pair = forked();
+  const { fork } = pair;
+  fork.git('checkout', '--quiet', '--orphan', ODD);
+  fork.git('commit', '--quiet', '-m', 'alone');
+  fork.git('checkout', '--quiet', 'main');
+  const { json } = await adopt(fork, ODD);
+  const [, command = ''] = /then (claw update .*)\.$/.exec(json.error?.message ?? '') ?? [];
+  expect(wordsOf(command, fork.root)).toEqual(['claw', 'update', ODD]);
+});
+
+for (const isPacked of [true, false]) {
+  const how = isPacked ? 'beside packed refs' : 'as a file of its own';
+  test.concurrent(`a ref of the remote that names the owner’s branch is replaced, not followed, ${how}`, async () => {
+    await using pair = forked();
+    const { fork, upstream } = pair;
+    fork.git('branch', 'mine');
+    const mine = fork.git('rev-parse', 'mine');
+    if (isPacked) fork.git('pack-refs', '--all');
+    for (const name of ['main', 'HEAD']) {
+      fork.git('symbolic-ref', `refs/remotes/upstream/${name}`, 'refs/heads/mine');
+    }
+    fork.git('symbolic-ref', 'refs/tags/v2.0.0', 'refs/heads/mine');
+    expect((await adopt(fork, upstream.root)).code).toBe(0);
+    expect(fork.git('rev-parse', 'mine')).toBe(mine);
+    expect(fork.git('rev-parse', 'upstream/main')).toBe(upstream.git('rev-parse', 'main'));
+    expect(fork.git('symbolic-ref', 'refs/remotes/upstream/HEAD').trim()).toBe(
+      'refs/remotes/upstream/main',
+    );
+    expect(() => fork.git('symbolic-ref', '--quiet', 'refs/remotes/upstream/main')).toThrow();
+  });
+}
 
 test.concurrent('a shallow clone is told what to do', async () => {
   await using pair = forked();

@@ -5,6 +5,7 @@ import { digestFile } from '../../digest.ts';
 import { ClawError } from '../../errors.ts';
 import { digestPackage } from '../../package/digest-package.ts';
 import { isForeign } from '../../package/package-from-files.ts';
+import { shellWord } from '../../shell-word.ts';
 import {
   BASE,
   COMPOSED,
@@ -107,7 +108,9 @@ function listed(names: readonly string[]): string {
 async function fromGit(root: string, folder: string, otherwise: string): Promise<string> {
   const isTracked =
     isGitFolder(root) && (await runGit(root, ['ls-files', '-z', '--', folder])).length > 0;
-  return isTracked ? `git checkout HEAD -- ${folder}; or ${otherwise}.` : `${otherwise}.`;
+  return isTracked
+    ? `git checkout HEAD -- ${shellWord(folder)}; or ${otherwise}.`
+    : `${otherwise}.`;
 }
 
 function counted(count: number, what: string): string {

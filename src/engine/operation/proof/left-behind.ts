@@ -1,5 +1,6 @@
 import { type Followed, followImports } from '../../compose/imports/follow.ts';
 import { mapPath } from '../../package/manifest/path-map.ts';
+import { shellWord } from '../../shell-word.ts';
 import type { TreeFile } from '../../tree.ts';
 import type { Operation } from '../types.ts';
 import { updateOptionsOf } from '../update-options.ts';
@@ -32,11 +33,11 @@ export function leftBehind(
     }
   }
   if (groups.size === 0) return '';
-  const again = updateOptionsOf(options).moved.map((move) => `--moved ${move}`);
+  const again = updateOptionsOf(options).moved.map((move) => `--moved ${shellWord(move)}`);
   const lines = [...groups].map(([what, files]) => `\n${what}: ${files.sort().join(', ')}`);
   return (
     `${lines.join('')}\nImports in recorded edits follow a move: claw customize "what you changed and why", ` +
-    `then ${[`claw update ${wanted}`, ...again].join(' ')}`
+    `then ${[`claw update ${shellWord(wanted)}`, ...again].join(' ')}`
   );
 }
 

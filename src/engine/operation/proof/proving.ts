@@ -5,6 +5,7 @@ import { ClawError } from '../../errors.ts';
 import type { SkillPackage } from '../../package/package.ts';
 import type { ProofFailure } from '../../proof/proof.ts';
 import type { LayerTests } from '../../proof/view.ts';
+import { shellWords } from '../../shell-word.ts';
 import { CONFIG_PATH, type CodebaseConfig, parseConfig } from '../../state/config.ts';
 import { readTreeFile, treeReader } from '../../state/disk.ts';
 import { listProjectFiles } from '../../state/project-files.ts';
@@ -149,7 +150,7 @@ function failed(
       ? ''
       : `Because of --no-install these packages of the new tree are not installed: ${missing.join(', ')}. ` +
         'Give the command again without --no-install; or install them yourself, as with ' +
-        `npm install --no-save ${missing.join(' ')}, and then give it again.`;
+        `npm install --no-save ${shellWords(missing)}, and then give it again.`;
   const lines = [
     `${subject} ${end} on the new tree, so nothing was changed.`,
     text,

@@ -3,6 +3,7 @@ import type { Decision, ResolvedConflict } from '../../compose/resolve-conflict.
 import type { Conflict } from '../../conflict.ts';
 import { ClawError } from '../../errors.ts';
 import { tellFault } from '../../merge/syntax/faults/text-fault.ts';
+import { shellWord } from '../../shell-word.ts';
 
 /**
  * Refuses a decision after which a file no longer parses although both sides do, or has a name twice
@@ -24,7 +25,7 @@ export function refuseSpoiled(
   throw new ClawError(
     'RESOLUTION_INVALID',
     `What resolves ${path} ${tellFault(fault)}. ${others} Decide otherwise, or fix the whole text, ` +
-      `outside the conflict too: claw resolve ${path} --with FILE takes it.`,
+      `outside the conflict too: claw resolve ${shellWord(path)} --with FILE takes it.`,
     { path, data: { line: fault.line } },
   );
 }
