@@ -12,7 +12,7 @@ import { makeOneFilePackages } from '../bin/one-file-packages.js';
 import { runFirstChecks } from '../src/engine/operation/proof/first-checks.ts';
 
 /** Tests that load what tests of skills load: the test runner, an assistant, and an agent in its sandbox. */
-const TESTS = ['src/host/tests/groups-page.test.ts', 'src/host/tests/running-sandbox.test.ts'];
+const TESTS = ['src/host/tests/groups-page.test.ts', 'src/host/tests/running-sandbox.slow.test.ts'];
 
 const root = dirname(import.meta.dirname);
 /** Beside the compiled code, so that both go together when packages are installed anew. */

@@ -4,12 +4,19 @@
 # rest.
 #
 #   bash scripts/slow-machine.sh               the short form, which CI runs
-#   bash scripts/slow-machine.sh --all         everything: all of `npm test`, and the skills' own tests
+#   bash scripts/slow-machine.sh --list        the folders and files of the short form
+#   bash scripts/slow-machine.sh --all         all tests but the long ones, and the skills' own tests
 #   bash scripts/slow-machine.sh FILE...       these tests
 #
 # Containers are started by Docker's daemon and are not slowed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+
+# The short form: processes that start each other, terminals and servers that are waited for. Everything else that
+# waits does so in the same ways; `--all` runs it before a release.
+waiting=(src/supervisor/ src/terminal/ src/cli/service/ src/main.test.ts src/model/ src/host/tests/commands.slow.test.ts)
+if [ "${1:-}" = --list ]; then printf '%s\n' "${waiting[@]}" && exit; fi
+
 PATH="$PWD/node_modules/.bin:$PATH"
 node scripts/prepare.js
 
@@ -32,10 +39,6 @@ limitedGroup() {
   rmdir "$group"
   return 1
 }
-
-# The short form: processes that start each other, terminals and servers that are waited for. Everything else that
-# waits does so in the same ways; `--all` runs it before a release.
-waiting=(src/supervisor/ src/terminal/ src/cli/service/ src/main.test.ts src/model/ src/host/tests/commands.test.ts)
 
 tests=(--no-isolate '--exclude=skills/**' '--exclude=**/*.long.test.ts')
 skills=0

@@ -16,7 +16,7 @@ testChannel({
     closed: OPEN,
     strangers: OPEN,
     'wrong token': LINKED,
-    'revoked token': 'a device that is removed is unpaired (session/connection.test.ts)',
+    'revoked token': 'a device that is removed is unpaired (session/connection.slow.test.ts)',
     'parts once': OWN_PACE,
     'retry-after': OWN_PACE,
     'no retry-after': OWN_PACE,

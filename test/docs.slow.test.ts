@@ -31,7 +31,7 @@ const OTHERS = [
   'writing-a-channel.md',
 ];
 
-/** `UPDATE_DOCS=1 npx vitest run test/docs.test.ts` writes what the commands print into the pages. */
+/** `UPDATE_DOCS=1 npx vitest run test/docs.slow.test.ts` writes what the commands print into the pages. */
 const isUpdating = process.env['UPDATE_DOCS'] === '1';
 
 describe.each(PAGES.filter((name) => !OTHERS.includes(name)))('docs/%s', (name) => {
