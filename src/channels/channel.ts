@@ -46,6 +46,14 @@ export type KnownChat = {
   readonly isOwners?: boolean;
 };
 
+/** A person on a channel, who need not have written yet. */
+export type Person = {
+  /** The `sender` of their messages. */
+  readonly sender: string;
+  /** The address of their own chat with the assistant; null where it does not follow from theirs. */
+  readonly chat: string | null;
+};
+
 /** Abilities of a channel beside sending text. The host sends nothing that the channel has not named here. */
 export type ChannelCapabilities = {
   /** It sends files up to this size. Otherwise the text says where each file is. */
@@ -188,8 +196,11 @@ export interface Channel {
   takeBack?(jid: string, id: string): Promise<void>;
   setTyping(jid: string, isTyping: boolean): Promise<void>;
   ownsJid(jid: string): boolean;
-  /** The chat or sender that the owner means by what they typed, such as a phone number; null for none. */
-  addressOf?(typed: string): string | null;
+  /**
+   * The person that the owner means by what they typed: a phone number, a mail address, an id, or the address of the
+   * person's own chat as `ownsJid` has it. Null for none, and for the address of a group.
+   */
+  personOf?(typed: string): Person | null;
   status(): ChannelStatus;
   /** Fetches a file of a message. Rejects, with a text for the one who asked, where it is gone or too large. */
   fetchAttachment?(jid: string, messageId: string): Promise<FetchedAttachment>;

@@ -146,8 +146,9 @@ function senderIn(context: CommandContext, { jid, name }: Group, typed: string):
   );
   const [only, another] = found;
   if (only !== undefined && another === undefined) return only.sender;
-  const address = context.addressOf(typed)?.jid;
-  if (address !== undefined) return address;
+  const channel = context.store.chats.byJid(jid)?.channel;
+  const person = context.peopleOf(typed).find((one) => one.channel === channel);
+  if (person !== undefined) return person.sender;
   const known = (another === undefined ? senders : found)
     .map((one) => `${one.name ?? '?'} is ${one.sender}`)
     .join(', ');
@@ -158,9 +159,9 @@ function senderIn(context: CommandContext, { jid, name }: Group, typed: string):
   );
 }
 
-function addressOn({ addressOf }: CommandContext, channel: string, typed: string): string {
-  const address = addressOf(typed);
-  if (address?.channel === channel) return address.jid;
+function addressOn({ peopleOf }: CommandContext, channel: string, typed: string): string {
+  const person = peopleOf(typed).find((one) => one.channel === channel);
+  if (person !== undefined) return person.sender;
   if (/^\S*\d\S*$/.test(typed)) return typed;
   throw new GroupRefused(`${typed} is not a number or address on ${channel}.`);
 }

@@ -85,7 +85,7 @@ function readWords(
   words: readonly Word[],
 ): { readonly chat: Chat; readonly options: Options } {
   if (words.length === 0) throw new GroupRefused(USAGE);
-  const found = longestMatchingPrefix(words, (typed) => registry.find(typed, 'known'));
+  const found = longestMatchingPrefix(words, (typed) => registry.find(typed, 'reachable'));
   if (found !== null) return { chat: found.meant, options: optionsOf(found.rest) };
   const end = words.findIndex((word, index) => index > 0 && keywordOf(word) !== null);
   const name = joined(end === -1 ? words : words.slice(0, end));

@@ -38,7 +38,7 @@ export interface Host {
 export function openHost(options: HostOptions): Host {
   const { store, settings, channels, projectDir, mainChat, instance, commands } = options;
   const { now, setTimer, timeZone, newId, log, timeouts, sandbox, http } = options;
-  const { channelOf, addressOf } = openAddressBook(channels);
+  const { channelOf, peopleOf } = openAddressBook(channels);
 
   // Out: from the outbox to the channels.
   const outbound = openOutbound({
@@ -98,7 +98,7 @@ export function openHost(options: HostOptions): Host {
     settings,
     projectDir,
     now,
-    addressOf,
+    peopleOf,
     stopAgent: (folder) => sandbox.stop(folder),
     forgetChat(jid) {
       outgoingFiles.sweep();
@@ -159,7 +159,7 @@ export function openHost(options: HostOptions): Host {
       projectDir,
       commands,
       tools: toolsKnown,
-      addressOf,
+      peopleOf,
       registry,
       budgets,
       models: chatModels,

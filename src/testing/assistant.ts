@@ -15,6 +15,7 @@ import type {
   OutboundDraft,
   OutboundMessage,
   Pairing,
+  Person,
   Reaction,
   ReactionOutcome,
 } from '../channels/channel.ts';
@@ -181,9 +182,11 @@ export class TestChannel implements Channel {
   }
 
   /** `+1 234 567` is the chat `<channel>:1234567`. */
-  addressOf(typed: string): string | null {
+  personOf(typed: string): Person | null {
     const number = typed.replace(/\D/g, '');
-    return typed.startsWith('+') ? `${this.name}:${number}` : null;
+    const address = `${this.name}:${number}`;
+    const isPerson = /^\+[\d ]+$/.test(typed) || typed === address;
+    return isPerson ? { sender: address, chat: address } : null;
   }
 }
 

@@ -28,11 +28,11 @@ export const tool = defineTool({
       const chat = registry.find(typed, 'known');
       return chat === null ? null : { key: chat.jid, name: chat.name ?? chat.jid };
     },
-    async run({ registry, store }, input) {
+    async run({ registry }, input) {
       const { chat: typed, folder = null, trigger } = input;
       const chat = registry.find(typed, 'known');
-      // Only the owner can register a person who has never written, of whom only the number is known.
-      if (chat === null || store.chats.byJid(chat.jid) === null) {
+      // Only the owner can register a person who has never written, of whom only the address is known.
+      if (chat === null) {
         throw new GroupRefused(
           `No chat is called ${typed}. list_groups shows those that are known.`,
         );

@@ -42,6 +42,7 @@ function farEndOf(discord: DiscordServer): FarEnd {
   const lastOne = () => ({ id: last, channel_id: ADA_DIRECT });
   return {
     create: (context, variation) => channelFrom(channel, settings(discord, variation), context),
+    friendTyped: [ADA.id, `<@${ADA.id}>`],
     jidOf: (place) => `discord:${channelOf(place)}`,
     async sendText(from, place, text) {
       if (cameUp) await discord.until(() => discord.hasSession);

@@ -139,6 +139,7 @@ function farEndOf(server: MailServer): FarEnd {
         },
         context,
       ),
+    friendTyped: [ADA, ADA.toUpperCase(), `email:${ADA}`],
     jidOf: (place) => (place === 'direct' ? `email:${ADA}` : 'email:+family'),
     sendText(from, place, text) {
       const to = place === 'group' ? { to: GROUP } : {};

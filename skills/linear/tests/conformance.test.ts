@@ -21,6 +21,7 @@ testChannel({
     'a comment on Linear is Markdown, with files as links in it',
   ),
   lacks: {
+    addressed: 'a chat is an issue, and nobody has one of their own',
     forwarded: 'Linear has no forwards',
     acknowledged:
       'Linear takes no acknowledgements; what is not stored is asked for again (feed.test.ts)',

@@ -45,6 +45,7 @@ function farEndOf(server: MatrixServer): FarEnd {
         },
         context,
       ),
+    friendTyped: [ADA, ` ${ADA} `],
     jidOf: (place) => `matrix:${place === 'direct' ? ADA_DIRECT : HALL}`,
     async sendText(from, place, text) {
       if (cameUp) await server.until(() => server.acknowledged > 0);

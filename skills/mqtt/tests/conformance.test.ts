@@ -25,6 +25,7 @@ testChannel({
   tokenSetting: 'MQTT_PASSWORD',
   content: onlyContent({ links: { sees: [LINK] } }, 'a device sends plain text alone'),
   lacks: {
+    addressed: 'any word can be the name of a sender or of a chat',
     forwarded: 'MQTT has no forwards',
     'parts once': NO_LIMITS,
     'retry-after': NO_LIMITS,

@@ -50,6 +50,7 @@ function farEndOf(cli: SignalCli): FarEnd {
   const [before = '', after = ''] = eventOf(cli, 'TEXT').split('TEXT');
   return {
     create: (context, variation) => channelFrom(channel, settings(cli, variation), context),
+    friendTyped: [ADA.uuid ?? '', ADA.uuid?.toUpperCase() ?? '', ADA_JID],
     jidOf: (place) => (place === 'direct' ? ADA_JID : GROUP_JID),
     async sendText(from, place, text) {
       // What is written before the end of a reader is noticed is lost with a real signal-cli, too: SKILL.md says so.

@@ -47,6 +47,7 @@ function farEndOf(slack: SlackServer): FarEnd {
     slack.push({ type: 'message', subtype, channel: ADA_DIRECT, channel_type: 'im', ...more });
   return {
     create,
+    friendTyped: [ADA, `<@${ADA}>`],
     jidOf: (place) => `slack:${place === 'direct' ? ADA_DIRECT : GENERAL}`,
     sendText(from, place, text) {
       const [person, own] = from === 'friend' ? [ADA, ADA_DIRECT] : [EVE, EVE_DIRECT];

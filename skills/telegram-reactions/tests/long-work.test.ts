@@ -13,7 +13,7 @@ import {
   TOKEN,
 } from '../../telegram/tests/fixtures.ts';
 
-const JID = 'telegram:1001';
+const JID = 'telegram:10011';
 const EYES = [{ type: 'emoji', emoji: '👀' }];
 const DONE = [{ type: 'emoji', emoji: '👌' }];
 

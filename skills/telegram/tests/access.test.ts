@@ -31,7 +31,7 @@ test.concurrent.each([{ list: '' }, { list: ' , ' }])(
 
 test.concurrent('an entry that is no user id is named instead of being ignored', async () => {
   await using api = await startBotApi({ token: TOKEN });
-  await using connected = await connectChannel(api, { TELEGRAM_ALLOW_FROM: '1001, @ada' });
+  await using connected = await connectChannel(api, { TELEGRAM_ALLOW_FROM: '10011, @ada' });
   expect(connected.channel.status()).toMatchObject({
     state: 'refused',
     detail: expect.stringContaining('"@ada"'),
@@ -41,11 +41,11 @@ test.concurrent('an entry that is no user id is named instead of being ignored',
 
 test.concurrent('only those on the list get through, alone and in groups; of the rest those who write directly are counted', async () => {
   await using api = await startBotApi({ token: TOKEN });
-  await using connected = await connectChannel(api, { TELEGRAM_ALLOW_FROM: '7, 1001' });
+  await using connected = await connectChannel(api, { TELEGRAM_ALLOW_FROM: '7, 10011' });
   const { inbox } = connected;
   api.sendText(EVE, EVE_DIRECT, 'let me in');
   api.sendText(EVE, FAMILY, '@andy_bot let me in');
-  api.sendText({ ...EVE, is_bot: true, id: 1001 }, FAMILY, 'I am a bot');
+  api.sendText({ ...EVE, is_bot: true, id: 10011 }, FAMILY, 'I am a bot');
   api.sendText(ADA, FAMILY, 'hello');
   await api.until(() => api.pending.length === 0);
   expect(inbox.messages.map(({ text }) => text)).toEqual(['hello']);
@@ -60,7 +60,7 @@ test.concurrent('a star lets everybody write', async () => {
   api.sendText(EVE, EVE_DIRECT, 'one');
   api.sendText(ADA, ADA_DIRECT, 'two');
   await api.until(() => inbox.messages.length === 2);
-  expect(inbox.messages.map(({ sender }) => sender)).toEqual(['6666', '1001']);
+  expect(inbox.messages.map(({ sender }) => sender)).toEqual(['6666', '10011']);
 });
 
 test.concurrent('a stranger who adds the bot to a group does not put it on the list of chats', async () => {

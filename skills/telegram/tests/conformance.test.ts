@@ -42,6 +42,7 @@ function farEndOf(api: BotApi): FarEnd {
   };
   return {
     create,
+    friendTyped: [String(ADA.id), `telegram:${ADA.id}`],
     jidOf: (place) => `telegram:${place === 'direct' ? ADA.id : FAMILY.id}`,
     sendText(from, place, text) {
       const [person, own] = from === 'friend' ? [ADA, ADA_DIRECT] : [EVE, EVE_DIRECT];

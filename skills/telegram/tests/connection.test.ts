@@ -27,12 +27,12 @@ test.concurrent('connecting ends when Telegram has answered the first poll', asy
 test('a JID is owned when it is a chat id behind telegram:', () => {
   const channel = createChannel({ TELEGRAM_BOT_TOKEN: TOKEN }, new Inbox());
   const owned = [
-    'telegram:1001',
+    'telegram:10011',
     'telegram:-1001234',
     'telegram:',
     'telegram:x',
     'slack:C1',
-    '1001',
+    '10011',
   ];
   expect(owned.map((jid) => channel?.ownsJid(jid))).toEqual([
     true,
@@ -88,7 +88,7 @@ test.concurrent('when Telegram is down at the start, connecting ends with the re
       /cannot be reached \(ECONNREFUSED: nothing listens there\..*\)\. Trying again\.$/,
     ),
   });
-  await expect(channel.send({ id: 'm', jid: 'telegram:1001', text: 'hi' })).rejects.toMatchObject({
+  await expect(channel.send({ id: 'm', jid: 'telegram:10011', text: 'hi' })).rejects.toMatchObject({
     name: 'TelegramError',
     code: 'UNREACHABLE',
   });
@@ -170,7 +170,7 @@ test.concurrent('a channel that was disconnected can be connected again', async 
   await channel.connect(inbox);
   await api.until(() => inbox.messages.length === 1);
   await channel.disconnect();
-  await expect(channel.send({ id: 'm', jid: 'telegram:1001', text: 'hi' })).rejects.toMatchObject({
+  await expect(channel.send({ id: 'm', jid: 'telegram:10011', text: 'hi' })).rejects.toMatchObject({
     code: 'NOT_CONNECTED',
   });
 });
@@ -203,8 +203,8 @@ test.concurrent('after disconnecting nothing keeps the process alive', async () 
   const child = await runScript(
     api,
     `const { channel, inbox } = await connectChannel({ url: process.argv[1] });
-     await channel.send({ id: 'm', jid: 'telegram:1001', text: 'bye' });
-     await channel.setTyping('telegram:1001', true);
+     await channel.send({ id: 'm', jid: 'telegram:10011', text: 'bye' });
+     await channel.setTyping('telegram:10011', true);
      await channel.disconnect();
      const handles = process.getActiveResourcesInfo().filter((name) => name === 'Timeout');
      console.log(JSON.stringify({ messages: inbox.messages.length, handles, status: channel.status() }));`,

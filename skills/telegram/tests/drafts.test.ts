@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { startBotApi } from './botApi.ts';
 import { ADA, ADA_DIRECT, connectChannel, EVE, inMemory, stoppedClock, TOKEN } from './fixtures.ts';
 
-const JID = 'telegram:1001';
+const JID = 'telegram:10011';
 const DRAFT = { id: 'd1', jid: JID, activity: null };
 
 /** A channel that Ada has written to, on a disk that outlives it. */

@@ -20,7 +20,7 @@ import {
 } from './fixtures.ts';
 
 const JPEG = Buffer.from([0xff, 0xd8, 0xff, 0xe0, 1, 2, 3]);
-const JID = 'telegram:1001';
+const JID = 'telegram:10011';
 
 /** A connected channel with a data folder on disk, which goes with it. */
 async function connectOnDisk(api: BotApi) {
@@ -103,7 +103,7 @@ test('the largest size of a photo is fetched, with the type of its content, also
   const id = api.sendPhoto(ADA, ADA_DIRECT, JPEG);
   await api.until(() => inbox.messages.length === 1);
   await channel.disconnect();
-  const settings = { TELEGRAM_ALLOW_FROM: '1001', TELEGRAM_API_ROOT: api.url };
+  const settings = { TELEGRAM_ALLOW_FROM: '10011', TELEGRAM_API_ROOT: api.url };
   const env = { ...settings, TELEGRAM_BOT_TOKEN: TOKEN };
   const next = createChannel(env, new Inbox(), REAL_CLOCK, openDatabase, dataDir);
   await next?.connect(new Inbox());

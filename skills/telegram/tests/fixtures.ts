@@ -22,7 +22,7 @@ export { setup } from '../../../src/setup/telegram.ts';
 
 export const TOKEN = '4242:AAtest_token-for_a_bot_of_nobody';
 
-export const ADA: BotApiUser = { id: 1001, first_name: 'Ada', last_name: 'Lovelace' };
+export const ADA: BotApiUser = { id: 10011, first_name: 'Ada', last_name: 'Lovelace' };
 export const EVE: BotApiUser = { id: 6666, first_name: 'Eve' };
 
 export const ADA_DIRECT: BotApiChat & { first_name: string; last_name: string } = {

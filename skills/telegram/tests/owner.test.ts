@@ -31,13 +31,13 @@ test('the owner writes without being on the list, in their own chat and in group
   await api.until(() => inbox.messages.length === 4);
   expect(inbox.messages.map(({ sender, isOwner }) => [sender, isOwner])).toEqual([
     ['1002', false],
-    ['1001', true],
-    ['1001', true],
+    ['10011', true],
+    ['10011', true],
     ['1002', false],
   ]);
   expect(inbox.chats.map(({ jid, isOwners }) => [jid, isOwners])).toEqual([
     ['telegram:1002', undefined],
-    ['telegram:1001', true],
+    ['telegram:10011', true],
     ['telegram:-1001234', undefined],
   ]);
   expect(inbox.strangers).toEqual(['6666']);

@@ -61,8 +61,8 @@ test('a question has buttons below its last part, and a press is the choice of w
   const press = { jid: JID, isOwner: false, question: QUESTION };
   expect(pressed).toEqual([
     { ...press, sender: '1002', word: '2' },
-    { ...press, sender: '1001', word: '2' },
-    { ...press, sender: '1001', word: '1' },
+    { ...press, sender: '10011', word: '2' },
+    { ...press, sender: '10011', word: '1' },
   ]);
   expect(api.told).toEqual([
     'This question is for another person.',
@@ -83,5 +83,5 @@ test('a press of a stranger is nobody’s, and one that was not stored comes aga
   expect(pressed).toEqual([]);
   left.push('noted');
   await api.until(() => api.told.length === 1);
-  expect(pressed).toMatchObject([{ sender: '1001' }]);
+  expect(pressed).toMatchObject([{ sender: '10011' }]);
 });

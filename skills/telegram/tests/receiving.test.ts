@@ -13,10 +13,10 @@ test.concurrent('a direct message arrives with everything that Telegram says abo
   const [message] = inbox.messages;
   expect(message).toEqual({
     id: String(id),
-    jid: 'telegram:1001',
+    jid: 'telegram:10011',
     chatName: 'Ada Lovelace',
     isDirect: true,
-    sender: '1001',
+    sender: '10011',
     senderName: 'Ada Lovelace',
     isOwner: false,
     mentionsAssistant: false,
@@ -35,7 +35,7 @@ test.concurrent('a message in a group names the group and its sender', async () 
     jid: 'telegram:-1001234',
     chatName: 'Family',
     isDirect: false,
-    sender: '1001',
+    sender: '10011',
   });
 });
 

@@ -7,7 +7,7 @@ import { pngOf } from '../../../src/testing/pictures.ts';
 import { type BotApi, startBotApi } from './botApi.ts';
 import { ADA, ADA_DIRECT, connectChannel, TOKEN } from './fixtures.ts';
 
-const JID = 'telegram:1001';
+const JID = 'telegram:10011';
 
 let nextId = 0;
 
@@ -51,7 +51,7 @@ test.concurrent('plain words arrive as they are, whatever characters they hold',
   const { api, send } = chat;
   await send('1 < 2 && "3" > \'2\' &amp; <b>not bold</b> </pre> 🐢');
   expect(api.sent).toMatchObject([
-    { chatId: 1001, text: '1 < 2 && "3" > \'2\' &amp; <b>not bold</b> </pre> 🐢', entities: [] },
+    { chatId: 10011, text: '1 < 2 && "3" > \'2\' &amp; <b>not bold</b> </pre> 🐢', entities: [] },
   ]);
 });
 
@@ -214,7 +214,7 @@ test.concurrent('typing is shown in the chat', async () => {
   await chat.channel.setTyping(JID, true);
   await chat.channel.setTyping(JID, false);
   const actions = api.calls.filter(({ method }) => method === 'sendChatAction');
-  expect(actions.map(({ payload }) => payload)).toEqual([{ chat_id: 1001, action: 'typing' }]);
+  expect(actions.map(({ payload }) => payload)).toEqual([{ chat_id: 10011, action: 'typing' }]);
 });
 
 test.concurrent('files go out after the text, whole and under their names, in the topic that asked', async () => {
@@ -224,7 +224,7 @@ test.concurrent('files go out after the text, whole and under their names, in th
   const path = join(folder, '1f-copy');
   writeFileSync(path, 'a,b\n1,2\n');
   const file = { path, name: 'übersicht; 1".csv', sizeBytes: 8 };
-  const replyTo = { id: '1', sender: '1001', text: 'hello' };
+  const replyTo = { id: '1', sender: '10011', text: 'hello' };
   const about = { jid: JID, thread: '7', replyTo, attachments: [file] };
   await channel.send({ id: 'f1', text: 'Here it is.', ...about });
   await channel.send({ id: 'f2', text: '', ...about });
@@ -323,7 +323,7 @@ test.concurrent('a line of progress takes the place of the one before; what cann
 test.concurrent('an emoji is put on the message; one that Telegram does not take there answers it', async () => {
   await using chat = await answering();
   const { api, channel } = chat;
-  const reactsTo = { id: '1', sender: '1001', text: 'hello' };
+  const reactsTo = { id: '1', sender: '10011', text: 'hello' };
   await channel.send({ id: 'r1', jid: JID, text: '👍', reactsTo });
   expect([...api.reactions]).toEqual([[1, [{ type: 'emoji', emoji: '👍' }]]]);
   expect(api.sent).toEqual([]);

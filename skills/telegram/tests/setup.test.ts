@@ -5,7 +5,7 @@ import { setup, TOKEN } from './fixtures.ts';
 
 test('a token is tried with Telegram before anything is written', async () => {
   await using api = await startBotApi({ token: TOKEN });
-  const answers = ['nonsense', '7:another', TOKEN, 'ada', '', ' 1001, 1002', '@ada', '1001'];
+  const answers = ['nonsense', '7:another', TOKEN, 'ada', '', ' 10011, 1002', '@ada', '10011'];
   const env = { TELEGRAM_API_ROOT: api.url };
   const { context, problems, written } = ownerAtKeyboard(answers);
   const outcome = await setup.run(env, context);
@@ -18,13 +18,13 @@ test('a token is tried with Telegram before anything is written', async () => {
   ]);
   expect(written).toEqual({
     TELEGRAM_BOT_TOKEN: TOKEN,
-    TELEGRAM_ALLOW_FROM: '1001,1002',
-    TELEGRAM_OWNER: '1001',
+    TELEGRAM_ALLOW_FROM: '10011,1002',
+    TELEGRAM_OWNER: '10011',
   });
-  expect(outcome.summary).toContain('@andy_bot; 1001, 1002 may write');
-  expect(outcome.summary).toContain('Write to @andy_bot: 1001 commands the assistant there.');
+  expect(outcome.summary).toContain('@andy_bot; 10011, 1002 may write');
+  expect(outcome.summary).toContain('Write to @andy_bot: 10011 commands the assistant there.');
   expect(JSON.stringify(outcome)).not.toContain(TOKEN);
-  expect(setup.currentState(written, '/nowhere/data')).toBe('a token, and 1001, 1002 may write');
+  expect(setup.currentState(written, '/nowhere/data')).toBe('a token, and 10011, 1002 may write');
 });
 
 test('the only person who may write is proposed as the owner, nobody of several; a dash takes the owner away', async () => {
@@ -40,10 +40,10 @@ test('the only person who may write is proposed as the owner, nobody of several;
     await setup.run({ ...env, ...settings }, { ...context, ask });
     return { proposed: proposed.at(-1), owner: written['TELEGRAM_OWNER'] };
   };
-  expect(await run({}, '1001')).toEqual({ proposed: '1001', owner: undefined });
-  expect(await run({}, '1001,1002')).toEqual({ proposed: '-', owner: undefined });
+  expect(await run({}, '10011')).toEqual({ proposed: '10011', owner: undefined });
+  expect(await run({}, '10011,1002')).toEqual({ proposed: '-', owner: undefined });
   expect(await run({}, '*')).toEqual({ proposed: '-', owner: undefined });
-  expect(await run({ TELEGRAM_OWNER: '7' }, '1001')).toEqual({ proposed: '7', owner: '' });
+  expect(await run({ TELEGRAM_OWNER: '7' }, '10011')).toEqual({ proposed: '7', owner: '' });
 });
 
 test('an owner who leaves has nothing written', async () => {

@@ -12,7 +12,7 @@ import {
 } from '../../telegram/tests/fixtures.ts';
 import { KEY, setSpoken, startVoiceServer, temporaryFolder } from '../../voice/tests/fixtures.ts';
 
-const JID = 'telegram:1001';
+const JID = 'telegram:10011';
 const SETTINGS = { TELEGRAM_BOT_TOKEN: TOKEN, TELEGRAM_ALLOW_FROM: String(ADA.id) };
 
 test('on Telegram an answer is a voice message below its text, once, and a line where it cannot be', async () => {

@@ -224,7 +224,7 @@ test('where the account is the assistant’s own, the owner is whoever the setti
   await linked.pair();
   await linked.connect();
   expect(linked.chats).toMatchObject([{ jid: bert.pn, isOwners: true }]);
-  await expect.poll(() => linked.channel.addressOf(bert.lid)).toBe(bert.pn);
+  await expect.poll(() => linked.channel.personOf(bert.lid)?.sender).toBe(bert.pn);
   await server.say(bert, '/status', { as: 'lid', isAlone: true });
   await server.sayOnPhone('typed on the assistant’s phone');
   expect(await heard(2)).toMatchObject([

@@ -17,7 +17,7 @@ import type { Group, Store, StoredMessage } from '../../store/store.ts';
 import type { Budgets } from '../budget/budgets.ts';
 import type { CostReport } from '../budget/cost-report.ts';
 import type { RunningCode } from '../changes/running-code.ts';
-import type { AddressOf } from '../groups/chat-list.ts';
+import type { PeopleOf } from '../groups/chat-list.ts';
 import type { Registry } from '../groups/registry.ts';
 import type { ChatModels } from '../models/chat-models.ts';
 import type { TaskBook } from '../scheduler/task-book.ts';
@@ -89,7 +89,7 @@ export type CommandContext = {
   readonly services: () => readonly ServiceReport[];
   /** The address of the HTTP server of this machine; null while it is off. */
   readonly pages: () => string | null;
-  readonly addressOf: AddressOf;
+  readonly peopleOf: PeopleOf;
   readonly budgets: Budgets;
   readonly registry: Registry;
   /** One line on what runs the agents, or what to install. */

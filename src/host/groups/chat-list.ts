@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Person } from '../../channels/channel.ts';
 import { chatNames } from '../../lib/chat-names.ts';
 import type { Chat, Group, Store } from '../../store/store.ts';
 import { type FittingChat, SeveralFit } from './group-refused.ts';
@@ -35,36 +36,40 @@ export function listChats(store: Store): ChatList {
   return { groups, known, names };
 }
 
-/** Turns what the owner typed, such as a phone number, into the address that a channel knows. */
-export type AddressOf = (
-  typed: string,
-) => { readonly channel: string; readonly jid: string } | null;
+/** Finds the people that the owner means by what they typed, such as a phone number: one a channel at most. */
+export type PeopleOf = (typed: string) => readonly (Person & { readonly channel: string })[];
+
+/**
+ * The chats to look among: `registered` finds nothing where no registered chat fits, `reachable` finds chats with people
+ * who have never written too.
+ */
+export type Among = 'registered' | 'known' | 'reachable';
 
 /**
  * Returns the chat that is meant by a number of the last list, an address, a folder or a name. A folder
  * spelt exactly comes before every name: it is the owner's word, and what a chat is called is its members'.
+ * A person's address means their own chat with the assistant.
  *
- * @param among `registered` finds nothing where no registered chat fits
  * @returns null when there is none
  * @throws SeveralFit when more than one fits, registered or not
  */
 export function findChat(
-  { store, addressOf }: { readonly store: Store; readonly addressOf: AddressOf },
+  { store, peopleOf }: { readonly store: Store; readonly peopleOf: PeopleOf },
   typed: string,
-  among: 'registered' | 'known',
+  among: Among,
 ): Chat | null {
   const wanted = typed.trim();
-  const found = fittingChats(store, wanted);
-  const isMeant = among === 'known' || found.some(({ jid }) => store.groups.byJid(jid) !== null);
+  const named = fittingChats(store, wanted);
+  const found = named.length > 0 ? named : chatsOfPeople(store, peopleOf(wanted), among);
+  const isMeant =
+    among !== 'registered' || found.some(({ jid }) => store.groups.byJid(jid) !== null);
   if (found.length > 1 && isMeant) {
     throw new SeveralFit(
       wanted,
       found.map((chat) => ({ ...chat, ...placeOf(store, chat.jid) })),
     );
   }
-  const [only] = found;
-  if (only !== undefined) return isMeant ? only : null;
-  return among === 'known' ? addressedChat(store, addressOf, wanted) : null;
+  return isMeant ? (found[0] ?? null) : null;
 }
 
 function fittingChats(store: Store, wanted: string): readonly Chat[] {
@@ -112,9 +117,14 @@ function chatOfFolder(store: Store, wanted: string): Chat | null {
   return jid === null ? null : store.chats.byJid(jid);
 }
 
-/** A person who has never written can be named by their number, where the channel knows numbers. */
-function addressedChat(store: Store, addressOf: AddressOf, wanted: string): Chat | null {
-  const address = /^[+(]?\d[\d\s()./-]{4,}$/.test(wanted) ? addressOf(wanted) : null;
-  if (address === null) return null;
-  return store.chats.byJid(address.jid) ?? { ...address, name: null, isDirect: true };
+/** Returns the chats of people with the assistant: those that are known, or else, if asked for, those that they would have. */
+function chatsOfPeople(store: Store, people: ReturnType<PeopleOf>, among: Among): readonly Chat[] {
+  const known = people.map(({ channel, sender, chat }) =>
+    chat === null ? store.chats.directWith(channel, sender) : store.chats.byJid(chat),
+  );
+  const found = distinct(known);
+  if (found.length > 0 || among !== 'reachable') return found;
+  return people.flatMap(({ channel, chat }) =>
+    chat === null ? [] : [{ jid: chat, channel, name: null, isDirect: true }],
+  );
 }

@@ -1,6 +1,6 @@
 import type { Chat, Group } from '../../store/store.ts';
 import type { ClockPort, ProjectPort, SettingsPort, StorePort } from '../contracts/ports.ts';
-import { type AddressOf, type ChatList, findChat, listChats } from './chat-list.ts';
+import { type Among, type ChatList, findChat, listChats, type PeopleOf } from './chat-list.ts';
 import { folderNameFor, folderNameProblem } from './folder-name.ts';
 import {
   deleteGroupFolder,
@@ -25,7 +25,7 @@ export type Registration = {
 export interface Registry {
   list(): ChatList;
   /** @throws SeveralFit when it fits more than one */
-  find(typed: string, among: 'registered' | 'known'): Chat | null;
+  find(typed: string, among: Among): Chat | null;
   /** @throws GroupRefused saying what is wrong with it; FolderLeft when only the owner can allow it */
   register(wanted: Registration): Group;
   /** Takes a chat out. Its folder and what was said stay for the day it comes back. */
@@ -39,7 +39,7 @@ export type RegistryOptions = StorePort &
   ProjectPort &
   SettingsPort &
   ClockPort & {
-    readonly addressOf: AddressOf;
+    readonly peopleOf: PeopleOf;
     /** Ends the container of a group's folder, if it has one. */
     readonly stopAgent: (folder: string) => Promise<void>;
     /** Tells the chat's channel to forget what it keeps of it. */
@@ -47,7 +47,7 @@ export type RegistryOptions = StorePort &
   };
 
 export function openRegistry(options: RegistryOptions): Registry {
-  const { store, now, addressOf, stopAgent, forgetChat } = options;
+  const { store, now, peopleOf, stopAgent, forgetChat } = options;
   const places = { projectDir: options.projectDir, dataDir: options.settings.dataDir };
 
   async function unregister({ jid, folder, isMain }: Group): Promise<void> {
@@ -61,7 +61,7 @@ export function openRegistry(options: RegistryOptions): Registry {
 
   return {
     list: () => listChats(store),
-    find: (typed, among) => findChat({ store, addressOf }, typed, among),
+    find: (typed, among) => findChat({ store, peopleOf }, typed, among),
     register({ chat, folder: wanted, trigger: asked, mayTakeOver }) {
       const known = store.groups.byJid(chat.jid);
       if (known !== null) {

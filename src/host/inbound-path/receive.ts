@@ -28,7 +28,7 @@ export type Received = {
  * It runs inside the transaction of a group commit, where its own is a savepoint: the message is on disk when
  * that one is, and `onMessage` resolves then.
  *
- * Of an unregistered chat only the name is kept, and a stranger who writes directly is counted.
+ * Of an unregistered chat only the name is kept, and who writes there directly; such a stranger is counted.
  */
 export function receive(
   options: ReceiveOptions,
@@ -40,7 +40,8 @@ export function receive(
   return store.transaction(() => {
     const { jid, isDirect, isOwner, sender } = message;
     const name = plainName(message.chatName);
-    store.chats.see({ jid, channel: source.name, name, isDirect }, now());
+    const person = isDirect && !isOwner ? sender : null;
+    store.chats.see({ jid, channel: source.name, name, isDirect, person }, now());
     const known = store.groups.byJid(jid);
     const mayJoin = known === null && mayRegister(store, source, message);
     const group = mayJoin ? registerDirect(options, source, message) : known;

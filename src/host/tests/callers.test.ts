@@ -106,7 +106,7 @@ test('a group can be limited to some, and what the others say is context', async
     'Nobody called Eve has written in Family. There are: Ada is ada, Bob is b.',
   );
   expect(await ask(assistant, '/allow Family bob, +1 234')).toContain(
-    'In Family only these may call, and you: Bob (b), terminal:1234.',
+    'In Family only these may call, and you: Bob (b), chat:1234.',
   );
   expect(await ask(assistant, '/groups family')).toContain('answers to @Andy, from 2 people');
   await chat.say('@Andy for Ada?', inFamily);
@@ -118,7 +118,7 @@ test('a group can be limited to some, and what the others say is context', async
   expect(prompts[0]).toContain('Ada: @Andy for Ada?');
   await chat.say('@Andy for the owner?', { ...inFamily, sender: 'o', isOwner: true });
   await vi.waitFor(() => expect(textsOf(chat)).toEqual(['pong', 'pong']));
-  expect(await ask(assistant, '/allow')).toContain('- in Family: Bob (b), terminal:1234');
+  expect(await ask(assistant, '/allow')).toContain('- in Family: Bob (b), chat:1234');
   await ask(assistant, '/allow Family everybody');
   await chat.say('@Andy for Ada?', inFamily);
   await vi.waitFor(() => expect(textsOf(chat)).toHaveLength(3));

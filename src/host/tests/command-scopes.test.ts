@@ -158,7 +158,6 @@ test('an owner’s command holds what its contract names, and not the host’s o
   await says(assistant, '/here');
   const [, keys = ''] = (await says(assistant, 'yes')).split(', ');
   expect(keys.split(',')).toEqual([
-    'addressOf',
     'ask',
     'budgets',
     'callService',
@@ -181,6 +180,7 @@ test('an owner’s command holds what its contract names, and not the host’s o
     'openDatabase',
     'own',
     'pages',
+    'peopleOf',
     'progressMs',
     'projectDir',
     'registry',

@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import type { Person } from '../../channels/channel.ts';
 import { answers, type TestAssistant, TestProject, textsOf } from '../../testing/assistant.ts';
 
 const FAMILY = 'chat:family';
@@ -132,14 +133,43 @@ test('the list follows what a chat is called, and can be searched', async () => 
   await assistant.stop();
 });
 
-test('a person who has never written is registered by number', async () => {
+test('a person who has never written is registered by number; where two channels know it, one is chosen', async () => {
   using project = new TestProject();
   const assistant = await project.start();
-  await ask(assistant, '/register +1 234 567 as ada');
-  expect(assistant.store.groups.byJid('terminal:1234567')).toMatchObject({
+  expect(await ask(assistant, '/register +1 234 567 as ada')).toContain(
+    'Several chats fit +1 234 567. Which one?',
+  );
+  expect(await ask(assistant, 'chat:1234567')).toContain('is registered');
+  const ada = { folder: 'ada', needsTrigger: false };
+  expect(assistant.store.groups.byJid('chat:1234567')).toMatchObject(ada);
+  expect(await ask(assistant, '/register +1 234 567')).toContain('registered already');
+  expect(await ask(assistant, '/trigger +1 234 567 hey you')).toContain('hey you');
+  expect(await ask(assistant, '/unregister +1 234 567')).toContain('chat:1234567');
+  expect(assistant.store.groups.byJid('chat:1234567')).toBeNull();
+  await assistant.stop();
+});
+
+test('a person is registered by any address that their channel knows', async () => {
+  using project = new TestProject();
+  const assistant = await project.start();
+  const people: Readonly<Record<string, Person>> = {
+    'ada@example.org': { sender: 'ada@example.org', chat: 'chat:ada@example.org' },
+    '@bob:example.org': { sender: '@bob:example.org', chat: null },
+    npub1qqs: { sender: 'npub1qqs', chat: 'chat:npub1qqs' },
+  };
+  assistant.chat.personOf = (typed) => people[typed] ?? null;
+  expect(await ask(assistant, '/register ada@example.org as ada')).toContain('is registered');
+  expect(assistant.store.groups.byJid('chat:ada@example.org')).toMatchObject({
     folder: 'ada',
     needsTrigger: false,
   });
+  expect(await ask(assistant, '/register npub1qqs always')).toContain('is registered');
+  // The address of this chat says nothing of its person: it is found once they have written.
+  expect(await ask(assistant, '/register @bob:example.org')).toContain('No chat is called');
+  const bob = { jid: 'chat:room-7', isDirect: true, sender: '@bob:example.org' };
+  assistant.store.chats.see({ ...bob, channel: 'chat', name: 'Bob', person: bob.sender }, 1);
+  expect(await ask(assistant, '/register @bob:example.org')).toContain('Bob is registered');
+  expect(assistant.store.groups.byJid('chat:room-7')).toMatchObject({ folder: 'bob' });
   await assistant.stop();
 });
 

@@ -9,11 +9,16 @@ export type Chat = {
   readonly isDirect: boolean;
 };
 
+/** A chat that was heard of, and of a direct one the person who wrote there, if that is known. */
+export type SeenChat = Chat & { readonly person?: string | null };
+
 export interface Chats {
-  /** Adds the chat, or keeps its name up to date; a missing name never replaces a known one. */
-  see(chat: Chat, now: number): void;
+  /** Adds the chat, or keeps its name and person up to date; a missing one never replaces a known one. */
+  see(chat: SeenChat, now: number): void;
   /** Finds a chat, also under an address that it had before. */
   byJid(jid: string): Chat | null;
+  /** Finds the chat of a person with the assistant, by the address under which they write; the newest of several. */
+  directWith(channel: string, person: string): Chat | null;
   /** Returns the address that a chat goes by: another one, where it was merged into that. */
   current(jid: string): string;
   /**
@@ -48,21 +53,29 @@ const SEEN_TO_MS = 60_000;
 export function openChats(database: Database): Chats {
   // A chat is seen with each of its messages: what is known to the minute is not written again.
   const see = database.prepare(`
-    INSERT INTO chats (jid, channel, name, is_direct, seen_at)
-    VALUES (:jid, :channel, :name, :isDirect, :now)
-    ON CONFLICT (jid) DO UPDATE SET name = coalesce(:name, name), seen_at = :now
-    WHERE name IS NOT coalesce(:name, name) OR abs(:now - seen_at) > ${SEEN_TO_MS}`);
+    INSERT INTO chats (jid, channel, name, is_direct, person, seen_at)
+    VALUES (:jid, :channel, :name, :isDirect, :person, :now)
+    ON CONFLICT (jid) DO UPDATE SET name = coalesce(:name, name), person = coalesce(:person, person), seen_at = :now
+    WHERE name IS NOT coalesce(:name, name) OR person IS NOT coalesce(:person, person)
+      OR abs(:now - seen_at) > ${SEEN_TO_MS}`);
   const columns = 'SELECT jid, channel, name, is_direct FROM chats';
   const byJid = database.prepare(`${columns} WHERE jid = ${CURRENT_JID}`);
+  const directWith = database.prepare(`${columns}
+    WHERE channel = ? AND person = ? AND is_direct = 1 AND merged_into IS NULL ORDER BY seen_at DESC, jid LIMIT 1`);
   const current = database.prepare(`SELECT ${CURRENT_JID} AS jid`);
   const unregistered = database.prepare(`${columns}
     WHERE jid NOT IN (SELECT jid FROM groups) AND merged_into IS NULL ORDER BY seen_at DESC, jid LIMIT ?`);
   const dismiss = database.prepare('UPDATE chats SET is_dismissed = 1 WHERE jid = ?');
   const isDismissed = database.prepare('SELECT 1 FROM chats WHERE jid = ? AND is_dismissed = 1');
   return {
-    see: (chat, now) => void see.run({ ...chat, isDirect: Number(chat.isDirect), now }),
+    see: ({ person = null, ...chat }, now) =>
+      void see.run({ ...chat, person, isDirect: Number(chat.isDirect), now }),
     byJid(jid) {
       const row = byJid.get({ jid });
+      return row === undefined ? null : Row.parse(row);
+    },
+    directWith(channel, person) {
+      const row = directWith.get(channel, person);
       return row === undefined ? null : Row.parse(row);
     },
     current: (jid) => Jid.parse(current.get({ jid })).jid,

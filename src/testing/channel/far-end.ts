@@ -40,6 +40,8 @@ export interface FarEnd extends AsyncDisposable {
   /** Words that must be in no status and no line of the log: the tokens, also the wrong one. */
   readonly secrets?: readonly string[];
 
+  /** The ways in which the owner may type who the friend is: a number, a mail address, an id, the chat's address. */
+  readonly friendTyped?: readonly string[];
   /** Counts messages to the channel that it has not acknowledged, which the far end would deliver again. */
   waiting?(): number;
   /** Drops all connections and refuses new ones. */

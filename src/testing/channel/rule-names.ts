@@ -7,6 +7,8 @@ export const RULES = {
   apart: 'where it cannot connect, another channel goes on',
   closed: 'an empty allow-list lets nobody in, and the status names the setting',
   strangers: 'a stranger is dropped and counted, and those who may write get through',
+  addressed:
+    'a person is found by every address that the owner may type, with their own chat; a group’s address is nobody’s',
   status: 'its status says in words what it does, and a disconnected channel connects again',
   'wrong token': 'a wrong token is refused, with what to do and without the token',
   'revoked token': 'a token that is revoked is refused, with what to do',

@@ -53,6 +53,7 @@ function farEndOf(server: WhatsAppServer, { ada, eve }: People): FarEnd {
   };
   return {
     create: (context) => channelAt(server, context),
+    friendTyped: ['+49 (151) 1111-1111', '4915111111111', ada.pn, ada.lid],
     jidOf: (place) => (place === 'direct' ? ada.pn : FAMILY),
     sendText: (from: Who, place, text) =>
       say(from === 'friend' ? ada : eve, text, {

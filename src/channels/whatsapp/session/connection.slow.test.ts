@@ -176,16 +176,16 @@ test('two assistants never share one pairing; the second has it when the first i
   await second.channel.disconnect();
 });
 
-test('the owner names people by number, and chats by address', async () => {
+test('the owner names people by number or address, and no group', async () => {
   await linked.pair();
   await linked.connect();
   const { channel } = linked;
-  expect(channel.addressOf('+49 (151) 1111-1111')).toBe('4915111111111@s.whatsapp.net');
+  const number = '4915111111111@s.whatsapp.net';
+  expect(channel.personOf('+49 (151) 1111-1111')).toEqual({ sender: number, chat: number });
   await server.say(anna, 'hello', { as: 'lid' });
   await linked.until(() => linked.messages.length === 1);
-  expect(channel.addressOf(anna.lid)).toBe(anna.pn);
-  expect(channel.addressOf('123@g.us')).toBe('123@g.us');
-  for (const typed of ['0151 1111111', '3', 'Family', 'telegram:1']) {
-    expect(channel.addressOf(typed)).toBeNull();
+  expect(channel.personOf(anna.lid)).toEqual({ sender: anna.pn, chat: anna.pn });
+  for (const typed of ['0151 1111111', '3', 'Family', 'telegram:1', '123@g.us']) {
+    expect(channel.personOf(typed)).toBeNull();
   }
 });

@@ -1,8 +1,14 @@
 import { expect } from 'vitest';
+import { openAddressBook } from '../../../host/address-book.ts';
+import { findChat } from '../../../host/groups/chat-list.ts';
+import { openStore } from '../../../store/store.ts';
 import type { Bench } from '../bench.ts';
 import type { Rule } from '../rule.ts';
 import type { RuleName } from '../rule-names.ts';
 import { expectSentence } from './words.ts';
+
+/** Words and numbers of the owner's commands that are no address. */
+const NOBODY = ['Family', 'USERS', '3', '1234', 'everybody', 'as', '@', '@home', '+', ''];
 
 /** Rules about who may write, and about the token. */
 export const ACCESS = {
@@ -36,6 +42,37 @@ export const ACCESS = {
       expect(host.heard).toEqual(isInGroup ? ['hello all', 'hello'] : ['hello']);
       await bench.until('the stranger is counted', () => host.strangers.length > 0);
       expect(host.strangers).toHaveLength(1);
+    },
+  },
+
+  addressed: {
+    needs: ['friendTyped'],
+    async check(bench) {
+      const { farEnd } = bench;
+      const { channel, host } = await bench.meet();
+      const direct = bench.jidOf('direct');
+      const said = host.messages.at(-1);
+      if (said === undefined) throw new Error('The friend was not heard.');
+      const { sender, chatName, isDirect } = said;
+      const { peopleOf } = openAddressBook([channel]);
+      using unmet = emptyStore();
+      using met = emptyStore();
+      const seen = { jid: direct, channel: channel.name, name: chatName, isDirect };
+      met.store.chats.see({ ...seen, person: sender }, 1);
+      for (const typed of farEnd.friendTyped ?? []) {
+        const person = channel.personOf?.(typed);
+        expect(person, typed).toEqual({ sender, chat: person?.chat === null ? null : direct });
+        expect(findChat({ store: met.store, peopleOf }, typed, 'reachable'), typed).toEqual(seen);
+        const unknown = person?.chat === null ? null : { ...seen, name: null };
+        expect(findChat({ store: unmet.store, peopleOf }, typed, 'reachable'), typed).toEqual(
+          unknown,
+        );
+      }
+      const group = farEnd.jidOf('group');
+      for (const typed of [...NOBODY, ...(group === null ? [] : [group])]) {
+        expect(channel.personOf?.(typed) ?? null, typed).toBeNull();
+        expect(findChat({ store: unmet.store, peopleOf }, typed, 'reachable'), typed).toBeNull();
+      }
     },
   },
 
@@ -85,4 +122,9 @@ function expectNoSecrets(bench: Bench, statuses: readonly unknown[]): void {
   for (const secret of bench.farEnd.secrets ?? []) {
     expect(told.includes(secret), 'a token is in a status or the log').toBe(false);
   }
+}
+
+function emptyStore() {
+  const store = openStore({ path: ':memory:', now: 1 });
+  return { store, [Symbol.dispose]: () => store.close() };
 }

@@ -8,12 +8,13 @@ import {
   type FetchedAttachment,
   type OutboundDraft,
   type OutboundMessage,
+  type Person,
 } from './channel.ts';
 import { allowListProblem } from './discord/access.ts';
 import type { OpenBot } from './discord/bot.ts';
 import { CAPABILITIES } from './discord/capabilities.ts';
 import { DiscordError } from './discord/error.ts';
-import { isDiscordJid } from './discord/jid.ts';
+import { isDiscordJid, isSnowflake } from './discord/jid.ts';
 import { type Books, openBooks } from './discord/records/books.ts';
 import { fetchedFolder } from './discord/records/file-references.ts';
 import { botOf, DiscordEnvironment, type DiscordSettings } from './discord/settings.ts';
@@ -140,6 +141,12 @@ class DiscordChannel implements Channel {
 
   ownsJid(jid: string): boolean {
     return isDiscordJid(jid);
+  }
+
+  /** A direct chat has an id of its own, which Discord tells once it is open. */
+  personOf(typed: string): Person | null {
+    const id = typed.trim().replace(/^<@!?(\d+)>$/, '$1');
+    return isSnowflake(id) ? { sender: id, chat: null } : null;
   }
 
   status(): ChannelStatus {

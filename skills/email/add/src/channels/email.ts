@@ -8,9 +8,10 @@ import {
   defineChannel,
   type FetchedAttachment,
   type OutboundMessage,
+  type Person,
 } from './channel.ts';
 import { accountProblem } from './email/access.ts';
-import { chatIn } from './email/addresses.ts';
+import { chatIn, jidOf, tagOf } from './email/addresses.ts';
 import { EmailError, explainImap } from './email/failure.ts';
 import type { Mailbox } from './email/mailbox.ts';
 import { openRecords, type Records } from './email/records.ts';
@@ -109,9 +110,15 @@ class EmailChannel implements Channel {
     return chatIn(jid) !== null;
   }
 
-  addressOf(typed: string): string | null {
-    const address = typed.trim().toLowerCase();
-    return /^[^\s@<>]+@[^\s@<>]+\.[^\s@<>]+$/.test(address) ? `email:${address}` : null;
+  personOf(typed: string): Person | null {
+    const address = typed
+      .trim()
+      .toLowerCase()
+      .replace(/^email:/, '');
+    const isMail = /^[^\s@<>]+@[^\s@<>]+\.[^\s@<>]+$/.test(address);
+    // The assistant's own address, and those of its groups, are nobody's.
+    if (!isMail || tagOf(this.#account.address, address) !== null) return null;
+    return { sender: address, chat: jidOf({ kind: 'person', address }) };
   }
 
   async fetchAttachment(jid: string, messageId: string): Promise<FetchedAttachment> {

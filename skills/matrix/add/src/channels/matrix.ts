@@ -7,6 +7,7 @@ import {
   type FetchedAttachment,
   type OutboundDraft,
   type OutboundMessage,
+  type Person,
 } from './channel.ts';
 import { Connection } from './kit/connection.ts';
 import { draftText } from './kit/draft-text.ts';
@@ -112,8 +113,9 @@ class MatrixChannel implements Channel {
     return isMatrixJid(jid);
   }
 
-  addressOf(typed: string): string | null {
-    return isUserId(typed.trim()) ? typed.trim() : null;
+  personOf(typed: string): Person | null {
+    const id = typed.trim();
+    return isUserId(id) ? { sender: id, chat: null } : null;
   }
 
   status(): ChannelStatus {

@@ -7,6 +7,7 @@ import {
   defineChannel,
   type FetchedAttachment,
   type OutboundMessage,
+  type Person,
 } from './channel.ts';
 import { backoffMs } from './kit/backoff.ts';
 import { Connection } from './kit/connection.ts';
@@ -18,7 +19,7 @@ import { type EventStream, openEvents } from './signal/event-stream.ts';
 import { explainConnect, SignalError } from './signal/failure.ts';
 import { fetchedFolder, fetchFile } from './signal/files.ts';
 import { Inbox } from './signal/inbox.ts';
-import { receiverIn } from './signal/jid.ts';
+import { addressIn, directJid, receiverIn } from './signal/jid.ts';
 import type { Me } from './signal/people.ts';
 import { openRecords, type Records } from './signal/records.ts';
 import { type CallRpc, rpcAt } from './signal/rpc.ts';
@@ -104,6 +105,13 @@ class SignalChannel implements Channel {
 
   ownsJid(jid: string): boolean {
     return receiverIn(jid) !== null;
+  }
+
+  /** By their UUID, which stays theirs: under it they write, whatever their number is. */
+  personOf(typed: string): Person | null {
+    const wanted = typed.trim().replace(/^signal:/, '');
+    const id = wanted.startsWith('+') ? null : addressIn(wanted);
+    return id === null ? null : { sender: id, chat: directJid(id) };
   }
 
   status(): ChannelStatus {

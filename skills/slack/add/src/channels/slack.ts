@@ -7,6 +7,7 @@ import {
   type FetchedAttachment,
   type OutboundDraft,
   type OutboundMessage,
+  type Person,
 } from './channel.ts';
 import { dropFetched } from './kit/fetched-file.ts';
 import { openSentMessages, type SentMessages } from './kit/sent-messages.ts';
@@ -139,6 +140,12 @@ class SlackChannel implements Channel {
 
   ownsJid(jid: string): boolean {
     return isSlackJid(jid);
+  }
+
+  /** A conversation with a person has an id of its own, which Slack tells once it is open. */
+  personOf(typed: string): Person | null {
+    const id = /^(?:<@)?([UW](?=[A-Z]*\d)[A-Z0-9]{4,})>?$/.exec(typed.trim())?.[1];
+    return id === undefined ? null : { sender: id, chat: null };
   }
 
   status(): ChannelStatus {

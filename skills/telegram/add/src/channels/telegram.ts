@@ -10,6 +10,7 @@ import {
   type FetchedAttachment,
   type OutboundDraft,
   type OutboundMessage,
+  type Person,
 } from './channel.ts';
 import { isAllowed } from './kit/allow-list.ts';
 import { dropFetched } from './kit/fetched-file.ts';
@@ -207,6 +208,12 @@ class TelegramChannel implements Channel {
 
   ownsJid(jid: string): boolean {
     return isTelegramJid(jid);
+  }
+
+  /** A person's id is the id of their chat with the bot. */
+  personOf(typed: string): Person | null {
+    const id = /^(?:telegram:)?([1-9]\d{4,15})$/.exec(typed.trim())?.[1];
+    return id === undefined ? null : { sender: id, chat: jidOf(Number(id)) };
   }
 
   status(): ChannelStatus {

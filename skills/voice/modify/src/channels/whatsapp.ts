@@ -11,6 +11,7 @@ import {
   defineChannel,
   type FetchedAttachment,
   type OutboundMessage,
+  type Person,
   type Pairing,
 } from './channel.ts';
 import { openSpokenAnswers } from './kit/spoken-answers.ts';
@@ -167,12 +168,14 @@ export class WhatsAppChannel implements Channel {
     return /^[^:@]+@(g\.us|s\.whatsapp\.net|lid)$/.test(jid);
   }
 
-  addressOf(typed: string): string | null {
+  personOf(typed: string): Person | null {
     const wanted = typed.trim();
     // The country's number belongs to it: 0151… is another person in every country.
     const isNumber = /^\+?[1-9][\d ()./-]{6,}$/.test(wanted);
     const jid = isNumber ? addressOf(wanted.replace(/\D/g, '')) : wanted;
-    return this.ownsJid(jid) ? (this.#link?.chatOf(jid) ?? jid) : null;
+    if (!this.ownsJid(jid) || jid.endsWith('@g.us')) return null;
+    const sender = this.#link?.chatOf(jid) ?? jid;
+    return { sender, chat: sender };
   }
 
   status(): ChannelStatus {

@@ -14,6 +14,7 @@ testChannel({
   notation: NOTATIONS.markdown,
   tokenSetting: 'RAVEN_TOKEN',
   lacks: {
+    addressed: 'a raven knows its way and no address',
     edited: 'what a raven has carried is not changed',
     deleted: 'what a raven has carried is not taken back',
     '2 GB': 'ravens carry letters alone',
