@@ -68,10 +68,10 @@ function copyRepository(instead: Readonly<Record<string, string>> = {}): Codebas
 }
 
 /** Another clone of what a first one has committed, on its release. */
-export function cloneAgain(first: Clone): Clone {
+export function cloneAgain(first: Clone, env: Readonly<Record<string, string>> = {}): Clone {
   const clone = emptyFolder();
   clone.git('clone', '--quiet', first.root, '.');
-  return furnish(clone, {});
+  return furnish(clone, env);
 }
 
 /** A copy of a clone in whatever state it is, packages and the engine's own files included. */
