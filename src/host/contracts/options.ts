@@ -91,6 +91,7 @@ export const DEFAULT_TIMEOUTS: Timeouts = {
   progressMs: 1_000,
   activityMs: 20_000,
   consentMs: 600_000,
+  toolsMs: 20_000,
   flushMs: 1_500,
   closeMs: 1_500,
 };

@@ -50,6 +50,8 @@ export type Timeouts = {
   readonly activityMs: number;
   /** The owner's time to answer an agent's question in the middle of a turn. */
   readonly consentMs: number;
+  /** The longest that a turn waits for services that still find out what tools they have. */
+  readonly toolsMs: number;
   /** Time at the assistant's end for messages on their way out, and then for channels and containers. */
   readonly flushMs: number;
   readonly closeMs: number;

@@ -192,6 +192,12 @@ export type RunningService = {
    */
   tools?(): readonly Tool[];
   /**
+   * Resolves once it is known what tools the agent of a folder gets, with a sentence for the chat and the agent on those
+   * that are missing, or at the abort. A turn waits for it before it begins, up to a limit, and for the start of the
+   * service as well.
+   */
+  toolsReady?(folder: string, signal: AbortSignal): Promise<readonly string[]>;
+  /**
    * Answers a tool, an owner's command, a section of the prompt or a model router, which calls it by the service's name
    * (`callService`). What it throws is theirs to tell. The request is what another file has made: check it.
    */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -13,8 +14,10 @@ import {
   textsOf,
 } from '../../testing/assistant.ts';
 import { isIdle, startWithFamily } from '../../testing/turn/tasks.ts';
+import { DEFAULT_TIMEOUTS } from '../contracts/options.ts';
 import type { ServiceContext, StartService } from '../contracts/service.ts';
 import { defineTool, type Tool } from '../contracts/tool.ts';
+import { realTimer } from '../scheduler/alarm.ts';
 import { lazySandbox } from '../turns/agent/lazy-sandbox.ts';
 import { openTools } from '../turns/tool-calls/toolbox.ts';
 
@@ -92,6 +95,72 @@ test('a service offers tools while it runs, and none of them takes the name of a
     [['fetch'], 'fetch from the depot'],
     [[], 'There is no host tool fetch.'],
   ]);
+  await assistant.stop();
+});
+
+test('a turn waits for services that start or find out their tools, up to a limit, and tells what is missing', async () => {
+  using project = new TestProject();
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  const asked: string[] = [];
+  const greet: Tool = {
+    name: 'greet',
+    description: 'of the depot',
+    isMainOnly: false,
+    input: z.unknown(),
+    run: async () => 'hello',
+  };
+  const depot: StartService = async () => {
+    await begun;
+    return {
+      stop() {},
+      status: () => null,
+      tools: () => [greet],
+      async toolsReady(folder, signal) {
+        asked.push(folder);
+        if (asked.length > 1) await once(signal, 'abort');
+        return asked.length > 1 ? ['The depot is closed.'] : [];
+      },
+    };
+  };
+  // It hears no abort, and holds up nobody for good.
+  const deaf: StartService = () => ({
+    stop() {},
+    status: () => null,
+    toolsReady: async () => (asked.length > 1 ? await new Promise(() => {}) : []),
+  });
+  const prompts: string[] = [];
+  const agent: AgentScript = async ({ tools, prompt }) => {
+    prompts.push(prompt);
+    return answers(tools.some(({ name }) => name === 'greet') ? 'with it' : 'without it');
+  };
+  const services = [
+    { name: 'depot', value: depot },
+    { name: 'deaf', value: deaf },
+  ];
+  const timeouts = { ...DEFAULT_TIMEOUTS, toolsMs: 500 };
+  const limits: (() => void)[] = [];
+  const setTimer = (ms: number, end: () => void) => {
+    if (ms !== timeouts.toolsMs) return realTimer(ms, end);
+    limits.push(end);
+    return () => {};
+  };
+  const assistant = await project.start({ agent, over: { services, timeouts, setTimer } });
+  const { terminal, store } = assistant;
+  await terminal.say('one');
+  await vi.waitFor(() => expect(store.turns.counts().running).toBe(1));
+  await vi.waitFor(() => expect(limits).toHaveLength(1));
+  expect(prompts).toEqual([]);
+  begin();
+  await vi.waitFor(() => expect(textsOf(terminal)).toEqual(['with it']));
+  await terminal.say('two');
+  await vi.waitFor(() => expect(limits).toHaveLength(2));
+  expect(prompts).toHaveLength(1);
+  limits[1]?.();
+  await vi.waitFor(() =>
+    expect(textsOf(terminal)).toEqual(['with it', 'The depot is closed.\n\nwith it']),
+  );
+  expect(prompts[1]).toContain('(The depot is closed.)');
+  expect(asked).toEqual(['main', 'main']);
   await assistant.stop();
 });
 

@@ -50,6 +50,8 @@ export interface Services {
   turnEnded(service: string, turn: EndedTurn): Delivery;
   /** The tools that services offer while they run. */
   readonly toolSources: readonly Named<ToolSource>[];
+  /** Waits, up to a limit, until services know their tools. @returns sentences on tools that are missing */
+  toolsReady(folder: string): Promise<readonly string[]>;
   /** Lets a service answer those who call it by its name. */
   call(service: string, request: unknown, caller: ServiceCaller): Promise<unknown>;
   /** A person has reacted to a message of the assistant's. */
@@ -140,6 +142,18 @@ export function runServices(options: ServicesOptions): Services {
     turnEnded: (name, turn) =>
       all.find((service) => service.name === name)?.turnEnded(turn) ?? { kind: 'send' },
     toolSources: all.map(({ name, tools }) => ({ name, value: { kind: 'list', list: tools } })),
+    async toolsReady(folder) {
+      const limit = new AbortController();
+      const { promise: late, resolve } = Promise.withResolvers<readonly []>();
+      limit.signal.addEventListener('abort', () => setImmediate(resolve, []), { once: true });
+      const cancel = setTimer(timeouts.toolsMs, () => limit.abort());
+      const missing = await Promise.all(
+        // A service that does not hear the abort holds up no turn.
+        all.map((service) => Promise.race([service.toolsReady(folder, limit.signal), late])),
+      );
+      cancel();
+      return missing.flat();
+    },
     async call(name, request, caller) {
       const service = all.find((one) => one.name === name);
       if (service === undefined)

@@ -28,6 +28,8 @@ export interface SupervisedService {
   turnEnded(turn: EndedTurn): Delivery | null;
   /** Returns the tools that the service offers now; none while it does not run. */
   tools(): readonly Tool[];
+  /** Waits until the service knows its tools, or does not run, or for the abort. @returns sentences on missing ones */
+  toolsReady(folder: string, signal: AbortSignal): Promise<readonly string[]>;
   /** Lets the service answer. @throws Error where it does not run, or takes no calls */
   call(request: unknown, caller: ServiceCaller): unknown;
   /** Tells the service of a reaction. */
@@ -81,10 +83,23 @@ export function superviseService(options: SuperviseOptions): SupervisedService {
   let pauseMs = FIRST_PAUSE_MS;
   let isStopped = false;
   let cancelAgain = (): void => {};
+  /** Told when the state is another. */
+  const watching = new Set<() => void>();
 
   function become(next: ServiceState): void {
     state = next;
     options.onState(next);
+    for (const tell of watching) tell();
+  }
+
+  async function started(signal: AbortSignal): Promise<void> {
+    while (state.kind === 'starting' && !signal.aborted) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      watching.add(resolve);
+      signal.addEventListener('abort', () => resolve(), { once: true });
+      await promise;
+      watching.delete(resolve);
+    }
   }
 
   async function begin(): Promise<void> {
@@ -193,6 +208,18 @@ export function superviseService(options: SuperviseOptions): SupervisedService {
       }
     },
     tools: () => current?.service?.tools?.() ?? [],
+    async toolsReady(folder, signal) {
+      await started(signal);
+      try {
+        return (await current?.service?.toolsReady?.(folder, signal)) ?? [];
+      } catch (error) {
+        log.error('a service broke on a turn that waits for its tools', {
+          service: name,
+          error: String(error),
+        });
+        return [];
+      }
+    },
     call(request, caller) {
       const service = current?.service;
       if (service?.onCall === undefined) throw new Error(`The service ${name} does not run now.`);

@@ -61,7 +61,7 @@ export type TurnsOptions = StorePort &
     readonly asking: Asking;
     readonly outbound: Outbound;
     /** Asked what becomes of the turns that services have queued, and called by tools, commands and routers. */
-    readonly services: Pick<Services, 'turnEnded' | 'call'>;
+    readonly services: Pick<Services, 'turnEnded' | 'call' | 'toolsReady'>;
     /** Services of an owner's command, but for those that end or repeat turns. */
     readonly commandServices: Omit<
       CommandServices,
@@ -172,6 +172,7 @@ export function openTurns(options: TurnsOptions): Turns {
     live: options.outbound.live,
     runTurn: (turn, callbacks) => runAgentTurn(agent, turn, callbacks),
     openTools: (work) => openTurnTools(toolParts, work),
+    toolsReady: options.services.toolsReady,
   });
   const turnQueue = openTurnQueue({
     store,

@@ -66,6 +66,8 @@ export type AgentCallbacks = {
   readonly guardedOwnTools: TurnRequest['guardedOwnTools'];
   readonly ownToolsOff: TurnRequest['ownToolsOff'];
   readonly record: TurnRecord;
+  /** Sentences on tools that could not be had. */
+  readonly missingTools: readonly string[];
   readonly outside: Pick<OutsideWords, 'begin' | 'end'>;
   /** Returns the tool calls of earlier runs that were interrupted. */
   readonly earlier: () => Promise<NonNullable<TurnRequest['earlier']>>;
@@ -95,11 +97,12 @@ export async function runAgentTurn(
   const queuedBy = queuedByOf(turn);
   const { system, pool } = queuedBy ?? {};
   const asked = promptFor(task, messages, system);
+  const missing = callbacks.missingTools.map((sentence) => `(${sentence})\n`).join('');
   const notes = [
     leftOutNote(store.turns.rejectedBefore(turn.id)),
     endedTurnsNote(store.turnCalls.ofEndedTurns(turn.id)),
   ];
-  const prompt = isTask ? asked : [...notes, asked].join('');
+  const prompt = [...(isTask ? [] : notes), missing, asked].join('');
   const isAlone = isTask || system !== undefined;
   const wanted = isAlone ? [] : messagesWithPictures(options, turn.jid, messages.messages);
   const chosen = await chooseTurnModels(options, {
@@ -209,7 +212,8 @@ export async function runAgentTurn(
   if (task !== null && (isEmpty || callbacks.isSilent())) {
     return silently('silent', outcome.text, session);
   }
-  return answered([...(await chosen.notices()), textOf(outcome)].join('\n\n'), session);
+  const told = [...callbacks.missingTools, ...(await chosen.notices())];
+  return answered([...told, textOf(outcome)].join('\n\n'), session);
 }
 
 const CUT = '(I am being stopped in the middle of this. I go on with it when I run again.)';

@@ -55,6 +55,7 @@ export const service = defineService({
         await servers.stop();
       },
       tools: () => servers.tools,
+      toolsReady: (folder, signal) => servers.ready(folder, signal),
       onCall: (request) => answerOwner(servers, z.string().max(4_000).parse(request)),
       status() {
         const states = servers.states();

@@ -71,6 +71,7 @@ export class ServerConnection {
   #opened: ServerTransport | null = null;
   #state: Pick<ServerState, 'state' | 'detail'> = { state: 'starting', detail: null };
   #tools: readonly RemoteTool[] = [];
+  #isListed = false;
   #failures = 0;
   #connectedAt = 0;
   #cancelRetry = (): void => {};
@@ -88,6 +89,11 @@ export class ServerConnection {
   /** Tools as the server listed them last; those of a server that is started again stay. */
   get tools(): readonly RemoteTool[] {
     return this.#tools;
+  }
+
+  /** True once the server has listed its tools; it then offers them also while it is started again. */
+  get isListed(): boolean {
+    return this.#isListed;
   }
 
   state(): ServerState {
@@ -232,6 +238,7 @@ export class ServerConnection {
       : { tools: [], leftOut: null };
     if (this.#client !== client) return;
     this.#tools = tools;
+    this.#isListed = true;
     if (leftOut !== null)
       this.#options.log.warn('tools of an MCP server are left out', {
         server: this.server.name,
