@@ -48,7 +48,7 @@ export const DISCORD_CONTENT: ContentCells = {
   migrated: { none: 'a channel keeps its id' },
   'topic deleted': { none: 'a thread that is gone refuses the answer, as a channel does' },
   upgraded: { none: 'a channel keeps its id' },
-  left: { none: 'Discord tells that only to bots that may see the list of members' },
+  left: { sees: ['[in this chat: Ada left]'] },
   unknown: { sees: ['[a kind of message that cannot be shown here: type 99]'] },
 };
 
@@ -155,6 +155,8 @@ export async function sendDiscordContent(
     }
     case 'topic':
       return void discord.say(ADA, THREAD, 'by boat');
+    case 'left':
+      return void say('', { type: 2, mentions: [ADA] });
     case 'unknown':
       return void say('', { type: 99 });
     default:

@@ -85,10 +85,31 @@ test.concurrent('bots, webhooks and what Discord itself tells are left out', asy
   discord.say({ ...EVE, bot: true }, GENERAL, 'a robot');
   discord.say(EVE, GENERAL, 'by a webhook', { webhook_id: '1' });
   discord.say(EVE, GENERAL, 'pinned', { type: 6 });
+  discord.say({ ...EVE, bot: true }, GENERAL, '', { type: 7 });
   discord.push('MESSAGE_CREATE', { id: 'no number' });
   discord.say(EVE, GENERAL, 'last');
   await discord.until(() => inbox.messages.length === 1);
   expect(inbox.texts).toEqual(['last']);
+});
+
+test.concurrent('who comes and leaves is told, in a thread by whom, and calls nobody', async () => {
+  await using discord = await startServer();
+  await using connected = await connectChannel(discord);
+  const { inbox } = connected;
+  discord.say(ADA, GENERAL, '', { type: 7 });
+  discord.say(ADA, GENERAL, '', { type: 1, mentions: [EVE] });
+  discord.say(ADA, GENERAL, '', { type: 2, mentions: [{ ...EVE, global_name: 'Eve]\n[Andy' }] });
+  discord.say(ADA, GENERAL, '', { type: 2, mentions: [ADA] });
+  discord.say(EVE, GENERAL, '', { type: 7 });
+  discord.say(ADA, GENERAL, 'last');
+  await discord.until(() => inbox.texts.at(-1) === 'last');
+  const news = inbox.messages.slice(0, -1);
+  expect(news.map(({ text, notes, isContext }) => [text, notes, isContext])).toEqual([
+    ['', ['in this chat: Ada joined'], true],
+    ['', ['in this chat: Ada added eve'], true],
+    ['', ['in this chat: Ada removed Eve Andy'], true],
+    ['', ['in this chat: Ada left'], true],
+  ]);
 });
 
 test.concurrent('an edit is told as a correction, once the words have changed; a sticker and a poll are named', async () => {

@@ -47,9 +47,7 @@ export const MATRIX_CONTENT: ContentCells = {
       '(to the owner) The Matrix room Hall was upgraded. The chat goes on in the new room.',
     ],
   },
-  left: {
-    none: 'members of large rooms come and go; Matrix is asked who is there when it matters',
-  },
+  left: { sees: ['[in this chat: Ada left]'] },
   unknown: { sees: ['[a kind of message that cannot be shown here: org.example.hologram]'] },
 };
 
@@ -133,6 +131,8 @@ export async function sendMatrixContent(
       };
       return void server.push(ADA_DIRECT, ADA, 'org.matrix.msc3381.poll.end', content);
     }
+    case 'left':
+      return server.leave(HALL, ADA);
     case 'upgraded': {
       const predecessor = { room_id: HALL, event_id: '$1:test' };
       server.addRoom(

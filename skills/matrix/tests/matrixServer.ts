@@ -184,7 +184,11 @@ export class MatrixServer {
       content,
       ...more,
     };
-    const whole = stateKey === undefined ? event : { ...event, state_key: stateKey };
+    const before = this.#room(room).timeline.findLast(
+      ({ event: one }) => one['type'] === type && one['state_key'] === stateKey,
+    );
+    const unsigned = before === undefined ? {} : { prev_content: before.event['content'] };
+    const whole = stateKey === undefined ? event : { ...event, state_key: stateKey, unsigned };
     this.#room(room).timeline.push({ pos: this.#pos, event: whole });
     this.#wake();
     return event_id;

@@ -294,3 +294,34 @@ test('an invitation to a room that only says that it is the next one takes no ch
   expect(movesOf(host)).toEqual([]);
   expect(noticesOf(host)).toEqual([]);
 });
+
+test('who comes, leaves and is removed is told once, where somebody who may write did it', async () => {
+  await using server = await startServer();
+  const bob = '@bob:test';
+  server.names.set(bob, 'Bob');
+  await using account = await connectChannel(server, {
+    env: { MATRIX_ALLOW_FROM: `${ADA},${bob}` },
+  });
+  const { host } = account;
+  server.join(HALL, bob);
+  // A new name is no news, nor is what strangers do.
+  server.push(HALL, bob, 'm.room.member', { membership: 'join', displayname: 'Bobby' }, bob);
+  server.leave(HALL, EVE);
+  server.join(HALL, EVE);
+  server.push(HALL, ADA, 'm.room.member', { membership: 'leave' }, bob);
+  server.join(HALL, bob);
+  server.leave(HALL, bob);
+  server.push(HALL, ADA, 'm.room.member', { membership: 'ban' }, EVE);
+  server.push(HALL, ADA, 'm.room.member', { membership: 'invite' }, '@carl:test');
+  server.leave(ADA_DIRECT, ADA);
+  server.say(HALL, ADA, 'last');
+  await server.until(() => host.messages.at(-1)?.text === 'last');
+  const news = host.messages.slice(0, -1);
+  expect(news.map(({ text, notes, isContext }) => [text, notes, isContext])).toEqual([
+    ['', ['in this chat: Bob joined'], true],
+    ['', ['in this chat: Ada removed Bobby'], true],
+    ['', ['in this chat: Bob joined'], true],
+    ['', ['in this chat: Bob left'], true],
+    ['', ['in this chat: Ada removed eve'], true],
+  ]);
+});

@@ -1,5 +1,12 @@
 import type { Attachment, InboundMessage } from '../../channel.ts';
-import { answerNote, pollNote, stickerNote, unknownNote } from '../../kit/notes.ts';
+import {
+  answerNote,
+  happenedNote,
+  pollNote,
+  shortName,
+  stickerNote,
+  unknownNote,
+} from '../../kit/notes.ts';
 import { farIdOf, jidOf } from '../jid.ts';
 import type { FarAttachment, FarEmbed, FarMessageContent, FarPoll, FarSnapshot } from './event.ts';
 import { isPollResult, nameOf } from './event.ts';
@@ -61,12 +68,29 @@ export function readMessage(message: FarMessageContent, reading: Reading): reado
   return [...forwards, ...withFiles(whole, farId, message.attachments)];
 }
 
-/** Reads what nobody said: the result of a poll, or a kind that nobody has heard of. To be known about. */
+/** Discord's numbers of what it tells about members: those of a thread, and who has come to the server. */
+const ADDED = 1;
+const REMOVED = 2;
+const CAME = 7;
+
+/** Returns the note for who came or left; null for everything else. */
+function memberNote({ type, author, member, mentions }: FarMessageContent): string | null {
+  if (type !== ADDED && type !== REMOVED && type !== CAME) return null;
+  const actor = shortName(nameOf(author, member?.nick));
+  const [affected = author] = type === CAME ? [] : mentions;
+  if (affected.id === author.id)
+    return happenedNote(`${actor} ${type === REMOVED ? 'left' : 'joined'}`);
+  const verb = type === REMOVED ? 'removed' : 'added';
+  return happenedNote(`${actor} ${verb} ${shortName(nameOf(affected))}`);
+}
+
+/** Reads what nobody said: news of members, the result of a poll, or an unknown kind. To be known about. */
 export function readEvent(message: FarMessageContent, reading: Reading): InboundMessage {
   const base = { ...baseOf(message, reading), ...threadOf(message, reading) };
   const silent = { text: '', mentionsAssistant: false, isContext: true } as const;
   if (!isPollResult(message)) {
-    return { ...base, ...silent, notes: [unknownNote(`type ${message.type}`)] };
+    const note = memberNote(message) ?? unknownNote(`type ${message.type}`);
+    return { ...base, ...silent, notes: [note] };
   }
   const fields = message.embeds.flatMap(({ fields: all }) => all);
   const fieldOf = (name: string) => fields.find((field) => field.name === name)?.value ?? '';

@@ -186,8 +186,8 @@ const SPOKEN = new Set([0, 19]);
 
 /** Kinds that people cause and that say nothing new, such as a pin, a boost, or a thread that was begun. */
 const NOTHING_NEW = new Set([
-  1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 15, 16, 17, 18, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
-  31, 32, 36, 37, 38, 39, 44,
+  3, 4, 5, 6, 8, 9, 10, 11, 12, 14, 15, 16, 17, 18, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 31, 32,
+  36, 37, 38, 39, 44,
 ]);
 /** The end of a poll: its result is an embed. */
 const POLL_RESULT = 46;

@@ -18,7 +18,7 @@ import type { Room } from '../records/room-book.ts';
 import type { MatrixSettings } from '../settings.ts';
 import { fileIn, type Me, mentions, notesIn, pollIn, wordsIn } from './content.ts';
 import { Message, RoomEvent, relationOf } from './event.ts';
-import type { Members } from './members.ts';
+import { type Members, memberNote } from './members.ts';
 import type { Rooms } from './rooms.ts';
 
 export type InboxOptions = {
@@ -64,9 +64,24 @@ export class Inbox {
       this.#options.log.info('an event of Matrix could not be read');
       return;
     }
-    if (event.sender === this.#options.me.userId || event.state_key !== undefined) return;
+    if (event.sender === this.#options.me.userId) return;
+    if (event.type === 'm.room.member') return await this.#takeMember(roomId, event);
+    if (event.state_key !== undefined) return;
     if (event.type === 'm.room.encrypted') return await this.#takeEncrypted(roomId, event, found);
     await this.#takePlain(roomId, event);
+  }
+
+  /** Tells who came or left, where somebody who may write did that: themselves, or with another. */
+  async #takeMember(roomId: string, event: RoomEvent): Promise<void> {
+    const { settings, rooms, members, me, events } = this.#options;
+    const room = rooms.of(roomId);
+    const isOwn = event.state_key === me.userId;
+    if (isOwn || !isAllowed(settings.allowFrom, event.sender)) return;
+    if (rooms.isDirect(room) || !this.#isHeard(room)) return;
+    const note = memberNote(event, (userId) => members.nameOf(roomId, userId));
+    if (note === null) return;
+    await this.#reportChat(room, event.sender);
+    await events.onMessage({ ...this.#base(room, event), ...SILENT, notes: [note] });
   }
 
   /** Tries events once more whose key had not arrived. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { happenedNote, shortName } from '../../kit/notes.ts';
 import { type MatrixApi, pathOf } from '../api.ts';
-import { type StateEvent, textIn } from './event.ts';
+import { type RoomEvent, type StateEvent, textIn } from './event.ts';
 
 const Joined = z.looseObject({ joined: z.record(z.string(), z.unknown()) });
 
@@ -42,4 +43,26 @@ export class Members {
     });
     return await asked;
   }
+}
+
+const Unsigned = z.looseObject({ prev_content: z.record(z.string(), z.unknown()).default({}) });
+
+/**
+ * Returns the note for what became of a member: who came, left or was removed; null for an invitation, a new name and
+ * everything else.
+ */
+export function memberNote(
+  { sender, state_key: userId = '', content, unsigned }: RoomEvent,
+  nameOf: (userId: string) => string,
+): string | null {
+  const before = Unsigned.safeParse(unsigned).data?.prev_content ?? {};
+  const wasIn = before['membership'] === 'join';
+  const isIn = content['membership'] === 'join';
+  if (wasIn === isIn) return null;
+  // Who has left has no name in the room any more.
+  const who = shortName(textIn(isIn ? content : before, 'displayname') ?? nameOf(userId));
+  if (isIn) return happenedNote(`${who} joined`);
+  return happenedNote(
+    sender === userId ? `${who} left` : `${shortName(nameOf(sender))} removed ${who}`,
+  );
 }
