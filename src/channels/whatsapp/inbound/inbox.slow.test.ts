@@ -45,6 +45,36 @@ test('what was acknowledged and not stored is handed over at the next start, in 
   expect(said()).toEqual(['one', 'two', 'three', 'four', 'five']);
 });
 
+test('news of members that was not stored is handed over at the next start, and once', async () => {
+  const group = server.group({
+    jid: '120363000000000001@g.us',
+    subject: 'Family',
+    addressing: 'lid',
+    members: [anna],
+  });
+  const bert = server.person({
+    phoneNumber: '4915122222222',
+    lidNumber: '100000000002',
+    name: 'B',
+  });
+  linked.beforeStored = () => Promise.reject(new Error('the disk is full'));
+  server.changeMembers(group, { kind: 'add', member: bert, by: anna });
+  await server.say(anna, 'welcome', { group });
+  await expect.poll(() => server.mailbox.acknowledged.length).toBe(1);
+  await linked.channel.disconnect();
+  linked.beforeStored = async () => {};
+  await linked.restart();
+  await linked.until(() => linked.messages.length === 2);
+  expect(linked.messages.map(({ text, notes }) => notes ?? text)).toEqual([
+    ['in this chat: 4915111111111 added 4915122222222'],
+    'welcome',
+  ]);
+  await linked.restart();
+  await server.say(anna, 'last', { group });
+  await linked.until(() => linked.messages.length === 3);
+  expect(said()).toEqual(['', 'welcome', 'last']);
+});
+
 test('a message that the host could not store at once is tried again, before those behind it', async () => {
   let failures = 2;
   linked.beforeStored = async () => {

@@ -14,11 +14,17 @@ import type { LinkDatabase } from '../session/link-database.ts';
  *
  * Baileys acknowledges a message as soon as it is decrypted, and the key that decrypted it is gone by
  * then. So what was decrypted is written in the same transaction as the key's end, before the
- * acknowledgement: a crash in between loses nothing, the message is taken up again at the next start.
+ * acknowledgement: a crash in between loses nothing, the message is taken up again at the next start. News of a
+ * group's members is no message, and is kept here in the same way.
  */
 export interface Inbox {
   /** Remembers which message a ciphertext belongs to; called before it is decrypted. */
   expect(node: BinaryNode): void;
+  /**
+   * Writes what WhatsApp tells about a group's members, which is not encrypted; other notices are not kept. Called before
+   * Baileys acknowledges it.
+   */
+  keepNotice(node: BinaryNode): void;
   /** Wraps decryption so that its outcome is kept. */
   guard(
     inner: SignalRepositoryWithLIDStore,
@@ -39,6 +45,9 @@ export interface Inbox {
 type Decrypted = { readonly digest: string; readonly node: BinaryNode; readonly plain: Uint8Array };
 
 const FLUSH_MS = 200;
+
+/** Parts of a notice about a group that Baileys makes a message of, and the agent is told. */
+const MEMBER_NEWS = new Set(['add', 'remove', 'leave']);
 
 const Plain = z.object({ plain: z.instanceof(Uint8Array) });
 const Node = z.object({ node: z.instanceof(Uint8Array) });
@@ -84,6 +93,15 @@ export function openInbox({ database, now }: LinkDatabase, baileys: Baileys): In
       for (const { content } of baileys.getAllBinaryNodeChildren(node)) {
         if (content instanceof Uint8Array) expected.set(content, node);
       }
+    },
+    keepNotice(node) {
+      const isOfMembers =
+        node.attrs['type'] === 'w:gp2' &&
+        baileys.getAllBinaryNodeChildren(node).some(({ tag }) => MEMBER_NEWS.has(tag));
+      if (!isOfMembers || !database.open) return;
+      const name = nameOfNode(node, baileys);
+      const encoded = baileys.encodeBinaryNode(node);
+      insert.run(`notice ${name}`, name, encoded, new Uint8Array(), now());
     },
     guard: (inner, keys) => ({
       ...inner,

@@ -26,7 +26,7 @@ const MOST_NAMED = 10;
 
 /**
  * Returns the note for what WhatsApp tells of a group's members: who left, was removed, or came; null for everything
- * else. Such news is not encrypted, so it is not in the inbox: it is lost if the process is killed at that moment.
+ * else.
  */
 export function memberNote(
   { messageStubType: type, messageStubParameters: parameters, key }: WAMessage,

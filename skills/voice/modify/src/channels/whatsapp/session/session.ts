@@ -220,8 +220,9 @@ export class WhatsAppSession implements Link {
     this.#names.follow(socket);
     // Before anything that WhatsApp has for us: what was left over is older.
     socket.ws.once('CB:success', () => {
-      for (const node of notYetStored.splice(0)) socket.ws.emit('CB:message', node);
+      for (const node of notYetStored.splice(0)) socket.ws.emit(`CB:${node.tag}`, node);
     });
+    socket.ws.on('CB:notification', (node: BinaryNode) => inbox.keepNotice(node));
     return socket;
   }
 
