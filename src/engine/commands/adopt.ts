@@ -1,7 +1,7 @@
 import { conflictFile } from '../conflict.ts';
 import type { DataOf } from '../contract/data-by-verb.ts';
 import { ClawError } from '../errors.ts';
-import { isAllowed, missingConsent, shortNames } from '../operation/consent.ts';
+import { askConsent, missingConsent } from '../operation/consent.ts';
 import type { EngineContext } from '../operation/context.ts';
 import type { Edit } from '../operation/edits.ts';
 import {
@@ -385,7 +385,7 @@ async function nextUpdate(
         path,
         places: Math.max(1, hunks.filter(({ kind }) => kind === 'conflict').length),
       })),
-      consent: await askConsent(context, missingConsent(planned, [])),
+      consent: [...(await askConsent(context, missingConsent(planned, []), 'The next update'))],
       problem: null,
     };
   } catch (error) {
@@ -403,24 +403,6 @@ function asInstalled(installation: Installation, release: Release | null): Insta
   const empty = { layers: [], resolutions: new Map(), files: new Map(), structured: {} };
   const known = state ?? { ...empty, digest: brought.digests.digest };
   return { ...installation, state: { ...known, core }, taken: null };
-}
-
-/** Returns what the next update needs to be allowed, by folder; on a terminal the owner says yes or no to each. */
-async function askConsent(
-  { allow, ask }: EngineContext,
-  names: readonly string[],
-): Promise<NonNullable<Data['next']>['consent']> {
-  const wanted: { allow: string; files: number; isAllowed: boolean }[] = [];
-  for (const name of shortNames(names)) {
-    const inside = names.filter((one) => isAllowed(one, name));
-    const isGiven = inside.every((one) => allow.some((given) => isAllowed(one, given)));
-    const what =
-      inside.length === 1 ? `changes ${name}` : `changes ${inside.length} files in ${name}`;
-    const question = `The next update ${what}, which can run code or configure tools. Allow that?`;
-    const isAllowedNow = isGiven || ask === undefined || (await ask(question));
-    wanted.push({ allow: name, files: inside.length, isAllowed: isAllowedNow });
-  }
-  return wanted;
 }
 
 /** Returns the command that brings upstream's releases. */

@@ -1,6 +1,6 @@
 import type { VerbResult } from '../contract/result.ts';
 import { ClawError } from '../errors.ts';
-import { missingConsent } from '../operation/consent.ts';
+import { missingConsent, shortNames } from '../operation/consent.ts';
 import type { EngineContext, PlanningContext } from '../operation/context.ts';
 import { skippedNotes } from '../operation/npm/npm.ts';
 import { foreseeScripts, NO_SCRIPTS } from '../operation/npm/npm-scripts.ts';
@@ -67,7 +67,7 @@ export async function plan(
   const consent = missingConsent(operation, context.allow);
   const warnings = [
     ...report.warnings,
-    ...consent.map((path) => `This needs --allow ${shellWord(path)}.`),
+    ...shortNames(consent).map((path) => `This needs --allow ${shellWord(path)}.`),
   ];
   const isInstalled = verb !== 'adopt' && !isBlocked && context.skipsInstall !== true;
   const scripts = isInstalled ? await foreseeScripts(context, operation) : NO_SCRIPTS;

@@ -1,7 +1,9 @@
 import { dirname, matchesGlob } from 'node:path';
+import { conflictFile } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
 import { createConsent } from '../package/checks/protection.ts';
 import { shellWord } from '../shell-word.ts';
+import type { EngineContext } from './context.ts';
 import { newOverrides, overrideNote } from './overrides.ts';
 import type { Operation } from './types.ts';
 
@@ -15,28 +17,107 @@ export function checkConsent(operation: Operation, allow: readonly string[]): vo
   const names = missingConsent(operation, allow);
   const [first] = names;
   if (first === undefined) return;
-  const overrides = newOverrides(operation).filter(({ consent }) => names.includes(consent));
-  const paths = names.filter((name) => overrides.every(({ consent }) => consent !== name));
-  const flags = shortNames(names)
-    .map((name) => `--allow ${shellWord(name)}`)
-    .join(' ');
+  const { overrides, paths } = consentsOf(operation, names);
   const reasons = [
     ...(paths.length > 0
       ? [`This would change ${listed(paths)}, which can run code or configure tools.`]
       : []),
     ...overrides.map(overrideNote),
   ];
-  throw new ClawError('CONSENT_NEEDED', `${reasons.join(' ')} Look at it, then add ${flags}.`, {
-    path: first,
-    data: { paths: names },
-  });
+  throw new ClawError(
+    'CONSENT_NEEDED',
+    `${reasons.join(' ')} Look at it, then add ${allowFlags(names)}.`,
+    {
+      path: first,
+      data: { paths: names },
+    },
+  );
 }
 
-/** Returns the paths and overrides of a plan that the owner has yet to name with `--allow`. */
+function consentsOf(operation: Operation, names: readonly string[]) {
+  const overrides = newOverrides(operation).filter(({ consent }) => names.includes(consent));
+  const paths = names.filter((name) => overrides.every(({ consent }) => consent !== name));
+  return { overrides, paths };
+}
+
+function allowFlags(names: readonly string[]): string {
+  return shortNames(names)
+    .map((name) => `--allow ${shellWord(name)}`)
+    .join(' ');
+}
+
+/** What the owner said yes to at a stop, and what they are told about the rest. */
+type EarlyConsent = { readonly allow: readonly string[]; readonly warnings: readonly string[] };
+
+/**
+ * Asks for consent where a command stops at conflicts, so that nobody resolves them for a change that they do not want.
+ * Without a terminal, or after a no, a warning names what `continue` will need.
+ */
+export async function consentBeforeConflicts(
+  context: Pick<EngineContext, 'allow' | 'ask'>,
+  operation: Operation,
+): Promise<EarlyConsent> {
+  const names = missingConsent(operation, context.allow);
+  const { overrides, paths } = consentsOf(operation, names);
+  const asked = context.ask === undefined ? [] : await askConsent(context, paths, 'This');
+  const given = asked.filter(({ isAllowed: isGiven }) => isGiven).map((one) => one.allow);
+  const allow = [...context.allow, ...given];
+  const left = names.filter((name) => !given.some((one) => isAllowed(name, one)));
+  if (left.length === 0) return { allow, warnings: [] };
+  const rest = left.filter((name) => paths.includes(name));
+  const reasons = [
+    ...(rest.length > 0 ? [`changes ${listed(rest)}, which can run code or configure tools`] : []),
+    ...(overrides.length > 0 ? ['replaces ranges of the core'] : []),
+  ];
+  const warning =
+    `Once the conflicts are resolved, this ${reasons.join(', and ')}. Look at that first. If you want it, ` +
+    `finish with: claw continue ${allowFlags(left)}`;
+  return { allow, warnings: [warning] };
+}
+
+/** What needs consent, by folder where there is much of it, and whether the owner gave it. */
+export type Consent = {
+  readonly allow: string;
+  readonly files: number;
+  readonly isAllowed: boolean;
+};
+
+/**
+ * Asks for consent to changes of files, by folder; on a terminal the owner says yes or no to each. Where asking is
+ * impossible, all of it counts as allowed: what uses it only prints a command.
+ *
+ * @param subject what makes the changes, at the beginning of a sentence
+ */
+export async function askConsent(
+  { allow, ask }: Pick<EngineContext, 'allow' | 'ask'>,
+  names: readonly string[],
+  subject: string,
+): Promise<readonly Consent[]> {
+  const wanted: Consent[] = [];
+  for (const name of shortNames(names)) {
+    const inside = names.filter((one) => isAllowed(one, name));
+    const isGiven = inside.every((one) => allow.some((given) => isAllowed(one, given)));
+    const what =
+      inside.length === 1 ? `changes ${name}` : `changes ${inside.length} files in ${name}`;
+    const question = `${subject} ${what}, which can run code or configure tools. Allow that?`;
+    const isAllowedNow = isGiven || ask === undefined || (await ask(question));
+    wanted.push({ allow: name, files: inside.length, isAllowed: isAllowedNow });
+  }
+  return wanted;
+}
+
+/**
+ * Returns the paths and overrides of a plan that the owner has yet to name with `--allow`. A file in conflict counts: it
+ * may change by what resolves it.
+ */
 export function missingConsent(operation: Operation, allow: readonly string[]): readonly string[] {
   const consent = createConsent(operation.installation.config.private);
-  const changed = operation.plan.changes.map(({ path }) => path);
-  const paths = changed.filter((path) => consent.protectedBy(path) !== null);
+  const { changes, conflicts } = operation.plan;
+  const changed = new Set([
+    ...changes.map(({ path }) => path),
+    ...conflicts.map((conflict) => conflictFile(conflict)),
+  ]);
+  const paths = [...changed].filter((path) => consent.protectedBy(path) !== null);
   return [...paths, ...newOverrides(operation).map(({ consent }) => consent)].filter(
     (path) => !allow.some((given) => isAllowed(path, given)),
   );

@@ -16,7 +16,7 @@ import type { Release } from '../state/release.ts';
 import { rememberState } from '../state/state-file.ts';
 import { commitSteps } from '../transaction/commit.ts';
 import type { Step } from '../transaction/step.ts';
-import { checkConsent } from './consent.ts';
+import { checkConsent, consentBeforeConflicts } from './consent.ts';
 import type { EngineContext, PlanningContext } from './context.ts';
 import type { EarlyBase } from './early-base.ts';
 import type { Installation } from './installation.ts';
@@ -119,8 +119,10 @@ export async function carryOut<V extends CarriedVerb>(
   const planned = { ...report, warnings };
   if (plan.conflicts.length > 0) {
     const replaced = notesOfReplaced(context, operation);
-    keepWaiting(context, operation);
-    return { ...planned, outcome: 'blocked', warnings: [...warnings, ...replaced] };
+    const consent = await consentBeforeConflicts(context, operation);
+    keepWaiting({ ...context, allow: consent.allow }, operation);
+    const all = [...warnings, ...replaced, ...consent.warnings];
+    return { ...planned, outcome: 'blocked', warnings: all };
   }
   refuseOtherPlan(context, planDigest(operation));
   checkConsent(operation, context.allow);

@@ -32,10 +32,14 @@ export async function previewChange(
   const plan = await context.claw(['plan', verb, ...args, ...options, ...named]);
   const first = request.asksFirst?.(plan) ?? null;
   if (first !== null) return first;
-  if (isBlocked(plan)) return await carryOutChange(context, { verb, args, options, allow });
+  const consent = consentFor(plan);
+  if (isBlocked(plan)) {
+    // Asked for now: nobody resolves conflicts for a change that they do not want.
+    if (consent.length > 0) return answer(consentText(consent, request.typed));
+    return await carryOutChange(context, { verb, args, options, allow });
+  }
   const refusal = refusalOf(plan);
   if (refusal !== null) return answer(refusal);
-  const consent = consentFor(plan);
   const lines = linesOf(context, request, plan, note);
   if (consent.length > 0) return answer(`${lines}\n\n${consentText(consent, request.typed)}`);
   if (asks === 'never' || (await isIdle(context, verb, plan))) {
