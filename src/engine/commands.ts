@@ -24,7 +24,7 @@ export type { Conflict, ConflictKind } from './conflict.ts';
 export type { DataOf, Verb } from './contract/data-by-verb.ts';
 export type { Change, ResultWith, VerbResult } from './contract/result.ts';
 export type { Choice } from './decisions/choice.ts';
-export { ClawError, CodedError, type ErrorCode } from './errors.ts';
+export { ClawError, CodedError, type ErrorCode, shellWord, shellWords } from './errors.ts';
 export type {
   EngineContext,
   ModelPrompt,
@@ -34,7 +34,6 @@ export type {
 } from './operation/context.ts';
 export type { UpdateOptions } from './operation/update-options.ts';
 export type { ProofScope } from './proof/proof.ts';
-export { shellWord, shellWords } from './shell-word.ts';
 export { findRoot } from './state/root.ts';
 
 /** Takes the core of a codebase. Writes nothing outside `.claw/`. */

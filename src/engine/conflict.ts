@@ -1,6 +1,9 @@
 import type { Hunk } from './merge/lines/hunk.ts';
 import type { TreeFile, Versions } from './tree.ts';
 
+/** The name that the owner's side of a conflict goes by. */
+export const OWNER = 'your edits';
+
 /** The other side of a conflict over a place: no layer has a say in it. */
 export const PLAN = 'plan';
 

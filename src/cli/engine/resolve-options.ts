@@ -9,23 +9,33 @@ export function resolveCommand(program: Command): Command {
     )
     .argument('[path]', 'as `claw conflicts` names it; on a terminal, all of them without one')
     .addOption(
-      new Option('--ours', 'what is there').conflicts([
-        ...['theirs', 'both', 'with', 'recording', 'agent'],
-      ]),
+      new Option(
+        '--take <side>',
+        'the side of a layer, by its name; release: the core’s, mine: your edits and customisations',
+      ).conflicts([...['ours', 'theirs', 'both', 'with', 'recording', 'agent', 'moved']]),
+    )
+    .addOption(
+      new Option(
+        '--ours',
+        'what you have; refused where it could be mistaken: use --take',
+      ).conflicts([...['theirs', 'both', 'with', 'recording', 'agent']]),
     )
     .addOption(
       new Option('--theirs', 'what comes').conflicts(['both', 'with', 'recording', 'agent']),
     )
     .addOption(
-      new Option('--both <first>', 'the lines of both sides, and whose come first')
-        .choices(['ours', 'theirs'])
-        .conflicts(['with', 'recording', 'agent']),
+      new Option(
+        '--both <first>',
+        'the lines of both sides; ours, theirs or a layer says whose come first',
+      ).conflicts(['with', 'recording', 'agent']),
     )
     .addOption(
       new Option(
         '--choose <choices>',
         'the number of a choice that `claw conflicts` shows, one for each place: 1,3; or a rule',
-      ).conflicts([...['ours', 'theirs', 'both', 'with', 'recording', 'agent', 'all', 'moved']]),
+      ).conflicts([
+        ...['take', 'ours', 'theirs', 'both', 'with', 'recording', 'agent', 'all', 'moved'],
+      ]),
     )
     .addOption(
       new Option('--with <file or value>', 'a finished text, or the value of a key').conflicts([
@@ -42,10 +52,10 @@ export function resolveCommand(program: Command): Command {
       ]),
     )
     .option('--agent', 'let the model propose; without a path, for all that is open')
-    .option('--all', 'all that is open, by --ours, --theirs, --both or --agent')
+    .option('--all', 'all that is open, by --take, --ours, --theirs, --both or --agent')
     .addOption(
       new Option('--answers <file>', 'YAML or JSON: for each path how it is resolved').conflicts([
-        ...['all', 'ours', 'theirs', 'both', 'choose', 'with', 'recording', 'agent'],
+        ...['all', 'take', 'ours', 'theirs', 'both', 'choose', 'with', 'recording', 'agent'],
       ]),
     );
 }

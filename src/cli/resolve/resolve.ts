@@ -6,7 +6,8 @@ import type { Invocation } from '../verb.ts';
 export type ResolveOptions = {
   readonly ours?: boolean;
   readonly theirs?: boolean;
-  readonly both?: 'ours' | 'theirs';
+  readonly take?: string;
+  readonly both?: string;
   readonly choose?: string;
   readonly with?: string;
   readonly recording?: string;
@@ -33,10 +34,13 @@ export async function resolveVerb(
   if (options.agent) return await engine.resolveByModel(context, path);
   const choice = choiceOf(options);
   if (options.all) {
-    if (choice?.kind === 'ours' || choice?.kind === 'theirs' || choice?.kind === 'both') {
+    if (choice?.kind === 'word' || choice?.kind === 'take' || choice?.kind === 'both-by') {
       return await engine.resolveAll(context, choice);
     }
-    throw new ClawError('USAGE', 'Say how: --all with --ours, --theirs, --both or --agent.');
+    throw new ClawError(
+      'USAGE',
+      'Say how: --all with --take, --ours, --theirs, --both or --agent.',
+    );
   }
   if (choice === null && options.moved === undefined && ui.canAsk && !json && !yes) {
     const { askAboutConflicts } = await import('./dialog.ts');
@@ -49,7 +53,7 @@ export async function resolveVerb(
       return nothingToResolve(waiting.warnings);
     }
     const others =
-      'For all that is open: --all with --ours, --theirs or --both; or --answers FILE.';
+      'For all that is open: --all with --take, --ours, --theirs or --both; or --answers FILE.';
     throw new ClawError('USAGE', `Name the path to resolve: claw conflicts lists them. ${others}`);
   }
   if (options.moved !== undefined) return await engine.resolveMoved(context, path, options.moved);
@@ -63,6 +67,7 @@ function refuseTwo(path: string | null, { all, answers }: ResolveOptions): void 
 }
 
 function choiceOf({
+  take,
   ours,
   theirs,
   both,
@@ -70,9 +75,10 @@ function choiceOf({
   with: given,
   recording,
 }: ResolveOptions): engine.Choice | null {
-  if (ours) return { kind: 'ours' };
-  if (theirs) return { kind: 'theirs' };
-  if (both !== undefined) return { kind: 'both', first: both };
+  if (take !== undefined) return { kind: 'take', layer: take };
+  if (ours) return { kind: 'word', word: 'ours' };
+  if (theirs) return { kind: 'word', word: 'theirs' };
+  if (both !== undefined) return { kind: 'both-by', first: both };
   if (choose !== undefined) return chosenBy(choose);
   if (given !== undefined) return { kind: 'with', given };
   return recording === undefined ? null : { kind: 'recording', key: recording };

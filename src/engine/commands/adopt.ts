@@ -1,6 +1,6 @@
 import { conflictFile } from '../conflict.ts';
 import type { DataOf } from '../contract/data-by-verb.ts';
-import { ClawError } from '../errors.ts';
+import { ClawError, shellWord } from '../errors.ts';
 import { askConsent, missingConsent } from '../operation/consent.ts';
 import type { EngineContext } from '../operation/context.ts';
 import type { Edit } from '../operation/edits.ts';
@@ -19,7 +19,6 @@ import { showPath } from '../package/checks/paths.ts';
 import { treePathFault } from '../package/checks/protection.ts';
 import { type CustomFile, makeCustomisation } from '../package/manifest/customisation.ts';
 import type { SkillPackage } from '../package/package.ts';
-import { shellWord } from '../shell-word.ts';
 import { CUSTOM } from '../state/claw-folder.ts';
 import { readTreeFile } from '../state/disk.ts';
 import { listChanged, readBlobs, runGit, withoutLocalFilters } from '../state/git.ts';

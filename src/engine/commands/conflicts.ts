@@ -6,6 +6,7 @@ import type { Conflict } from '../conflict.ts';
 import { resultOf, type VerbResult } from '../contract/result.ts';
 import { answersTemplate } from '../decisions/answers.ts';
 import { canBeDecided, isFinished } from '../decisions/decide.ts';
+import { rolesIn, takeWords } from '../decisions/named-side.ts';
 import { layerNote } from '../decisions/places/layer-note.ts';
 import { placesIn } from '../decisions/places/places.ts';
 import { waysOf } from '../decisions/places/ways.ts';
@@ -32,11 +33,13 @@ export function conflicts(
   const { pending, decisions } = waiting;
   const state = readState(root);
   const recordings = readResolutions(root, state);
+  const roles = rolesIn(pending, state);
   const details = waiting.conflicts.map((conflict) => ({
     ...notesOn(root, conflict),
     path: conflict.path,
     ...decided(conflict, decisionOn(conflict, decisions)),
     decidable: canBeDecided(conflict),
+    takes: [...takeWords(conflict, roles)],
     places: placesIn(conflict),
     ways: waysOf(conflict).map(({ rule, label }) => ({ rule, label })),
     sizes: {
@@ -57,7 +60,9 @@ export function conflicts(
       layers: state?.layers.map(({ name }) => name) ?? [],
     },
     details,
-    ...(answers ? { answers: answersTemplate(nameOf(pending), waiting.conflicts, decisions) } : {}),
+    ...(answers
+      ? { answers: answersTemplate(nameOf(pending), waiting.conflicts, decisions, roles) }
+      : {}),
   };
   return resultOf('conflicts', 'done', { data, conflicts: waiting.conflicts });
 }

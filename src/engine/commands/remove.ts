@@ -1,4 +1,4 @@
-import { OWNER } from '../compose/plan.ts';
+import { OWNER } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
 import type { PlanningContext } from '../operation/context.ts';
 import {

@@ -3,10 +3,12 @@ import type { Conflict } from '../conflict.ts';
 import { resultOf, type VerbResult } from '../contract/result.ts';
 import type { Choice } from '../decisions/choice.ts';
 import { canBeDecided, decide, isDecided, plainChoice } from '../decisions/decide.ts';
+import { rolesIn } from '../decisions/named-side.ts';
 import { ClawError } from '../errors.ts';
 import type { EngineContext } from '../operation/context.ts';
 import { readWaiting, refuseOtherState, saveDecisions, type Waiting } from '../pending/waiting.ts';
 import { isSameSubject } from '../state/resolution.ts';
+import { readState } from '../state/state-file.ts';
 
 /**
  * Resolves one conflict of the waiting operation; nothing is published before `continue`.
@@ -21,7 +23,8 @@ export async function resolveConflict(
 ): Promise<VerbResult<'resolve'>> {
   const waiting = requireWaiting(context.root);
   const conflict = requireConflict(waiting, path);
-  const decision = decide(context, conflict, await plainChoice(conflict, choice));
+  const roles = rolesIn(waiting.pending, readState(context.root));
+  const decision = decide(context, conflict, await plainChoice(conflict, choice, roles));
   const others = waiting.decisions.filter((one) => !isSameSubject(one.subject, decision.subject));
   const decisions = [...others, decision];
   saveDecisions(context.root, decisions);
@@ -76,9 +79,10 @@ export async function withDecisions(
   choices: ReadonlyMap<string, Choice>,
 ): Promise<readonly Decision[]> {
   const made: Decision[] = [];
+  const roles = rolesIn(waiting.pending, readState(context.root));
   for (const [path, choice] of choices) {
     const conflict = requireConflict(waiting, path);
-    made.push(decide(context, conflict, await plainChoice(conflict, choice)));
+    made.push(decide(context, conflict, await plainChoice(conflict, choice, roles)));
   }
   const others = waiting.decisions.filter(
     (one) => !made.some(({ subject }) => isSameSubject(one.subject, subject)),

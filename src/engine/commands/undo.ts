@@ -1,13 +1,12 @@
 import { answeredFile } from '../compose/answer.ts';
 import { conflictHunks } from '../compose/conflict-hunks.ts';
 import { mergeByKey } from '../compose/files/structured-file.ts';
-import { OWNER } from '../compose/plan.ts';
 import {
   type Decision,
   type ResolvedConflict,
   resolveConflict,
 } from '../compose/resolve-conflict.ts';
-import type { Conflict } from '../conflict.ts';
+import { type Conflict, OWNER } from '../conflict.ts';
 import { resultOf, type VerbResult } from '../contract/result.ts';
 import { type Digest, digestBytes, digestFile } from '../digest.ts';
 import { ClawError } from '../errors.ts';

@@ -4,6 +4,7 @@ import {
   gaveWayNotes,
   keptNotes,
 } from '../compose/contained/contained-changes.ts';
+import { shellWord } from '../errors.ts';
 import type { PlanningContext } from '../operation/context.ts';
 import {
   readInstallation,
@@ -19,7 +20,6 @@ import { checkCoreVersion } from '../package/manifest/core-version.ts';
 import { mapPath, withDeclared } from '../package/manifest/path-map.ts';
 import { checkRelations } from '../package/order.ts';
 import type { SkillPackage } from '../package/package.ts';
-import { shellWord } from '../shell-word.ts';
 import type { CodebaseConfig } from '../state/config.ts';
 import { treeReader } from '../state/disk.ts';
 import { isGitFolder, listChanged, resolveCommit } from '../state/git.ts';

@@ -1,4 +1,4 @@
-import { type Conflict, conflictFile } from '../conflict.ts';
+import { type Conflict, conflictFile, OWNER } from '../conflict.ts';
 import { mergeFiles } from '../merge/file.ts';
 import type { Hunk } from '../merge/lines/hunk.ts';
 import { structuredKind } from '../structured/kind.ts';
@@ -15,9 +15,6 @@ import {
   resolveConflict,
 } from './resolve-conflict.ts';
 import { faultTogether } from './together.ts';
-
-/** The name that the owner's side of a conflict goes by. */
-export const OWNER = 'your edits';
 
 /** One file of the project that has to become another; null means that nothing is there. */
 export type FileChange = {

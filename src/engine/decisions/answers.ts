@@ -10,6 +10,7 @@ import { parsePlainYaml } from '../package/manifest/plain-yaml.ts';
 import type { Choice } from './choice.ts';
 import { canBeDecided, isDecided } from './decide.ts';
 import type { Pick } from './hunk-choices.ts';
+import { type Roles, takeWords } from './named-side.ts';
 
 const LIMITS = { sizeBytes: 16 * 1024 * 1024, depth: 32 };
 
@@ -21,6 +22,7 @@ const PickOf = z.union([
 const AnswerOf = z.union([
   z.null(),
   z.enum(['ours', 'theirs', 'ours-theirs', 'theirs-ours']),
+  z.strictObject({ take: z.string() }),
   z.strictObject({ text: z.string() }),
   z.strictObject({ file: z.string() }),
   z.strictObject({ value: z.json() }),
@@ -32,7 +34,7 @@ const AnswerOf = z.union([
 const AnswersFile = z.record(z.string(), AnswerOf);
 
 const FORMS =
-  'ours, theirs, ours-theirs, theirs-ours, text, file, value, recording, moved or hunks';
+  'take, ours, theirs, ours-theirs, theirs-ours, text, file, value, recording, moved or hunks';
 
 /**
  * The content of a file of answers: by path, how a conflict is resolved, or where the release has the file
@@ -70,9 +72,10 @@ export function readAnswers(cwd: string, given: string): Answers {
 type Answer = NonNullable<z.output<typeof AnswerOf>>;
 
 function choiceOf(answer: Exclude<Answer, { readonly moved: string }>): Choice {
-  if (answer === 'ours' || answer === 'theirs') return { kind: answer };
-  if (answer === 'ours-theirs') return { kind: 'both', first: 'ours' };
-  if (answer === 'theirs-ours') return { kind: 'both', first: 'theirs' };
+  if (answer === 'ours' || answer === 'theirs') return { kind: 'word', word: answer };
+  if (answer === 'ours-theirs') return { kind: 'both-by', first: 'ours' };
+  if (answer === 'theirs-ours') return { kind: 'both-by', first: 'theirs' };
+  if ('take' in answer) return { kind: 'take', layer: answer.take };
   if ('text' in answer) return { kind: 'text', text: answer.text };
   if ('file' in answer) return { kind: 'with', given: answer.file };
   if ('value' in answer) return { kind: 'value', value: answer.value };
@@ -93,26 +96,22 @@ export function answersTemplate(
   operation: string,
   conflicts: readonly Conflict[],
   decisions: readonly Decision[],
+  roles: Roles,
 ): string {
   const open = conflicts.filter((one) => !isDecided(one, decisions) && canBeDecided(one));
   const head = [
     `# Answers for "${operation}". Fill in, then: claw resolve --answers FILE`,
-    '# Behind each path: ours, theirs, ours-theirs or theirs-ours (both, in that order);',
+    '# Behind each path: {take: a side}; ours, theirs, ours-theirs or theirs-ours (both, in that order);',
     '# {text: |…} or {file: path} for a finished text, {value: …} for a key, {recording: key};',
     '# {hunks: [ours, {text: …}, …]} for one after the other; {moved: path} where the release has the',
     '# file now. Left empty, it stays open.',
   ];
-  return `${[...head, ...open.flatMap(question)].join('\n')}\n`;
+  return `${[...head, ...open.flatMap((one) => question(one, roles))].join('\n')}\n`;
 }
 
-function question({
-  path,
-  layers,
-  reason,
-  hunks,
-  values,
-  candidates = [],
-}: Conflict): readonly string[] {
+function question(conflict: Conflict, roles: Roles): readonly string[] {
+  const { path, layers, reason, hunks, values, candidates = [] } = conflict;
+  const [ours, theirs] = takeWords(conflict, roles).map((word) => JSON.stringify(word));
   const count = hunks.filter(({ kind }) => kind === 'conflict').length;
   const places = count > 1 ? [`# ${count} hunks`] : [];
   const sides =
@@ -122,6 +121,7 @@ function question({
   return [
     '',
     `# ours is ${layers[0]}, theirs is ${layers[1]}: ${reason.replaceAll('\n', ' ')}`,
+    `# {take: ${ours}} or {take: ${theirs}}`,
     ...places,
     ...sides,
     ...candidates.map((one) => `# {moved: ${one}}`),

@@ -6,7 +6,13 @@ export type Choice =
   /** The numbered way at each place of the conflict, counted from 1. */
   | { readonly kind: 'numbers'; readonly numbers: readonly number[] }
   /** All of it by one rule. */
-  | { readonly kind: 'rule'; readonly rule: string };
+  | { readonly kind: 'rule'; readonly rule: string }
+  /** One side by a word of git's: what is there, or what comes. */
+  | { readonly kind: 'word'; readonly word: 'ours' | 'theirs' }
+  /** The side of a layer. */
+  | { readonly kind: 'take'; readonly layer: string }
+  /** Both sides; by a word of git's or the name of a layer, whose lines come first. */
+  | { readonly kind: 'both-by'; readonly first: string };
 
 /** A choice that says by itself what becomes of the conflict. */
 export type PlainChoice =

@@ -16,6 +16,7 @@ import { isSameFile } from '../tree.ts';
 import type { Choice, PlainChoice } from './choice.ts';
 import { type DecidedText, decideText, markersLeft } from './decide-text.ts';
 import { answerOfPicks } from './hunk-choices.ts';
+import { bothByLayer, choiceByLayer, type Roles, sideOfWord } from './named-side.ts';
 
 /**
  * Turns a choice into a decision that `continue` can use.
@@ -57,13 +58,34 @@ function originOf(choice: PlainChoice): string {
 }
 
 /**
- * Turns a choice among the ways that a conflict is shown with into what that way does; any other choice stays.
+ * Turns a choice among the ways that a conflict is shown with into what that way does, and a name of a side into that
+ * side; any other choice stays.
  *
- * @throws ClawError USAGE for a way that the conflict does not have
+ * @throws ClawError USAGE for a way or side that the conflict does not have, and for `ours` and `theirs` where they would
+ *   mislead
  */
-export async function plainChoice(conflict: Conflict, choice: Choice): Promise<PlainChoice> {
-  if (choice.kind !== 'numbers' && choice.kind !== 'rule') return choice;
+export async function plainChoice(
+  conflict: Conflict,
+  choice: Choice,
+  roles: Roles,
+): Promise<PlainChoice> {
+  switch (choice.kind) {
+    case 'word':
+      return { kind: sideOfWord(conflict, choice.word, roles) };
+    case 'take':
+      return choiceByLayer(conflict, choice.layer, roles);
+    case 'both-by':
+      return bothByLayer(conflict, choice.first, roles);
+    case 'numbers':
+    case 'rule':
+      break;
+    default:
+      return choice;
+  }
   refuseUndecidable(conflict);
+  if (choice.kind === 'rule' && (choice.rule === 'ours' || choice.rule === 'theirs')) {
+    return { kind: sideOfWord(conflict, choice.rule, roles) };
+  }
   // Loaded where a way is named: it takes the whole merge to find those of a conflict.
   const { numberedWay, wayByRule } = await import('./places/chosen-way.ts');
   if (choice.kind === 'rule') return wayByRule(conflict, choice.rule);

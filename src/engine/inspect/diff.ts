@@ -1,5 +1,6 @@
 import { layerChanges } from '../compose/blame/layer-changes.ts';
-import { type FileChange, OWNER } from '../compose/plan.ts';
+import type { FileChange } from '../compose/plan.ts';
+import { OWNER } from '../conflict.ts';
 import { type ChangeKind, resultOf, type VerbResult } from '../contract/result.ts';
 import { unifiedPatch } from '../merge/unified.ts';
 import type { EngineContext } from '../operation/context.ts';

@@ -8,8 +8,7 @@ import {
 import { type Account, blameComposed, lastOwner } from '../compose/blame/blame-composed.ts';
 import { compose } from '../compose/compose.ts';
 import { findKind } from '../compose/files/structured-file.ts';
-import { OWNER } from '../compose/plan.ts';
-import { conflictFile } from '../conflict.ts';
+import { conflictFile, OWNER } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
 import {
   type Installation,

@@ -1,8 +1,7 @@
 import { dirname, matchesGlob } from 'node:path';
 import { conflictFile } from '../conflict.ts';
-import { ClawError } from '../errors.ts';
+import { ClawError, shellWord } from '../errors.ts';
 import { createConsent } from '../package/checks/protection.ts';
-import { shellWord } from '../shell-word.ts';
 import type { EngineContext } from './context.ts';
 import { newOverrides, overrideNote } from './overrides.ts';
 import type { Operation } from './types.ts';

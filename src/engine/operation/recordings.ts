@@ -1,7 +1,6 @@
-import { OWNER } from '../compose/plan.ts';
 import type { ResolvedConflict } from '../compose/resolve-conflict.ts';
 import { contradicts } from '../compose/suggestions.ts';
-import type { Conflict } from '../conflict.ts';
+import { type Conflict, OWNER } from '../conflict.ts';
 import { digestBytes } from '../digest.ts';
 import { type Answer, type Resolution, resolutionKey, subjectOf } from '../state/resolution.ts';
 import { renderAnswered } from '../state/resolution-file.ts';

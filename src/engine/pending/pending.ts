@@ -2,8 +2,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { join } from 'node:path';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
-import { ClawError } from '../errors.ts';
-import { shellWords } from '../shell-word.ts';
+import { ClawError, shellWords } from '../errors.ts';
 import { isSealed, sealOf } from '../transaction/recover.js';
 
 export const PENDING = '.claw/pending';

@@ -1,12 +1,11 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { ClawError } from '../errors.ts';
+import { ClawError, shellWords } from '../errors.ts';
 import { mergeFiles } from '../merge/file.ts';
 import type { EngineContext } from '../operation/context.ts';
 import type { Installation } from '../operation/installation.ts';
 import { lstat } from '../package/lstat.ts';
-import { shellWords } from '../shell-word.ts';
 import { CONFIG_PATH, type CodebaseConfig, parseConfig } from '../state/config.ts';
 import { readTreeFile } from '../state/disk.ts';
 import { isGitFolder, listLinks, readCommit, resolveCommit } from '../state/git.ts';

@@ -2,14 +2,13 @@ import { join, resolve } from 'node:path';
 import { compose } from '../compose/compose.ts';
 import { conflictFile } from '../conflict.ts';
 import type { FileDigest } from '../digest.ts';
-import { ClawError } from '../errors.ts';
+import { ClawError, shellWord } from '../errors.ts';
 import type { EngineContext } from '../operation/context.ts';
 import type { Installation } from '../operation/installation.ts';
 import { skillDigests } from '../operation/release-state.ts';
 import { withDeclared } from '../package/manifest/path-map.ts';
 import { orderLayers } from '../package/order.ts';
 import type { SkillPackage } from '../package/package.ts';
-import { shellWord } from '../shell-word.ts';
 import { BASE } from '../state/claw-folder.ts';
 import { isGitFolder, resolveCommit, runGit } from '../state/git.ts';
 import {

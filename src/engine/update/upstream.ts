@@ -13,13 +13,12 @@ import {
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { ClawError } from '../errors.ts';
+import { ClawError, shellWord } from '../errors.ts';
 import { throwIfInterrupted } from '../interrupted.ts';
 import type { EngineContext } from '../operation/context.ts';
 import { lstat } from '../package/lstat.ts';
 import { openGit, sourceFailure } from '../package/sources/git.ts';
 import { type GitRepository, parseGitAddress } from '../package/sources/git-address.ts';
-import { shellWord } from '../shell-word.ts';
 import { isGitFolder, resolveCommit, runGit } from '../state/git.ts';
 
 /** The upstream of a fork, as the owner named it. */

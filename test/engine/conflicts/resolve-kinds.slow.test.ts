@@ -169,7 +169,7 @@ test('a conflict with a customisation re-anchors it: nobody is asked again, and 
   // Without the skill, the owner's words meet the bare core again.
   const removed = await codebase.claw('remove', 'a');
   expect(removed.code).toBe(3);
-  await decided(codebase, 'notes.txt', '--theirs');
+  await decided(codebase, 'notes.txt', '--take', 'mine');
   expect(codebase.read('notes.txt')).toBe(expected);
 });
 
@@ -179,7 +179,7 @@ test('a customisation that a decision leaves nothing of is dropped', async () =>
   codebase.write({ 'notes.txt': MINE });
   await codebase.claw('customize', 'my words');
   expect((await codebase.claw('apply', 'a')).code).toBe(3);
-  await decided(codebase, 'notes.txt', '--ours');
+  await decided(codebase, 'notes.txt', '--take', 'a');
   expect(codebase.read('notes.txt')).toBe(A);
   expect((await codebase.claw('list')).json.data).toMatchObject([{ name: 'a' }]);
   expect(codebase.has('.claw/custom')).toBe(false);
@@ -367,7 +367,7 @@ test('a file whose name holds a # is no key: its customisation re-anchors', asyn
   codebase.write({ 'c#.txt': MINE });
   expect((await codebase.claw('customize', 'my words')).code).toBe(0);
   expect((await codebase.claw('apply', 'a')).code).toBe(3);
-  await decided(codebase, 'c#.txt', '--theirs');
+  await decided(codebase, 'c#.txt', '--take', 'mine');
   expect((await codebase.claw('apply', 'other')).code).toBe(0);
   expect(codebase.read('c#.txt')).toBe(MINE);
 });

@@ -167,7 +167,7 @@ test('an edit of a file that a skill added is a conflict when the skill goes, wi
   codebase.write({ 'src/alpha.ts': LINES.replace('five', 'mine') });
   await codebase.claw('customize', 'five');
   expect((await codebase.claw('remove', 'alpha')).code).toBe(3);
-  expect((await codebase.claw('resolve', 'src/alpha.ts', '--theirs')).code).toBe(0);
+  expect((await codebase.claw('resolve', 'src/alpha.ts', '--take', 'mine')).code).toBe(0);
   expect(await codebase.claw('continue')).toMatchObject({ code: 0, json: { outcome: 'done' } });
   expect(codebase.read('src/alpha.ts')).toBe(LINES.replace('five', 'mine'));
   expect((await codebase.claw('verify')).json.data).toMatchObject({ clean: true });

@@ -128,7 +128,7 @@ test.concurrent('the command that adopt ends with brings the release, and every 
   const { json } = await adopt(fork, upstream.root);
   const [, ...command] = (json.data as { command: string }).command.split(' ');
   expect((await fork.claw(...command)).code).toBe(3);
-  expect((await fork.claw('resolve', 'src/a.txt', '--both', 'ours')).code).toBe(0);
+  expect((await fork.claw('resolve', 'src/a.txt', '--both', 'release')).code).toBe(0);
   expect((await fork.claw('continue', '--allow', '.github')).code).toBe(0);
   const text = fork.read('src/a.txt');
   for (const part of ['two, really mine', 'five of mine', 'FIVE', 'NINE'])
@@ -421,7 +421,7 @@ async function updatedToTheSame(): Promise<Pair> {
   await adopt(fork, upstream.root, '--by', 'folder');
   const args = ['--allow', '.github', '--yes'];
   expect((await fork.claw('update', 'first', ...args)).code).toBe(3);
-  expect((await fork.claw('resolve', 'src/a.txt', '--theirs')).code).toBe(0);
+  expect((await fork.claw('resolve', 'src/a.txt', '--take', 'mine')).code).toBe(0);
   expect((await fork.claw('continue', '--allow', '.github')).code).toBe(0);
   return pair;
 }

@@ -277,7 +277,7 @@ test('what the owner answers on the way holds, also for the continue after a con
   const blocked = await engine.update(context, 'v2.0.0');
   expect(questions).toEqual([expect.stringContaining('Take feature out with this update?')]);
   expect(blocked.conflicts.map(({ path }) => path)).toEqual(['z.txt']);
-  await codebase.claw('resolve', 'z.txt', '--ours');
+  await codebase.claw('resolve', 'z.txt', '--take', 'release');
   expect((await codebase.claw('continue')).json).toMatchObject({ outcome: 'done' });
   expect(await layersOf(codebase)).toEqual(['rival']);
   expect(codebase.read('a.txt')).toBe(EVOLVED);

@@ -217,7 +217,7 @@ test.concurrent('what waits, and what could be undone, belongs to the branch it 
   await codebase.claw('apply', 'other');
   commitAll(codebase, 'other');
   expect((await codebase.claw('update', 'v1.1.0')).code).toBe(3);
-  await codebase.claw('resolve', 'src/a.ts', '--ours');
+  await codebase.claw('resolve', 'src/a.ts', '--take', 'release');
   codebase.git('checkout', '--quiet', 'main');
   const before = [codebase.tree(), codebase.state()];
   for (const verb of ['continue', 'undo']) {

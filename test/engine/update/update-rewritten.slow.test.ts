@@ -45,7 +45,7 @@ async function holds(codebase: Codebase, text: string): Promise<void> {
 
 test.concurrent('a file that a release rewrites is asked about once for all skills; the release’s lines hold for each', async () => {
   await using codebase = await updated();
-  expect((await codebase.claw('resolve', 'src/c.ts', '--ours')).code).toBe(0);
+  expect((await codebase.claw('resolve', 'src/c.ts', '--take', 'release')).code).toBe(0);
   expect(await codebase.claw('continue')).toMatchObject({ code: 0 });
   await holds(codebase, REWRITTEN);
   for (const name of ['alpha', 'gamma', 'beta']) {
@@ -56,7 +56,7 @@ test.concurrent('a file that a release rewrites is asked about once for all skil
 
 test.concurrent('the skills’ lines of a rewritten file hold for each that stays', async () => {
   await using codebase = await updated();
-  expect((await codebase.claw('resolve', 'src/c.ts', '--theirs')).code).toBe(0);
+  expect((await codebase.claw('resolve', 'src/c.ts', '--take', 'alpha')).code).toBe(0);
   expect(await codebase.claw('continue')).toMatchObject({ code: 0 });
   await holds(codebase, changed('one', 'five', 'nine'));
   const own = { changesNothing: false };

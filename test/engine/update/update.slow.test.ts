@@ -268,7 +268,7 @@ test.concurrent('a file that a release deletes is asked about once for all skill
     },
   });
   expect(run.json.conflicts).toHaveLength(1);
-  expect((await codebase.claw('resolve', 'src/c.ts', '--ours')).code).toBe(0);
+  expect((await codebase.claw('resolve', 'src/c.ts', '--take', 'release')).code).toBe(0);
   expect(await codebase.claw('continue')).toMatchObject({ code: 0 });
   expect(codebase.has('src/c.ts')).toBe(false);
   expect(await codebase.claw('replay')).toMatchObject({ code: 0, json: { conflicts: [] } });

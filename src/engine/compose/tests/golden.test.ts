@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { OWNER } from '../../conflict.ts';
 import { digestBytes } from '../../digest.ts';
 import { ClawError } from '../../errors.ts';
 import { alreadyPresentPaths } from '../../operation/target/already-present.ts';
@@ -15,7 +16,7 @@ import { compose } from '../compose.ts';
 import type { Composition } from '../composition.ts';
 import { layersWithEffect } from '../effect.ts';
 import { renamesOf } from '../files/renames.ts';
-import { OWNER, planTree } from '../plan.ts';
+import { planTree } from '../plan.ts';
 import { type KnownAnswers, NO_ANSWERS } from '../resolve-conflict.ts';
 import { withAnswer } from '../testing/golden-answer.ts';
 import { coreChange, type GoldenCase, readCase } from '../testing/golden-case.ts';

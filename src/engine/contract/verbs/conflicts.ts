@@ -38,6 +38,8 @@ const Detail = z.object({
   decision: ShownDecision.nullable(),
   /** False where only the disk can be changed. */
   decidable: z.boolean(),
+  /** The words by which `resolve --take` takes the side of ours, and that of theirs. */
+  takes: z.array(z.string()),
   /** The places in conflict, in order; none where there are no lines. */
   places: z.array(Place),
   /** The ways to resolve all of it by one rule. */

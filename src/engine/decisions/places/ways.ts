@@ -9,7 +9,7 @@ import type { PlainChoice } from '../choice.ts';
 import { answerOfPicks, type Pick } from '../hunk-choices.ts';
 import { mergeWords } from './merge-words.ts';
 import { type MovedEdit, movedEdits } from './moved-ways.ts';
-import { adjectiveOf, holderOf, whose } from './whose.ts';
+import { adjectiveOf, holderOf, verbsFor, whose } from './whose.ts';
 
 /** A rule that would resolve a place in conflict. `both` and `reversed` take the lines of both sides. */
 export type Rule = z.output<typeof RuleSchema>;
@@ -107,12 +107,13 @@ function lineOf({ hunks }: Conflict, open: number): number {
 
 function candidatesFor(hunk: ConflictHunk, layers: Layers): readonly PlaceWay[] {
   const [ours, theirs] = layers;
+  const verbs = verbsFor(layers);
   const isUnion = hunk.base.every((line) => line.trim() === '');
   const named = isUnion ? ' (union)' : '';
   const isBoth = hunk.ours.length > 0 && hunk.theirs.length > 0;
   return [
-    { rule: 'ours', label: `keep ${whose(ours)}`, pick: 'ours' },
-    { rule: 'theirs', label: `take ${whose(theirs)}`, pick: 'theirs' },
+    { rule: 'ours', label: `${verbs.ours} ${whose(ours)}`, pick: 'ours' },
+    { rule: 'theirs', label: `${verbs.theirs} ${whose(theirs)}`, pick: 'theirs' },
     ...(isBoth
       ? ([
           { rule: 'both', label: `both: ${whose(ours)} first${named}`, pick: 'ours-theirs' },
@@ -191,6 +192,7 @@ function distinct<W extends { readonly rule: Rule }>(
 }
 
 function valueWays({ layers, values }: Conflict): readonly Way[] {
+  const verbs = verbsFor(layers);
   const shown = (side: 'ours' | 'theirs') => {
     const value = values?.[side];
     if (value === null || value === undefined) return 'none';
@@ -198,20 +200,29 @@ function valueWays({ layers, values }: Conflict): readonly Way[] {
     return text.length > 120 ? `${text.slice(0, 119)}…` : text;
   };
   return [
-    { rule: 'ours', label: `keep ${whose(layers[0])}: ${shown('ours')}`, choice: { kind: 'ours' } },
+    {
+      rule: 'ours',
+      label: `${verbs.ours} ${whose(layers[0])}: ${shown('ours')}`,
+      choice: { kind: 'ours' },
+    },
     {
       rule: 'theirs',
-      label: `take ${whose(layers[1])}: ${shown('theirs')}`,
+      label: `${verbs.theirs} ${whose(layers[1])}: ${shown('theirs')}`,
       choice: { kind: 'theirs' },
     },
   ];
 }
 
 function fileWays({ layers: [ours, theirs], sides }: Conflict): readonly Way[] {
+  const verbs = verbsFor([ours, theirs]);
   const kept =
-    sides.ours === null ? `leave the file deleted, as ${holderOf(ours)} it` : `keep ${whose(ours)}`;
+    sides.ours === null
+      ? `leave the file deleted, as ${holderOf(ours)} it`
+      : `${verbs.ours} ${whose(ours)}`;
   const taken =
-    sides.theirs === null ? `delete the file, as ${holderOf(theirs)} it` : `take ${whose(theirs)}`;
+    sides.theirs === null
+      ? `delete the file, as ${holderOf(theirs)} it`
+      : `${verbs.theirs} ${whose(theirs)}`;
   return [
     { rule: 'ours', label: kept, choice: { kind: 'ours' } },
     { rule: 'theirs', label: taken, choice: { kind: 'theirs' } },

@@ -17,3 +17,14 @@ export function holderOf(layer: string): string {
   if (layer === 'your edits') return 'you have';
   return layer === 'undo' ? 'the version before has' : `${layer} has`;
 }
+
+/** Returns the verbs for the two sides: who has something keeps it, and takes what comes. */
+export function verbsFor([ours, theirs]: readonly [ours: string, theirs: string]) {
+  const isKept = isOwn(theirs) && !isOwn(ours);
+  return isKept ? { ours: 'take', theirs: 'keep' } : { ours: 'keep', theirs: 'take' };
+}
+
+/** By its name: customisations get one that begins so. */
+function isOwn(layer: string): boolean {
+  return layer === 'your edits' || /^custom(-|$)/.test(layer);
+}

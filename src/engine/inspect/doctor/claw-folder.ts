@@ -2,10 +2,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { digestBase } from '../../cache/base-digests.ts';
 import { digestFile } from '../../digest.ts';
-import { ClawError } from '../../errors.ts';
+import { ClawError, shellWord } from '../../errors.ts';
 import { digestPackage } from '../../package/digest-package.ts';
 import { isForeign } from '../../package/package-from-files.ts';
-import { shellWord } from '../../shell-word.ts';
 import {
   BASE,
   COMPOSED,

@@ -1,6 +1,6 @@
 import { type Followed, followImports } from '../../compose/imports/follow.ts';
+import { shellWord } from '../../errors.ts';
 import { mapPath } from '../../package/manifest/path-map.ts';
-import { shellWord } from '../../shell-word.ts';
 import type { TreeFile } from '../../tree.ts';
 import type { Operation } from '../types.ts';
 import { updateOptionsOf } from '../update-options.ts';

@@ -1,11 +1,10 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { digestBytes } from '../../digest.ts';
-import { ClawError } from '../../errors.ts';
+import { ClawError, shellWords } from '../../errors.ts';
 import type { SkillPackage } from '../../package/package.ts';
 import type { ProofFailure } from '../../proof/proof.ts';
 import type { LayerTests } from '../../proof/view.ts';
-import { shellWords } from '../../shell-word.ts';
 import { CONFIG_PATH, type CodebaseConfig, parseConfig } from '../../state/config.ts';
 import { readTreeFile, treeReader } from '../../state/disk.ts';
 import { listProjectFiles } from '../../state/project-files.ts';

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { OWNER } from '../../compose/plan.ts';
-import { type Conflict, PLAN } from '../../conflict.ts';
+import { type Conflict, OWNER, PLAN } from '../../conflict.ts';
 import { lstat } from '../../package/lstat.ts';
 import { listFolder } from '../../state/claw-folder.ts';
 import type { TreeFile } from '../../tree.ts';

@@ -1,11 +1,11 @@
 import { answeredFile } from '../../compose/answer.ts';
-import { type FileChange, OWNER } from '../../compose/plan.ts';
+import type { FileChange } from '../../compose/plan.ts';
 import {
   type KnownAnswers,
   type ResolvedConflict,
   resolveConflict,
 } from '../../compose/resolve-conflict.ts';
-import type { Conflict } from '../../conflict.ts';
+import { type Conflict, OWNER } from '../../conflict.ts';
 import { mergeFiles } from '../../merge/file.ts';
 import { isSameFile, type TreeFile, type Versions } from '../../tree.ts';
 

@@ -1,9 +1,8 @@
 import { answeredFile, answerFault } from '../../compose/answer.ts';
 import type { Decision, ResolvedConflict } from '../../compose/resolve-conflict.ts';
 import type { Conflict } from '../../conflict.ts';
-import { ClawError } from '../../errors.ts';
+import { ClawError, shellWord } from '../../errors.ts';
 import { tellFault } from '../../merge/syntax/faults/text-fault.ts';
-import { shellWord } from '../../shell-word.ts';
 
 /**
  * Refuses a decision after which a file no longer parses although both sides do, or has a name twice

@@ -11,6 +11,7 @@ const GONE: WaitingConflict = {
   decision: null,
   decided: false,
   decidable: true,
+  takes: ['release', 'telegram'],
   text: null,
   edited: false,
   places: [],
@@ -28,11 +29,13 @@ const GONE: WaitingConflict = {
 
 test('a file that the release may have moved can be followed to each place that is likely', () => {
   const words = choicesFor(GONE, false).map(({ word }) => word);
-  expect(words).toEqual(['ours', 'theirs', 'moved', 'moved 2', 'give up']);
+  expect(words).toEqual(['release', 'telegram', 'moved', 'moved 2', 'give up']);
   const said = (word: string) => resolveArgs(GONE, { word, text: '', isForAll: false });
   expect(said('moved')).toEqual(['resolve', 'src/a.ts', '--moved', 'lib/a.ts']);
   expect(said('moved 2')).toEqual(['resolve', 'src/a.ts', '--moved', 'lib/b.ts']);
   expect(said('moved 3')).toBe(null);
+  expect(said('telegram')).toEqual(['resolve', 'src/a.ts', '--take=telegram']);
+  expect(said('theirs')).toBe(null);
 });
 
 test('where nothing is likely, nothing of that is offered', () => {

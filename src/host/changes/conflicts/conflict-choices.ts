@@ -8,7 +8,10 @@ export function choicesFor(conflict: WaitingConflict, hasModel: boolean): readon
     return [{ word: 'again', label: 'look again: I have moved it out of the way' }, giveUp];
   }
   return [
-    ...conflict.ways.map(({ rule, label }) => ({ word: rule, label })),
+    ...conflict.ways.map(({ rule, label }) => ({
+      word: sideWord(rule, conflict.takes) ?? rule,
+      label,
+    })),
     ...(conflict.values === null ? [] : [valueChoice]),
     ...(conflict.places.length > 1 ? [placesChoice] : []),
     ...conflict.candidates.map((to, at) => ({
@@ -33,6 +36,8 @@ export function resolveArgs(
   const { path } = conflict;
   const moved = conflict.candidates.find((_, at) => movedWord(at) === word);
   if (moved !== undefined) return ['resolve', path, '--moved', moved];
+  const side = conflict.ways.find(({ rule }) => sideWord(rule, conflict.takes) === word);
+  if (side !== undefined) return ['resolve', path, `--take=${word}`];
   if (conflict.ways.some(({ rule }) => rule === word)) return ['resolve', path, '--choose', word];
   switch (word) {
     case 'agent':
@@ -51,7 +56,10 @@ export function resolveArgs(
 export function choicesAt(conflict: WaitingConflict, at: number): readonly Choice[] {
   const ways = conflict.places[at]?.ways ?? [];
   return [
-    ...wordsOf(ways).map((word, way) => ({ word, label: ways[way]?.label ?? '' })),
+    ...wordsOf(ways, conflict.places[at]?.layers).map((word, way) => ({
+      word,
+      label: ways[way]?.label ?? '',
+    })),
     { word: 'whole', label: 'back: decide the file as a whole' },
     { word: 'give up', label: 'give up: forget the change' },
   ];
@@ -59,16 +67,27 @@ export function choicesAt(conflict: WaitingConflict, at: number): readonly Choic
 
 /** Returns the number of the way that an answer chose at a place, counted from 1; null where it is none. */
 export function numberAt(conflict: WaitingConflict, at: number, { word }: Reply): number | null {
-  const way = wordsOf(conflict.places[at]?.ways ?? []).indexOf(word);
+  const way = wordsOf(conflict.places[at]?.ways ?? [], conflict.places[at]?.layers).indexOf(word);
   return way === -1 ? null : way + 1;
 }
 
 /** A rule may stand twice, as `moved` may: the second is `moved 2`. */
-function wordsOf(ways: WaitingConflict['places'][number]['ways']): readonly string[] {
+function wordsOf(
+  ways: WaitingConflict['places'][number]['ways'],
+  layers: readonly string[] = [],
+): readonly string[] {
   return ways.map(({ rule }, at) => {
+    const side = sideWord(rule, layers);
+    if (side !== null) return side;
     const same = ways.slice(0, at).filter((way) => way.rule === rule).length;
     return same === 0 ? rule : `${rule} ${same + 1}`;
   });
+}
+
+/** Sides go by their layers: a word such as `ours` could mean either, and an answer may be for several conflicts. */
+function sideWord(rule: string, [ours, theirs]: readonly string[]): string | null {
+  if (rule === 'ours') return ours ?? null;
+  return rule === 'theirs' ? (theirs ?? null) : null;
 }
 
 /** `moved`, then `moved 2` and so on. */
