@@ -44,9 +44,11 @@ function releaseNext(project: Clone): void {
     'migrations.yaml': MIGRATIONS,
     [`src/store/migrations/core/${numbers.length + 1}.sql`]: TABLE,
     'package.json': project.read('package.json').replace('"0.1.0"', '"0.2.0"'),
+    // Its own version stands twice, above all packages.
     'package-lock.json': project
       .read('package-lock.json')
-      .replaceAll(/^( {2,6}"version": )"0\.1\.0"/gm, '$1"0.2.0"'),
+      .replace('"version": "0.1.0"', '"version": "0.2.0"')
+      .replace('"version": "0.1.0"', '"version": "0.2.0"'),
   });
   project.git('rm', '-r', '--quiet', 'skills/pins');
   project.git('add', '--all');

@@ -57,7 +57,10 @@ export function withRelease(
   const [first, rest] = top.startsWith(begun)
     ? [`${heading}\n${top.slice(begun.length).trimEnd()}\n`, sections.slice(1)]
     : [`${heading}\n`, sections];
-  const section = [first, lists].filter((part) => part !== '').join('\n').trimEnd();
+  const section = [first, lists]
+    .filter((part) => part !== '')
+    .join('\n')
+    .trimEnd();
   return [before?.trimEnd() ?? '', section, ...rest.map((one) => one.trimEnd())]
     .join('\n\n')
     .trimEnd()
