@@ -61,7 +61,7 @@ export type SetupDefinition<S extends z.ZodRawShape> = {
   readonly name: string;
   /** The purpose of the step, as part of a sentence. */
   readonly help: string;
-  /** The options that it takes on the command line: `[--again]`. */
+  /** The options that it takes on the command line: `[--again]`. A step without them is refused any word there. */
   readonly usage?: string;
   /** The schema of its settings: names of the environment, each with a default or optional. */
   readonly settings?: z.ZodObject<S>;
@@ -104,8 +104,13 @@ export function defineSetup<S extends z.ZodRawShape>(definition: SetupDefinition
     again,
     currentState: (environment, dataDir) =>
       definition.currentState?.({ ...own(environment), dataDir }) ?? null,
-    run: (environment, context) =>
-      definition.run({ ...context, ...own(environment), embed: embedBy(environment) }),
+    async run(environment, context) {
+      if (usage === '' && context.args.length > 0) {
+        const words = `\`npx claw setup ${name}\` takes no options: it asks, or reads the answers as lines.`;
+        throw new SetupRefused(words, { isWrongUse: true });
+      }
+      return await definition.run({ ...context, ...own(environment), embed: embedBy(environment) });
+    },
   };
 }
 

@@ -5,6 +5,49 @@ export function isAllowed(allowFrom: readonly string[], id: string | number): bo
   return allowFrom.includes(EVERYBODY) || allowFrom.includes(String(id));
 }
 
+/** The setting with a channel's list of who may write, and the words for it. */
+export type AllowListSetting = {
+  /** Its name: `PIGEON_ALLOW_FROM`. */
+  readonly name: string;
+  /** What nobody may do while it is empty: `write to the bot`. */
+  readonly purpose: string;
+  /** What the owner puts there: `<your user id>`. */
+  readonly example: string;
+  /** Where the owner finds that, as a sentence. */
+  readonly hint?: string;
+  /** The entries that can be used; any where there are no rules for them. */
+  readonly entries?: {
+    readonly isValid: (entry: string) => boolean;
+    /** What another entry is: `not a user id`. */
+    readonly otherwise: string;
+    /** What to write in its place: `numbers`. */
+    readonly form: string;
+  };
+};
+
+/**
+ * Makes the rule that a channel's list is held to before it connects: it is closed while it is empty, and has no entry
+ * that would never match. The rule returns the reason why a list cannot be used, with what to write into `.env`; null
+ * for none.
+ */
+export function allowListRule(
+  setting: AllowListSetting,
+): (allowFrom: readonly string[]) => string | null {
+  const { name, purpose, example, hint, entries } = setting;
+  return (allowFrom) => {
+    if (allowFrom.length === 0) {
+      const what = `Nobody is allowed to ${purpose} yet. Add ${name}=${example} to .env and restart.`;
+      return hint === undefined ? what : `${what} ${hint}`;
+    }
+    if (entries === undefined) return null;
+    const odd = allowFrom.find((entry) => entry !== EVERYBODY && !entries.isValid(entry));
+    return odd === undefined
+      ? null
+      : `${name} in .env holds "${odd}", which is ${entries.otherwise}. Write ${entries.form} with commas ` +
+          'between them, or * for everybody, and restart.';
+  };
+}
+
 /** Returns an entry that is neither an id nor `*`; undefined where the list can be used. */
 export function oddEntry(
   allowFrom: readonly string[],

@@ -2,11 +2,14 @@ import type { SetupContext } from '../../setup/step.ts';
 
 /**
  * Answers the questions of a set-up step as an owner at the keyboard: in order, each question as often as it takes to
- * find an answer that fits.
+ * find an answer that fits. An empty line is the answer that a question proposes.
  *
  * @public for the tests of skills
  */
-export function ownerAtKeyboard(answers: readonly string[]) {
+export function ownerAtKeyboard(
+  answers: readonly string[],
+  given: Partial<Pick<SetupContext, 'args' | 'dataDir'>> = {},
+) {
   const left = [...answers];
   const problems: string[] = [];
   const said: string[] = [];
@@ -15,11 +18,13 @@ export function ownerAtKeyboard(answers: readonly string[]) {
     dataDir: '/nowhere/data',
     args: [],
     isInteractive: true,
+    ...given,
     say: (text) => void said.push(text),
-    async ask({ check }) {
+    async ask({ check, proposed = '' }) {
       for (let typed = left.shift(); typed !== undefined; typed = left.shift()) {
-        const problem = await check(typed);
-        if (problem === null) return typed;
+        const answer = typed === '' ? proposed : typed;
+        const problem = await check(answer);
+        if (problem === null) return answer;
         problems.push(problem);
       }
       throw new Error('the owner has left');

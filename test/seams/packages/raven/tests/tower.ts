@@ -1,45 +1,26 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { FarServer, OrderedFaults, readBytes } from '../../../src/testing/channel/far-server.ts';
 
 type Letter = { readonly id: string; readonly room: string; readonly text: string };
-type Failure = { readonly later: number; readonly retryAfter: number | null | 'lost' };
+/** A pause that the tower asks for, in seconds, or without a time; or the answer is lost. */
+type Fault = { readonly retryAfter: number | null } | 'lost';
 
 /**
  * A tower on loopback: `GET /letters` is a stream of JSON, a letter a line, those first that wait. `DELETE /letters/<id>`
  * acknowledges one, `POST /letters` sends one, once for each id.
  */
-export class Tower {
+export class Tower extends FarServer {
   readonly waiting: (Letter & { readonly [field: string]: unknown })[] = [];
   readonly posted: Letter[] = [];
   readonly closedRooms = new Set<string>();
   token = 'token-of-nobody';
   #count = 0;
-  #port = 0;
-  #server = createServer();
   #stream: ServerResponse | null = null;
-  #failures: Failure[] = [];
+  readonly #faults = new OrderedFaults<Letter, Fault>();
 
-  get url(): string {
-    return `http://127.0.0.1:${this.#port}`;
-  }
-
-  /** Listens, after `goDown` on the same port as before. */
-  async comeUp(): Promise<this> {
-    this.#server = createServer((request, response) => void this.#serve(request, response));
-    this.#server.listen(this.#port, '127.0.0.1');
-    await once(this.#server, 'listening');
-    this.#port = (this.#server.address() as AddressInfo).port;
-    return this;
-  }
-
-  async goDown(): Promise<void> {
-    if (!this.#server.listening) return;
-    const closed = once(this.#server, 'close');
-    this.#server.close();
-    this.#server.closeAllConnections();
+  override goDown(): Promise<void> {
     this.#stream = null;
-    await closed;
+    return super.goDown();
   }
 
   /** Somebody writes. */
@@ -55,8 +36,9 @@ export class Tower {
     stream?.write(bytes, () => isLast && stream.destroy());
   }
 
-  fail(retryAfter: Failure['retryAfter'], later = 0): void {
-    this.#failures.push({ retryAfter, later });
+  /** The next letter, or the one that many later, is refused for so many seconds; or it is taken, and the answer is lost. */
+  fail(retryAfter: number | null | 'lost', later = 0): void {
+    this.#faults.order(() => true, retryAfter === 'lost' ? 'lost' : { retryAfter }, later);
   }
 
   revoke(): void {
@@ -64,14 +46,16 @@ export class Tower {
     this.#stream?.end();
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
+  protected override async answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const bytes = await readBytes(request);
     const { method, url = '', headers } = request;
     if (headers.authorization !== `Bearer ${this.token}`) response.writeHead(401).end();
     else if (method === 'GET') this.#open(response);
     else if (method === 'DELETE') this.#forget(decodeURIComponent(url.slice(9)), response);
-    else this.#post(JSON.parse(Buffer.concat(chunks).toString()), response);
+    else this.#post(JSON.parse(bytes.toString()), response);
   }
 
   #open(response: ServerResponse): void {
@@ -87,19 +71,15 @@ export class Tower {
   }
 
   #post(letter: Letter, response: ServerResponse): void {
-    const [next] = this.#failures;
-    const isNow = next !== undefined && next.later === 0;
-    this.#failures = isNow
-      ? this.#failures.slice(1)
-      : this.#failures.map((failure) => ({ ...failure, later: failure.later - 1 }));
-    if (isNow && next.retryAfter !== 'lost') {
-      const seconds = next.retryAfter === null ? {} : { 'Retry-After': next.retryAfter };
+    const fault = this.#faults.next(letter);
+    if (fault !== null && fault !== 'lost') {
+      const seconds = fault.retryAfter === null ? {} : { 'Retry-After': fault.retryAfter };
       response.writeHead(429, seconds).end();
     } else if (this.closedRooms.has(letter.room) || letter.text.length > 2_000) {
       response.writeHead(410).end();
     } else {
       if (!this.posted.some(({ id }) => id === letter.id)) this.posted.push(letter);
-      if (isNow) response.destroy();
+      if (fault === 'lost') response.destroy();
       else response.writeHead(201).end();
     }
   }
