@@ -8,7 +8,7 @@ import {
   ADA_DIRECT,
   connectChannel,
   createChannel,
-  Inbox,
+  HostEnd,
   stoppedClock,
   TOKEN,
 } from '../../telegram/tests/fixtures.ts';
@@ -32,7 +32,7 @@ test('a message that takes long has 👀 as long as it is worked on, and 👌 on
     TELEGRAM_ALLOW_FROM: String(ADA.id),
     TELEGRAM_API_ROOT: api.url,
   };
-  const channel = createChannel(settings, new Inbox(), stoppedClock());
+  const channel = createChannel(settings, new HostEnd(), stoppedClock());
   if (channel === null) throw new Error('the channel stayed silent');
   const { now, setTimer } = clock;
   const assistant = await project.start({ agent, over: { channels: [channel], now, setTimer } });
@@ -58,7 +58,7 @@ test('a message that takes long has 👀 as long as it is worked on, and 👌 on
 async function withTwo(api: BotApi) {
   const connected = await connectChannel(api);
   const ids = ['one', 'two'].map((text) => String(api.sendText(ADA, ADA_DIRECT, text)));
-  await api.until(() => connected.inbox.messages.length === 2);
+  await api.until(() => connected.host.messages.length === 2);
   const step = (activity: string | null, answersTo: readonly string[] = ids) =>
     connected.channel.draft?.({
       id: 'd1',

@@ -8,13 +8,13 @@ import {
   EVE,
   EVE_DIRECT,
   FAMILY,
-  Inbox,
+  HostEnd,
   TOKEN,
 } from './fixtures.ts';
 
 test.concurrent('without a token there is no channel', () => {
-  expect(createChannel({ TELEGRAM_ALLOW_FROM: '*' }, new Inbox())).toBeNull();
-  expect(createChannel({ TELEGRAM_BOT_TOKEN: '' }, new Inbox())).toBeNull();
+  expect(createChannel({ TELEGRAM_ALLOW_FROM: '*' }, new HostEnd())).toBeNull();
+  expect(createChannel({ TELEGRAM_BOT_TOKEN: '' }, new HostEnd())).toBeNull();
 });
 
 test.concurrent.each([{ list: '' }, { list: ' , ' }])(
@@ -24,7 +24,7 @@ test.concurrent.each([{ list: '' }, { list: ' , ' }])(
     await using connected = await connectChannel(api, { TELEGRAM_ALLOW_FROM: list });
     expect(connected.channel.status().state).toBe('refused');
     expect(connected.channel.status().detail).toContain('TELEGRAM_ALLOW_FROM=<your user id>');
-    expect(connected.inbox.statuses).toEqual([connected.channel.status()]);
+    expect(connected.host.statuses).toEqual([connected.channel.status()]);
     expect(api.calls).toEqual([]);
   },
 );
@@ -42,31 +42,31 @@ test.concurrent('an entry that is no user id is named instead of being ignored',
 test.concurrent('only those on the list get through, alone and in groups; of the rest those who write directly are counted', async () => {
   await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectChannel(api, { TELEGRAM_ALLOW_FROM: '7, 10011' });
-  const { inbox } = connected;
+  const { host } = connected;
   api.sendText(EVE, EVE_DIRECT, 'let me in');
   api.sendText(EVE, FAMILY, '@andy_bot let me in');
   api.sendText({ ...EVE, is_bot: true, id: 10011 }, FAMILY, 'I am a bot');
   api.sendText(ADA, FAMILY, 'hello');
   await api.until(() => api.pending.length === 0);
-  expect(inbox.messages.map(({ text }) => text)).toEqual(['hello']);
-  expect(inbox.chats).toEqual([{ jid: `telegram:${FAMILY.id}`, name: 'Family', isDirect: false }]);
-  expect(inbox.strangers).toEqual([String(EVE.id)]);
+  expect(host.messages.map(({ text }) => text)).toEqual(['hello']);
+  expect(host.chats).toEqual([{ jid: `telegram:${FAMILY.id}`, name: 'Family', isDirect: false }]);
+  expect(host.strangers).toEqual([String(EVE.id)]);
 });
 
 test.concurrent('a star lets everybody write', async () => {
   await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectChannel(api, { TELEGRAM_ALLOW_FROM: '*' });
-  const { inbox } = connected;
+  const { host } = connected;
   api.sendText(EVE, EVE_DIRECT, 'one');
   api.sendText(ADA, ADA_DIRECT, 'two');
-  await api.until(() => inbox.messages.length === 2);
-  expect(inbox.messages.map(({ sender }) => sender)).toEqual(['6666', '10011']);
+  await api.until(() => host.messages.length === 2);
+  expect(host.messages.map(({ sender }) => sender)).toEqual(['6666', '10011']);
 });
 
 test.concurrent('a stranger who adds the bot to a group does not put it on the list of chats', async () => {
   await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectChannel(api);
-  const { inbox } = connected;
+  const { host } = connected;
   const joined = (from: typeof ADA, chat: typeof FAMILY) => ({
     my_chat_member: {
       chat,
@@ -79,5 +79,5 @@ test.concurrent('a stranger who adds the bot to a group does not put it on the l
   api.push(joined(EVE, { ...FAMILY, id: -66, title: 'Trap' }));
   api.push(joined(ADA, FAMILY));
   await api.until(() => api.pending.length === 0);
-  expect(inbox.chats.map(({ name }) => name)).toEqual(['Family']);
+  expect(host.chats.map(({ name }) => name)).toEqual(['Family']);
 });

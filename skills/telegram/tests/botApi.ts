@@ -1,7 +1,11 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  FarServer,
+  OrderedFaults,
+  readBytes,
+  sendJson,
+  sendRawJson,
+} from '../../../src/testing/channel/far-server.ts';
 import { BotApiFiles, type DownloadFailure } from './botApiFiles.ts';
 import { type Entity, findEntities, HtmlError, parseHtml } from './botApiText.ts';
 
@@ -74,12 +78,11 @@ const METHODS = [
  * Updates wait until a `getUpdates` names a higher offset, also while the server is down. A second
  * `getUpdates` ends the first with 409, as with Telegram; markup that it could not parse gets 400.
  */
-export class BotApi {
+export class BotApi extends FarServer<Call> {
   readonly bot: Required<BotApiUser>;
   readonly sent: SentMessage[] = [];
   /** Notices of the bot about presses; null for none. */
   readonly told: (string | null)[] = [];
-  readonly calls: Call[] = [];
   /** Menus of commands, by the scope in which they are shown. */
   readonly menus = new Map<string, readonly unknown[]>();
   /** Reactions of the bot, by message. */
@@ -104,9 +107,7 @@ export class BotApi {
   nextBytes: { readonly bytes: Buffer; readonly isCut: boolean } | null = null;
   #token: string;
   readonly #chats = new Map<number, BotApiChat>();
-  readonly #failures: { method: string; error: Failure; later: number }[] = [];
-  #server: Server;
-  #port = 0;
+  readonly #faults = new OrderedFaults<string, Failure>();
   #poll: Poll | null = null;
   #webhook = '';
   #allowed: readonly string[] = [];
@@ -114,40 +115,15 @@ export class BotApi {
   #nextMessage = 1;
 
   constructor(token: string, username: string) {
+    super();
     this.#token = token;
-    this.#server = createServer();
     const id = Number(token.split(':')[0]);
     this.bot = { id, is_bot: true, first_name: 'Andy', last_name: '', username };
   }
 
-  get url(): string {
-    return `http://127.0.0.1:${this.#port}`;
-  }
-
-  /** Listens, after `goDown` on the same port as before. */
-  async comeUp(): Promise<void> {
-    this.#server = createServer((request, response) => void this.#serve(request, response));
-    this.#server.listen(this.#port, '127.0.0.1');
-    await once(this.#server, 'listening');
-    this.#port = (this.#server.address() as AddressInfo).port;
-  }
-
-  /** Drops every connection and refuses new ones. */
-  async goDown(): Promise<void> {
-    if (!this.#server.listening) return;
+  override async goDown(): Promise<void> {
     this.#poll = null;
-    const closed = once(this.#server, 'close');
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await closed;
-  }
-
-  close(): Promise<void> {
-    return this.goDown();
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
+    await super.goDown();
   }
 
   /** Somebody writes a text; answers with the id of the message. `more` is added to the message. */
@@ -230,34 +206,22 @@ export class BotApi {
 
   /** The next request of that method, or the one that many later, gets this error instead. */
   failNext(method: string, error: BotApiError, later = 0): void {
-    this.#failures.push({ method, error, later });
+    this.#faults.order((asked) => asked === method, error, later);
   }
 
   /** The next request of that method is answered by a gateway in between, with a page of its own. */
   blockNext(method: string): void {
-    this.#failures.push({ method, error: 'page', later: 0 });
+    this.#faults.order((asked) => asked === method, 'page');
   }
 
   /** The next file that is asked for is said to be at another address. */
   redirectNextFile(): void {
-    this.#failures.push({ method: 'file', error: 'elsewhere', later: 0 });
+    this.#faults.order((asked) => asked === 'file', 'elsewhere');
   }
 
   /** The next request of that method is carried out, and the line is cut instead of an answer. */
   loseNext(method: string): void {
-    this.#failures.push({ method, error: 'cut', later: 0 });
-  }
-
-  /** Waits until it is so, here or at the other end of the line; rejects when it never is. */
-  async until(isSo: () => boolean, timeoutMs = 60_000): Promise<void> {
-    const end = Date.now() + timeoutMs;
-    while (!isSo()) {
-      if (Date.now() > end) {
-        const methods = this.calls.slice(-20).map(({ method }) => method);
-        throw new Error(`still not so after ${timeoutMs} ms: ${isSo}; last calls: ${methods}`);
-      }
-      await delay(5);
-    }
+    this.#faults.order((asked) => asked === method, 'cut');
   }
 
   #message(chat: BotApiChat) {
@@ -265,12 +229,15 @@ export class BotApi {
     return { message_id: this.#nextMessage++, date: Math.floor(Date.now() / 1_000), chat };
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  protected override async answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
     const { pathname, searchParams } = new URL(request.url ?? '/', this.url);
     const file = /^\/file\/bot([^/]+)\/(.+)$/.exec(pathname);
     if (file !== null) {
       const isKnown = file[1] === this.#token;
-      const failure = isKnown ? this.#failureOf('file') : fault(404, 'Not Found');
+      const failure = isKnown ? this.#faults.next('file') : fault(404, 'Not Found');
       this.files.give(decodeURIComponent(file[2] ?? ''), response, failure);
       return;
     }
@@ -280,20 +247,17 @@ export class BotApi {
       const made = method === 'getUpdates' ? this.nextBytes : null;
       if (made !== null) {
         this.nextBytes = null;
-        giveBytes(response, made);
+        sendRawJson(response, made.bytes, made.isCut);
         return;
       }
-      const body = 'result' in outcome ? { ok: true, ...outcome } : { ok: false, ...outcome };
-      response.writeHead('result' in outcome ? 200 : outcome.error_code, {
-        'Content-Type': 'application/json',
-      });
-      response.end(JSON.stringify(body));
+      if ('result' in outcome) sendJson(response, { ok: true, ...outcome });
+      else sendJson(response, { ok: false, ...outcome }, { status: outcome.error_code });
     };
     if (!/^\d+:[\w-]+$/.test(token)) return answer(fault(404, 'Not Found'));
     if (token !== this.#token) return answer(fault(401, 'Unauthorized'));
     if (!METHODS.includes(method)) return answer(fault(404, 'Not Found: method not found'));
     this.calls.push({ method, payload });
-    const failure = this.#failureOf(method);
+    const failure = this.#faults.next(method);
     if (failure === 'page') {
       response.writeHead(502, { 'Content-Type': 'text/html' }).end('<h1>Bad Gateway</h1>');
       return;
@@ -303,14 +267,6 @@ export class BotApi {
     const outcome = this.#perform(method, payload);
     if (failure === 'cut') response.destroy();
     else answer(outcome);
-  }
-
-  #failureOf(method: string): Failure | null {
-    const index = this.#failures.findIndex((failure) => failure.method === method);
-    const failure = this.#failures[index];
-    if (failure === undefined || failure.later-- > 0) return null;
-    this.#failures.splice(index, 1);
-    return failure.error;
   }
 
   #perform(method: string, payload: Payload): { result: unknown } | BotApiError {
@@ -556,25 +512,13 @@ export async function startBotApi(options: {
   readonly token: string;
   readonly username?: string;
 }): Promise<BotApi> {
-  const api = new BotApi(options.token, options.username ?? 'andy_bot');
-  await api.comeUp();
-  return api;
+  return await new BotApi(options.token, options.username ?? 'andy_bot').comeUp();
 }
 
 function buttonsIn(payload: Payload): readonly Button[] {
   const given = payload['reply_markup'] ?? { inline_keyboard: [] };
   const markup = typeof given === 'string' ? JSON.parse(given) : given;
   return markup.inline_keyboard.flat();
-}
-
-function giveBytes(
-  response: ServerResponse,
-  { bytes, isCut }: { readonly bytes: Buffer; readonly isCut: boolean },
-): void {
-  const length = isCut ? bytes.length * 2 : bytes.length;
-  response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': length });
-  if (isCut) response.write(bytes, () => response.destroy());
-  else response.end(bytes);
 }
 
 function isTolerant(payload: Payload): boolean {
@@ -615,9 +559,7 @@ async function readForm(body: Buffer, type: string): Promise<Payload> {
 }
 
 async function readBody(request: IncomingMessage): Promise<Payload> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk);
-  const bytes = Buffer.concat(chunks);
+  const bytes = await readBytes(request);
   const type = request.headers['content-type'] ?? '';
   if (type.startsWith('multipart/form-data')) return await readForm(bytes, type);
   const body = bytes.toString();

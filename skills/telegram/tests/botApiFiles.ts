@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { sendJson } from '../../../src/testing/channel/far-server.ts';
 import type { BotApiError } from './botApi.ts';
 
 /** A file as people send it. */
@@ -66,15 +67,11 @@ export class BotApiFiles {
       response.writeHead(200, { 'Content-Length': 1_000 }).write('half');
       setImmediate(() => response.destroy());
     } else if (failure !== null || file === undefined) {
-      refuse(response, failure ?? { error_code: 404, description: 'Not Found' });
+      const error = failure ?? { error_code: 404, description: 'Not Found' };
+      sendJson(response, { ok: false, ...error }, { status: error.error_code });
     } else {
       const content = this.isUnderstating ? Buffer.alloc(LARGEST_BYTES + 1) : file.content;
       response.writeHead(200, { 'Content-Type': 'application/octet-stream' }).end(content);
     }
   }
-}
-
-function refuse(response: ServerResponse, error: BotApiError): void {
-  response.writeHead(error.error_code, { 'Content-Type': 'application/json' });
-  response.end(JSON.stringify({ ok: false, ...error }));
 }

@@ -85,6 +85,6 @@ function farEndOf(api: BotApi): FarEnd {
     },
     remove: () => api.takenBack.add(last),
     close: () => api.blockedBy.add(ADA.id),
-    [Symbol.asyncDispose]: () => api.close(),
+    [Symbol.asyncDispose]: () => api.goDown(),
   };
 }

@@ -9,7 +9,7 @@ import {
   connectChannel,
   createChannel,
   FAMILY,
-  Inbox,
+  HostEnd,
   stoppedClock,
   TOKEN,
 } from './fixtures.ts';
@@ -20,12 +20,12 @@ test.concurrent('connecting ends when Telegram has answered the first poll', asy
   await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectChannel(api, { TELEGRAM_API_ROOT: `${api.url}/` });
   expect(connected.channel.status()).toEqual({ state: 'connected', detail: null });
-  expect(connected.inbox.statuses.map(({ state }) => state)).toEqual(['connecting', 'connected']);
+  expect(connected.host.statuses.map(({ state }) => state)).toEqual(['connecting', 'connected']);
   expect(polls(api)).toBeGreaterThanOrEqual(1);
 });
 
 test('a JID is owned when it is a chat id behind telegram:', () => {
-  const channel = createChannel({ TELEGRAM_BOT_TOKEN: TOKEN }, new Inbox());
+  const channel = createChannel({ TELEGRAM_BOT_TOKEN: TOKEN }, new HostEnd());
   const owned = [
     'telegram:10011',
     'telegram:-1001234',
@@ -49,24 +49,24 @@ test.concurrent.each(['nonsense'])(
   async (wrong) => {
     await using api = await startBotApi({ token: TOKEN });
     await using connected = await connectChannel(api, { TELEGRAM_BOT_TOKEN: wrong });
-    const { channel, inbox } = connected;
+    const { channel, host } = connected;
     expect(channel.status().state).toBe('refused');
     expect(channel.status().detail).toContain('TELEGRAM_BOT_TOKEN');
-    expect(inbox.statuses.map(({ state }) => state)).toEqual(['connecting', 'refused']);
-    expect(JSON.stringify([inbox.statuses, inbox.log])).not.toContain(wrong);
+    expect(host.statuses.map(({ state }) => state)).toEqual(['connecting', 'refused']);
+    expect(JSON.stringify([host.statuses, host.log])).not.toContain(wrong);
   },
 );
 
 test.concurrent('a second program with the same token is named, and later ends by itself', async () => {
   await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectChannel(api);
-  const { channel, inbox } = connected;
+  const { channel, host } = connected;
   const other = await fetch(`${api.url}/bot${TOKEN}/getUpdates?timeout=0`);
   expect(await other.json()).toMatchObject({ ok: true });
   await api.until(() => channel.status().state === 'failed');
   expect(channel.status().detail).toContain('Another program is polling');
   api.sendText(ADA, ADA_DIRECT, 'still there?');
-  await api.until(() => inbox.messages.length === 1 && channel.status().state === 'connected');
+  await api.until(() => host.messages.length === 1 && channel.status().state === 'connected');
 });
 
 test.concurrent('a webhook that another program left is taken away, and what waits there is kept', async () => {
@@ -74,14 +74,14 @@ test.concurrent('a webhook that another program left is taken away, and what wai
   await fetch(`${api.url}/bot${TOKEN}/setWebhook?url=https://example.org`);
   api.sendText(ADA, ADA_DIRECT, 'I was first');
   await using connected = await connectChannel(api);
-  await api.until(() => connected.inbox.messages.length === 1);
+  await api.until(() => connected.host.messages.length === 1);
 });
 
 test.concurrent('when Telegram is down at the start, connecting ends with the reason and goes on by itself', async () => {
   await using api = await startBotApi({ token: TOKEN });
   await api.goDown();
   await using connected = await connectChannel(api);
-  const { channel, inbox } = connected;
+  const { channel, host } = connected;
   expect(channel.status()).toEqual({
     state: 'connecting',
     detail: expect.stringMatching(
@@ -94,25 +94,25 @@ test.concurrent('when Telegram is down at the start, connecting ends with the re
   });
   await api.comeUp();
   api.sendText(ADA, ADA_DIRECT, 'back again');
-  await api.until(() => inbox.messages.length === 1);
+  await api.until(() => host.messages.length === 1);
   expect(channel.status()).toEqual({ state: 'connected', detail: null });
 });
 
 test.concurrent('an outage loses nothing: what was written meanwhile arrives, in order and once', async () => {
   await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectChannel(api);
-  const { channel, inbox } = connected;
+  const { channel, host } = connected;
   api.sendText(ADA, FAMILY, 'before');
-  await api.until(() => inbox.messages.length === 1 && api.pending.length === 0);
+  await api.until(() => host.messages.length === 1 && api.pending.length === 0);
   await api.goDown();
   await api.until(() => channel.status().state === 'connecting');
   api.sendText(ADA, FAMILY, 'during');
   await api.comeUp();
   api.sendText(ADA, FAMILY, 'after');
-  await api.until(() => inbox.messages.length === 3);
-  expect(inbox.messages.map(({ text }) => text)).toEqual(['before', 'during', 'after']);
+  await api.until(() => host.messages.length === 3);
+  expect(host.messages.map(({ text }) => text)).toEqual(['before', 'during', 'after']);
   expect(channel.status().state).toBe('connected');
-  expect(JSON.stringify([inbox.statuses, inbox.log])).not.toContain(TOKEN);
+  expect(JSON.stringify([host.statuses, host.log])).not.toContain(TOKEN);
 });
 
 test.concurrent('errors of Telegram and pauses that it asks for are waited out', async () => {
@@ -127,7 +127,7 @@ test.concurrent('errors of Telegram and pauses that it asks for are waited out',
   await using connected = await connectChannel(api, {}, clock);
   await api.until(() => connected.channel.status().state === 'connected');
   expect(clock.pauses.slice(0, 2)).toEqual([250, 1_000]);
-  expect(connected.inbox.statuses.map(({ detail }) => detail)).toEqual([
+  expect(connected.host.statuses.map(({ detail }) => detail)).toEqual([
     null,
     'Telegram cannot be reached (unexpected answer). Trying again.',
     'Telegram asks for a pause. Trying again.',
@@ -140,13 +140,13 @@ test.concurrent('a far end that answers empty at once is asked once a second, an
   api.isHasty = true;
   const clock = stoppedClock();
   await using connected = await connectChannel(api, {}, clock);
-  const { channel, inbox } = connected;
+  const { channel, host } = connected;
   // The first request and the one after it show that all is well; from then on there is a second between.
   await api.until(() => polls(api) >= 5);
   expect(clock.pauses.slice(0, 3)).toEqual([1_000, 1_000, 1_000]);
   expect(channel.status()).toEqual({ state: 'connected', detail: null });
   api.sendText(ADA, ADA_DIRECT, 'hello');
-  await api.until(() => inbox.messages.length === 1);
+  await api.until(() => host.messages.length === 1);
 });
 
 test.concurrent('a far end that repeats what it was told is known is not asked without a pause', async () => {
@@ -155,20 +155,20 @@ test.concurrent('a far end that repeats what it was told is known is not asked w
   await using connected = await connectChannel(api, {}, clock);
   api.isForgetful = true;
   api.sendText(ADA, ADA_DIRECT, 'hello');
-  await api.until(() => connected.inbox.messages.length >= 1);
+  await api.until(() => connected.host.messages.length >= 1);
   await api.until(() => polls(api) >= 6);
   expect(clock.pauses.slice(0, 2)).toEqual([1_000, 1_000]);
 });
 
 test.concurrent('a channel that was disconnected can be connected again', async () => {
   await using api = await startBotApi({ token: TOKEN });
-  const { channel, inbox } = await connectChannel(api);
+  const { channel, host } = await connectChannel(api);
   await channel.disconnect();
   await channel.disconnect();
   expect(channel.status()).toEqual({ state: 'stopped', detail: null });
   api.sendText(ADA, ADA_DIRECT, 'anyone?');
-  await channel.connect(inbox);
-  await api.until(() => inbox.messages.length === 1);
+  await channel.connect(host);
+  await api.until(() => host.messages.length === 1);
   await channel.disconnect();
   await expect(channel.send({ id: 'm', jid: 'telegram:10011', text: 'hi' })).rejects.toMatchObject({
     code: 'NOT_CONNECTED',
@@ -185,12 +185,12 @@ test.concurrent('disconnecting while Telegram is down does not wait for it', asy
 
 test.concurrent('disconnecting right after connecting ends both', async () => {
   await using api = await startBotApi({ token: TOKEN });
-  const inbox = new Inbox();
+  const host = new HostEnd();
   const channel = createChannel(
     { TELEGRAM_BOT_TOKEN: TOKEN, TELEGRAM_ALLOW_FROM: '*', TELEGRAM_API_ROOT: api.url },
-    inbox,
+    host,
   );
-  const connecting = channel?.connect(inbox);
+  const connecting = channel?.connect(host);
   await channel?.disconnect();
   await connecting;
   expect(channel?.status().state).toBe('stopped');
@@ -202,12 +202,12 @@ test.concurrent('after disconnecting nothing keeps the process alive', async () 
   api.sendText(ADA, ADA_DIRECT, 'hello');
   const child = await runScript(
     api,
-    `const { channel, inbox } = await connectChannel({ url: process.argv[1] });
+    `const { channel, host } = await connectChannel({ url: process.argv[1] });
      await channel.send({ id: 'm', jid: 'telegram:10011', text: 'bye' });
      await channel.setTyping('telegram:10011', true);
      await channel.disconnect();
      const handles = process.getActiveResourcesInfo().filter((name) => name === 'Timeout');
-     console.log(JSON.stringify({ messages: inbox.messages.length, handles, status: channel.status() }));`,
+     console.log(JSON.stringify({ messages: host.messages.length, handles, status: channel.status() }));`,
   );
   expect(JSON.parse(child.stdout)).toEqual({
     messages: 1,

@@ -8,18 +8,18 @@ const DRAFT = { id: 'd1', jid: JID, activity: null };
 /** A channel that Ada has written to, on a disk that outlives it. */
 async function answering(disk = inMemory()) {
   const api = await startBotApi({ token: TOKEN });
-  const { channel, inbox } = await connectChannel(api, {}, stoppedClock(), disk);
+  const { channel, host } = await connectChannel(api, {}, stoppedClock(), disk);
   api.sendText(ADA, ADA_DIRECT, 'hello');
-  await api.until(() => inbox.messages.length === 1);
+  await api.until(() => host.messages.length === 1);
   return {
     api,
     channel,
-    inbox,
+    host,
     disk,
     texts: () => api.sent.map(({ text }) => text),
     async [Symbol.asyncDispose]() {
       await channel.disconnect();
-      await api.close();
+      await api.goDown();
     },
   };
 }
@@ -107,7 +107,7 @@ test.concurrent('a pause that Telegram asks for delays the step, and an edit it 
 
 test.concurrent('a reaction is told with the message that it is on, by those alone who may write', async () => {
   await using chat = await answering();
-  const { api, channel, inbox } = chat;
+  const { api, channel, host } = chat;
   await channel.draft?.({ ...DRAFT, text: 'Half' });
   await channel.send({ id: 'm1', jid: JID, text: 'Shall I?', replaces: 'd1' });
   const [question] = api.sent;
@@ -116,9 +116,9 @@ test.concurrent('a reaction is told with the message that it is on, by those alo
   api.reactTo(ADA, { ...question, message_id: 999 }, '👍');
   api.reactTo(ADA, question, '❤', '👍');
   api.reactTo(ADA, question);
-  await api.until(() => inbox.reactions.length === 2);
+  await api.until(() => host.reactions.length === 2);
   const told = { jid: JID, sender: String(ADA.id), isOwner: false, messageId: 'm1' };
-  expect(inbox.reactions).toEqual([
+  expect(host.reactions).toEqual([
     { ...told, emoji: '👍' },
     { ...told, emoji: null },
   ]);

@@ -13,7 +13,7 @@ import {
   EVE,
   EVE_DIRECT,
   FAMILY,
-  Inbox,
+  HostEnd,
   inMemory,
   REAL_CLOCK,
   TOKEN,
@@ -38,7 +38,7 @@ async function connectOnDisk(api: BotApi) {
       const error: unknown = await channel.fetchAttachment?.(JID, String(id)).catch((it) => it);
       if (!(error instanceof Error)) throw new Error('nothing failed');
       expect(`${error.stack} ${JSON.stringify(error)} ${String(error.cause)}`).not.toContain(TOKEN);
-      expect(JSON.stringify(connected.inbox.log)).not.toContain(TOKEN);
+      expect(JSON.stringify(connected.host.log)).not.toContain(TOKEN);
       return { code: 'code' in error ? error.code : null, message: error.message };
     },
     async [Symbol.asyncDispose]() {
@@ -51,7 +51,7 @@ async function connectOnDisk(api: BotApi) {
 test('each kind of file is described with its size, name and length; the caption is the text', async () => {
   await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectChannel(api);
-  const { inbox } = connected;
+  const { host } = connected;
   const file = (name: string, size: number) =>
     api.files.upload({ name, content: Buffer.alloc(size) });
   api.sendPhoto(ADA, FAMILY, Buffer.alloc(2_000), '@andy_bot what is this?');
@@ -63,10 +63,10 @@ test('each kind of file is described with its size, name and length; the caption
   const clip = { ...file('h', 7), mime_type: 'video/mp4' };
   api.sendContent(ADA, FAMILY, { animation: clip, document: clip, caption: 'ha' });
   api.sendContent(ADA, FAMILY, { video_note: { file_id: 'of unknown size', duration: 9 } });
-  await api.until(() => inbox.messages.length === 7);
-  const [photo] = inbox.messages;
+  await api.until(() => host.messages.length === 7);
+  const [photo] = host.messages;
   expect(photo).toMatchObject({ text: '@andy_bot what is this?', isDirect: false });
-  const files = inbox.messages.map(({ text, attachments }) => [text, ...(attachments ?? [])]);
+  const files = host.messages.map(({ text, attachments }) => [text, ...(attachments ?? [])]);
   const unnamed = { mimeType: null, name: null };
   expect(files.slice(1)).toEqual([
     ['', { kind: 'document', mimeType: 'application/pdf', sizeBytes: 3, name: 'bill.pdf' }],
@@ -86,27 +86,27 @@ test('each kind of file is described with its size, name and length; the caption
 test('a caption that names the bot is a mention', async () => {
   await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectChannel(api);
-  const { inbox } = connected;
+  const { host } = connected;
   api.sendContent(ADA, FAMILY, {
     photo: [{ ...api.files.upload({ name: 'p', content: JPEG }), width: 1, height: 1 }],
     caption: '@andy_bot what is this?',
     caption_entities: [{ type: 'mention', offset: 0, length: 9 }],
   });
-  await api.until(() => inbox.messages.length === 1);
-  expect(inbox.messages[0]?.mentionsAssistant).toBe(true);
+  await api.until(() => host.messages.length === 1);
+  expect(host.messages[0]?.mentionsAssistant).toBe(true);
 });
 
 test('the largest size of a photo is fetched, with the type of its content, also after a restart', async () => {
   await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectOnDisk(api);
-  const { inbox, channel, dataDir, openDatabase } = connected;
+  const { host, channel, dataDir, openDatabase } = connected;
   const id = api.sendPhoto(ADA, ADA_DIRECT, JPEG);
-  await api.until(() => inbox.messages.length === 1);
+  await api.until(() => host.messages.length === 1);
   await channel.disconnect();
   const settings = { TELEGRAM_ALLOW_FROM: '10011', TELEGRAM_API_ROOT: api.url };
   const env = { ...settings, TELEGRAM_BOT_TOKEN: TOKEN };
-  const next = createChannel(env, new Inbox(), REAL_CLOCK, openDatabase, dataDir);
-  await next?.connect(new Inbox());
+  const next = createChannel(env, new HostEnd(), REAL_CLOCK, openDatabase, dataDir);
+  await next?.connect(new HostEnd());
   const file = await next?.fetchAttachment?.(JID, String(id));
   expect(file).toMatchObject({ mimeType: 'image/jpeg', sizeBytes: JPEG.length, name: null });
   expect(file?.path.startsWith(dataDir) && readFileSync(file.path)).toEqual(JPEG);
@@ -122,12 +122,12 @@ test('the largest size of a photo is fetched, with the type of its content, also
 test('what is too large is said, by the message, by Telegram, and by what comes', async () => {
   await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectOnDisk(api);
-  const { inbox, failureOf, dataDir } = connected;
+  const { host, failureOf, dataDir } = connected;
   const content = Buffer.alloc(20_000_001);
   const document = api.files.upload({ name: 'large.bin', content });
   const known = api.sendContent(ADA, ADA_DIRECT, { document });
   const unknown = api.sendContent(ADA, ADA_DIRECT, { document: { file_id: document.file_id } });
-  await api.until(() => inbox.messages.length === 2);
+  await api.until(() => host.messages.length === 2);
   const failure = {
     code: 'FILE_TOO_LARGE',
     message: 'The file is larger than 20 MB, the most that Telegram gives out to a bot.',
@@ -137,7 +137,7 @@ test('what is too large is said, by the message, by Telegram, and by what comes'
   expect(await failureOf(unknown)).toEqual(failure);
   expect(api.files.fetched).toEqual([]);
   const understated = api.sendPhoto(ADA, ADA_DIRECT, JPEG);
-  await api.until(() => inbox.messages.length === 3);
+  await api.until(() => host.messages.length === 3);
   api.files.isUnderstating = true;
   expect(await failureOf(understated)).toEqual(failure);
   expect(api.files.fetched).toEqual([expect.stringMatching(/^photos\/file \d\.jpg$/)]);
@@ -147,11 +147,11 @@ test('what is too large is said, by the message, by Telegram, and by what comes'
 test('a file that is gone, a line that is cut, and another server are said without the token', async () => {
   await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectOnDisk(api);
-  const { inbox, failureOf, fetch } = connected;
+  const { host, failureOf, fetch } = connected;
   const id = api.sendPhoto(ADA, ADA_DIRECT, JPEG);
   const local = { name: '/var/lib/telegram-bot-api/photo.jpg', content: JPEG };
   const onDisk = api.sendContent(ADA, ADA_DIRECT, { document: api.files.upload(local) });
-  await api.until(() => inbox.messages.length === 2);
+  await api.until(() => host.messages.length === 2);
   expect((await failureOf(onDisk)).message).toContain('--local');
   api.failNext('getFile', { error_code: 429, description: 'Too Many Requests: retry after 3' });
   expect(await failureOf(id)).toMatchObject({ code: 'UNREACHABLE' });
@@ -178,11 +178,11 @@ test('a file that is gone, a line that is cut, and another server are said witho
 test('the files of a stranger are neither fetched nor noted', async () => {
   await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectOnDisk(api);
-  const { inbox, channel, dataDir } = connected;
+  const { host, channel, dataDir } = connected;
   const id = api.sendPhoto(EVE, EVE_DIRECT, JPEG, 'look');
   const there = api.sendPhoto(EVE, FAMILY, JPEG, 'look');
   api.sendText(ADA, ADA_DIRECT, 'hello');
-  await api.until(() => inbox.messages.length === 1);
+  await api.until(() => host.messages.length === 1);
   for (const [jid, message] of [
     ['telegram:6666', id],
     ['telegram:-1001234', there],
@@ -204,7 +204,7 @@ test('a photo with a caption reaches the folder that the agent reads', async () 
     TELEGRAM_ALLOW_FROM: String(ADA.id),
     TELEGRAM_API_ROOT: api.url,
   };
-  const telegram = createChannel(env, new Inbox(), REAL_CLOCK, inMemory(), dataDir);
+  const telegram = createChannel(env, new HostEnd(), REAL_CLOCK, inMemory(), dataDir);
   if (telegram === null) throw new Error('the channel stayed silent');
   const prompts: string[] = [];
   const results: HostToolResult[] = [];

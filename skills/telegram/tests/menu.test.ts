@@ -6,7 +6,7 @@ import {
   ADA_DIRECT,
   createChannel,
   FAMILY,
-  Inbox,
+  HostEnd,
   inMemory,
   stoppedClock,
   TOKEN,
@@ -21,7 +21,7 @@ const COMMANDS: readonly ChatCommand[] = [
 
 /** A channel of an assistant that has these commands. */
 async function connect(api: BotApi, commands: readonly ChatCommand[], owner?: string) {
-  const inbox = new Inbox();
+  const host = new HostEnd();
   const env = {
     TELEGRAM_BOT_TOKEN: TOKEN,
     TELEGRAM_ALLOW_FROM: String(ADA.id),
@@ -29,10 +29,10 @@ async function connect(api: BotApi, commands: readonly ChatCommand[], owner?: st
     ...(owner === undefined ? {} : { TELEGRAM_OWNER: owner }),
   };
   const clock = stoppedClock();
-  const channel = createChannel(env, inbox, clock, inMemory(), undefined, commands);
+  const channel = createChannel(env, host, clock, inMemory(), undefined, commands);
   if (channel === null) throw new Error('the channel stayed silent');
-  await channel.connect(inbox);
-  return { inbox, clock, [Symbol.asyncDispose]: () => channel.disconnect() };
+  await channel.connect(host);
+  return { host, clock, [Symbol.asyncDispose]: () => channel.disconnect() };
 }
 
 const shownIn = (api: BotApi, scope: object) =>
@@ -75,17 +75,17 @@ test('each kind of chat has the menu of what works there, sent when it differs, 
 test('an owner who has not yet written has no menu of their own, and all else works', async () => {
   await using api = await startBotApi({ token: TOKEN });
   await using connected = await connect(api, COMMANDS, '4711');
-  await api.until(() => connected.inbox.log.length > 0);
-  expect(connected.inbox.log[0]?.data).toEqual({ cause: 'Bad Request: chat not found' });
+  await api.until(() => connected.host.log.length > 0);
+  expect(connected.host.log[0]?.data).toEqual({ cause: 'Bad Request: chat not found' });
   expect(api.menus.size).toBe(2);
   api.sendText(ADA, ADA_DIRECT, 'hello');
-  await api.until(() => connected.inbox.messages.length === 1);
+  await api.until(() => connected.host.messages.length === 1);
 });
 
 test('what a menu writes is the command as it is typed elsewhere, and other words stay', async () => {
   await using api = await startBotApi({ token: TOKEN });
   await using connected = await connect(api, COMMANDS);
-  const { messages } = connected.inbox;
+  const { messages } = connected.host;
   const texts = [
     ['/help@andy_bot', '/help'],
     ['/HELP@Andy_Bot me', '/HELP me'],

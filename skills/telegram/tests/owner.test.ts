@@ -10,7 +10,7 @@ import {
   EVE,
   EVE_DIRECT,
   FAMILY,
-  Inbox,
+  HostEnd,
   inMemory,
   REAL_CLOCK,
   TOKEN,
@@ -22,25 +22,25 @@ test('the owner writes without being on the list, in their own chat and in group
   await using api = await startBotApi({ token: TOKEN });
   const env = { TELEGRAM_OWNER: String(ADA.id), TELEGRAM_ALLOW_FROM: String(BOB.id) };
   await using connected = await connectChannel(api, env);
-  const { inbox } = connected;
+  const { host } = connected;
   api.sendText(EVE, EVE_DIRECT, 'let me in');
   api.sendText(BOB, { id: BOB.id, type: 'private' }, 'hello');
   api.sendText(ADA, ADA_DIRECT, 'hello');
   api.sendText(ADA, FAMILY, 'hello');
   api.sendText(BOB, FAMILY, 'hello');
-  await api.until(() => inbox.messages.length === 4);
-  expect(inbox.messages.map(({ sender, isOwner }) => [sender, isOwner])).toEqual([
+  await api.until(() => host.messages.length === 4);
+  expect(host.messages.map(({ sender, isOwner }) => [sender, isOwner])).toEqual([
     ['1002', false],
     ['10011', true],
     ['10011', true],
     ['1002', false],
   ]);
-  expect(inbox.chats.map(({ jid, isOwners }) => [jid, isOwners])).toEqual([
+  expect(host.chats.map(({ jid, isOwners }) => [jid, isOwners])).toEqual([
     ['telegram:1002', undefined],
     ['telegram:10011', true],
     ['telegram:-1001234', undefined],
   ]);
-  expect(inbox.strangers).toEqual(['6666']);
+  expect(host.strangers).toEqual(['6666']);
 });
 
 test('a list that is empty is enough where there is an owner; an id that is none is refused', async () => {
@@ -49,7 +49,7 @@ test('a list that is empty is enough where there is an owner; an id that is none
   await using connected = await connectChannel(api, env);
   expect(connected.channel.status().state).toBe('connected');
   const wrong = { TELEGRAM_BOT_TOKEN: TOKEN, TELEGRAM_OWNER: '@ada' };
-  expect(() => createChannel(wrong, new Inbox())).toThrow('a user id, which is a number');
+  expect(() => createChannel(wrong, new HostEnd())).toThrow('a user id, which is a number');
 });
 
 test('the owner’s chat has the commands of the terminal, is asked, and answers by a button', async () => {
@@ -61,7 +61,7 @@ test('the owner’s chat has the commands of the terminal, is asked, and answers
     TELEGRAM_API_ROOT: api.url,
   };
   const dataDir = join(project.dir, 'data');
-  const telegram = createChannel(env, new Inbox(), REAL_CLOCK, inMemory(), dataDir);
+  const telegram = createChannel(env, new HostEnd(), REAL_CLOCK, inMemory(), dataDir);
   if (telegram === null) throw new Error('the channel stayed silent');
   const words: string[] = [];
   const agent: AgentScript = async ({ folder, prompt }, { onAsk }) => {

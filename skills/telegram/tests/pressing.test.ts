@@ -15,7 +15,7 @@ const BOB = { id: 1002, first_name: 'Bob' };
 async function asked(outcomes: readonly ChoiceOutcome[]) {
   const api = await startBotApi({ token: TOKEN });
   const env = { TELEGRAM_ALLOW_FROM: `${ADA.id},${BOB.id}` };
-  const { channel, inbox } = await connectChannel(api, env);
+  const { channel, host } = await connectChannel(api, env);
   const pressed: Choice[] = [];
   const left = [...outcomes];
   const onChoice = async (choice: Choice): Promise<ChoiceOutcome> => {
@@ -24,9 +24,9 @@ async function asked(outcomes: readonly ChoiceOutcome[]) {
     pressed.push(choice);
     return outcome;
   };
-  Object.assign(inbox, { onChoice });
+  Object.assign(host, { onChoice });
   api.sendText(ADA, FAMILY, 'hello');
-  await api.until(() => inbox.messages.length === 1);
+  await api.until(() => host.messages.length === 1);
   const text = `${'The wall is dry. '.repeat(300)}\n\nWhich colour?`;
   const choices = { question: QUESTION, text, options: OPTIONS };
   await channel.send({ id: 'm1', jid: JID, text, choices });
@@ -37,7 +37,7 @@ async function asked(outcomes: readonly ChoiceOutcome[]) {
     question: api.sent.at(-1) ?? Promise.reject(new Error('nothing was sent')),
     async [Symbol.asyncDispose]() {
       await channel.disconnect();
-      await api.close();
+      await api.goDown();
     },
   };
 }

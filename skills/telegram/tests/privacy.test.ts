@@ -19,9 +19,9 @@ function become(api: BotApi, by: typeof ADA, before: string, now: string): void 
 test('in a group that the bot is added to it says what it does not see, once and only there', async () => {
   await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectChannel(api);
-  const { inbox } = connected;
+  const { host } = connected;
   api.sendText(ADA, FAMILY, 'hello');
-  await api.until(() => inbox.messages.length === 1);
+  await api.until(() => host.messages.length === 1);
   become(api, EVE, 'left', 'member');
   become(api, ADA, 'left', 'administrator');
   become(api, ADA, 'administrator', 'member');
@@ -35,10 +35,10 @@ test('in a group that the bot is added to it says what it does not see, once and
 test('a group in which that cannot be said is a group all the same', async () => {
   await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectChannel(api);
-  const { inbox, channel } = connected;
+  const { host, channel } = connected;
   become(api, ADA, 'left', 'member');
   await api.until(() => api.pending.length === 0);
-  expect(inbox.chats.map(({ name }) => name)).toEqual(['Family']);
-  expect(inbox.log.map(({ message }) => message).join()).toContain('was not explained');
+  expect(host.chats.map(({ name }) => name)).toEqual(['Family']);
+  expect(host.log.map(({ message }) => message).join()).toContain('was not explained');
   expect(channel.status().state).toBe('connected');
 });

@@ -14,16 +14,16 @@ let nextId = 0;
 /** A channel that Ada has written to, so that the bot may answer her. */
 async function answering(clock?: ChannelClock) {
   const api = await startBotApi({ token: TOKEN });
-  const { channel, inbox } = await connectChannel(api, {}, clock);
+  const { channel, host } = await connectChannel(api, {}, clock);
   api.sendText(ADA, ADA_DIRECT, 'hello');
-  await api.until(() => inbox.messages.length === 1);
+  await api.until(() => host.messages.length === 1);
   return {
     api,
     channel,
     send: (text: string, id = `m${nextId++}`) => channel.send({ id, jid: JID, text }),
     async [Symbol.asyncDispose]() {
       await channel.disconnect();
-      await api.close();
+      await api.goDown();
     },
   };
 }
@@ -334,22 +334,23 @@ test.concurrent('an emoji is put on the message; one that Telegram does not take
 test.concurrent('a group that became a supergroup goes on there, by the error as by the update', async () => {
   await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectChannel(api);
-  const { channel, inbox } = connected;
+  const { channel, host } = connected;
   api.sendText(ADA, { id: -77, type: 'group', title: 'Family' }, 'hello');
   api.sendText(ADA, { id: -10_077, type: 'supergroup', title: 'Family' }, 'here');
-  await api.until(() => inbox.messages.length === 2);
+  await api.until(() => host.messages.length === 2);
   api.migrated.set(-77, -10_077);
   await channel.send({ id: 'a', jid: 'telegram:-77', text: 'the answer' });
   expect(api.sent).toMatchObject([{ chatId: -10_077, text: 'the answer' }]);
-  expect(inbox.sameChats).toEqual([['telegram:-77', 'telegram:-10077', { countsAnew: true }]]);
+  const moved = { from: 'telegram:-77', to: 'telegram:-10077', options: { countsAnew: true } };
+  expect(host.told).toContainEqual({ kind: 'same-chat', ...moved });
 });
 
 test.concurrent('an answer to a topic that is gone goes to the group at once, with its files', async () => {
   await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectChannel(api);
-  const { channel, inbox } = connected;
+  const { channel, host } = connected;
   api.sendText(ADA, ADA_DIRECT, 'hello');
-  await api.until(() => inbox.messages.length === 1);
+  await api.until(() => host.messages.length === 1);
   api.goneTopics.add(7);
   const folder = mkdtempSync(join(tmpdir(), 'claw-topic-'));
   const path = join(folder, 'a.txt');

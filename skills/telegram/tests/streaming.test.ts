@@ -6,7 +6,7 @@ import { openOwnDatabases } from '../../../src/store/own-databases.ts';
 import { type AgentScript, answers, TestProject } from '../../../src/testing/assistant.ts';
 import { TestClock } from '../../../src/testing/clock.ts';
 import { type BotApi, startBotApi } from './botApi.ts';
-import { ADA, ADA_DIRECT, createChannel, Inbox, stoppedClock, TOKEN } from './fixtures.ts';
+import { ADA, ADA_DIRECT, createChannel, HostEnd, stoppedClock, TOKEN } from './fixtures.ts';
 
 /** A whole assistant on Telegram, whose agent's turn the test leads; its disk is the project's. */
 async function assistantOn(project: TestProject, api: BotApi, clock: TestClock) {
@@ -25,7 +25,7 @@ async function assistantOn(project: TestProject, api: BotApi, clock: TestClock) 
     TELEGRAM_API_ROOT: api.url,
   };
   const openDatabase = databases.of('channel', 'telegram');
-  const channel = createChannel(settings, new Inbox(), stoppedClock(), openDatabase) as Channel;
+  const channel = createChannel(settings, new HostEnd(), stoppedClock(), openDatabase) as Channel;
   const { now, setTimer } = clock;
   const assistant = await project.start({ agent, over: { channels: [channel], now, setTimer } });
   return {

@@ -23,7 +23,7 @@ test('on Telegram an answer is a voice message below its text, once, and a line 
   await using connected = await connectChannel(api, env, stoppedClock(), inMemory(), folder.dir);
   const { channel } = connected;
   api.sendText(ADA, ADA_DIRECT, 'hello');
-  await api.until(() => connected.inbox.messages.length === 1);
+  await api.until(() => connected.host.messages.length === 1);
   setSpoken(folder.dir, { jid: JID, folder: 'ada' }, true);
   const send = (id: string, over = {}) =>
     channel.send({ id, jid: JID, text: 'It is **fine**.', isAgents: true, ...over });
@@ -66,18 +66,18 @@ test('killed while an answer is being spoken, the next process does not write it
   const message = { id: 'a1', jid: JID, text: 'It is fine.', isAgents: true } as const;
   await using dying = await connectChannel(api, env, stoppedClock(), disk, folder.dir);
   api.sendText(ADA, ADA_DIRECT, 'hello');
-  await api.until(() => dying.inbox.messages.length === 1);
+  await api.until(() => dying.host.messages.length === 1);
   voices.faults.push({ status: 200, isSilent: true });
   const lost = dying.channel.send(message).catch(String);
   await api.until(() => voices.heard.length === 1);
   const next = createChannel(
     { ...SETTINGS, TELEGRAM_API_ROOT: api.url, ...env },
-    dying.inbox,
+    dying.host,
     stoppedClock(),
     disk,
     folder.dir,
   );
-  await next?.connect(dying.inbox);
+  await next?.connect(dying.host);
   await next?.send(message);
   expect(api.sent.map(({ text, file }) => file?.name ?? text)).toEqual([
     'It is fine.',

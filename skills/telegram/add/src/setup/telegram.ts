@@ -1,14 +1,8 @@
 import { allowListProblem } from '../channels/telegram/access.ts';
 import { type Identity, identify } from '../channels/telegram/identity.ts';
 import { botOf, TelegramEnvironment } from '../channels/telegram/settings.ts';
-import {
-  askForOwner,
-  defineSetup,
-  type OwnSettings,
-  type SetupContext,
-  type SetupOutcome,
-  SetupRefused,
-} from './step.ts';
+import { askAllowList, askForOwner, askTried, namesOf, ownerSetting } from './channel-questions.ts';
+import { defineSetup, type OwnSettings, type SetupContext, type SetupOutcome } from './step.ts';
 
 const TIMEOUT_MS = 20_000;
 const WRONG_IDS =
@@ -23,41 +17,28 @@ export const setup = defineSetup({
   settings: TelegramEnvironment,
   currentState({ settings }) {
     const bot = botOf(settings);
-    return bot === null ? null : `a token, and ${listOf(bot.allowFrom)} may write`;
+    return bot === null ? null : `a token, and ${namesOf(bot.allowFrom)} may write`;
   },
   run: setUpTelegram,
 });
 
 /** Asks for token and ids, tries the token with Telegram, and only then writes `.env`. */
 async function setUpTelegram(context: Context): Promise<SetupOutcome> {
-  if (context.args.length > 0) {
-    throw new SetupRefused(
-      '`npx claw setup telegram` takes no options: it asks, or reads three lines.',
-      {
-        isWrongUse: true,
-      },
-    );
-  }
-  let username = '';
-  const token = await context.ask({
-    message: 'The token of your bot, from @BotFather',
-    isSecret: true,
-    async check(typed) {
-      const who = await identityOf(context, typed);
-      if (!who.ok) return who.message;
-      username = who.username;
-      return null;
-    },
-  });
+  const { ask, settings } = context;
+  const { typed: token, found } = await askTried(
+    ask,
+    { message: 'The token of your bot, from @BotFather', isSecret: true },
+    (typed) => identityOf(context, typed),
+  );
+  const { username } = found;
   context.say(`The bot is @${username}.`);
-  const ids = await context.ask({
+  const allowFrom = await askAllowList(ask, {
     message: 'Your user id, from @userinfobot (of several people: with commas between them)',
-    initial: context.settings.TELEGRAM_ALLOW_FROM.join(','),
-    check: (typed) => (allowListProblem(listIn(typed)) === null ? null : WRONG_IDS),
+    initial: settings.TELEGRAM_ALLOW_FROM.join(','),
+    check: (ids) => (allowListProblem(ids) === null ? null : WRONG_IDS),
   });
-  const allowFrom = listIn(ids);
-  const { TELEGRAM_OWNER: known } = context.settings;
-  const owner = await askForOwner(context.ask, {
+  const { TELEGRAM_OWNER: known } = settings;
+  const owner = await askForOwner(ask, {
     known,
     allowFrom,
     check: (id) => (/^\d+$/.test(id) ? null : 'Write a user id, a number such as 987654321, or -.'),
@@ -65,13 +46,12 @@ async function setUpTelegram(context: Context): Promise<SetupOutcome> {
   context.write({
     TELEGRAM_BOT_TOKEN: token,
     TELEGRAM_ALLOW_FROM: allowFrom.join(','),
-    // Emptied where it is set: who was the owner would command on.
-    ...(owner === null && known === undefined ? {} : { TELEGRAM_OWNER: owner ?? '' }),
+    ...ownerSetting('TELEGRAM_OWNER', owner, known),
   });
   const next =
     owner === null ? '' : ` Write to @${username}: ${owner} commands the assistant there.`;
   return {
-    summary: `Telegram knows the bot, @${username}; ${listOf(allowFrom)} may write to it. .env holds the token.${next}`,
+    summary: `Telegram knows the bot, @${username}; ${namesOf(allowFrom)} may write to it. .env holds the token.${next}`,
     data: { username, allowFrom, owner },
   };
 }
@@ -82,12 +62,4 @@ async function identityOf(context: Context, token: string): Promise<Identity> {
   }
   const { TELEGRAM_API_ROOT: apiRoot } = context.settings;
   return await identify({ token, apiRoot }, TIMEOUT_MS);
-}
-
-function listIn(typed: string): readonly string[] {
-  return typed.split(/[\s,]+/).filter((id) => id !== '');
-}
-
-function listOf(allowFrom: readonly string[]): string {
-  return allowFrom.includes('*') ? 'everybody' : allowFrom.join(', ') || 'nobody';
 }
