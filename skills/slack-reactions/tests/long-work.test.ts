@@ -8,7 +8,7 @@ const JID = `slack:${ADA_DIRECT}`;
 async function withTwo(slack: SlackServer) {
   const connected = await connectChannel(slack);
   const ids = ['one', 'two'].map((text) => slack.sendText(ADA, ADA_DIRECT, text));
-  await slack.until(() => connected.inbox.messages.length === 2);
+  await slack.until(() => connected.host.messages.length === 2);
   const step = (activity: string | null) =>
     connected.channel.draft?.({
       id: 'd1',

@@ -9,13 +9,13 @@ import {
   EVE,
   EVE_DIRECT,
   GENERAL,
-  Inbox,
+  HostEnd,
   startWorkspace,
 } from './fixtures.ts';
 
 test.concurrent('without any token there is no channel', () => {
-  expect(createChannel({ SLACK_ALLOW_FROM: '*' }, new Inbox())).toBeNull();
-  expect(createChannel({ SLACK_BOT_TOKEN: '', SLACK_APP_TOKEN: '' }, new Inbox())).toBeNull();
+  expect(createChannel({ SLACK_ALLOW_FROM: '*' }, new HostEnd())).toBeNull();
+  expect(createChannel({ SLACK_BOT_TOKEN: '', SLACK_APP_TOKEN: '' }, new HostEnd())).toBeNull();
 });
 
 test.concurrent.each([
@@ -29,50 +29,50 @@ test.concurrent.each([
   await using connected = await connectChannel(slack, env);
   expect(connected.channel.status().state).toBe('refused');
   expect(connected.channel.status().detail).toContain(line);
-  expect(connected.inbox.statuses).toEqual([connected.channel.status()]);
+  expect(connected.host.statuses).toEqual([connected.channel.status()]);
   expect(slack.calls).toEqual([]);
 });
 
 test.concurrent('only those on the list get through, alone and in channels; of the rest those who write directly are counted', async () => {
   await using slack = await startWorkspace();
   await using connected = await connectChannel(slack, { SLACK_ALLOW_FROM: `U0X,${ADA}` });
-  const { inbox } = connected;
+  const { host } = connected;
   slack.sendText(EVE, EVE_DIRECT, 'let me in');
   slack.sendText(EVE, GENERAL, `<@${slack.botUserId}> let me in`);
   slack.sendText(ADA, GENERAL, 'I am a bot', { bot_id: 'B7' });
   slack.sendText(ADA, GENERAL, 'hello');
   await slack.until(() => slack.pending.length === 0);
-  expect(inbox.messages.map(({ text }) => text)).toEqual(['hello']);
-  expect(inbox.chats).toEqual([{ jid: `slack:${GENERAL}`, name: 'general', isDirect: false }]);
-  expect(inbox.strangers).toEqual([EVE]);
+  expect(host.messages.map(({ text }) => text)).toEqual(['hello']);
+  expect(host.chats).toEqual([{ jid: `slack:${GENERAL}`, name: 'general', isDirect: false }]);
+  expect(host.strangers).toEqual([EVE]);
   expect(slack.calls.some(({ fields }) => fields['user'] === EVE)).toBe(false);
 });
 
 test.concurrent('a star lets everybody write', async () => {
   await using slack = await startWorkspace();
   await using connected = await connectChannel(slack, { SLACK_ALLOW_FROM: '*' });
-  const { inbox } = connected;
+  const { host } = connected;
   slack.sendText(EVE, EVE_DIRECT, 'one');
   slack.sendText(ADA, ADA_DIRECT, 'two');
-  await slack.until(() => inbox.messages.length === 2);
-  expect(inbox.messages.map(({ sender }) => sender)).toEqual([EVE, ADA]);
+  await slack.until(() => host.messages.length === 2);
+  expect(host.messages.map(({ sender }) => sender)).toEqual([EVE, ADA]);
 });
 
 test.concurrent('a channel that the app is invited to is listed, unless a stranger invited it', async () => {
   await using slack = await startWorkspace();
   await using connected = await connectChannel(slack);
-  const { inbox } = connected;
+  const { host } = connected;
   slack.addChannel({ id: 'C0TRAP', name: 'trap' });
   const joined = { type: 'member_joined_channel', user: slack.botUserId, channel_type: 'C' };
   slack.push({ ...joined, channel: 'C0TRAP', inviter: EVE });
   slack.push({ ...joined, channel: 'C0TRAP', user: EVE, inviter: ADA });
   slack.push({ ...joined, channel: GENERAL, inviter: ADA });
   await slack.until(() => slack.pending.length === 0);
-  expect(inbox.chats.map(({ name }) => name)).toEqual(['general']);
+  expect(host.chats.map(({ name }) => name)).toEqual(['general']);
 });
 
 test.concurrent('a JID is owned when it is a channel id behind slack:', () => {
-  const channel = createChannel({ SLACK_BOT_TOKEN: BOT_TOKEN }, new Inbox());
+  const channel = createChannel({ SLACK_BOT_TOKEN: BOT_TOKEN }, new HostEnd());
   const jids = [`slack:${GENERAL}`, `slack:${ADA_DIRECT}`, 'slack:', 'slack:U0ADA', 'telegram:1'];
   expect(jids.map((jid) => channel?.ownsJid(jid))).toEqual([true, true, false, false, false]);
 });
@@ -80,7 +80,7 @@ test.concurrent('a JID is owned when it is a channel id behind slack:', () => {
 test.concurrent('the tokens are in no status and no log line', async () => {
   await using slack = await startWorkspace();
   await using connected = await connectChannel(slack, { SLACK_APP_TOKEN: `${APP_TOKEN}-wrong` });
-  const { inbox } = connected;
-  expect(inbox.statuses.at(-1)?.state).toBe('refused');
-  expect(JSON.stringify([inbox.statuses, inbox.log])).not.toMatch(/test-token/);
+  const { host } = connected;
+  expect(host.statuses.at(-1)?.state).toBe('refused');
+  expect(JSON.stringify([host.statuses, host.log])).not.toMatch(/test-token/);
 });

@@ -94,6 +94,6 @@ function farEndOf(slack: SlackServer): FarEnd {
     },
     sendContent: (kind, connected) => sendSlackContent(slack, kind, connected),
     close: () => slack.removeChannel(ADA_DIRECT),
-    [Symbol.asyncDispose]: () => slack.close(),
+    [Symbol.asyncDispose]: () => slack.goDown(),
   };
 }

@@ -7,7 +7,7 @@ import {
   connectChannel,
   createChannel,
   GENERAL,
-  Inbox,
+  HostEnd,
   settingsOf,
   startWorkspace,
   stoppedClock,
@@ -21,7 +21,7 @@ test.concurrent('connecting ends when Slack has said hello', async () => {
   const SLACK_API_URL = slack.url.replace(/\/$/, '');
   await using connected = await connectChannel(slack, { SLACK_API_URL });
   expect(connected.channel.status()).toEqual({ state: 'connected', detail: null });
-  expect(connected.inbox.statuses.map(({ state }) => state)).toEqual(['connecting', 'connected']);
+  expect(connected.host.statuses.map(({ state }) => state)).toEqual(['connecting', 'connected']);
   expect(slack.connections).toBe(1);
 });
 
@@ -30,12 +30,12 @@ test.concurrent.each([{ SLACK_BOT_TOKEN: 'xoxb-wrong' }, { SLACK_APP_TOKEN: 'xap
   async (env) => {
     await using slack = await startWorkspace();
     await using connected = await connectChannel(slack, env);
-    const { channel, inbox } = connected;
+    const { channel, host } = connected;
     expect(channel.status()).toMatchObject({
       state: 'refused',
       detail: expect.stringMatching(/invalid_auth.*SLACK_BOT_TOKEN.*SLACK_APP_TOKEN/),
     });
-    expect(inbox.statuses.map(({ state }) => state)).toEqual(['connecting', 'refused']);
+    expect(host.statuses.map(({ state }) => state)).toEqual(['connecting', 'refused']);
   },
 );
 
@@ -43,7 +43,7 @@ test.concurrent('when Slack is down at the start, connecting ends with the reaso
   await using slack = await startWorkspace();
   await slack.goDown();
   await using connected = await connectChannel(slack);
-  const { channel, inbox } = connected;
+  const { channel, host } = connected;
   expect(channel.status()).toEqual({
     state: 'connecting',
     detail: expect.stringMatching(
@@ -54,14 +54,14 @@ test.concurrent('when Slack is down at the start, connecting ends with the reaso
   await expect(sending).rejects.toMatchObject({ name: 'SlackError', code: 'UNREACHABLE' });
   await slack.comeUp();
   slack.sendText(ADA, ADA_DIRECT, 'back again');
-  await slack.until(() => inbox.messages.length === 1);
+  await slack.until(() => host.messages.length === 1);
   expect(channel.status()).toEqual({ state: 'connected', detail: null });
 });
 
 test.concurrent('an outage loses nothing: what was written meanwhile arrives, in order and once', async () => {
   await using slack = await startWorkspace();
   await using connected = await connectChannel(slack);
-  const { channel, inbox } = connected;
+  const { channel, host } = connected;
   slack.sendText(ADA, GENERAL, 'before');
   await slack.until(() => slack.pending.length === 0);
   await slack.goDown();
@@ -69,18 +69,18 @@ test.concurrent('an outage loses nothing: what was written meanwhile arrives, in
   slack.sendText(ADA, GENERAL, 'during');
   await slack.comeUp();
   slack.sendText(ADA, GENERAL, 'after');
-  await slack.until(() => inbox.messages.length === 3 && slack.pending.length === 0);
-  expect(inbox.messages.map(({ text }) => text)).toEqual(['before', 'during', 'after']);
+  await slack.until(() => host.messages.length === 3 && slack.pending.length === 0);
+  expect(host.messages.map(({ text }) => text)).toEqual(['before', 'during', 'after']);
   expect(channel.status().state).toBe('connected');
 });
 
 test.concurrent('a line that Slack moves to another machine is followed', async () => {
   await using slack = await startWorkspace();
   await using connected = await connectChannel(slack);
-  const { channel, inbox } = connected;
+  const { channel, host } = connected;
   slack.recycle();
   slack.sendText(ADA, GENERAL, 'after');
-  await slack.until(() => inbox.messages.length === 1 && channel.status().state === 'connected');
+  await slack.until(() => host.messages.length === 1 && channel.status().state === 'connected');
   await slack.until(() => slack.connections === 1);
 });
 
@@ -92,7 +92,7 @@ test.concurrent('errors of Slack and pauses that it asks for are waited out', as
   await using connected = await connectChannel(slack, {}, clock);
   await slack.until(() => connected.channel.status().state === 'connected');
   expect(clock.pauses).toEqual([1_000, 500]);
-  expect(connected.inbox.statuses.map(({ detail }) => detail)).toEqual([
+  expect(connected.host.statuses.map(({ detail }) => detail)).toEqual([
     null,
     'Slack asks for a pause. Trying again.',
     'Slack cannot be reached (HTTP 503). Trying again.',
@@ -104,11 +104,11 @@ test.concurrent('the client writes to the log, never to the console', async () =
   await using slack = await startWorkspace();
   const methods = ['log', 'debug', 'info', 'warn', 'error'] as const;
   const spies = methods.map((method) => vi.spyOn(console, method));
-  const { channel, inbox } = await connectChannel(slack);
+  const { channel, host } = await connectChannel(slack);
   slack.sendText(ADA, GENERAL, 'hello');
   await slack.until(() => slack.pending.length === 0);
   await slack.goDown();
-  await slack.until(() => inbox.log.length > 0);
+  await slack.until(() => host.log.length > 0);
   await channel.disconnect();
   for (const spy of spies) {
     expect(spy).not.toHaveBeenCalled();
@@ -118,14 +118,14 @@ test.concurrent('the client writes to the log, never to the console', async () =
 
 test.concurrent('a channel that was disconnected can be connected again', async () => {
   await using slack = await startWorkspace();
-  const { channel, inbox } = await connectChannel(slack);
+  const { channel, host } = await connectChannel(slack);
   await channel.disconnect();
   await channel.disconnect();
   expect(channel.status()).toEqual({ state: 'stopped', detail: null });
   await slack.until(() => slack.connections === 0);
   slack.sendText(ADA, ADA_DIRECT, 'anyone?');
-  await channel.connect(inbox);
-  await slack.until(() => inbox.messages.length === 1);
+  await channel.connect(host);
+  await slack.until(() => host.messages.length === 1);
   await channel.disconnect();
   const sending = channel.send({ id: 'm', jid: `slack:${GENERAL}`, text: 'hi' });
   await expect(sending).rejects.toMatchObject({ code: 'NOT_CONNECTED' });
@@ -143,9 +143,9 @@ test.concurrent('disconnecting does not wait until Slack says hello, and connect
   await using slack = await startWorkspace();
   slack.fallSilent(true);
   withoutLongTimers();
-  const inbox = new Inbox();
-  const channel = createChannel(settingsOf(slack), inbox);
-  const connecting = channel?.connect(inbox);
+  const host = new HostEnd();
+  const channel = createChannel(settingsOf(slack), host);
+  const connecting = channel?.connect(host);
   await slack.until(() => slack.connections === 1);
   await channel?.disconnect();
   await connecting;
@@ -154,17 +154,17 @@ test.concurrent('disconnecting does not wait until Slack says hello, and connect
 
 test.concurrent('disconnecting right after connecting leaves no line behind', async () => {
   await using slack = await startWorkspace();
-  const inbox = new Inbox();
-  const channel = createChannel(settingsOf(slack), inbox);
-  const connecting = channel?.connect(inbox);
+  const host = new HostEnd();
+  const channel = createChannel(settingsOf(slack), host);
+  const connecting = channel?.connect(host);
   await channel?.disconnect();
   await connecting;
   // A line that was left behind would be there before a later channel's.
   await using later = await connectChannel(slack);
   slack.sendText(ADA, ADA_DIRECT, 'anyone?');
-  await slack.until(() => later.inbox.messages.length === 1);
+  await slack.until(() => later.host.messages.length === 1);
   expect(slack.connections).toBe(1);
-  expect(inbox.messages).toEqual([]);
+  expect(host.messages).toEqual([]);
   expect(channel?.status().state).toBe('stopped');
 });
 
@@ -173,11 +173,11 @@ test.concurrent('after disconnecting nothing keeps the process alive', async () 
   slack.sendText(ADA, GENERAL, 'hello');
   const child = await runScript(
     slack,
-    `     const { channel, inbox } = await connectChannel({ url: process.argv[1] });
+    `     const { channel, host } = await connectChannel({ url: process.argv[1] });
      await channel.send({ id: 'm', jid: 'slack:${GENERAL}', text: 'bye' });
-     while (inbox.messages.length === 0) await new Promise((go) => setTimeout(go, 5));
+     while (host.messages.length === 0) await new Promise((go) => setTimeout(go, 5));
      await channel.disconnect();
-     console.log(JSON.stringify({ messages: inbox.messages.length, status: channel.status() }));`,
+     console.log(JSON.stringify({ messages: host.messages.length, status: channel.status() }));`,
   );
   expect(JSON.parse(child.stdout)).toEqual({
     messages: 1,

@@ -16,16 +16,16 @@ const DRAFT = { id: 'd1', jid: JID, activity: null };
 async function connected() {
   const slack = await startWorkspace();
   const disk = inMemory();
-  const { channel, inbox } = await connectChannel(slack, {}, stoppedClock(), disk);
+  const { channel, host } = await connectChannel(slack, {}, stoppedClock(), disk);
   return {
     slack,
     channel,
-    inbox,
+    host,
     disk,
     texts: () => slack.posted.map(({ text }) => text),
     async [Symbol.asyncDispose]() {
       await channel.disconnect();
-      await slack.close();
+      await slack.goDown();
     },
   };
 }
@@ -99,7 +99,7 @@ test.concurrent('a draft that a kill left without a note is found by its mark: c
 
 test.concurrent('a reaction is told with the message that it is on, by those alone who may write', async () => {
   await using workspace = await connected();
-  const { slack, channel, inbox } = workspace;
+  const { slack, channel, host } = workspace;
   await channel.send({ id: 'm1', jid: JID, text: 'Shall I?' });
   const react = (type: string, user: string, reaction: string, ts = slack.stampOf(0)) =>
     slack.push({ type, user, reaction, item: { type: 'message', channel: GENERAL, ts } });
@@ -108,9 +108,9 @@ test.concurrent('a reaction is told with the message that it is on, by those alo
   react('reaction_added', ADA, 'thumbsup::skin-tone-3');
   react('reaction_added', ADA, 'party_parrot');
   react('reaction_removed', ADA, '+1');
-  await slack.until(() => inbox.reactions.length === 3);
+  await slack.until(() => host.reactions.length === 3);
   const told = { jid: JID, sender: ADA, isOwner: false, messageId: 'm1' };
-  expect(inbox.reactions).toEqual([
+  expect(host.reactions).toEqual([
     { ...told, emoji: '👍' },
     { ...told, emoji: ':party_parrot:' },
     { ...told, emoji: null },

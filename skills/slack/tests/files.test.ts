@@ -32,11 +32,11 @@ test('each file is described and fetched, of several each by its own message, al
   let ids: string[];
   {
     await using first = await connectChannel(slack, {}, undefined, disk, folder.path);
-    const { inbox } = first;
+    const { host } = first;
     slack.sendText(ADA, ADA_DIRECT, 'look', share(image, gone, note, drive));
-    await slack.until(() => inbox.messages.length === 2);
-    ids = inbox.messages.map(({ id }) => id);
-    const [extra, whole] = inbox.messages;
+    await slack.until(() => host.messages.length === 2);
+    ids = host.messages.map(({ id }) => id);
+    const [extra, whole] = host.messages;
     expect(extra).toMatchObject({ text: '', isContext: true, mentionsAssistant: false });
     expect(extra?.attachments).toEqual([
       { kind: 'voice', mimeType: 'audio/mp4', sizeBytes: 5, name: 'n.m4a', seconds: 4 },
@@ -76,11 +76,11 @@ test('the token goes to Slack alone, and what cannot be fetched is said in words
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
   const elsewhere = `http://127.0.0.1:${(other.address() as AddressInfo).port}/x`;
   await using connected = await connectChannel(slack, {}, undefined, inMemory(), folder.path);
-  const { channel, inbox } = connected;
+  const { channel, host } = connected;
   const fetching = async (file: object) => {
-    const before = inbox.messages.length;
+    const before = host.messages.length;
     const ts = slack.sendText(ADA, ADA_DIRECT, '', share(file));
-    await slack.until(() => inbox.messages.length > before);
+    await slack.until(() => host.messages.length > before);
     return channel.fetchAttachment?.(JID, ts).then(
       () => 'fetched',
       (error: Error) => error.message,
@@ -115,7 +115,7 @@ test('the token goes to Slack alone, and what cannot be fetched is said in words
   slack.lacking.add('files:read');
   const refused = await fetching(text('F11', { bytes }));
   expect(refused).toContain('files:read');
-  expect(`${refused}${JSON.stringify(inbox.log)}`).not.toContain(BOT_TOKEN);
+  expect(`${refused}${JSON.stringify(host.log)}`).not.toContain(BOT_TOKEN);
   expect(settingsOf(slack)['SLACK_API_URL']).toBe(slack.url);
   other.close();
 });

@@ -1,23 +1,20 @@
-import { setImmediate } from 'node:timers/promises';
-import type {
-  Channel,
-  ChannelClock,
-  ChannelEvents,
-  ChannelStatus,
-  InboundMessage,
-  KnownChat,
-  Reaction,
-  ReactionOutcome,
-} from '../../../src/channels/channel.ts';
-import { pause } from '../../../src/channels/kit/backoff.ts';
+import type { Channel, ChannelClock } from '../../../src/channels/channel.ts';
 import { channel } from '../../../src/channels/slack.ts';
 import type { OpenDatabase } from '../../../src/lib/own-database.ts';
-import { openMemoryDatabases } from '../../../src/store/own-databases.ts';
+import {
+  type ConnectedChannel,
+  connectChannel as connect,
+  createChannel as create,
+  memoryOf,
+} from '../../../src/testing/channel/connected-channel.ts';
+import type { HostEnd } from '../../../src/testing/channel/host-end.ts';
 import { type SlackServer, startSlack } from './slackServer.ts';
 
 // What the skill brings is reached through here: the files are there once it is applied.
 export { slackExamination } from '../../../src/doctor/slack.ts';
 export { setup } from '../../../src/setup/slack.ts';
+export { stoppedClock } from '../../../src/testing/channel/connected-channel.ts';
+export { HostEnd } from '../../../src/testing/channel/host-end.ts';
 
 export const BOT_TOKEN = 'xoxb-test-token-of-nobody';
 export const APP_TOKEN = 'xapp-test-token-of-nobody';
@@ -40,80 +37,18 @@ export async function startWorkspace(): Promise<SlackServer> {
   return slack;
 }
 
-/** The host's end of a channel. `onMessage` may be replaced to make storing fail or slow. */
-export class Inbox implements ChannelEvents {
-  readonly messages: InboundMessage[] = [];
-  readonly chats: KnownChat[] = [];
-  readonly strangers: string[] = [];
-  readonly reactions: Reaction[] = [];
-  readonly statuses: ChannelStatus[] = [];
-  readonly log: { message: string; data: unknown }[] = [];
-
-  onMessage = async (message: InboundMessage): Promise<void> => {
-    this.messages.push(message);
-  };
-
-  onChat = async (chat: KnownChat): Promise<void> => {
-    this.chats.push(chat);
-  };
-
-  onStranger = async (sender: string): Promise<void> => {
-    this.strangers.push(sender);
-  };
-
-  onReaction = async (reaction: Reaction): Promise<ReactionOutcome> => {
-    this.reactions.push(reaction);
-    return 'kept';
-  };
-
-  onStatus = (status: ChannelStatus): void => {
-    this.statuses.push(status);
-  };
-}
-
-/** For tests that wait for a far end and prove nothing about time. */
-const REAL_CLOCK: ChannelClock = { now: Date.now, random: Math.random, pause };
-
-/** A clock that stands still and notes the pauses: none of them takes time. */
-export function stoppedClock(): ChannelClock & { readonly pauses: readonly number[] } {
-  const pauses: number[] = [];
-  return {
-    pauses,
-    now: () => 0,
-    random: () => 0,
-    async pause(ms) {
-      pauses.push(ms);
-      await setImmediate();
-    },
-  };
-}
-
 /** Returns a database that ends with the process; one that is shared is the disk between two of them. */
-export function inMemory(): OpenDatabase {
-  return openMemoryDatabases({ now: () => 0 }).of('channel', 'slack');
-}
+export const inMemory = (): OpenDatabase => memoryOf('slack');
 
 /** The channel as `.env` would make it, or null when it stays silent. */
 export function createChannel(
   env: Readonly<Record<string, string>>,
-  inbox: Inbox,
-  clock: ChannelClock = REAL_CLOCK,
-  openDatabase: OpenDatabase = inMemory(),
-  dataDir = '/nowhere/data',
+  host: HostEnd,
+  clock?: ChannelClock,
+  openDatabase?: OpenDatabase,
+  dataDir?: string,
 ): Channel | null {
-  const write = (message: string, data?: unknown) => inbox.log.push({ message, data });
-  const log = { info: write, warn: write };
-  const context = {
-    assistantName: 'Andy',
-    dataDir,
-    log,
-    ownerConsole: null,
-    openDatabase,
-    clock,
-  };
-  const opened = channel.open(env, context);
-  if (opened.kind === 'wrong-settings') throw new Error(JSON.stringify(opened.wrong));
-  return opened.value;
+  return create(channel, env, { host, clock, openDatabase, dataDir });
 }
 
 /** Settings that let Ada write. */
@@ -127,17 +62,12 @@ export function settingsOf(slack: Pick<SlackServer, 'url'>): Readonly<Record<str
 }
 
 /** A connected channel that the caller disconnects by leaving the scope. */
-export async function connectChannel(
+export function connectChannel(
   slack: Pick<SlackServer, 'url'>,
   env: Readonly<Record<string, string>> = {},
-  clock: ChannelClock = REAL_CLOCK,
-  openDatabase: OpenDatabase = inMemory(),
+  clock?: ChannelClock,
+  openDatabase?: OpenDatabase,
   dataDir?: string,
-): Promise<{ channel: Channel; inbox: Inbox } & AsyncDisposable> {
-  const inbox = new Inbox();
-  const settings = { ...settingsOf(slack), ...env };
-  const created = createChannel(settings, inbox, clock, openDatabase, dataDir);
-  if (created === null) throw new Error('the channel stayed silent although it has a token');
-  await created.connect(inbox);
-  return { channel: created, inbox, [Symbol.asyncDispose]: () => created.disconnect() };
+): Promise<ConnectedChannel> {
+  return connect(channel, { ...settingsOf(slack), ...env }, { clock, openDatabase, dataDir });
 }

@@ -16,7 +16,7 @@ const envelope = (more: object) =>
 test('frames that are no envelopes harm nothing, are not acknowledged, and the next message arrives', async () => {
   await using slack = await startWorkspace();
   await using connected = await connectChannel(slack);
-  const { channel, inbox } = connected;
+  const { channel, host } = connected;
   const frames = [
     'null',
     '[]',
@@ -38,17 +38,17 @@ test('frames that are no envelopes harm nothing, are not acknowledged, and the n
   ];
   for (const frame of frames) slack.sendFrame(frame);
   slack.sendText(ADA, ADA_DIRECT, 'still there?');
-  await slack.until(() => inbox.messages.length === 1 && slack.pending.length === 0);
+  await slack.until(() => host.messages.length === 1 && slack.pending.length === 0);
   expect(channel.status().state).toBe('connected');
   expect(slack.strays).toEqual([]);
-  const left = inbox.log.filter(({ message }) => message.includes('not one of its envelopes'));
+  const left = host.log.filter(({ message }) => message.includes('not one of its envelopes'));
   expect(left).toHaveLength(frames.length);
 });
 
 test('events with parts that make no sense are dropped or read as far as they go', async () => {
   await using slack = await startWorkspace();
   await using connected = await connectChannel(slack);
-  const { inbox } = connected;
+  const { host } = connected;
   const deep = Array.from({ length: 2_000 }).reduce<object>((inner) => ({ elements: [inner] }), {});
   const blocks = Array.from({ length: 500 }, () => ({
     type: 'rich_text',
@@ -71,14 +71,14 @@ test('events with parts that make no sense are dropped or read as far as they go
     files: [null, 7, { id: '../../etc' }, { id: 'F1', size: -1, name: 3, mimetype: {}, mode: [] }],
   });
   slack.sendText(ADA, ADA_DIRECT, 'files that are none', { subtype: 'file_share', files: 'F1' });
-  await slack.until(() => inbox.messages.length === 4 && slack.pending.length === 0);
-  expect(inbox.messages.map(({ text }) => text)).toEqual([
+  await slack.until(() => host.messages.length === 4 && slack.pending.length === 0);
+  expect(host.messages.map(({ text }) => text)).toEqual([
     'huge blocks',
     '',
     'odd files',
     'files that are none',
   ]);
-  expect(inbox.messages[2]?.attachments).toEqual([
+  expect(host.messages[2]?.attachments).toEqual([
     { kind: 'document', mimeType: null, sizeBytes: null, name: null },
   ]);
 });
@@ -86,13 +86,13 @@ test('events with parts that make no sense are dropped or read as far as they go
 test('an event under one envelope id twice, or under two, is one message and acknowledged each time', async () => {
   await using slack = await startWorkspace();
   await using connected = await connectChannel(slack);
-  const { inbox } = connected;
+  const { host } = connected;
   const event = { type: 'message', channel: ADA_DIRECT, user: ADA, ts: '5.1', text: 'once' };
   for (const envelope_id of ['same', 'same', 'other']) {
     slack.sendFrame(envelope({ envelope_id, payload: { event } }));
   }
   await slack.until(() => slack.strays.length === 3);
-  expect(inbox.messages.map(({ text }) => text)).toEqual(['once']);
+  expect(host.messages.map(({ text }) => text)).toEqual(['once']);
   const acknowledged = slack.strays.map((text) => JSON.parse(text).envelope_id);
   expect(acknowledged.toSorted()).toEqual(['other', 'same', 'same']);
 });
@@ -101,18 +101,18 @@ test('a line that Slack refreshes, or cuts while a message is being stored, lose
   await using slack = await startWorkspace();
   const clock = stoppedClock();
   await using connected = await connectChannel(slack, {}, clock);
-  const { channel, inbox } = connected;
+  const { channel, host } = connected;
   const { promise: stored, resolve: store } = Promise.withResolvers<void>();
-  const keep = inbox.onMessage;
-  inbox.onMessage = async (message) => {
+  const keep = host.onMessage;
+  host.onMessage = async (message) => {
     await stored;
     await keep(message);
   };
   slack.sendText(ADA, ADA_DIRECT, 'one');
   for (const reason of ['warning', 'refresh_requested']) {
-    const lines = inbox.statuses.length;
+    const lines = host.statuses.length;
     slack.sendFrame(JSON.stringify({ type: 'disconnect', reason, debug_info: { host: 'h' } }));
-    await slack.until(() => inbox.statuses.length >= lines + 2);
+    await slack.until(() => host.statuses.length >= lines + 2);
     expect(channel.status().state).toBe('connected');
   }
   slack.sendText(ADA, ADA_DIRECT, 'two');
@@ -120,7 +120,7 @@ test('a line that Slack refreshes, or cuts while a message is being stored, lose
   store();
   await slack.until(() => slack.pending.length === 0 && slack.connections === 1);
   await setImmediate();
-  expect(inbox.messages.map(({ text }) => text)).toEqual(['one', 'two']);
+  expect(host.messages.map(({ text }) => text)).toEqual(['one', 'two']);
 });
 
 test('a clock that is wrong is named, and a message meanwhile counts as not sent', () => {

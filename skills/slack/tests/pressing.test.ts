@@ -15,7 +15,7 @@ const NUMBERED = 'Which colour?\n\n1. red, as before\n2. blue\n\nSay a number.';
 async function asked(outcomes: readonly ChoiceOutcome[], text = NUMBERED) {
   const slack = await startWorkspace();
   slack.addUser({ id: BOB, name: 'bob', real_name: 'Bob' });
-  const { channel, inbox } = await connectChannel(slack, { SLACK_ALLOW_FROM: `${ADA},${BOB}` });
+  const { channel, host } = await connectChannel(slack, { SLACK_ALLOW_FROM: `${ADA},${BOB}` });
   const pressed: Choice[] = [];
   const left = [...outcomes];
   const onChoice = async (choice: Choice): Promise<ChoiceOutcome> => {
@@ -24,7 +24,7 @@ async function asked(outcomes: readonly ChoiceOutcome[], text = NUMBERED) {
     pressed.push(choice);
     return outcome;
   };
-  Object.assign(inbox, { onChoice });
+  Object.assign(host, { onChoice });
   const choices = { question: QUESTION, text: 'Which colour?', options: OPTIONS };
   await channel.send({ id: 'm1', jid: JID, text, choices });
   const [question] = slack.withBlocks;
@@ -36,7 +36,7 @@ async function asked(outcomes: readonly ChoiceOutcome[], text = NUMBERED) {
     left,
     async [Symbol.asyncDispose]() {
       await channel.disconnect();
-      await slack.close();
+      await slack.goDown();
     },
   };
 }

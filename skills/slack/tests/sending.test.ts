@@ -20,7 +20,7 @@ async function connectedWorkspace(clock?: ChannelClock) {
     send: (text: string, id = `m${nextId++}`) => channel.send({ id, jid: JID, text }),
     async [Symbol.asyncDispose]() {
       await channel.disconnect();
-      await slack.close();
+      await slack.goDown();
     },
   };
 }
@@ -307,7 +307,7 @@ test.concurrent('a file whose outcome was lost is looked for by the next process
   expect(slack.files.slice(2).map(({ name, thread }) => [name, thread])).toEqual(
     files.map(({ name }) => [name, THREAD]),
   );
-  await slack.close();
+  await slack.goDown();
 });
 
 test.concurrent('an app that may not send files says so in the chat, and what to do', async () => {

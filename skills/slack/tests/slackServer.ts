@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
-import { acceptWebSocket, WebSocketPeer } from './webSocket.ts';
+import { type WebSocket, WebSocketServer } from 'ws';
+import {
+  FarServer,
+  OrderedFaults,
+  readBytes,
+  sendJson,
+} from '../../../src/testing/channel/far-server.ts';
 
 export type SlackUser = { readonly id: string; readonly name: string; readonly real_name: string };
 export type SlackChannel = { readonly id: string; readonly name?: string; readonly user?: string };
@@ -57,19 +60,21 @@ type Answer = { readonly status?: number; readonly headers?: Record<string, stri
   | { readonly cutLine: true }
 );
 
+type Call = { readonly method: string; readonly fields: Fields };
+
 /** An event on its way to the app. It was sent `attempts` times, each time under another envelope id. */
 type Pending = { readonly type: string; readonly payload: Fields; attempts: number };
 
 /**
  * Slack's side of socket mode and of the few Web API methods that a channel needs, for one workspace
- * and one app, on loopback, by Node's built-ins alone.
+ * and one app, on loopback.
  *
  * A WebSocket needs a ticket of `apps.connections.open`; events come in envelopes, one by one
  * acknowledged by their id. What was not acknowledged comes again under a new id over the next line, or
  * when `repeat` says that Slack's three seconds are over: no clock decides, so that a slow machine sees
  * the same. Events wait while no app is connected (Slack gives up after some minutes; this server does not).
  */
-export class SlackServer {
+export class SlackServer extends FarServer<Call> {
   readonly botUserId = 'U0BOT';
   readonly posted: PostedMessage[] = [];
   readonly withBlocks: PostedBlocks[] = [];
@@ -86,7 +91,6 @@ export class SlackServer {
   readonly lacking = new Set<string>();
   /** Messages that only one person was shown. */
   readonly whispered: (PostedMessage & { readonly user: string })[] = [];
-  readonly calls: { method: string; fields: Fields }[] = [];
   /** Events that the app has not acknowledged. */
   readonly pending: Pending[] = [];
   /** The event of every envelope that ever went out: an acknowledgement may meet a repetition. */
@@ -109,20 +113,31 @@ export class SlackServer {
   readonly #history: Said[] = [];
   /** Time stamps of `posted`, in its order. */
   readonly #stamps: string[] = [];
-  readonly #sockets = new Set<Duplex>();
-  readonly #failures: { method: string; answer: Answer; later: number }[] = [];
+  readonly #faults = new OrderedFaults<string, Answer>();
   #isSilent = false;
-  #app: WebSocketPeer | null = null;
-  #server: Server = createServer();
-  #port = 0;
+  /** The app's WebSocket, and the line below it. */
+  #app: { readonly webSocket: WebSocket; readonly line: Duplex } | null = null;
+  readonly #gateway = new WebSocketServer({ noServer: true });
+  /** A server that hangs answers no ping either. */
+  readonly #mute = new WebSocketServer({ noServer: true, autoPong: false });
   #clock = Math.floor(Date.now() / 1_000);
 
   constructor(tokens: { bot: string; app: string }) {
+    super();
     this.#tokens = tokens;
   }
 
-  get url(): string {
-    return `http://127.0.0.1:${this.#port}/api/`;
+  override get url(): string {
+    return `${super.url}/api/`;
+  }
+
+  protected override prepare(server: Server): void {
+    server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
+  }
+
+  override async goDown(): Promise<void> {
+    this.#app = null;
+    await super.goDown();
   }
 
   addUser(user: SlackUser): void {
@@ -160,52 +175,28 @@ export class SlackServer {
 
   /** Sends one frame as it is. */
   sendFrame(text: string): void {
-    this.#app?.send(text);
+    this.#app?.webSocket.send(text);
   }
 
   /** Sends half a frame, and cuts the line. */
   sendHalf(): void {
-    this.#app?.sendHalf(JSON.stringify({ envelope_id: 'half', type: 'events_api', payload: {} }));
+    const line = this.#app?.line;
     this.#app = null;
+    // The head of a text of a hundred bytes, and less than that.
+    line?.write(Buffer.concat([Buffer.from([0x81, 100]), Buffer.from('{"envelope_id"')]), () =>
+      line.destroy(),
+    );
   }
 
   /** Sends a frame of text that holds these bytes. */
   sendBytes(bytes: Buffer): void {
-    this.#app?.sendBytes(bytes);
-  }
-
-  /** Listens, after `goDown` on the same port as before. */
-  async comeUp(): Promise<void> {
-    this.#server = createServer((request, response) => void this.#serve(request, response));
-    this.#server.on('upgrade', (request, socket) => this.#upgrade(request, socket));
-    this.#server.listen(this.#port, '127.0.0.1');
-    await once(this.#server, 'listening');
-    this.#port = (this.#server.address() as AddressInfo).port;
-  }
-
-  /** Drops every connection and refuses new ones. */
-  async goDown(): Promise<void> {
-    if (!this.#server.listening) return;
-    this.#app = null;
-    const closed = once(this.#server, 'close');
-    this.#server.close();
-    this.#server.closeAllConnections();
-    for (const socket of this.#sockets) socket.destroy();
-    await closed;
-  }
-
-  close(): Promise<void> {
-    return this.goDown();
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
+    this.#app?.webSocket.send(bytes, { binary: false });
   }
 
   /** Moves the app to another machine, as Slack does every few hours. */
   recycle(): void {
     const payload = { type: 'disconnect', reason: 'refresh_requested', debug_info: { host: 'h' } };
-    this.#app?.send(JSON.stringify(payload));
+    this.sendFrame(JSON.stringify(payload));
     this.#app = null;
   }
 
@@ -291,19 +282,7 @@ export class SlackServer {
 
   /** The next request of that method, or the one that many later, is answered so. */
   failNext(method: string, answer: Answer, later = 0): void {
-    this.#failures.push({ method, answer, later });
-  }
-
-  /** Waits until it is so, here or at the other end of the line; rejects when it never is. */
-  async until(isSo: () => boolean, timeoutMs = 60_000): Promise<void> {
-    const end = Date.now() + timeoutMs;
-    while (!isSo()) {
-      if (Date.now() > end) {
-        const methods = this.calls.slice(-20).map(({ method }) => method);
-        throw new Error(`still not so after ${timeoutMs} ms: ${isSo}; last calls: ${methods}`);
-      }
-      await delay(5);
-    }
+    this.#faults.order((asked) => asked === method, answer, later);
   }
 
   /** A page of a conversation, the newest first, or of a thread, the oldest first. Metadata only where they are asked for. */
@@ -353,7 +332,7 @@ export class SlackServer {
     };
     event.attempts += 1;
     this.#envelopes.set(envelope.envelope_id, event);
-    this.#app.send(JSON.stringify(envelope));
+    this.sendFrame(JSON.stringify(envelope));
   }
 
   #onFrame(text: string): void {
@@ -363,25 +342,29 @@ export class SlackServer {
     else if (this.pending.includes(event)) this.pending.splice(this.pending.indexOf(event), 1);
   }
 
-  #upgrade(request: IncomingMessage, socket: Duplex): void {
+  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const { searchParams } = new URL(request.url ?? '/', this.url);
     if (!this.#tickets.delete(searchParams.get('ticket') ?? '')) {
       socket.end('HTTP/1.1 401 Unauthorized\r\nConnection: close\r\n\r\n');
       return;
     }
-    acceptWebSocket(request, socket);
-    const app = new WebSocketPeer(socket, (text) => this.#onFrame(text));
-    this.#sockets.add(socket);
+    const gateway = this.#isSilent ? this.#mute : this.#gateway;
+    gateway.handleUpgrade(request, socket, head, (webSocket) =>
+      this.#welcome({ webSocket, line: socket }),
+    );
+  }
+
+  #welcome(app: { readonly webSocket: WebSocket; readonly line: Duplex }): void {
     this.connections += 1;
-    socket.on('close', () => {
-      this.#sockets.delete(socket);
+    app.webSocket.on('error', () => {});
+    app.webSocket.on('close', () => {
       this.connections -= 1;
       if (this.#app === app) this.#app = null;
     });
-    app.isDeaf = this.#isSilent;
     if (this.#isSilent) return;
+    app.webSocket.on('message', (data) => this.#onFrame(String(data)));
     this.#app = app;
-    app.send(
+    this.sendFrame(
       JSON.stringify({
         type: 'hello',
         num_connections: 1,
@@ -392,10 +375,11 @@ export class SlackServer {
     this.repeat();
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const bytes = Buffer.concat(chunks);
+  protected override async answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const bytes = await readBytes(request);
     const [, upload] = /^\/upload\/(\w+)$/.exec(request.url ?? '') ?? [];
     if (upload !== undefined) return this.#takeBytes(upload, bytes, response);
     const [, file] = /^\/files\/(\w+)$/.exec(request.url ?? '') ?? [];
@@ -403,27 +387,20 @@ export class SlackServer {
     const fields = Object.fromEntries(new URLSearchParams(bytes.toString()));
     const method = /^\/api\/([\w.]+)$/.exec(request.url ?? '')?.[1] ?? '';
     this.calls.push({ method, fields });
-    const failure = this.#failureOf(method);
-    const isRefused = failure !== undefined && !('cutLine' in failure);
+    const fault = this.#faults.next(method);
+    const isRefused = fault !== null && !('cutLine' in fault);
     const authorization = request.headers.authorization ?? '';
     const body = isRefused ? {} : this.#perform(method, fields, authorization);
-    const answer: Answer = failure ?? { body };
-    if ('cutLine' in answer) {
-      response.destroy();
-      return;
-    }
-    response.writeHead(answer.status ?? 200, {
-      'Content-Type': 'application/json; charset=utf-8',
-      ...answer.headers,
-    });
-    response.end(JSON.stringify(answer.body));
+    const answer: Answer = fault ?? { body };
+    if ('cutLine' in answer) response.destroy();
+    else sendJson(response, answer.body, answer);
   }
 
   /** As Slack does: an app without the token or the scope is sent to the sign-in page. */
   #giveBytes(id: string, request: IncomingMessage, response: ServerResponse): void {
-    const failure = this.#failureOf('download');
+    const failure = this.#faults.next('download');
     const file = this.shared.get(id);
-    if (failure !== undefined || file === undefined) {
+    if (failure !== null || file === undefined) {
       response.writeHead(failure?.status ?? 404).end();
       return;
     }
@@ -438,24 +415,14 @@ export class SlackServer {
   }
 
   #takeBytes(id: string, bytes: Buffer, response: ServerResponse): void {
-    const failure = this.#failureOf('upload');
+    const failure = this.#faults.next('upload');
     const upload = this.#uploads.get(id);
-    if (failure !== undefined || upload === undefined) {
+    if (failure !== null || upload === undefined) {
       response.writeHead(failure?.status ?? 404).end();
       return;
     }
     upload.text = bytes.toString();
     response.writeHead(200).end(`OK - ${bytes.length}`);
-  }
-
-  #failureOf(method: string): Answer | undefined {
-    const index = this.#failures.findIndex((failure) => failure.method === method);
-    const failure = this.#failures[index];
-    if (failure === undefined) return undefined;
-    failure.later -= 1;
-    if (failure.later >= 0) return undefined;
-    this.#failures.splice(index, 1);
-    return failure.answer;
   }
 
   #perform(method: string, fields: Fields, authorization: string): Fields {
@@ -478,7 +445,7 @@ export class SlackServer {
       case 'apps.connections.open': {
         const ticket = randomUUID();
         this.#tickets.add(ticket);
-        return { ok: true, url: `ws://127.0.0.1:${this.#port}/link/?ticket=${ticket}&app_id=A1` };
+        return { ok: true, url: `ws://${this.host}/link/?ticket=${ticket}&app_id=A1` };
       }
       case 'users.info':
         return user === undefined
@@ -560,7 +527,7 @@ export class SlackServer {
         const id = `F${this.#uploads.size + 1}`;
         const name = String(fields['filename']);
         this.#uploads.set(id, { name, length: Number(fields['length']), text: '' });
-        return { ok: true, file_id: id, upload_url: `http://127.0.0.1:${this.#port}/upload/${id}` };
+        return { ok: true, file_id: id, upload_url: `http://${this.host}/upload/${id}` };
       }
       case 'files.completeUploadExternal': {
         if (fields['channel_id'] === undefined) return { ok: false, error: 'channel_not_found' };
@@ -604,7 +571,5 @@ function blocksIn(fields: Fields): readonly Block[] {
 
 /** Starts a Slack for the app with these tokens, on a free port of loopback. */
 export async function startSlack(tokens: { bot: string; app: string }): Promise<SlackServer> {
-  const server = new SlackServer(tokens);
-  await server.comeUp();
-  return server;
+  return await new SlackServer(tokens).comeUp();
 }

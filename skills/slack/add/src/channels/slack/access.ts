@@ -1,4 +1,4 @@
-import { oddEntry } from '../kit/allow-list.ts';
+import { allowListRule } from '../kit/allow-list.ts';
 
 /** The settings that decide whether the channel can start at all. */
 export type AccessSettings = {
@@ -8,22 +8,24 @@ export type AccessSettings = {
 };
 
 /** Returns the reason why the channel cannot start, with the line to add to `.env`; null for none. */
-export function settingsProblem(settings: AccessSettings): string | null {
-  const { botToken, appToken, allowFrom } = settings;
+export function settingsProblem({ botToken, appToken, allowFrom }: AccessSettings): string | null {
   if (botToken === null) return missing('SLACK_BOT_TOKEN=<xoxb-…, from OAuth & Permissions>');
   if (appToken === null) return missing('SLACK_APP_TOKEN=<xapp-…, from Basic Information>');
-  if (allowFrom.length === 0) {
-    return (
-      'Nobody is allowed to write to the app yet. Add SLACK_ALLOW_FROM=<your member id> to .env ' +
-      'and restart; your profile on Slack has "Copy member ID" in its menu.'
-    );
-  }
-  const odd = oddEntry(allowFrom, (entry) => /^[UW][A-Z0-9]+$/.test(entry));
-  return odd === undefined
-    ? null
-    : `SLACK_ALLOW_FROM in .env holds "${odd}", which is not a member id. Write ids such as ` +
-        'U012AB3CD with commas between them, or * for everybody, and restart.';
+  return allowListProblem(allowFrom);
 }
+
+/** Returns the reason why the list of people cannot be used; null for none. */
+export const allowListProblem = allowListRule({
+  name: 'SLACK_ALLOW_FROM',
+  purpose: 'write to the app',
+  example: '<your member id>',
+  hint: 'Your profile on Slack has "Copy member ID" in its menu.',
+  entries: {
+    isValid: (entry) => /^[UW][A-Z0-9]+$/.test(entry),
+    otherwise: 'not a member id',
+    form: 'ids such as U012AB3CD',
+  },
+});
 
 function missing(line: string): string {
   return `Slack needs both of its tokens. Add ${line} to .env and restart.`;
