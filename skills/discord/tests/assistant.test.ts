@@ -8,7 +8,7 @@ import {
   createChannel,
   EVE,
   GENERAL,
-  Inbox,
+  HostEnd,
   inMemory,
   settingsOf,
   startServer,
@@ -30,7 +30,7 @@ const AGENT: AgentScript = async ({ prompt }, { onAsk }) => {
 async function startOn(discord: DiscordServer, project: TestProject, openDatabase = inMemory()) {
   const env = { ...settingsOf(discord), DISCORD_OWNER: ADA.id, DISCORD_ALLOW_FROM: EVE.id };
   const dataDir = join(project.dir, 'data');
-  const channel = createChannel(env, new Inbox(), { openDatabase, dataDir });
+  const channel = createChannel(env, new HostEnd(), { openDatabase, dataDir });
   if (channel === null) throw new Error('the channel stayed silent');
   return await project.start({ agent: AGENT, over: { channels: [channel] } });
 }

@@ -8,7 +8,7 @@ import {
   connectChannel,
   createChannel,
   GENERAL,
-  Inbox,
+  HostEnd,
   inMemory,
   settingsOf,
   startServer,
@@ -24,7 +24,7 @@ test.concurrent('connecting ends when the session is ready', async () => {
   await using discord = await startServer();
   await using connected = await connectChannel(discord);
   expect(connected.channel.status()).toEqual({ state: 'connected', detail: null });
-  expect(connected.inbox.statuses.map(({ state }) => state)).toEqual(['connecting', 'connected']);
+  expect(connected.host.statuses.map(({ state }) => state)).toEqual(['connecting', 'connected']);
   expect(opsOf(discord)).toEqual([IDENTIFY]);
 });
 
@@ -42,21 +42,21 @@ test.concurrent('a wrong token is refused, and the status says where to get a ri
 test.concurrent('a token that is revoked later is refused, and Discord is not asked again', async () => {
   await using discord = await startServer();
   await using connected = await connectChannel(discord);
-  const { channel, inbox } = connected;
+  const { channel, host } = connected;
   discord.closeLine(4_004);
   await discord.until(() => channel.status().state === 'refused');
   await discord.until(() => discord.connections === 0);
   expect(opsOf(discord)).toEqual([IDENTIFY]);
   const sending = channel.send({ id: 'm', jid: `discord:${GENERAL}`, text: 'hi' });
   await expect(sending).resolves.toBeUndefined();
-  expect(JSON.stringify([inbox.statuses, inbox.log])).not.toContain('test-token');
+  expect(JSON.stringify([host.statuses, host.log])).not.toContain('test-token');
 });
 
 test.concurrent('without the intent the channel works, and the status says what to switch on', async () => {
   await using discord = await startServer();
   discord.readsMessages = false;
   await using connected = await connectChannel(discord);
-  const { inbox } = connected;
+  const { host } = connected;
   expect(connected.channel.status()).toEqual({
     state: 'connected',
     detail: expect.stringContaining('switch on MESSAGE CONTENT INTENT'),
@@ -64,8 +64,8 @@ test.concurrent('without the intent the channel works, and the status says what 
   discord.say(ADA, GENERAL, 'not for you');
   discord.say(ADA, GENERAL, `<@${discord.bot.id}> hello`);
   discord.say(ADA, ADA_DIRECT, 'directly');
-  await discord.until(() => inbox.messages.length === 2);
-  expect(inbox.texts).toEqual(['@Andy hello', 'directly']);
+  await discord.until(() => host.messages.length === 2);
+  expect(host.texts).toEqual(['@Andy hello', 'directly']);
 });
 
 test.concurrent('an intent that Discord grants in words and refuses in fact is not asked for again', async () => {
@@ -90,7 +90,7 @@ test.concurrent('when Discord is down at the start, connecting ends with the rea
   await using discord = await startServer();
   await discord.goDown();
   await using connected = await connectChannel(discord);
-  const { channel, inbox } = connected;
+  const { channel, host } = connected;
   expect(channel.status()).toEqual({
     state: 'connecting',
     detail: expect.stringMatching(
@@ -100,31 +100,31 @@ test.concurrent('when Discord is down at the start, connecting ends with the rea
   await discord.comeUp();
   await discord.until(() => channel.status().state === 'connected');
   discord.say(ADA, ADA_DIRECT, 'back again');
-  await discord.until(() => inbox.messages.length === 1);
+  await discord.until(() => host.messages.length === 1);
 });
 
 test.concurrent('a line that was cut is resumed: what was written meanwhile arrives, in order and once', async () => {
   await using discord = await startServer();
   await using connected = await connectChannel(discord, { clock: stoppedClock() });
-  const { inbox } = connected;
+  const { host } = connected;
   discord.say(ADA, GENERAL, 'before');
-  await discord.until(() => inbox.messages.length === 1);
+  await discord.until(() => host.messages.length === 1);
   discord.cutLine();
   discord.say(ADA, GENERAL, 'during');
-  await discord.until(() => inbox.messages.length === 2);
+  await discord.until(() => host.messages.length === 2);
   discord.say(ADA, GENERAL, 'after');
-  await discord.until(() => inbox.messages.length === 3);
-  expect(inbox.texts).toEqual(['before', 'during', 'after']);
+  await discord.until(() => host.messages.length === 3);
+  expect(host.texts).toEqual(['before', 'during', 'after']);
   expect(opsOf(discord)).toEqual([IDENTIFY, RESUME]);
 });
 
 test.concurrent('a bot that is told to reconnect resumes over another line', async () => {
   await using discord = await startServer();
   await using connected = await connectChannel(discord, { clock: stoppedClock() });
-  const { inbox, channel } = connected;
+  const { host, channel } = connected;
   discord.moveLine();
   discord.say(ADA, GENERAL, 'during');
-  await discord.until(() => inbox.messages.length === 1 && channel.status().state === 'connected');
+  await discord.until(() => host.messages.length === 1 && channel.status().state === 'connected');
   expect(opsOf(discord)).toEqual([IDENTIFY, RESUME]);
 });
 
@@ -132,18 +132,18 @@ test.concurrent('after an invalid session a new one begins, and what was missed 
   await using discord = await startServer();
   const clock = stoppedClock();
   await using connected = await connectChannel(discord, { clock });
-  const { inbox } = connected;
+  const { host } = connected;
   discord.say(ADA, GENERAL, 'before');
   discord.say(ADA, ADA_DIRECT, 'before');
-  await discord.until(() => inbox.messages.length === 2);
+  await discord.until(() => host.messages.length === 2);
   discord.endSession();
   for (let at = 0; at < 150; at += 1) discord.say(ADA, GENERAL, `missed ${at}`);
   discord.say(ADA, ADA_DIRECT, 'missed');
   discord.cutLine();
-  await discord.until(() => inbox.messages.length === 153);
+  await discord.until(() => host.messages.length === 153);
   discord.say(ADA, GENERAL, 'after');
-  await discord.until(() => inbox.messages.length === 154);
-  const inGeneral = inbox.messages.filter(({ isDirect }) => !isDirect).map(({ text }) => text);
+  await discord.until(() => host.messages.length === 154);
+  const inGeneral = host.messages.filter(({ isDirect }) => !isDirect).map(({ text }) => text);
   const missed = Array.from({ length: 150 }, (_, at) => `missed ${at}`);
   expect(inGeneral).toEqual(['before', ...missed, 'after']);
   expect(opsOf(discord)).toEqual([IDENTIFY, RESUME, IDENTIFY]);
@@ -155,32 +155,32 @@ test.concurrent('a process that ended is followed by one that resumes its sessio
   const openDatabase = inMemory();
   const first = await connectChannel(discord, { openDatabase });
   discord.say(ADA, GENERAL, 'one');
-  await discord.until(() => first.inbox.messages.length === 1);
+  await discord.until(() => first.host.messages.length === 1);
   await first.channel.disconnect();
   await discord.until(() => discord.connections === 0);
   discord.say(ADA, GENERAL, 'two');
   await using second = await connectChannel(discord, { openDatabase });
-  await discord.until(() => second.inbox.messages.length === 1);
-  expect(second.inbox.texts).toEqual(['two']);
-  expect(second.inbox.messages[0]?.chatName).toBe('Acme #general');
+  await discord.until(() => second.host.messages.length === 1);
+  expect(second.host.texts).toEqual(['two']);
+  expect(second.host.messages[0]?.chatName).toBe('Acme #general');
   expect(opsOf(discord)).toEqual([IDENTIFY, RESUME]);
 });
 
 test.concurrent('a message that was not stored is not received: it comes again, and what followed after it', async () => {
   await using discord = await startServer();
   await using connected = await connectChannel(discord, { clock: stoppedClock() });
-  const { inbox } = connected;
-  const store = inbox.onMessage;
+  const { host } = connected;
+  const store = host.onMessage;
   let attempts = 0;
-  inbox.onMessage = async (message) => {
+  host.onMessage = async (message) => {
     attempts += 1;
     if (attempts === 1) throw new Error('disk full');
     await store(message);
   };
   discord.say(ADA, GENERAL, 'one');
   discord.say(ADA, GENERAL, 'two');
-  await discord.until(() => inbox.messages.length === 2);
-  expect(inbox.texts).toEqual(['one', 'two']);
+  await discord.until(() => host.messages.length === 2);
+  expect(host.texts).toEqual(['one', 'two']);
   expect(attempts).toBe(3);
   expect(opsOf(discord)).toEqual([IDENTIFY, RESUME]);
 });
@@ -195,14 +195,14 @@ test.concurrent('heartbeats carry the last number; a line without answers to the
   await discord.until(() => opsOf(discord).includes(RESUME));
   discord.answersHeartbeats = true;
   await discord.until(() => connected.channel.status().state === 'connected');
-  const details = connected.inbox.statuses.map(({ detail }) => detail);
+  const details = connected.host.statuses.map(({ detail }) => detail);
   expect(details.join()).toContain('was lost (no heartbeat). Trying again.');
 });
 
 test.concurrent('half a frame, what is no UTF-8 and what is no JSON end the line, never the process', async () => {
   await using discord = await startServer();
   await using connected = await connectChannel(discord, { clock: stoppedClock() });
-  const { inbox } = connected;
+  const { host } = connected;
   const resumed = () => opsOf(discord).filter((op) => op === RESUME).length;
   const again = async (times: number) => {
     await discord.until(() => resumed() === times);
@@ -216,16 +216,16 @@ test.concurrent('half a frame, what is no UTF-8 and what is no JSON end the line
   discord.cutLine();
   await again(3);
   discord.say(ADA, GENERAL, 'still here');
-  await discord.until(() => inbox.messages.length === 1);
+  await discord.until(() => host.messages.length === 1);
 });
 
 test.concurrent('a message of 10 MB arrives whole', async () => {
   await using discord = await startServer();
   await using connected = await connectChannel(discord);
-  const { inbox } = connected;
+  const { host } = connected;
   discord.say(ADA, GENERAL, 'x'.repeat(10_000_000));
-  await discord.until(() => inbox.messages.length === 1);
-  expect(inbox.texts[0]?.length).toBe(10_000_000);
+  await discord.until(() => host.messages.length === 1);
+  expect(host.texts[0]?.length).toBe(10_000_000);
 });
 
 test.concurrent('pauses that Discord asks for are waited out, and no session begins where none is left', async () => {
@@ -246,7 +246,7 @@ test.concurrent('pauses that Discord asks for are waited out, and no session beg
   expect(discord.frames).toEqual([]);
   discord.startsLeft = 1;
   await discord.until(() => connected.channel.status().state === 'connected');
-  const details = connected.inbox.statuses.map(({ detail }) => detail);
+  const details = connected.host.statuses.map(({ detail }) => detail);
   expect(details).toContain('Discord asks for a pause. Trying again.');
   expect(details).toContain('Discord cannot be reached (HTTP 503). Trying again.');
   expect(details.join()).toContain('too many sessions today');
@@ -255,15 +255,15 @@ test.concurrent('pauses that Discord asks for are waited out, and no session beg
 test.concurrent('disconnecting does not wait for a line that says nothing, and connecting ends with it', async () => {
   await using discord = await startServer();
   discord.isSilent = true;
-  const inbox = new Inbox();
-  const channel = createChannel(settingsOf(discord), inbox);
-  const connecting = channel?.connect(inbox);
+  const host = new HostEnd();
+  const channel = createChannel(settingsOf(discord), host);
+  const connecting = channel?.connect(host);
   await discord.until(() => discord.connections === 1);
   await channel?.disconnect();
   await connecting;
   expect(channel?.status().state).toBe('stopped');
   discord.isSilent = false;
-  await channel?.connect(inbox);
+  await channel?.connect(host);
   expect(channel?.status().state).toBe('connected');
   await channel?.disconnect();
 });
@@ -271,7 +271,7 @@ test.concurrent('disconnecting does not wait for a line that says nothing, and c
 test.concurrent('after disconnecting nothing keeps the process alive', async () => {
   await using discord = await startServer();
   const script = `import { connectChannel } from '${import.meta.dirname}/fixtures.ts';
-    const { channel, inbox } = await connectChannel({ url: process.argv[1] });
+    const { channel, host } = await connectChannel({ url: process.argv[1] });
     await channel.send({ id: 'm', jid: 'discord:${GENERAL}', text: 'bye' });
     await channel.disconnect();
     console.log(JSON.stringify(channel.status()));`;

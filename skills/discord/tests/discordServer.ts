@@ -1,8 +1,7 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { FarServer, OrderedFaults, readBytes } from '../../../src/testing/channel/far-server.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -31,6 +30,8 @@ type Answer = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
+type Asked = { readonly method: string; readonly path: string; readonly body: Fields };
+
 type Event = { readonly s: number; readonly t: string; readonly d: unknown };
 
 /** A session at the gateway: the events that it had, for a line that resumes it. */
@@ -43,7 +44,7 @@ const EPOCH_MS = 1_420_070_400_000n;
  * Discord's side of the REST API and the gateway, version 10, for one bot on loopback: sessions with numbered events
  * that a line resumes, heartbeats, invalid sessions, close codes, interactions, nonces and limits.
  */
-export class DiscordServer {
+export class DiscordServer extends FarServer<Asked> {
   readonly bot: FarUser = { id: '900000000000000001', username: 'andy', bot: true };
   readonly applicationId = '900000000000000002';
   readonly guildId = '800000000000000001';
@@ -54,7 +55,6 @@ export class DiscordServer {
   /** Reactions, as `<message> <emoji>`. */
   readonly reactions: string[] = [];
   readonly typing: string[] = [];
-  readonly calls: { readonly method: string; readonly path: string; readonly body: Fields }[] = [];
   /** Frames that the bot sent, in order. */
   readonly frames: { readonly op: number; readonly d: unknown }[] = [];
   /** Callbacks of interactions, by the interaction's id. */
@@ -74,52 +74,31 @@ export class DiscordServer {
   readonly #messages = new Map<string, Fields>();
   readonly #files = new Map<string, Buffer>();
   readonly #interactions = new Map<string, { channel: string; message: string | null }>();
-  readonly #failures: { path: RegExp; answer: Answer | null; method: string; later: number }[] = [];
-  readonly #sockets = new Set<Socket>();
+  readonly #faults = new OrderedFaults<Asked, Answer | 'cut'>();
   #session: Session | null = null;
   #line: WebSocket | null = null;
-  #server: Server = createServer();
-  #gateway = new WebSocketServer({ noServer: true });
-  #port = 0;
+  readonly #gateway = new WebSocketServer({ noServer: true });
   #count = 0n;
   #sessions = 0;
 
   constructor(token: string) {
+    super();
     this.token = token;
   }
 
-  get url(): string {
-    return `http://127.0.0.1:${this.#port}/api`;
+  override get url(): string {
+    return `${super.url}/api`;
   }
 
-  /** Listens, after `goDown` on the same port as before. */
-  async comeUp(): Promise<void> {
-    this.#server = createServer((request, response) => void this.#serve(request, response));
-    this.#gateway = new WebSocketServer({ noServer: true });
-    this.#server.on('connection', (socket) => {
-      this.#sockets.add(socket);
-      socket.on('close', () => this.#sockets.delete(socket));
-    });
-    this.#server.on('upgrade', (request, socket, head) =>
+  protected override prepare(server: Server): void {
+    server.on('upgrade', (request, socket, head) =>
       this.#gateway.handleUpgrade(request, socket, head, (line) => this.#welcome(line)),
     );
-    this.#server.listen(this.#port, '127.0.0.1');
-    await once(this.#server, 'listening');
-    this.#port = (this.#server.address() as AddressInfo).port;
   }
 
-  /** Drops every connection and refuses new ones. */
-  async goDown(): Promise<void> {
-    if (!this.#server.listening) return;
+  override async goDown(): Promise<void> {
     this.#line = null;
-    const closed = once(this.#server, 'close');
-    this.#server.close();
-    for (const socket of this.#sockets) socket.destroy();
-    await closed;
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.goDown();
+    await super.goDown();
   }
 
   /** Makes an id: later ones are larger. */
@@ -156,7 +135,7 @@ export class DiscordServer {
   addFile(name: string, content: Buffer, more: Fields = {}): Fields {
     const id = this.newId();
     this.#files.set(id, content);
-    const url = `http://127.0.0.1:${this.#port}/attachments/${id}/${name}`;
+    const url = `http://${this.host}/attachments/${id}/${name}`;
     return { id, filename: name, size: content.length, url, ...more };
   }
 
@@ -219,7 +198,7 @@ export class DiscordServer {
 
   /** Writes bytes below the WebSocket: half a frame, or what is no text. */
   sendRaw(bytes: Buffer): void {
-    for (const socket of this.#sockets) if (this.#lineSocket === socket) socket.write(bytes);
+    for (const socket of this.sockets) if (this.#lineSocket === socket) socket.write(bytes);
   }
 
   #lineSocket: Socket | null = null;
@@ -274,19 +253,8 @@ export class DiscordServer {
 
   /** The next request to that path, or the one that many later, is answered so; with null, the line is cut. */
   failNext(method: string, path: RegExp, answer: Answer | null, later = 0): void {
-    this.#failures.push({ method, path, answer, later });
-  }
-
-  /** Waits until it is so; rejects when it never is. */
-  async until(isSo: () => boolean, timeoutMs = 60_000): Promise<void> {
-    const end = Date.now() + timeoutMs;
-    while (!isSo()) {
-      if (Date.now() > end) {
-        const calls = this.calls.slice(-10).map(({ method, path }) => `${method} ${path}`);
-        throw new Error(`still not so: ${isSo}; last calls: ${calls.join(', ')}`);
-      }
-      await delay(5);
-    }
+    const isMeant = (call: Asked) => call.method === method && path.test(call.path);
+    this.#faults.order(isMeant, answer ?? 'cut', later);
   }
 
   #welcome(line: WebSocket): void {
@@ -336,7 +304,7 @@ export class DiscordServer {
       user: this.bot,
       guilds: [{ id: this.guildId, unavailable: true }],
       session_id: this.#session.id,
-      resume_gateway_url: `ws://127.0.0.1:${this.#port}/resume`,
+      resume_gateway_url: `ws://${this.host}/resume`,
       application: { id: this.applicationId, flags: 0 },
     });
     const all = [...this.#channels.values()].filter((one) => one['guild_id'] !== undefined);
@@ -357,23 +325,24 @@ export class DiscordServer {
     this.#lineSocket = (line as unknown as { _socket: Socket })._socket;
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const bytes = Buffer.concat(chunks);
+  protected override async answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const bytes = await readBytes(request);
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://x');
     const [, file] = /^\/attachments\/(\d+)\//.exec(pathname) ?? [];
     const method = request.method ?? '';
     const path = pathname.replace(/^\/api\/v10/, '');
     const { body, files } = readBody(request.headers['content-type'] ?? '', bytes);
     this.calls.push({ method, path, body });
-    const failure = this.#failureOf(method, path);
-    if (failure?.answer === null) {
+    const fault = this.#faults.next({ method, path, body });
+    if (fault === 'cut') {
       this.#perform({ method, path, body, files, query: searchParams });
       response.destroy();
       return;
     }
-    if (failure === undefined && file !== undefined) {
+    if (fault === null && file !== undefined) {
       const content = this.#files.get(file);
       response.writeHead(content === undefined ? 404 : 200).end(content);
       return;
@@ -381,7 +350,7 @@ export class DiscordServer {
     const isFree = /^\/(interactions|webhooks)\//.test(path);
     const isRight = request.headers.authorization === `Bot ${this.token}`;
     const answer =
-      failure?.answer ??
+      fault ??
       (isFree || isRight
         ? this.#perform({ method, path, body, files, query: searchParams })
         : { status: 401, body: { message: '401: Unauthorized', code: 0 } });
@@ -391,15 +360,6 @@ export class DiscordServer {
       ...answer.headers,
     });
     response.end(answer.status === 204 ? undefined : JSON.stringify(answer.body ?? {}));
-  }
-
-  #failureOf(method: string, path: string): { readonly answer: Answer | null } | undefined {
-    const found = this.#failures.find((one) => one.method === method && one.path.test(path));
-    if (found === undefined) return undefined;
-    found.later -= 1;
-    if (found.later >= 0) return undefined;
-    this.#failures.splice(this.#failures.indexOf(found), 1);
-    return found;
   }
 
   #perform(call: Call): Answer {
@@ -425,7 +385,7 @@ export class DiscordServer {
       () => ({
         status: 200,
         body: {
-          url: `ws://127.0.0.1:${this.#port}`,
+          url: `ws://${this.host}`,
           shards: 1,
           session_start_limit: {
             total: 1_000,
@@ -627,7 +587,5 @@ function readBody(type: string, bytes: Buffer): Pick<Call, 'body' | 'files'> {
 
 /** Starts a Discord for the bot with this token, on a free port of loopback. */
 export async function startDiscord(token: string): Promise<DiscordServer> {
-  const server = new DiscordServer(token);
-  await server.comeUp();
-  return server;
+  return await new DiscordServer(token).comeUp();
 }

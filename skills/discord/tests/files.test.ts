@@ -32,7 +32,7 @@ async function connectOnDisk(discord: DiscordServer) {
 test('files are described; of several the others come before the message, to be known about', async () => {
   await using discord = await startServer();
   await using connected = await connectOnDisk(discord);
-  const { inbox } = connected;
+  const { host } = connected;
   const attachments = [
     discord.addFile('a.png', PNG, { content_type: 'image/png' }),
     discord.addFile('b.pdf', Buffer.from('%PDF-1'), { content_type: 'application/pdf' }),
@@ -42,8 +42,8 @@ test('files are described; of several the others come before the message, to be 
     }),
   ];
   const id = discord.say(ADA, GENERAL, 'look', { attachments });
-  await discord.until(() => inbox.messages.length === 3);
-  expect(inbox.messages).toMatchObject([
+  await discord.until(() => host.messages.length === 3);
+  expect(host.messages).toMatchObject([
     {
       id: `${id}-2`,
       text: '',
@@ -67,12 +67,12 @@ test('files are described; of several the others come before the message, to be 
 test('a file of 2 GB is refused before a byte is fetched; one that says too little, while it comes', async () => {
   await using discord = await startServer();
   await using connected = await connectOnDisk(discord);
-  const { inbox } = connected;
+  const { host } = connected;
   const huge = { ...discord.addFile('film.mp4', PNG), size: 2_000_000_000 };
   const liar = { ...discord.addFile('small.bin', Buffer.alloc(50_000_001)), size: 3 };
   const first = discord.say(ADA, GENERAL, '', { attachments: [huge] });
   const second = discord.say(ADA, GENERAL, '', { attachments: [liar] });
-  await discord.until(() => inbox.messages.length === 2);
+  await discord.until(() => host.messages.length === 2);
   expect(await connected.codeOf(first)).toBe('FILE_TOO_LARGE');
   expect(discord.calls.some(({ path }) => path.startsWith('/attachments'))).toBe(false);
   expect(await connected.codeOf(second)).toBe('FILE_TOO_LARGE');
@@ -81,10 +81,10 @@ test('a file of 2 GB is refused before a byte is fetched; one that says too litt
 test('a file that is gone, cut off or never known is told; forgetting a chat forgets its files', async () => {
   await using discord = await startServer();
   await using connected = await connectOnDisk(discord);
-  const { inbox, channel } = connected;
+  const { host, channel } = connected;
   const say = () => discord.say(ADA, GENERAL, '', { attachments: [discord.addFile('a.png', PNG)] });
   const [deleted, cut, gone] = [say(), say(), say()];
-  await discord.until(() => inbox.messages.length === 3);
+  await discord.until(() => host.messages.length === 3);
   discord.deleteMessage(deleted);
   expect(await connected.codeOf(deleted)).toBe('FILE_GONE');
   discord.failNext('GET', /^\/attachments/, { status: 503 });
@@ -100,9 +100,9 @@ test('a file that is gone, cut off or never known is told; forgetting a chat for
 test('files of messages that came before a restart are still known', async () => {
   await using discord = await startServer();
   await using connected = await connectOnDisk(discord);
-  const { inbox, dataDir, openDatabase } = connected;
+  const { host, dataDir, openDatabase } = connected;
   const id = discord.say(ADA, GENERAL, '', { attachments: [discord.addFile('a.png', PNG)] });
-  await discord.until(() => inbox.messages.length === 1);
+  await discord.until(() => host.messages.length === 1);
   await connected.channel.disconnect();
   await using second = await connectChannel(discord, { dataDir, openDatabase });
   expect(await second.channel.fetchAttachment?.(JID, id)).toMatchObject({ mimeType: 'image/png' });

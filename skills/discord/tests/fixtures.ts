@@ -1,26 +1,21 @@
-import { setImmediate } from 'node:timers/promises';
-import type {
-  Channel,
-  ChannelClock,
-  ChannelEvents,
-  ChannelStatus,
-  ChatCommand,
-  Choice,
-  ChoiceOutcome,
-  InboundMessage,
-  KnownChat,
-  Reaction,
-  ReactionOutcome,
-} from '../../../src/channels/channel.ts';
+import type { Channel } from '../../../src/channels/channel.ts';
 import { channel } from '../../../src/channels/discord.ts';
-import { pause } from '../../../src/channels/kit/backoff.ts';
 import type { OpenDatabase } from '../../../src/lib/own-database.ts';
-import { openMemoryDatabases } from '../../../src/store/own-databases.ts';
+import {
+  type ChannelParts,
+  type ConnectedChannel,
+  connectChannel as connect,
+  createChannel as create,
+  memoryOf,
+  stoppedClock as stopped,
+} from '../../../src/testing/channel/connected-channel.ts';
+import type { HostEnd } from '../../../src/testing/channel/host-end.ts';
 import { type DiscordServer, startDiscord } from './discordServer.ts';
 
 // What the skill brings is reached through here: the files are there once it is applied.
 export { discordExamination } from '../../../src/doctor/discord.ts';
 export { setup } from '../../../src/setup/discord.ts';
+export { HostEnd } from '../../../src/testing/channel/host-end.ts';
 
 export const TOKEN = 'MTA1.test-token.of-nobody';
 
@@ -42,102 +37,23 @@ export async function startServer(): Promise<DiscordServer> {
   return discord;
 }
 
-/** The host's end of a channel. Its parts may be replaced to make storing fail or slow. */
-export class Inbox implements ChannelEvents {
-  readonly messages: InboundMessage[] = [];
-  readonly chats: KnownChat[] = [];
-  readonly strangers: string[] = [];
-  readonly choices: Choice[] = [];
-  readonly reactions: Reaction[] = [];
-  readonly statuses: ChannelStatus[] = [];
-  readonly log: { message: string; data: unknown }[] = [];
-  outcome: ChoiceOutcome = 'noted';
-
-  onMessage = async (message: InboundMessage): Promise<void> => {
-    this.messages.push(message);
-  };
-
-  onChat = async (chat: KnownChat): Promise<void> => {
-    this.chats.push(chat);
-  };
-
-  onStranger = async (sender: string): Promise<void> => {
-    this.strangers.push(sender);
-  };
-
-  onChoice = async (choice: Choice): Promise<ChoiceOutcome> => {
-    this.choices.push(choice);
-    return this.outcome;
-  };
-
-  onReaction = async (reaction: Reaction): Promise<ReactionOutcome> => {
-    this.reactions.push(reaction);
-    return 'kept';
-  };
-
-  onStatus = (status: ChannelStatus): void => {
-    this.statuses.push(status);
-  };
-
-  get texts(): readonly string[] {
-    return this.messages.map(({ text }) => text);
-  }
-}
-
-/** For tests that wait for a far end and prove nothing about time. */
-export const REAL_CLOCK: ChannelClock = { now: Date.now, random: Math.random, pause };
-
-/** A clock that stands still and notes the pauses: none of them takes time. */
-export function stoppedClock(): ChannelClock & { readonly pauses: readonly number[] } {
-  const pauses: number[] = [];
-  return {
-    pauses,
-    now: () => 0,
-    random: () => 0.5,
-    async pause(ms) {
-      pauses.push(ms);
-      await setImmediate();
-    },
-  };
-}
+/** A clock that stands still and notes the pauses, each by the middle of its chance. */
+export const stoppedClock = () => stopped(0.5);
 
 /** Returns a database that ends with the process; one that is shared is the disk between two of them. */
-export function inMemory(): OpenDatabase {
-  return openMemoryDatabases({ now: () => 0 }).of('channel', 'discord');
-}
+export const inMemory = (): OpenDatabase => memoryOf('discord');
 
-export type Given = {
+export type Given = Omit<ChannelParts, 'host'> & {
   readonly env?: Readonly<Record<string, string>>;
-  readonly clock?: ChannelClock;
-  readonly openDatabase?: OpenDatabase;
-  readonly dataDir?: string;
-  readonly commands?: readonly ChatCommand[];
 };
 
 /** The channel as `.env` would make it, or null when it stays silent. */
 export function createChannel(
   env: Readonly<Record<string, string>>,
-  inbox: Inbox,
-  {
-    clock = REAL_CLOCK,
-    openDatabase = inMemory(),
-    dataDir = '/project/data',
-    commands,
-  }: Given = {},
+  host: HostEnd,
+  given: Given = {},
 ): Channel | null {
-  const write = (message: string, data?: unknown) => inbox.log.push({ message, data });
-  const context = {
-    assistantName: 'Andy',
-    dataDir,
-    log: { info: write, warn: write },
-    ownerConsole: null,
-    openDatabase,
-    clock,
-    ...(commands === undefined ? {} : { commands }),
-  };
-  const opened = channel.open(env, context);
-  if (opened.kind === 'wrong-settings') throw new Error(JSON.stringify(opened.wrong));
-  return opened.value;
+  return create(channel, env, { dataDir: '/project/data', ...given, host });
 }
 
 /** Settings that let Ada write. */
@@ -150,13 +66,13 @@ export function settingsOf(discord: Pick<DiscordServer, 'url'>): Readonly<Record
 }
 
 /** A connected channel that the caller disconnects by leaving the scope. */
-export async function connectChannel(
+export function connectChannel(
   discord: Pick<DiscordServer, 'url'>,
-  given: Given = {},
-): Promise<{ channel: Channel; inbox: Inbox } & AsyncDisposable> {
-  const inbox = new Inbox();
-  const created = createChannel({ ...settingsOf(discord), ...given.env }, inbox, given);
-  if (created === null) throw new Error('the channel stayed silent although it has a token');
-  await created.connect(inbox);
-  return { channel: created, inbox, [Symbol.asyncDispose]: () => created.disconnect() };
+  { env, ...given }: Given = {},
+): Promise<ConnectedChannel> {
+  return connect(
+    channel,
+    { ...settingsOf(discord), ...env },
+    { dataDir: '/project/data', ...given },
+  );
 }

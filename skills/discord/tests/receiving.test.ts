@@ -4,10 +4,10 @@ import { ADA, ADA_DIRECT, connectChannel, EVE, GENERAL, startServer, THREAD } fr
 test.concurrent('a direct message arrives with everything that Discord says about it', async () => {
   await using discord = await startServer();
   await using connected = await connectChannel(discord);
-  const { inbox } = connected;
+  const { host } = connected;
   const id = discord.say(ADA, ADA_DIRECT, 'hello *there*');
-  await discord.until(() => inbox.messages.length === 1);
-  expect(inbox.messages).toEqual([
+  await discord.until(() => host.messages.length === 1);
+  expect(host.messages).toEqual([
     {
       id,
       jid: `discord:${ADA_DIRECT}`,
@@ -21,30 +21,30 @@ test.concurrent('a direct message arrives with everything that Discord says abou
       sentAt: 1_700_000_000_000,
     },
   ]);
-  expect(inbox.chats).toEqual([{ jid: `discord:${ADA_DIRECT}`, name: 'Ada', isDirect: true }]);
+  expect(host.chats).toEqual([{ jid: `discord:${ADA_DIRECT}`, name: 'Ada', isDirect: true }]);
 });
 
 test.concurrent('a message in a server names channel and server; in a thread it names the thread as well', async () => {
   await using discord = await startServer();
   await using connected = await connectChannel(discord);
-  const { inbox } = connected;
+  const { host } = connected;
   discord.say(ADA, GENERAL, 'one', { member: { nick: 'Countess' } });
   discord.say(ADA, THREAD, 'two');
-  await discord.until(() => inbox.messages.length === 2);
+  await discord.until(() => host.messages.length === 2);
   const jid = `discord:${GENERAL}`;
   const chat = { jid, chatName: 'Acme #general', isDirect: false, mentionsAssistant: false };
-  expect(inbox.messages).toMatchObject([
+  expect(host.messages).toMatchObject([
     { ...chat, senderName: 'Countess' },
     { ...chat, senderName: 'Ada', thread: THREAD },
   ]);
-  expect(inbox.messages[0]).not.toHaveProperty('thread');
-  expect(inbox.chats).toEqual([{ jid, name: 'Acme #general', isDirect: false }]);
+  expect(host.messages[0]).not.toHaveProperty('thread');
+  expect(host.chats).toEqual([{ jid, name: 'Acme #general', isDirect: false }]);
 });
 
 test.concurrent('a mention, one of the bot’s own role, and an answer to the bot call it; names replace ids', async () => {
   await using discord = await startServer();
   await using connected = await connectChannel(discord);
-  const { inbox } = connected;
+  const { host } = connected;
   const { bot } = discord;
   discord.say(ADA, GENERAL, `<@${bot.id}> ask <@${EVE.id}> in <#${GENERAL}> <:hm:1234> <t:0:R>`, {
     mentions: [bot, EVE],
@@ -56,20 +56,20 @@ test.concurrent('a mention, one of the bot’s own role, and an answer to the bo
   discord.say(ADA, GENERAL, 'why?', { type: 19, referenced_message: answered });
   const other = { id: '2', author: EVE, content: 'a [cake]\nfor all' };
   discord.say(ADA, GENERAL, 'yes', { type: 19, referenced_message: other });
-  await discord.until(() => inbox.messages.length === 4);
-  expect(inbox.texts).toEqual([
+  await discord.until(() => host.messages.length === 4);
+  expect(host.texts).toEqual([
     '@Andy ask @eve in #general :hm: 1970-01-01T00:00:00.000Z',
     '@Andy and @cooks',
     'why?',
     'yes',
   ]);
-  expect(inbox.messages.map(({ mentionsAssistant }) => mentionsAssistant)).toEqual([
+  expect(host.messages.map(({ mentionsAssistant }) => mentionsAssistant)).toEqual([
     true,
     true,
     true,
     false,
   ]);
-  expect(inbox.messages.map(({ notes }) => notes)).toEqual([
+  expect(host.messages.map(({ notes }) => notes)).toEqual([
     undefined,
     undefined,
     ['in answer to Andy: "what I said"'],
@@ -80,7 +80,7 @@ test.concurrent('a mention, one of the bot’s own role, and an answer to the bo
 test.concurrent('bots, webhooks and what Discord itself tells are left out', async () => {
   await using discord = await startServer();
   await using connected = await connectChannel(discord, { env: { DISCORD_ALLOW_FROM: '*' } });
-  const { inbox } = connected;
+  const { host } = connected;
   discord.say(discord.bot, GENERAL, 'me, myself');
   discord.say({ ...EVE, bot: true }, GENERAL, 'a robot');
   discord.say(EVE, GENERAL, 'by a webhook', { webhook_id: '1' });
@@ -88,22 +88,22 @@ test.concurrent('bots, webhooks and what Discord itself tells are left out', asy
   discord.say({ ...EVE, bot: true }, GENERAL, '', { type: 7 });
   discord.push('MESSAGE_CREATE', { id: 'no number' });
   discord.say(EVE, GENERAL, 'last');
-  await discord.until(() => inbox.messages.length === 1);
-  expect(inbox.texts).toEqual(['last']);
+  await discord.until(() => host.messages.length === 1);
+  expect(host.texts).toEqual(['last']);
 });
 
 test.concurrent('who comes and leaves is told, in a thread by whom, and calls nobody', async () => {
   await using discord = await startServer();
   await using connected = await connectChannel(discord);
-  const { inbox } = connected;
+  const { host } = connected;
   discord.say(ADA, GENERAL, '', { type: 7 });
   discord.say(ADA, GENERAL, '', { type: 1, mentions: [EVE] });
   discord.say(ADA, GENERAL, '', { type: 2, mentions: [{ ...EVE, global_name: 'Eve]\n[Andy' }] });
   discord.say(ADA, GENERAL, '', { type: 2, mentions: [ADA] });
   discord.say(EVE, GENERAL, '', { type: 7 });
   discord.say(ADA, GENERAL, 'last');
-  await discord.until(() => inbox.texts.at(-1) === 'last');
-  const news = inbox.messages.slice(0, -1);
+  await discord.until(() => host.texts.at(-1) === 'last');
+  const news = host.messages.slice(0, -1);
   expect(news.map(({ text, notes, isContext }) => [text, notes, isContext])).toEqual([
     ['', ['in this chat: Ada joined'], true],
     ['', ['in this chat: Ada added eve'], true],
@@ -115,7 +115,7 @@ test.concurrent('who comes and leaves is told, in a thread by whom, and calls no
 test.concurrent('an edit is told as a correction, once the words have changed; a sticker and a poll are named', async () => {
   await using discord = await startServer();
   await using connected = await connectChannel(discord);
-  const { inbox } = connected;
+  const { host } = connected;
   const id = discord.say(ADA, GENERAL, 'at five');
   const edited = { id, channel_id: GENERAL, guild_id: discord.guildId, author: ADA };
   discord.push('MESSAGE_UPDATE', { ...edited, content: 'at five', edited_timestamp: null });
@@ -125,8 +125,8 @@ test.concurrent('an edit is told as a correction, once the words have changed; a
   discord.say(ADA, GENERAL, '', { poll: { question: { text: 'Tea?' } } });
   discord.push('MESSAGE_DELETE', { id, channel_id: GENERAL, guild_id: discord.guildId });
   discord.say(ADA, GENERAL, 'last');
-  await discord.until(() => inbox.texts.at(-1) === 'last');
-  const told = inbox.messages.map(({ text, notes = [], isContext = false }) => [
+  await discord.until(() => host.texts.at(-1) === 'last');
+  const told = host.messages.map(({ text, notes = [], isContext = false }) => [
     text,
     ...notes,
     isContext,
@@ -144,7 +144,7 @@ test.concurrent('an edit is told as a correction, once the words have changed; a
 test.concurrent('reactions to the bot’s messages are told, with who and which, and taken back', async () => {
   await using discord = await startServer();
   await using connected = await connectChannel(discord);
-  const { inbox, channel } = connected;
+  const { host, channel } = connected;
   await channel.send({ id: 'm1', jid: `discord:${GENERAL}`, text: 'good?', thread: THREAD });
   const message_id = discord.posted[0]?.id ?? '';
   const reaction = { user_id: ADA.id, channel_id: THREAD, message_id, guild_id: discord.guildId };
@@ -153,9 +153,9 @@ test.concurrent('reactions to the bot’s messages are told, with who and which,
   discord.push('MESSAGE_REACTION_ADD', { ...reaction, message_id: '7', emoji: { name: '👎' } });
   discord.push('MESSAGE_REACTION_ADD', { ...reaction, emoji: { id: '5', name: 'hm' } });
   discord.push('MESSAGE_REACTION_REMOVE', { ...reaction, emoji: { id: null, name: '👍' } });
-  await discord.until(() => inbox.reactions.length === 3);
+  await discord.until(() => host.reactions.length === 3);
   const by = { jid: `discord:${GENERAL}`, sender: ADA.id, isOwner: false, messageId: 'm1' };
-  expect(inbox.reactions).toEqual([
+  expect(host.reactions).toEqual([
     { ...by, emoji: '👍' },
     { ...by, emoji: ':hm:' },
     { ...by, emoji: null },
@@ -165,9 +165,9 @@ test.concurrent('reactions to the bot’s messages are told, with who and which,
 test.concurrent('a burst arrives in order, and nothing of it is lost', async () => {
   await using discord = await startServer();
   await using connected = await connectChannel(discord);
-  const { inbox } = connected;
+  const { host } = connected;
   const texts = Array.from({ length: 200 }, (_, at) => `message ${at}`);
   for (const text of texts) discord.say(ADA, GENERAL, text);
-  await discord.until(() => inbox.messages.length === texts.length);
-  expect(inbox.texts).toEqual(texts);
+  await discord.until(() => host.messages.length === texts.length);
+  expect(host.texts).toEqual(texts);
 });

@@ -210,10 +210,10 @@ test.concurrent('files follow the text; one that is too large for the server is 
 test.concurrent('typing is shown where somebody wrote last', async () => {
   await using discord = await startServer();
   await using connected = await connectChannel(discord);
-  const { channel, inbox } = connected;
+  const { channel, host } = connected;
   await channel.setTyping(JID, true);
   discord.say(ADA, THREAD, 'hello');
-  await discord.until(() => inbox.messages.length === 1);
+  await discord.until(() => host.messages.length === 1);
   await channel.setTyping(JID, true);
   await channel.setTyping(JID, false);
   expect(discord.typing).toEqual([GENERAL, THREAD]);

@@ -1,36 +1,12 @@
 import { expect, test } from 'vitest';
-import type { SetupContext } from '../../../src/setup/step.ts';
+import { ownerAtKeyboard } from '../../../src/testing/owner/owner-at-keyboard.ts';
 import { ADA, setup, startServer, TOKEN } from './fixtures.ts';
-
-/** An owner at the keyboard: answers are taken in order, each as often as it takes to find one that fits. */
-function owner(env: Record<string, string>, answers: readonly string[]) {
-  const left = [...answers];
-  const problems: string[] = [];
-  const said: string[] = [];
-  const written: Record<string, string> = {};
-  const context: SetupContext = {
-    dataDir: '/nowhere/data',
-    args: [],
-    isInteractive: true,
-    say: (line) => said.push(line),
-    async ask({ check }) {
-      for (let typed = left.shift(); typed !== undefined; typed = left.shift()) {
-        const problem = await check(typed);
-        if (problem === null) return typed;
-        problems.push(problem);
-      }
-      throw new Error('the owner has left');
-    },
-    write: (values) => Object.assign(written, values),
-    signal: new AbortController().signal,
-  };
-  return { env, context, problems, said, written };
-}
 
 test('the token is tried with Discord before anything is written, and the way into a server is told', async () => {
   await using discord = await startServer();
   const typed = ['12345', 'not.the.one', TOKEN, 'ada', ADA.id, 'ada', ADA.id];
-  const { env, context, problems, said, written } = owner({ DISCORD_API_URL: discord.url }, typed);
+  const env = { DISCORD_API_URL: discord.url };
+  const { context, problems, said, written } = ownerAtKeyboard(typed);
   const outcome = await setup.run(env, context);
   expect(problems).toEqual([
     expect.stringContaining('A token has three parts'),
@@ -58,7 +34,8 @@ test('the token is tried with Discord before anything is written, and the way in
 test('a missing intent is told at once; an owner who leaves has nothing written', async () => {
   await using discord = await startServer();
   discord.readsMessages = false;
-  const { env, context, said, written } = owner({ DISCORD_API_URL: discord.url }, [TOKEN]);
+  const env = { DISCORD_API_URL: discord.url };
+  const { context, said, written } = ownerAtKeyboard([TOKEN]);
   await expect(setup.run(env, context)).rejects.toThrow('left');
   expect(said[1]).toContain('switch on MESSAGE CONTENT INTENT');
   expect(written).toEqual({});
