@@ -1,10 +1,15 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Channel, ChannelClock } from '../../../src/channels/channel.ts';
 import { pause } from '../../../src/channels/kit/backoff.ts';
 import { channel } from '../../../src/channels/matrix.ts';
 import type { OpenDatabase } from '../../../src/lib/own-database.ts';
-import { openMemoryDatabases } from '../../../src/store/own-databases.ts';
-import { HostEnd } from '../../../src/testing/channel/host-end.ts';
+import {
+  type ChannelParts,
+  type ConnectedChannel,
+  connectChannel as connect,
+  createChannel as create,
+  memoryOf,
+  stoppedClock as stopped,
+} from '../../../src/testing/channel/connected-channel.ts';
 import { MatrixServer } from './matrixServer.ts';
 
 export const TOKEN = 'syt_token_of_nobody';
@@ -37,41 +42,22 @@ export async function startServer(): Promise<MatrixServer> {
 }
 
 /** For tests that wait for a far end and prove nothing about time. */
-export const REAL_CLOCK: ChannelClock = {
+const QUICK_CLOCK: ChannelClock = {
   now: Date.now,
   random: () => 0,
   pause: (ms, signal) => pause(Math.min(ms, 5), signal),
 };
 
-/** A clock that notes the pauses: none of them takes time. */
-export function stoppedClock(): ChannelClock & {
-  readonly pauses: readonly number[];
-  time: number;
-} {
-  const pauses: number[] = [];
-  const clock = {
-    pauses,
-    time: 0,
-    now: () => clock.time,
-    random: () => 0.5,
-    async pause(ms: number) {
-      pauses.push(ms);
-      await setImmediate();
-    },
-  };
-  return clock;
-}
+/** A clock that stands still and notes the pauses, each by the middle of its chance. */
+export const stoppedClock = () => stopped(0.5);
 
 /** Returns a database that ends with the process; one that is shared is the disk between two of them. */
-export function inMemory(): OpenDatabase {
-  return openMemoryDatabases({ now: () => 0 }).of('channel', 'matrix');
-}
+export const inMemory = (): OpenDatabase => memoryOf('matrix');
 
-export type Given = {
+const USUAL = { clock: QUICK_CLOCK, dataDir: '/project/data' };
+
+export type Given = Omit<ChannelParts, 'host'> & {
   readonly env?: Readonly<Record<string, string>>;
-  readonly clock?: ChannelClock;
-  readonly openDatabase?: OpenDatabase;
-  readonly dataDir?: string;
 };
 
 /** Settings that let Ada write. */
@@ -82,23 +68,17 @@ export function settingsOf(server: Pick<MatrixServer, 'url'>): Readonly<Record<s
 /** The channel as `.env` would make it. */
 export function createChannel(
   env: Readonly<Record<string, string>>,
-  { clock = REAL_CLOCK, openDatabase = inMemory(), dataDir = '/project/data' }: Given = {},
+  given: ChannelParts = {},
 ): Channel {
-  const log = { info() {}, warn() {} };
-  const context = { assistantName: 'Andy', dataDir, log, ownerConsole: null, openDatabase, clock };
-  const opened = channel.open(env, context);
-  if (opened.kind === 'wrong-settings') throw new Error(JSON.stringify(opened.wrong));
-  if (opened.value === null) throw new Error('the channel stayed silent');
-  return opened.value;
+  const created = create(channel, env, { ...USUAL, ...given });
+  if (created === null) throw new Error('the channel stayed silent');
+  return created;
 }
 
 /** A connected channel that the caller disconnects by leaving the scope. */
-export async function connectChannel(
+export function connectChannel(
   server: Pick<MatrixServer, 'url'>,
-  given: Given = {},
-): Promise<{ channel: Channel; host: HostEnd } & AsyncDisposable> {
-  const host = new HostEnd();
-  const created = createChannel({ ...settingsOf(server), ...given.env }, given);
-  await created.connect(host);
-  return { channel: created, host, [Symbol.asyncDispose]: () => created.disconnect() };
+  { env, ...given }: Given = {},
+): Promise<ConnectedChannel> {
+  return connect(channel, { ...settingsOf(server), ...env }, { ...USUAL, ...given });
 }

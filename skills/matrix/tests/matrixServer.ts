@@ -1,11 +1,13 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import {
+  FarServer,
+  OrderedFaults,
+  readBytes,
+  sendJson,
+  sendRawJson,
+} from '../../../src/testing/channel/far-server.ts';
 import { DeviceKeys } from './deviceKeys.ts';
 
-/** Only a hang reaches it. */
-const HANG_MS = 30_000;
 const TIMELINE = 100;
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -29,14 +31,10 @@ type Invite = {
   readonly room: string;
   readonly state: readonly Json[];
 };
-type Failure = {
-  readonly path: RegExp;
-  later: number;
-  /** `lost`: what was asked for is done, and the line is cut. */
-  readonly answer:
-    | 'lost'
-    | { readonly status: number; readonly body: Json; readonly headers?: Record<string, string> };
-};
+/** `lost`: what was asked for is done, and the line is cut. */
+type Fault =
+  | 'lost'
+  | { readonly status: number; readonly body: Json; readonly headers?: Record<string, string> };
 export type Call = { readonly method: string; readonly path: string; readonly body: Json };
 
 /** A person's login. */
@@ -52,8 +50,7 @@ type Asked = {
 type Refusal = { readonly status: number; readonly errcode: string; readonly more?: Json };
 
 /** A homeserver that speaks as much of the client-server API as an account needs, with rooms in memory. */
-export class MatrixServer {
-  readonly calls: Call[] = [];
+export class MatrixServer extends FarServer<Call> {
   readonly sessions = new Map<string, Session>();
   readonly passwords = new Map<string, string>();
   readonly names = new Map<string, string>();
@@ -71,53 +68,23 @@ export class MatrixServer {
   /** Called before a request is carried out. */
   onCall: (call: Call) => void = () => {};
   #pos = 1;
-  #server: Server | null = null;
-  #port = 0;
   readonly #invites: Invite[] = [];
   readonly #transactions = new Map<string, string>();
-  readonly #failures: Failure[] = [];
+  readonly #faults = new OrderedFaults<string, Fault>();
   readonly #waiting = new Set<() => void>();
   /** Bytes in place of the next answer to a sync; cut after them, or whole. */
   #raw: { bytes: Buffer; isCut: boolean } | null = null;
 
-  get url(): string {
-    return `http://127.0.0.1:${this.#port}`;
-  }
-
-  async comeUp(): Promise<this> {
-    const server = createServer((request, response) => void this.#serve(request, response));
+  protected override prepare(server: Server): void {
     server.on('connection', () => {
       this.connections += 1;
     });
-    server.listen(this.#port, '127.0.0.1');
-    await once(server, 'listening');
-    this.#port = (server.address() as AddressInfo).port;
-    this.#server = server;
-    return this;
   }
 
-  async goDown(): Promise<void> {
-    const server = this.#server;
-    this.#server = null;
-    if (server === null) return;
-    const closed = once(server, 'close');
-    server.close();
-    server.closeAllConnections();
+  override async goDown(): Promise<void> {
+    const down = super.goDown();
     this.#wake();
-    await closed;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.goDown();
-  }
-
-  /** Waits until it is so; rejects when it never is. */
-  async until(isSo: () => boolean): Promise<void> {
-    const end = Date.now() + HANG_MS;
-    while (!isSo()) {
-      if (Date.now() > end) throw new Error(`waited in vain: ${isSo}`);
-      await delay(3);
-    }
+    await down;
   }
 
   /** Makes a room with these people in it. */
@@ -220,8 +187,8 @@ export class MatrixServer {
       ).length;
   }
 
-  failNext(path: RegExp, answer: Failure['answer'], later = 0): void {
-    this.#failures.push({ path, answer, later });
+  failNext(path: RegExp, fault: Fault, later = 0): void {
+    this.#faults.order((asked) => path.test(asked), fault, later);
   }
 
   /** Answers the sync that is open with these bytes. */
@@ -255,11 +222,12 @@ export class MatrixServer {
     for (const wake of [...this.#waiting]) wake();
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  protected override async answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
     const { pathname, searchParams: query } = new URL(request.url ?? '/', this.url);
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const bytes = Buffer.concat(chunks);
+    const bytes = await readBytes(request);
     const isJson = request.headers['content-type'] === 'application/json';
     const body = (isJson && bytes.length > 0 ? JSON.parse(bytes.toString()) : {}) as Json;
     const path = decodeURIComponent(pathname.replace('/_matrix/client/v3', ''));
@@ -268,48 +236,24 @@ export class MatrixServer {
       this.calls.push({ method, path, body });
       this.onCall({ method, path, body });
     }
-    const failure = this.#failureOf(path);
-    if (failure !== null && failure !== 'lost') {
-      response.writeHead(failure.status, {
-        'content-type': 'application/json',
-        ...failure.headers,
-      });
-      response.end(JSON.stringify(failure.body));
-      return;
-    }
-    const answer = await this.#answer(method, pathname, path, { body, bytes, query, request });
-    if (failure === 'lost' || this.#server === null) return void request.socket.destroy();
+    const fault = this.#faults.next(path);
+    if (fault !== null && fault !== 'lost') return sendJson(response, fault.body, fault);
+    const answer = await this.#outcome(method, pathname, path, { body, bytes, query, request });
+    if (fault === 'lost' || !this.isUp) return void request.socket.destroy();
     if (Buffer.isBuffer(answer)) return void response.end(answer);
     if ('raw' in answer) {
       const { bytes: raw, isCut } = answer.raw as { bytes: Buffer; isCut: boolean };
-      response.writeHead(200, {
-        'content-type': 'application/json',
-        'content-length': raw.length + (isCut ? 50 : 0),
-      });
-      response.write(raw, () => (isCut ? request.socket.destroy() : response.end()));
-      return;
+      return sendRawJson(response, raw, isCut);
     }
     const isRefusal = 'errcode' in answer;
     const { status = 200, more = {} } = isRefusal ? (answer as Refusal) : {};
     const told = isRefusal
       ? { errcode: answer['errcode'], error: `not so: ${answer['errcode']}`, ...more }
       : answer;
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(told));
+    sendJson(response, told, { status });
   }
 
-  #failureOf(path: string): Failure['answer'] | null {
-    const at = this.#failures.findIndex((failure) => failure.path.test(path));
-    const found = this.#failures[at];
-    if (found === undefined) return null;
-    if (found.later > 0) {
-      found.later -= 1;
-      return null;
-    }
-    this.#failures.splice(at, 1);
-    return found.answer;
-  }
-
-  async #answer(
+  async #outcome(
     method: string,
     whole: string,
     path: string,
@@ -442,7 +386,7 @@ export class MatrixServer {
       room?: { timeline?: { limit?: number } };
     };
     const limit = filter.room?.timeline?.limit ?? 10;
-    const isOver = () => request.socket.destroyed || this.#server === null;
+    const isOver = () => request.socket.destroyed || !this.isUp;
     const end = Date.now() + Number(query.get('timeout') ?? 0);
     while (since >= this.#pos && this.#raw === null && !isOver() && Date.now() < end) {
       const { promise, resolve } = Promise.withResolvers<void>();

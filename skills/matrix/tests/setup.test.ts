@@ -2,36 +2,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { readSettings } from '../../../src/config.ts';
 import { matrixExamination } from '../../../src/doctor/matrix.ts';
 import { setup } from '../../../src/setup/matrix.ts';
-import type { SetupContext } from '../../../src/setup/step.ts';
+import { examinedSettings } from '../../../src/testing/owner/examined-settings.ts';
+import { ownerAtKeyboard } from '../../../src/testing/owner/owner-at-keyboard.ts';
 import { ADA, BOT, settingsOf, startServer, TOKEN } from './fixtures.ts';
-
-/** An owner at the keyboard: answers are taken in order, each as often as it takes to find one that fits. */
-function owner(env: Record<string, string>, answers: readonly string[]) {
-  const left = [...answers];
-  const problems: string[] = [];
-  const said: string[] = [];
-  const written: Record<string, string> = {};
-  const context: SetupContext = {
-    dataDir: '/nowhere/data',
-    args: [],
-    isInteractive: true,
-    say: (line) => said.push(line),
-    async ask({ check }) {
-      for (let typed = left.shift(); typed !== undefined; typed = left.shift()) {
-        const problem = await check(typed);
-        if (problem === null) return typed;
-        problems.push(problem);
-      }
-      throw new Error('the owner has left');
-    },
-    write: (values) => Object.assign(written, values),
-    signal: new AbortController().signal,
-  };
-  return { env, context, problems, said, written };
-}
 
 test('server and account are tried before anything is written: by password, which is not kept', async () => {
   await using server = await startServer();
@@ -57,8 +32,8 @@ test('server and account are tried before anything is written: by password, whic
     BOT,
     ADA,
   ];
-  const { env, context, problems, said, written } = owner({}, typed);
-  const outcome = await setup.run(env, context);
+  const { context, problems, said, written } = ownerAtKeyboard(typed);
+  const outcome = await setup.run({}, context);
   expect(problems).toEqual([
     '127.0.0.1:1 cannot be used (no answer).',
     `127.0.0.1:${port} cannot be used (what came back is no answer of Matrix’s).`,
@@ -85,15 +60,15 @@ test('server and account are tried before anything is written: by password, whic
 test('an access token will do; a wrong one, and an owner who leaves, have nothing written', async () => {
   await using server = await startServer();
   const typed = [server.url, 'no name!', 'token', 'syt_wrong'];
-  const { env, context, problems, written } = owner({}, typed);
-  await expect(setup.run(env, context)).rejects.toThrow('left');
+  const { context, problems, written } = ownerAtKeyboard(typed);
+  await expect(setup.run({}, context)).rejects.toThrow('left');
   expect(problems).toEqual([
     expect.stringContaining('Write the user name'),
     expect.stringContaining('does not know the token'),
   ]);
   expect(written).toEqual({});
-  const right = owner({}, [server.url, 'token', TOKEN, ADA, '-']);
-  await setup.run(right.env, right.context);
+  const right = ownerAtKeyboard([server.url, 'token', TOKEN, ADA, '-']);
+  await setup.run({}, right.context);
   expect(right.written['MATRIX_TOKEN']).toBe(TOKEN);
   expect(right.written['MATRIX_OWNER']).toBeUndefined();
 });
@@ -101,10 +76,7 @@ test('an access token will do; a wrong one, and an owner who leaves, have nothin
 test('the doctor tries the token, and says what is wrong and what to do', async () => {
   await using server = await startServer();
   const examine = async (env: Record<string, string>, isOffline = false) => {
-    const environment = { CLAW_SANDBOX: 'podman', ...env };
-    const settings = readSettings(environment, '/nowhere');
-    const folders = { projectDir: '/nowhere', dataDir: '/nowhere/data', homeDir: '/nowhere' };
-    const subject = { ...folders, environment, settings, isOffline, now: Date.now };
+    const subject = examinedSettings(env, { isOffline });
     const found = await matrixExamination(5_000).examine(subject);
     return found.map(({ message }) => message).join('\n');
   };

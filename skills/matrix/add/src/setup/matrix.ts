@@ -2,8 +2,8 @@ import { accessProblem, allowListProblem } from '../channels/matrix/access.ts';
 import { findHomeserver, identify, logIn } from '../channels/matrix/identity.ts';
 import { isUserId } from '../channels/matrix/jid.ts';
 import { accountOf, MatrixEnvironment } from '../channels/matrix/settings.ts';
+import { askAllowList, askForOwner, askTried, namesOf, ownerSetting } from './channel-questions.ts';
 import {
-  askForOwner,
   askTogether,
   defineSetup,
   type OwnSettings,
@@ -29,18 +29,13 @@ export const setup = defineSetup({
     if (account === null) return null;
     const state = `a token for ${new URL(account.homeserver).host}`;
     const problem = accessProblem(account);
-    return problem === null ? `${state}, and ${listOf(account.allowFrom)} may write` : state;
+    return problem === null ? `${state}, and ${namesOf(account.allowFrom)} may write` : state;
   },
   run: setUpMatrix,
 });
 
 /** Asks for server, account and people, tries the account with its homeserver, and only then writes `.env`. */
 async function setUpMatrix(context: Context): Promise<SetupOutcome> {
-  if (context.args.length > 0) {
-    throw new SetupRefused('`npx claw setup matrix` takes no options: it asks, or reads lines.', {
-      isWrongUse: true,
-    });
-  }
   const homeserver = await askHomeserver(context);
   const { token, userId, deviceId } = await askAccount(context, homeserver);
   context.say(`The account is ${userId}${deviceId === '' ? '' : `, device ${deviceId}`}.`);
@@ -50,18 +45,15 @@ async function setUpMatrix(context: Context): Promise<SetupOutcome> {
       ? 'Rooms with end-to-end encryption work: the keys are kept in data/databases, so keep that folder to yourself.'
       : 'MATRIX_ENCRYPTION is off: in encrypted rooms the assistant neither reads nor answers.',
   );
-  const people = await context.ask({
+  const { MATRIX_ALLOW_FROM: listed, MATRIX_OWNER: before } = context.settings;
+  const allowFrom = await askAllowList(context.ask, {
     message: 'Your own user id, such as @ada:example.org (of several people: with commas)',
-    initial: context.settings.MATRIX_ALLOW_FROM.join(','),
-    check: (typed) =>
-      listIn(typed).includes(userId)
-        ? `${userId} is the account of the assistant. Write your own.`
-        : allowListProblem(listIn(typed)) === null
-          ? null
-          : WRONG_PEOPLE,
+    initial: listed.join(','),
+    check(ids) {
+      if (ids.includes(userId)) return `${userId} is the account of the assistant. Write your own.`;
+      return allowListProblem(ids) === null ? null : WRONG_PEOPLE;
+    },
   });
-  const allowFrom = listIn(people);
-  const { MATRIX_OWNER: before } = context.settings;
   const owner = await askForOwner(context.ask, {
     known: before,
     allowFrom,
@@ -74,29 +66,24 @@ async function setUpMatrix(context: Context): Promise<SetupOutcome> {
     MATRIX_HOMESERVER: homeserver,
     MATRIX_TOKEN: token,
     MATRIX_ALLOW_FROM: allowFrom.join(','),
-    // Emptied where it is set: who was the owner would command on.
-    ...(owner === null && before === undefined ? {} : { MATRIX_OWNER: owner ?? '' }),
+    ...ownerSetting('MATRIX_OWNER', owner, before),
   });
   const next = owner === null ? '' : ` ${owner} commands the assistant in a direct chat with it.`;
   return {
-    summary: `The homeserver knows the account, ${userId}; ${listOf(allowFrom)} may write to it. .env holds the token.${next}`,
+    summary: `The homeserver knows the account, ${userId}; ${namesOf(allowFrom)} may write to it. .env holds the token.${next}`,
     data: { userId, homeserver, allowFrom, owner, isEncrypting: isOn },
   };
 }
 
 async function askHomeserver(context: Context): Promise<string> {
-  const found: { homeserver: string | null } = { homeserver: null };
-  await context.ask({
+  const question = {
     message: 'The homeserver of the account, such as matrix.org',
     initial: context.settings.MATRIX_HOMESERVER ?? '',
-    async check(typed) {
-      const result = await findHomeserver(typed, TIMEOUT_MS);
-      if ('problem' in result) return result.problem;
-      found.homeserver = result.homeserver;
-      return null;
-    },
-  });
-  return known(found.homeserver);
+  };
+  const { found } = await askTried(context.ask, question, (typed) =>
+    findHomeserver(typed, TIMEOUT_MS),
+  );
+  return found.homeserver;
 }
 
 type FoundAccount = { readonly token: string; readonly userId: string; readonly deviceId: string };
@@ -139,22 +126,10 @@ async function askAccount(context: Context, homeserver: string): Promise<FoundAc
             },
           },
   );
-  return known(found.account);
+  if (found.account === null) throw new SetupRefused('The answer was not tried.');
+  return found.account;
 }
 
 function isUserName(typed: string): boolean {
   return isUserId(typed) || /^@?[a-z0-9._=/+-]{1,64}$/i.test(typed);
-}
-
-function known<T>(found: T | null): T {
-  if (found === null) throw new SetupRefused('The answer was not tried.');
-  return found;
-}
-
-function listIn(typed: string): readonly string[] {
-  return typed.split(/[\s,]+/).filter((id) => id !== '');
-}
-
-function listOf(allowFrom: readonly string[]): string {
-  return allowFrom.includes('*') ? 'everybody' : allowFrom.join(', ') || 'nobody';
 }

@@ -1,4 +1,4 @@
-import { oddEntry } from '../kit/allow-list.ts';
+import { allowListRule } from '../kit/allow-list.ts';
 import { isRoomId, isUserId } from './jid.ts';
 import type { MatrixSettings } from './settings.ts';
 
@@ -19,16 +19,13 @@ export function accessProblem({
 }
 
 /** Returns the reason why the list of people cannot be used; null for none. */
-export function allowListProblem(allowFrom: readonly string[]): string | null {
-  if (allowFrom.length === 0) {
-    return (
-      'Nobody is allowed to write to the assistant yet. Add MATRIX_ALLOW_FROM=<your user id> to .env, such as ' +
-      '@ada:example.org, and restart.'
-    );
-  }
-  const odd = oddEntry(allowFrom, isUserId);
-  return odd === undefined
-    ? null
-    : `MATRIX_ALLOW_FROM in .env holds "${odd}", which is not a user id. Write ids such as @ada:example.org ` +
-        'with commas between them, or * for everybody, and restart.';
-}
+export const allowListProblem = allowListRule({
+  name: 'MATRIX_ALLOW_FROM',
+  purpose: 'write to the assistant',
+  example: '<your user id, such as @ada:example.org>',
+  entries: {
+    isValid: isUserId,
+    otherwise: 'not a user id',
+    form: 'ids such as @ada:example.org',
+  },
+});

@@ -56,29 +56,35 @@ export async function identify(
   }
 }
 
+/** The address of a homeserver's API, or one sentence about why there is none. */
+export type FoundHomeserver =
+  | { readonly ok: true; readonly homeserver: string }
+  | { readonly ok: false; readonly message: string };
+
 /**
  * Finds the address of the client-server API for what people call a homeserver: `example.org`.
  *
  * @returns the address, or one sentence about why there is none
  */
-export async function findHomeserver(
-  typed: string,
-  timeoutMs: number,
-): Promise<{ readonly homeserver: string } | { readonly problem: string }> {
+export async function findHomeserver(typed: string, timeoutMs: number): Promise<FoundHomeserver> {
   const named = typed.trim().replace(/\/+$/, '');
   const address = /^https?:\/\//i.test(named) ? named : `https://${named}`;
   if (!URL.canParse(address) || /\s/.test(address)) {
-    return { problem: 'Write a homeserver such as matrix.org or https://matrix.example.org.' };
+    return {
+      ok: false,
+      message: 'Write a homeserver such as matrix.org or https://matrix.example.org.',
+    };
   }
   const homeserver = (await delegatedBy(address, timeoutMs)) ?? address;
   const { host } = new URL(homeserver);
   try {
     const api = new MatrixApi({ homeserver, token: null });
     Flows.parse(await api.call('GET', '/login', { timeoutMs }));
-    return { homeserver };
+    return { ok: true, homeserver };
   } catch (error) {
     const isSilent = error instanceof MatrixFailure && error.status === null;
-    return { problem: `${host} ${isSilent ? '' : 'is no homeserver: it '}${problemOf(error)}.` };
+    const what = isSilent ? '' : 'is no homeserver: it ';
+    return { ok: false, message: `${host} ${what}${problemOf(error)}.` };
   }
 }
 
