@@ -1,10 +1,12 @@
-import type { Channel } from '../../../src/channels/channel.ts';
 import { pause } from '../../../src/channels/kit/backoff.ts';
 import { channel } from '../../../src/channels/signal.ts';
 import type { OpenDatabase } from '../../../src/lib/own-database.ts';
-import { openMemoryDatabases } from '../../../src/store/own-databases.ts';
-import { channelFrom } from '../../../src/testing/channel/bench.ts';
-import { HostEnd } from '../../../src/testing/channel/host-end.ts';
+import {
+  type ChannelParts,
+  type ConnectedChannel,
+  connectChannel,
+  memoryOf,
+} from '../../../src/testing/channel/connected-channel.ts';
 import type { Person, SignalCli } from './signalCli.ts';
 
 // What the skill brings is reached through here: the files are there once it is applied.
@@ -43,43 +45,19 @@ export function settingsOf({ url, account }: SignalCli): Readonly<Record<string,
 }
 
 /** Returns a database that ends with the process; one that is shared is the disk between two of them. */
-export function inMemory(): OpenDatabase {
-  return openMemoryDatabases({ now: () => 0 }).of('channel', 'signal');
-}
+export const inMemory = (): OpenDatabase => memoryOf('signal');
 
-export type Given = {
-  readonly env?: Readonly<Record<string, string>>;
-  readonly openDatabase?: OpenDatabase;
-  readonly dataDir?: string;
-  readonly host?: HostEnd;
-};
+export type Given = ChannelParts & { readonly env?: Readonly<Record<string, string>> };
 
-/** A connected channel that the caller disconnects by leaving the scope. */
-export async function connect(
-  cli: SignalCli,
-  {
-    env = {},
-    openDatabase = inMemory(),
-    dataDir = '/project/data',
-    host = new HostEnd(),
-  }: Given = {},
-): Promise<{ channel: Channel; host: HostEnd; log: string[] } & AsyncDisposable> {
-  const log: string[] = [];
-  const note = (message: string, data?: unknown) =>
-    void log.push(`${message} ${JSON.stringify(data ?? {})}`);
-  const made = channelFrom(
+/** A connected channel that the caller disconnects by leaving the scope; its pauses take a fiftieth. */
+export function connect(cli: SignalCli, { env, ...given }: Given = {}): Promise<ConnectedChannel> {
+  return connectChannel(
     channel,
     { ...settingsOf(cli), ...env },
     {
-      assistantName: 'Andy',
-      dataDir,
-      log: { info: note, warn: note },
-      ownerConsole: null,
-      openDatabase,
+      dataDir: '/project/data',
       clock: { now: Date.now, random: () => 0, pause: (ms, signal) => pause(ms / 50, signal) },
+      ...given,
     },
   );
-  if (made === null) throw new Error('the channel stayed silent although it has an account');
-  await made.connect(host);
-  return { channel: made, host, log, [Symbol.asyncDispose]: () => made.disconnect() };
 }

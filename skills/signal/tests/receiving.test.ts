@@ -131,7 +131,7 @@ test('an event is on disk before the host gets it: a crash in between loses noth
   await cli.until(() => stuck.offered > 1);
   // The stream stays open meanwhile, and signal-cli has nothing left of these two.
   expect(first.channel.status().state).toBe('connected');
-  expect(first.log.join()).toContain('disk full');
+  expect(JSON.stringify(first.host.log)).toContain('disk full');
   await first.channel.disconnect();
   await using second = await connect(cli, { openDatabase: disk });
   await cli.until(() => second.host.messages.length === 2);
@@ -146,5 +146,5 @@ test('what is for another account of the same signal-cli, or is no event at all,
   cli.say(ADA, 'hello');
   await cli.until(() => linked.host.messages.length === 1);
   expect(linked.host.heard).toEqual(['hello']);
-  expect(linked.log.join()).toContain('another account than SIGNAL_ACCOUNT');
+  expect(JSON.stringify(linked.host.log)).toContain('another account than SIGNAL_ACCOUNT');
 });

@@ -2,37 +2,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { readSettings } from '../../../src/config.ts';
-import type { SetupContext } from '../../../src/setup/step.ts';
+import { examinedSettings } from '../../../src/testing/owner/examined-settings.ts';
+import { ownerAtKeyboard } from '../../../src/testing/owner/owner-at-keyboard.ts';
 import { ADA, examination, settingsOf, setup } from './fixtures.ts';
 import { SignalCli } from './signalCli.ts';
 
-/** An owner at the keyboard: answers are taken in order, each as often as it takes to find one that fits. */
+/** An owner at the keyboard, with a folder for what the step keeps. */
 function owner(answers: readonly string[], args: readonly string[] = []) {
-  const left = [...answers];
-  const problems: string[] = [];
-  const said: string[] = [];
-  const written: Record<string, string> = {};
   const dataDir = mkdtempSync(join(tmpdir(), 'claw-signal-'));
   onTestFinished(() => rmSync(dataDir, { recursive: true }));
-  const context: SetupContext = {
-    dataDir,
-    args,
-    isInteractive: true,
-    say: (line) => said.push(line),
-    async ask({ check, proposed }) {
-      for (let typed = left.shift(); typed !== undefined; typed = left.shift()) {
-        const answer = typed === '' ? (proposed ?? '') : typed;
-        const problem = await check(answer);
-        if (problem === null) return answer;
-        problems.push(problem);
-      }
-      throw new Error('the owner has left');
-    },
-    write: (values) => Object.assign(written, values),
-    signal: new AbortController().signal,
-  };
-  return { context, problems, said, written };
+  return ownerAtKeyboard(answers, { args, dataDir });
 }
 
 test('an account of signal-cli is taken after signal-cli has said that it has it', async () => {
@@ -121,18 +100,8 @@ test('the answer to a captcha is handed on', async () => {
 
 test('claw doctor says whether signal-cli is there and has the account, and who may write', async () => {
   await using cli = await new SignalCli().comeUp();
-  const found = async (env: Readonly<Record<string, string>>, isOffline = false) => {
-    const environment = { CLAW_SANDBOX: 'podman', ...env };
-    const settings = readSettings(environment, '/nowhere');
-    const folders = { projectDir: '/nowhere', dataDir: '/nowhere/data', homeDir: '/nowhere' };
-    return await examination.examine({
-      ...folders,
-      environment,
-      settings,
-      isOffline,
-      now: Date.now,
-    });
-  };
+  const found = (env: Readonly<Record<string, string>>, isOffline = false) =>
+    examination.examine(examinedSettings(env, { isOffline }));
   const env = settingsOf(cli);
   expect(await found({})).toMatchObject([{ ok: true, message: 'no account yet' }]);
   expect(await found(env)).toMatchObject([{ ok: true, message: `signal-cli has ${cli.account}` }]);

@@ -1,7 +1,10 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  FarServer,
+  OrderedFaults,
+  readBytes,
+  sendJson,
+} from '../../../src/testing/channel/far-server.ts';
 
 /*
  * A signal-cli daemon in this process, as its sources of July 2026 have it (HttpServerHandler, SendCommand and the
@@ -29,14 +32,13 @@ export type Posted = {
 };
 
 type Failure = { readonly code: number; readonly message: string; readonly data?: unknown };
-type Planned = { later: number; readonly failure: Failure | 'lost' };
+type Call = { readonly method: string; readonly params: Params };
 
-export class SignalCli {
+export class SignalCli extends FarServer<Call> {
   readonly account = '+4915100000000';
   readonly uuid = 'a0000000-0000-4000-8000-000000000000';
   accounts: string[] = [this.account];
   posted: Posted[] = [];
-  readonly calls: { readonly method: string; readonly params: Params }[] = [];
   readonly files = new Map<string, Buffer>();
   readonly gone = new Set<string>();
   /** Answers of `finishLink`, one for each code that is shown. */
@@ -44,48 +46,12 @@ export class SignalCli {
   /** Runs for one account, as with -a. */
   isSingle = false;
   #queue: string[] = [];
-  #planned: Planned[] = [];
+  readonly #faults = new OrderedFaults<'send', Failure | 'lost'>();
   #streams = new Set<ServerResponse>();
-  #server: Server | null = null;
-  #port = 0;
   #time = 1_700_000_000_000;
-
-  get url(): string {
-    return `http://127.0.0.1:${this.#port}`;
-  }
 
   get isListenedTo(): boolean {
     return this.#streams.size > 0;
-  }
-
-  async comeUp(): Promise<this> {
-    this.#server = createServer((request, response) => void this.#answer(request, response));
-    this.#server.listen(this.#port, '127.0.0.1');
-    await once(this.#server, 'listening');
-    this.#port = (this.#server.address() as AddressInfo).port;
-    return this;
-  }
-
-  async goDown(): Promise<void> {
-    const server = this.#server;
-    this.#server = null;
-    if (server === null) return;
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
-    this.#streams.clear();
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.goDown();
-  }
-
-  async until(isSo: () => boolean): Promise<void> {
-    const end = Date.now() + 60_000;
-    while (!isSo()) {
-      if (Date.now() > end) throw new Error('waited in vain');
-      await delay(2);
-    }
   }
 
   /** Somebody says something, directly or in a group. @returns its time */
@@ -145,7 +111,7 @@ export class SignalCli {
 
   /** The next `send`, or the one so many later, is not done; or it is, and the line is cut. */
   fail(failure: Failure | 'lost', later = 0): void {
-    this.#planned.push({ failure, later });
+    this.#faults.order(() => true, failure, later);
   }
 
   #flush(): void {
@@ -154,7 +120,10 @@ export class SignalCli {
     this.#queue = [];
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  protected override async answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
     const { pathname, searchParams } = new URL(request.url ?? '/', this.url);
     if (pathname === '/api/v1/check') return void response.end();
     if (pathname === '/api/v1/events' && request.method === 'GET') {
@@ -170,15 +139,12 @@ export class SignalCli {
     if (!request.headers['content-type']?.startsWith('application/json')) {
       return void response.writeHead(415).end();
     }
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const { id, method, params = {} } = JSON.parse(Buffer.concat(chunks).toString());
+    const { id, method, params = {} } = JSON.parse((await readBytes(request)).toString());
     this.calls.push({ method, params });
     const outcome = await this.#carryOut(method, params);
     if (outcome === 'lost') return void request.socket.destroy();
     const answer = 'code' in outcome ? { error: { data: null, ...outcome } } : outcome;
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
+    sendJson(response, { jsonrpc: '2.0', id, ...answer });
   }
 
   async #carryOut(method: string, params: Params): Promise<{ result: unknown } | Failure | 'lost'> {
@@ -238,12 +204,7 @@ export class SignalCli {
   }
 
   #send(params: Params): { result: unknown } | Failure | 'lost' {
-    const planned = this.#planned[0];
-    let failure: Planned['failure'] | null = null;
-    if (planned !== undefined && planned.later === 0) {
-      this.#planned.shift();
-      failure = planned.failure;
-    } else if (planned !== undefined) planned.later -= 1;
+    const failure = this.#faults.next('send');
     if (failure !== null && failure !== 'lost') return failure;
     const [to = ''] = (params['recipient'] ?? params['groupId'] ?? []) as string[];
     if (this.gone.has(to)) {

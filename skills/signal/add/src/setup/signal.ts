@@ -7,6 +7,7 @@ import { addressIn } from '../channels/signal/jid.ts';
 import { type CallRpc, RpcError } from '../channels/signal/rpc.ts';
 import { accountOf, SignalEnvironment } from '../channels/signal/settings.ts';
 import { problemOfAddress } from '../lib/setting-values.ts';
+import { askAllowList, askTried, namesOf, ownerSetting } from './channel-questions.ts';
 import {
   defineSetup,
   type OwnSettings,
@@ -36,7 +37,7 @@ export const setup = defineSetup({
     const account = accountOf(settings);
     return account === null
       ? null
-      : `${account.account}, and ${listOf(account.allowFrom)} may write`;
+      : `${account.account}, and ${namesOf(account.allowFrom)} may write`;
   },
   run: setUpSignal,
 });
@@ -61,12 +62,9 @@ async function setUpSignal(context: Context): Promise<SetupOutcome> {
     SIGNAL_CLI_URL: url,
     SIGNAL_ACCOUNT: account,
     SIGNAL_ALLOW_FROM: allowFrom.join(','),
-    // Emptied where it is set: who was the owner would command on.
-    ...(owner === null && context.settings.SIGNAL_OWNER === undefined
-      ? {}
-      : { SIGNAL_OWNER: owner ?? '' }),
+    ...ownerSetting('SIGNAL_OWNER', owner, context.settings.SIGNAL_OWNER),
   });
-  const may = listOf(owner === null ? allowFrom : [...new Set([owner, ...allowFrom])]);
+  const may = namesOf(owner === null ? allowFrom : [...new Set([owner, ...allowFrom])]);
   const own = owner === account ? ' Write to it under Note to Self.' : '';
   return {
     summary: `signal-cli has ${account}; ${may} may write to it.${own}`,
@@ -74,23 +72,17 @@ async function setUpSignal(context: Context): Promise<SetupOutcome> {
   };
 }
 
-async function askForSignalCli(context: Context) {
-  let found: Awaited<ReturnType<typeof findSignalCli>> | null = null;
-  const typed = await context.ask({
-    message:
-      'The address of signal-cli, as `signal-cli daemon --http --receive-mode=on-connection` gives it',
-    proposed: context.settings.SIGNAL_CLI_URL,
-    async check(address) {
-      const wrong = problemOfAddress(address, context.settings.SIGNAL_CLI_URL);
-      if (wrong !== null) return wrong;
-      found = await findSignalCli(address.replace(/\/+$/, ''), TIMEOUT_MS);
-      return found.ok ? null : found.message;
-    },
+async function askForSignalCli({ ask, settings: { SIGNAL_CLI_URL: proposed } }: Context) {
+  const message =
+    'The address of signal-cli, as `signal-cli daemon --http --receive-mode=on-connection` gives it';
+  const { found } = await askTried(ask, { message, proposed }, async (typed) => {
+    const wrong = problemOfAddress(typed, proposed);
+    if (wrong !== null) return { ok: false, message: wrong };
+    const url = typed.replace(/\/+$/, '');
+    const answer = await findSignalCli(url, TIMEOUT_MS);
+    return answer.ok ? { ...answer, url } : answer;
   });
-  const url = typed.replace(/\/+$/, '');
-  found ??= await findSignalCli(url, TIMEOUT_MS);
-  if (!found.ok) throw new SetupRefused(found.message);
-  return { url, call: found.call, accounts: found.accounts };
+  return found;
 }
 
 async function askForAccount(context: Context, accounts: readonly string[]): Promise<string> {
@@ -165,15 +157,15 @@ async function askForPeople(context: Context, account: string, isLinked: boolean
         : 'Type a number such as +4915112345678, or -.',
   });
   const owner = own === '-' ? null : own;
-  const typed = await context.ask({
+  const listing = await askAllowList(context.ask, {
     message: 'The numbers or UUIDs of others who may write, with commas between them (- for none)',
     proposed: listed.length > 0 ? listed.join(',') : '-',
-    check: (list) =>
-      (owner !== null && list === '-') || allowListProblem(listIn(list)) === null
+    check: (typed) =>
+      (owner !== null && typed.join() === '-') || allowListProblem(others(typed)) === null
         ? null
         : WRONG_LIST,
   });
-  return { owner, allowFrom: listIn(typed) };
+  return { owner, allowFrom: others(listing) };
 }
 
 /** Hands the answer to a captcha to Signal, which then lets more messages through. */
@@ -217,10 +209,6 @@ function readArguments(args: readonly string[]): Given {
   }
 }
 
-function listIn(typed: string): readonly string[] {
-  return typed.split(/[\s,]+/).filter((entry) => entry !== '' && entry !== '-');
-}
-
-function listOf(allowFrom: readonly string[]): string {
-  return allowFrom.includes('*') ? 'everybody' : allowFrom.join(', ') || 'nobody';
+function others(typed: readonly string[]): readonly string[] {
+  return typed.filter((entry) => entry !== '-');
 }
