@@ -2,8 +2,11 @@ import type { Channel } from '../../../src/channels/channel.ts';
 import { pause } from '../../../src/channels/kit/backoff.ts';
 import { channel } from '../../../src/channels/linear.ts';
 import type { OpenDatabase } from '../../../src/lib/own-database.ts';
-import { openMemoryDatabases } from '../../../src/store/own-databases.ts';
-import { channelFrom } from '../../../src/testing/channel/bench.ts';
+import {
+  type ChannelParts,
+  createChannel as create,
+  memoryOf,
+} from '../../../src/testing/channel/connected-channel.ts';
 import { HostEnd } from '../../../src/testing/channel/host-end.ts';
 import type { LinearServer, User } from './linearServer.ts';
 
@@ -32,35 +35,21 @@ export function settingsOf({ url }: Pick<LinearServer, 'url'>): Readonly<Record<
 }
 
 /** Returns a database that ends with the process; one that is shared is the disk between two of them. */
-export function inMemory(): OpenDatabase {
-  return openMemoryDatabases({ now: () => 0 }).of('channel', 'linear');
-}
+export const inMemory = (): OpenDatabase => memoryOf('linear');
 
-export type Given = {
+export type Given = Pick<ChannelParts, 'openDatabase' | 'dataDir'> & {
   readonly env?: Readonly<Record<string, string>>;
-  readonly openDatabase?: OpenDatabase;
-  readonly dataDir?: string;
   readonly now?: () => number;
 };
 
 /** Makes the channel; its pauses take a thousandth of what they should, at least two milliseconds. */
 export function createChannel(
   server: LinearServer,
-  { env = {}, openDatabase = inMemory(), dataDir = '/project/data', now = Date.now }: Given = {},
+  { env = {}, openDatabase, dataDir = '/project/data', now = Date.now }: Given = {},
 ): Channel {
   const quick = (ms: number, signal: AbortSignal) => pause(Math.max(2, ms / 1_000), signal);
-  const made = channelFrom(
-    channel,
-    { ...settingsOf(server), ...env },
-    {
-      assistantName: 'Andy',
-      dataDir,
-      log: { info() {}, warn() {} },
-      ownerConsole: null,
-      openDatabase,
-      clock: { now, random: () => 0, pause: quick },
-    },
-  );
+  const clock = { now, random: () => 0, pause: quick };
+  const made = create(channel, { ...settingsOf(server), ...env }, { openDatabase, dataDir, clock });
   if (made === null) throw new Error('the channel stayed silent although it has a key');
   return made;
 }

@@ -1,7 +1,5 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { FarServer, OrderedFaults, readBytes } from '../../../src/testing/channel/far-server.ts';
 
 /*
  * Linear's GraphQL API in this process, as far as the skill uses it. Its queries are those that Linear's own schema
@@ -62,7 +60,7 @@ const PAGE = 50;
 /** In a text, becomes bytes that are no UTF-8. */
 export const INVALID = '<invalid>';
 
-export class LinearServer {
+export class LinearServer extends FarServer {
   key: string | null = 'lin_api_key-of-nobody';
   readonly issues: Issue[] = [];
   comments: Comment[] = [];
@@ -70,42 +68,11 @@ export class LinearServer {
   /** The clock of the server runs ahead by this much. */
   aheadMs = 0;
   cutNext = false;
-  #planned: { refusal: Refusal | 'lost'; later: number }[] = [];
-  #server: Server | null = null;
-  #port = 0;
+  readonly #faults = new OrderedFaults<'comment', Refusal | 'lost'>();
   #last = 0;
 
-  get url(): string {
-    return `http://127.0.0.1:${this.#port}/graphql`;
-  }
-
-  async comeUp(): Promise<this> {
-    this.#server = createServer((request, response) => void this.#answer(request, response));
-    this.#server.listen(this.#port, '127.0.0.1');
-    await once(this.#server, 'listening');
-    this.#port = (this.#server.address() as AddressInfo).port;
-    return this;
-  }
-
-  async goDown(): Promise<void> {
-    const server = this.#server;
-    this.#server = null;
-    if (server === null) return;
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.goDown();
-  }
-
-  async until(isSo: () => boolean): Promise<void> {
-    const end = Date.now() + 60_000;
-    while (!isSo()) {
-      if (Date.now() > end) throw new Error('waited in vain');
-      await delay(2);
-    }
+  override get url(): string {
+    return `${super.url}/graphql`;
   }
 
   /** Times differ, and rise. */
@@ -181,13 +148,14 @@ export class LinearServer {
 
   /** The next comment that is made, or the one so many later, is refused; or it is made, and the line is cut. */
   fail(refusal: Refusal | 'lost', later = 0): void {
-    this.#planned.push({ refusal, later });
+    this.#faults.order(() => true, refusal, later);
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const { query, variables } = JSON.parse(Buffer.concat(chunks).toString());
+  protected override async answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const { query, variables } = JSON.parse((await readBytes(request)).toString());
     const name = /^(?:query|mutation) (\w+)/.exec(query)?.[1] ?? '';
     this.asked.push(name);
     const given = request.headers.authorization;
@@ -282,12 +250,7 @@ export class LinearServer {
   }
 
   #create(given: Input): { data: unknown } | Refusal | 'lost' {
-    const planned = this.#planned[0];
-    let failure: Refusal | 'lost' | null = null;
-    if (planned !== undefined && planned.later === 0) {
-      this.#planned.shift();
-      failure = planned.refusal;
-    } else if (planned !== undefined) planned.later -= 1;
+    const failure = this.#faults.next('comment');
     if (failure !== null && failure !== 'lost') return failure;
     const issue = this.#find(String(given['issueId']));
     if (issue === undefined) return refusal(400, 'INPUT_ERROR', 'Entity not found: Issue');

@@ -1,38 +1,13 @@
 import { expect, test } from 'vitest';
-import { readSettings } from '../../../src/config.ts';
-import type { SetupContext } from '../../../src/setup/step.ts';
+import { examinedSettings } from '../../../src/testing/owner/examined-settings.ts';
+import { ownerAtKeyboard } from '../../../src/testing/owner/owner-at-keyboard.ts';
 import { examination, KEY, settingsOf, setup } from './fixtures.ts';
 import { LinearServer } from './linearServer.ts';
-
-/** An owner at the keyboard: answers are taken in order, each as often as it takes to find one that fits. */
-function owner(answers: readonly string[]) {
-  const left = [...answers];
-  const problems: string[] = [];
-  const said: string[] = [];
-  const written: Record<string, string> = {};
-  const context: SetupContext = {
-    dataDir: '/nowhere/data',
-    args: [],
-    isInteractive: true,
-    say: (line) => said.push(line),
-    async ask({ check }) {
-      for (let typed = left.shift(); typed !== undefined; typed = left.shift()) {
-        const problem = await check(typed);
-        if (problem === null) return typed;
-        problems.push(problem);
-      }
-      throw new Error('the owner has left');
-    },
-    write: (values) => Object.assign(written, values),
-    signal: new AbortController().signal,
-  };
-  return { context, problems, said, written };
-}
 
 test('the key is tried with Linear before anything is written', async () => {
   await using linear = await new LinearServer().comeUp();
   const typed = ['short', 'lin_api_not-the-right-one', KEY, '', 'ada', 'Ada@Example.org'];
-  const { context, problems, said, written } = owner(typed);
+  const { context, problems, said, written } = ownerAtKeyboard(typed);
   const outcome = await setup.run({ LINEAR_API_URL: linear.url }, context);
   expect(problems).toEqual([
     expect.stringContaining('A key looks like'),
@@ -51,16 +26,7 @@ test('the key is tried with Linear before anything is written', async () => {
 test('claw doctor says whose key it is, and what is wrong', async () => {
   await using linear = await new LinearServer().comeUp();
   const found = async (env: Readonly<Record<string, string>>, isOffline = false) => {
-    const environment = { CLAW_SANDBOX: 'podman', ...env };
-    const settings = readSettings(environment, '/nowhere');
-    const folders = { projectDir: '/nowhere', dataDir: '/nowhere/data', homeDir: '/nowhere' };
-    const findings = await examination.examine({
-      ...folders,
-      environment,
-      settings,
-      isOffline,
-      now: Date.now,
-    });
+    const findings = await examination.examine(examinedSettings(env, { isOffline }));
     expect(JSON.stringify(findings)).not.toContain(KEY);
     return findings;
   };

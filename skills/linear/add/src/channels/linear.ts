@@ -1,11 +1,6 @@
 import { LinearError, linearAt } from '../lib/linear/api.ts';
 import { onNudge } from '../lib/linear/nudge.ts';
-import {
-  allowListProblem,
-  LinearEnvironment,
-  type LinearSettings,
-  linearOf,
-} from '../lib/linear/settings.ts';
+import { LinearEnvironment, type LinearSettings, linearOf } from '../lib/linear/settings.ts';
 import { KEY_REFUSED, reasonOf, viewerOf } from '../lib/linear/viewer.ts';
 import {
   type Channel,
@@ -19,6 +14,7 @@ import { Connection } from './kit/connection.ts';
 import type { PartStep } from './kit/edited-parts.ts';
 import type { PartDelivery } from './kit/part-delivery.ts';
 import type { ConnectFailure } from './kit/stay-connected.ts';
+import { allowListProblem } from './linear/access.ts';
 import { CAPABILITIES, createDelivery, isLinearJid } from './linear/delivery.ts';
 import { Feed } from './linear/feed.ts';
 import { openRecords, type Records } from './linear/records.ts';

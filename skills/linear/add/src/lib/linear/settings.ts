@@ -33,22 +33,5 @@ export function linearOf(settings: z.output<typeof LinearEnvironment>): LinearSe
   return { key, url, allowFrom, pollMs: (settings.LINEAR_POLL_SECONDS ?? usual) * 1_000 };
 }
 
-/** Returns the reason why the list cannot be used, with the line to add to `.env`; null for none. */
-export function allowListProblem(allowFrom: readonly string[]): string | null {
-  if (allowFrom.length === 0) {
-    return (
-      'Nobody is allowed to give the assistant issues yet. Add LINEAR_ALLOW_FROM=<your e-mail address at ' +
-      'Linear> to .env and restart.'
-    );
-  }
-  const odd = allowFrom.find(
-    (entry) => entry !== '*' && !/^[^@\s]+@[^@\s]+$|^[0-9a-f-]{36}$/.test(entry),
-  );
-  return odd === undefined
-    ? null
-    : `LINEAR_ALLOW_FROM in .env holds "${odd}", which is neither an e-mail address nor the id of a user. ` +
-        'Write those with commas between them, or * for everybody, and restart.';
-}
-
 /** The address of the one chat with issues. */
 export const LINEAR_JID = 'linear:__channel__';
