@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { HAS_PTY, LineServer, startPtyBoard } from './board.ts';
-import { connectChannel, createChannel, Inbox } from './fixtures.ts';
+import { connectChannel, createChannel, HostEnd } from './fixtures.ts';
 
 function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'claw-serial-'));
@@ -12,8 +12,8 @@ function temporaryFolder(): string {
 }
 
 test('without a port there is no channel, and a port that is none is named', () => {
-  expect(createChannel({ SERIAL_ALLOW_FROM: '*' }, new Inbox())).toBeNull();
-  expect(() => createChannel({ SERIAL_PORT: 'COM3' }, new Inbox())).toThrow('/dev/ttyUSB0');
+  expect(createChannel({ SERIAL_ALLOW_FROM: '*' }, new HostEnd())).toBeNull();
+  expect(() => createChannel({ SERIAL_PORT: 'COM3' }, new HostEnd())).toThrow('/dev/ttyUSB0');
 });
 
 test('with an empty list the line is not opened, and the status names the line to add', async () => {
@@ -27,29 +27,29 @@ test('with an empty list the line is not opened, and the status names the line t
 test('only senders on the list get through; others are counted; a star lets everybody in', async () => {
   await using server = await LineServer.start();
   await using connected = await connectChannel(server.url, { SERIAL_ALLOW_FROM: 'esp32' });
-  const { inbox } = connected;
+  const { host } = connected;
   const board = await server.plugged();
   board.say(
     'let me in\n{"content": "x", "sender_id": "eve"}\n{"content": "y", "sender_id": "esp32"}\n',
   );
-  await inbox.until(() => inbox.messages.length === 1);
-  expect(inbox.texts).toEqual(['y']);
-  expect(inbox.strangers).toEqual(['uart_user', 'eve']);
+  await host.until(() => host.messages.length === 1);
+  expect(host.texts).toEqual(['y']);
+  expect(host.strangers).toEqual(['uart_user', 'eve']);
   await using open = await connectChannel(server.url, { SERIAL_ALLOW_FROM: '*' });
   const other = await server.plugged();
   other.say('hello\n');
-  await open.inbox.until(() => open.inbox.messages.length === 1);
+  await open.host.until(() => open.host.messages.length === 1);
 });
 
 test('with SERIAL_IS_OWNER=yes the chat is the owner’s own', async () => {
   await using server = await LineServer.start();
   await using connected = await connectChannel(server.url, { SERIAL_IS_OWNER: 'yes' });
-  const { inbox } = connected;
+  const { host } = connected;
   const board = await server.plugged();
-  expect(inbox.chats).toMatchObject([{ jid: 'serial:uart_default', isOwners: true }]);
+  expect(host.chats).toMatchObject([{ jid: 'serial:uart_default', isOwners: true }]);
   board.say('/status\n');
-  await inbox.until(() => inbox.messages.length === 1);
-  expect(inbox.messages[0]?.isOwner).toBe(true);
+  await host.until(() => host.messages.length === 1);
+  expect(host.messages[0]?.isOwner).toBe(true);
 });
 
 test.each([
@@ -70,15 +70,15 @@ test('a server that is not there, and comes', async () => {
   const { port } = gone;
   await gone[Symbol.asyncDispose]();
   await using connected = await connectChannel(`tcp://127.0.0.1:${port}`);
-  const { inbox } = connected;
+  const { host } = connected;
   expect(connected.channel.status()).toEqual({
     state: 'failed',
     detail: `127.0.0.1:${port} cannot be opened (ECONNREFUSED: nothing listens there. Is the address right, and the server running?).`,
   });
   await using server = await LineServer.start(port);
-  await inbox.until(() => inbox.statuses.at(-1)?.state === 'connected');
+  await host.until(() => host.statuses.at(-1)?.state === 'connected');
   (await server.plugged()).say('hello\n');
-  await inbox.until(() => inbox.messages.length === 1);
+  await host.until(() => host.messages.length === 1);
 });
 
 test.skipIf(!HAS_PTY)(
@@ -88,24 +88,24 @@ test.skipIf(!HAS_PTY)(
     const first = await startPtyBoard();
     symlinkSync(first.path, link);
     await using connected = await connectChannel(link, { SERIAL_BAUD: '9600' });
-    const { channel, inbox } = connected;
+    const { channel, host } = connected;
     expect(channel.status()).toEqual({ state: 'connected', detail: null });
     // Control characters mean nothing on a raw line.
     first.board.say('\u0003 \u0004 {"content": "no"}\n{"content": "yes"}\n');
-    await inbox.until(() => inbox.messages.length === 2);
-    expect(inbox.texts[1]).toBe('yes');
+    await host.until(() => host.messages.length === 2);
+    expect(host.texts[1]).toBe('yes');
     await channel.send({ id: '1', jid: 'serial:uart_default', text: 'hello' });
     expect(await first.board.read(1)).toEqual(['{"content":"hello","chat_id":"uart_default"}']);
     await first.unplug();
-    await inbox.until(() => inbox.statuses.at(-1)?.state === 'connecting');
+    await host.until(() => host.statuses.at(-1)?.state === 'connecting');
     expect(channel.status().detail).toContain('Plug the device in');
     const second = await startPtyBoard();
     rmSync(link);
     symlinkSync(second.path, link);
-    await inbox.until(() => inbox.statuses.at(-1)?.state === 'connected');
+    await host.until(() => host.statuses.at(-1)?.state === 'connected');
     second.board.say('back\n');
-    await inbox.until(() => inbox.messages.length === 3);
-    expect(inbox.texts[2]).toBe('back');
+    await host.until(() => host.messages.length === 3);
+    expect(host.texts[2]).toBe('back');
     await second.unplug();
   },
 );

@@ -62,9 +62,9 @@ test('after a line that may have been cut, the next one begins on a line of its 
 test('while the device is unplugged a message is refused, and the host keeps it', async () => {
   await using server = await LineServer.start();
   await using connected = await connectChannel(server.url);
-  const { channel, inbox } = connected;
+  const { channel, host } = connected;
   await server.plugged();
   await server[Symbol.asyncDispose]();
-  await inbox.until(() => inbox.statuses.at(-1)?.state !== 'connected');
+  await host.until(() => host.statuses.at(-1)?.state !== 'connected');
   await expect(channel.send({ id: '1', jid: JID, text: 'x' })).rejects.toThrow('is not there');
 });

@@ -1,47 +1,16 @@
 import { expect, test } from 'vitest';
-import type { SetupContext } from '../../../src/setup/step.ts';
+import { examinedSettings } from '../../../src/testing/owner/examined-settings.ts';
+import { ownerAtKeyboard } from '../../../src/testing/owner/owner-at-keyboard.ts';
 import { HAS_PTY, LineServer, startPtyBoard } from './board.ts';
 import { examination, setup } from './fixtures.ts';
 
-/** An owner at the keyboard: answers are taken in order, each as often as it takes to find one that fits. */
-function owner(answers: readonly string[]) {
-  const left = [...answers];
-  const problems: string[] = [];
-  const written: Record<string, string> = {};
-  const context: SetupContext = {
-    dataDir: '/nowhere/data',
-    args: [],
-    isInteractive: true,
-    say: () => {},
-    async ask({ check }) {
-      for (let typed = left.shift(); typed !== undefined; typed = left.shift()) {
-        const problem = await check(typed);
-        if (problem === null) return typed;
-        problems.push(problem);
-      }
-      throw new Error('the owner has left');
-    },
-    write: (values) => Object.assign(written, values),
-    signal: new AbortController().signal,
-  };
-  return { context, problems, written };
-}
-
 const examine = (environment: Record<string, string>) =>
-  examination.examine({
-    projectDir: '/nowhere',
-    dataDir: '/nowhere/data',
-    homeDir: '/nowhere',
-    environment,
-    settings: null,
-    isOffline: false,
-    now: Date.now,
-  });
+  examination.examine(examinedSettings(environment));
 
 test('a line is opened before anything is written', async () => {
   await using server = await LineServer.start();
   const answers = ['fast', '115200', 'COM3', '/nowhere/tty', '/dev/null', server.url, ' ', 'esp32'];
-  const { context, problems, written } = owner(answers);
+  const { context, problems, written } = ownerAtKeyboard(answers);
   const { summary } = await setup.run({}, context);
   expect(problems).toEqual([
     expect.stringContaining('A speed is a number'),
@@ -60,7 +29,7 @@ test('a line is opened before anything is written', async () => {
 });
 
 test('an owner who leaves has nothing written', async () => {
-  const { context, written } = owner(['115200', '/nowhere/tty']);
+  const { context, written } = ownerAtKeyboard(['115200', '/nowhere/tty']);
   await expect(setup.run({}, context)).rejects.toThrow('left');
   await expect(setup.run({}, { ...context, args: ['--port'] })).rejects.toThrow('no options');
   expect(written).toEqual({});
@@ -68,7 +37,7 @@ test('an owner who leaves has nothing written', async () => {
 
 test.skipIf(!HAS_PTY)('a speed that the line cannot have is told', async () => {
   const { path, unplug } = await startPtyBoard();
-  const { context, problems, written } = owner(['12345', path, '115200']);
+  const { context, problems, written } = ownerAtKeyboard(['12345', path, '115200']);
   await expect(setup.run({}, context)).rejects.toThrow('left');
   expect(problems).toEqual([
     expect.stringMatching(/cannot be set to 12345 baud/),

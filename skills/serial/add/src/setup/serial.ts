@@ -4,13 +4,8 @@ import { statusOf } from '../channels/serial/failure.ts';
 import { openLine } from '../channels/serial/open-line.ts';
 import { nameOf, parsePort } from '../channels/serial/port.ts';
 import { lineOf, SerialEnvironment } from '../channels/serial/settings.ts';
-import {
-  defineSetup,
-  type OwnSettings,
-  type SetupContext,
-  type SetupOutcome,
-  SetupRefused,
-} from './step.ts';
+import { askAllowList, namesOf } from './channel-questions.ts';
+import { defineSetup, type OwnSettings, type SetupContext, type SetupOutcome } from './step.ts';
 
 const WRONG_IDS = 'Write the sender_id of your device. A line without one is from uart_user.';
 
@@ -24,21 +19,13 @@ export const setup = defineSetup({
   currentState({ settings }) {
     const line = lineOf(settings);
     if (line === null) return null;
-    return `${nameOf(line.port)} at ${line.baud} baud, and ${listOf(line.allowFrom)} may write`;
+    return `${nameOf(line.port)} at ${line.baud} baud, and ${namesOf(line.allowFrom)} may write`;
   },
   run: setUpSerial,
 });
 
 /** Asks for port, speed and senders, opens the line once, and only then writes `.env`. */
 async function setUpSerial(context: Context): Promise<SetupOutcome> {
-  if (context.args.length > 0) {
-    throw new SetupRefused(
-      '`npx claw setup serial` takes no options: it asks, or reads three lines.',
-      {
-        isWrongUse: true,
-      },
-    );
-  }
   const { settings, signal } = context;
   const found = devices();
   const known = settings.SERIAL_PORT ?? found[0];
@@ -57,13 +44,12 @@ async function setUpSerial(context: Context): Promise<SetupOutcome> {
     ...(known === undefined ? {} : { proposed: known }),
     check: (port) => problemOf(port.trim(), Number(baud), signal),
   });
-  const senders = await context.ask({
+  const allowFrom = await askAllowList(context.ask, {
     message:
       'Who may write: the sender_id of your device (uart_user where it sends none), with commas between',
     proposed: settings.SERIAL_ALLOW_FROM.join(',') || 'uart_user',
-    check: (list) => (allowListProblem(listIn(list)) === null ? null : WRONG_IDS),
+    check: (list) => (allowListProblem(list) === null ? null : WRONG_IDS),
   });
-  const allowFrom = listIn(senders);
   const port = typed.trim();
   context.write({
     SERIAL_PORT: port,
@@ -71,7 +57,7 @@ async function setUpSerial(context: Context): Promise<SetupOutcome> {
     SERIAL_ALLOW_FROM: allowFrom.join(','),
   });
   return {
-    summary: `${port} opens at ${baud} baud; ${listOf(allowFrom)} may write. .env holds it.`,
+    summary: `${port} opens at ${baud} baud; ${namesOf(allowFrom)} may write. .env holds it.`,
     data: { port, baud: Number(baud), allowFrom },
   };
 }
@@ -107,12 +93,4 @@ function namesIn(folder: string, pattern: RegExp): readonly string[] {
   } catch {
     return []; // None is plugged in.
   }
-}
-
-function listIn(typed: string): readonly string[] {
-  return typed.split(/[\s,]+/).filter((id) => id !== '');
-}
-
-function listOf(allowFrom: readonly string[]): string {
-  return allowFrom.includes('*') ? 'everybody' : allowFrom.join(', ') || 'nobody';
 }

@@ -1,8 +1,9 @@
+import { allowListRule } from '../kit/allow-list.ts';
+
 /** Returns the reason why the list cannot be used, with the line to add to `.env`; null for none. */
-export function allowListProblem(allowFrom: readonly string[]): string | null {
-  if (allowFrom.length > 0) return null;
-  return (
-    'Nobody is allowed to write on the serial line yet. Add SERIAL_ALLOW_FROM=uart_user to .env, or the ' +
-    'sender_id that your device sends, and restart. A line without a sender_id is from uart_user.'
-  );
-}
+export const allowListProblem = allowListRule({
+  name: 'SERIAL_ALLOW_FROM',
+  purpose: 'write on the serial line',
+  example: 'uart_user',
+  hint: 'That is who writes a line without a sender_id; list a device that sends one by that.',
+});
