@@ -1,12 +1,12 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { constants, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { ReadStream } from 'node:tty';
-import { pathToFileURL } from 'node:url';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { CA, CERTIFICATE, KEY } from '../../src/testing/channel/loopback-certificate.ts';
 import { describeWithEngine } from '../../src/testing/engine.ts';
 import {
   type AnthropicScript,
@@ -33,8 +33,6 @@ const MISSING = PROGRAMS.filter(
 const MINUTES = 20 * 60_000;
 const USER = { name: 'andy', password: 'a-word-of-its-own' };
 const BURST = 1_000;
-
-const Certificates = z.object({ CA: z.string(), CERTIFICATE: z.string(), KEY: z.string() });
 
 /** A model that relays `tell <folder>: <text>` by `send_message`; anything else is repeated. */
 const repeatOrRelay: AnthropicScript = (request) => {
@@ -112,8 +110,6 @@ await describeWithEngine(
       folder = mkdtempSync('/tmp/claw-devices-');
       port = await freePort();
       const tlsPort = await freePort();
-      const path = resolve(import.meta.dirname, '../../skills/mqtt/tests/certificates.ts');
-      const { CA, CERTIFICATE, KEY } = Certificates.parse(await import(pathToFileURL(path).href));
       for (const [name, text] of Object.entries({
         'ca.pem': CA,
         'cert.pem': CERTIFICATE,

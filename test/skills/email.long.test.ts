@@ -10,12 +10,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { connect as connectPlain, createServer } from 'node:net';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { connect, createServer as createTlsServer } from 'node:tls';
-import { pathToFileURL } from 'node:url';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { CA, CERTIFICATE, KEY } from '../../src/testing/channel/loopback-certificate.ts';
 import { describeWithEngine } from '../../src/testing/engine.ts';
 import {
   type AnthropicScript,
@@ -35,8 +35,6 @@ const ANDY = 'andy@example.org';
 const ADA = 'ada@example.org';
 const SIGNER = 'mx.example.org';
 const BURST = 30;
-
-const Certificates = z.object({ CA: z.string(), CERTIFICATE: z.string(), KEY: z.string() });
 
 const repeat: AnthropicScript = (request) => {
   const said = lastUserText(request);
@@ -203,18 +201,16 @@ await describeWithEngine('bubblewrap', 'mail through opensmtpd and dovecot', () 
     const imap = await freePort();
     smtp = await freePort();
     const plain = await freePort();
-    const path = resolve(import.meta.dirname, '../../skills/email/tests/certificates.ts');
-    const made = Certificates.parse(await import(pathToFileURL(path).href));
-    ca = made.CA;
+    ca = CA;
     for (const [name, text] of [
       ['ca.pem', ca],
-      ['cert.pem', made.CERTIFICATE],
-      ['key.pem', made.KEY],
+      ['cert.pem', CERTIFICATE],
+      ['key.pem', KEY],
     ] as const) {
       writeFileSync(file(name), text, { mode: name === 'key.pem' ? 0o600 : 0o644 });
     }
     configure(folder, { imap, plain });
-    const front = listenInFront(plain, { key: made.KEY, cert: made.CERTIFICATE });
+    const front = listenInFront(plain, { key: KEY, cert: CERTIFICATE });
     ends.push(() => front.close());
     await new Promise<void>((done) => front.listen(smtp, '127.0.0.1', done));
     start('/usr/sbin/dovecot', '-F', '-c', file('dovecot.conf'));

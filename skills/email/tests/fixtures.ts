@@ -2,18 +2,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import type {
-  Channel,
-  ChannelClock,
-  ChannelEvents,
-  ChannelStatus,
-  InboundMessage,
-  KnownChat,
-} from '../../../src/channels/channel.ts';
+import type { ChannelClock } from '../../../src/channels/channel.ts';
 import { channel } from '../../../src/channels/email.ts';
 import type { OpenDatabase } from '../../../src/lib/own-database.ts';
-import { openMemoryDatabases } from '../../../src/store/own-databases.ts';
-import { CA } from './certificates.ts';
+import {
+  type ConnectedChannel,
+  connectChannel as connect,
+  memoryOf,
+} from '../../../src/testing/channel/connected-channel.ts';
+import { CA } from '../../../src/testing/channel/loopback-certificate.ts';
 import { type MailServer, PASSWORD, USER } from './mailServer.ts';
 
 // What the skill brings is reached through here: the files are there once it is applied.
@@ -114,56 +111,6 @@ export function sentParts(source: string): {
   };
 }
 
-/** The host's end of a channel. `onMessage` may be replaced to make storing fail or slow. */
-export class Inbox implements ChannelEvents {
-  readonly messages: InboundMessage[] = [];
-  readonly chats: KnownChat[] = [];
-  readonly strangers: string[] = [];
-  readonly statuses: ChannelStatus[] = [];
-  readonly log: string[] = [];
-  readonly #waiting = new Set<() => void>();
-
-  onMessage = async (message: InboundMessage): Promise<void> => {
-    this.messages.push(message);
-    this.changed();
-  };
-
-  onChat = async (chat: KnownChat): Promise<void> => {
-    this.chats.push(chat);
-  };
-
-  onStranger = async (sender: string): Promise<void> => {
-    this.strangers.push(sender);
-    this.changed();
-  };
-
-  onStatus = (status: ChannelStatus): void => {
-    this.statuses.push(status);
-    this.changed();
-  };
-
-  changed(): void {
-    for (const look of this.#waiting) look();
-  }
-
-  get texts(): readonly string[] {
-    return this.messages.map(({ text }) => text);
-  }
-
-  /** Resolves when the condition holds; it is looked at when anything comes. */
-  until(condition: () => boolean): Promise<void> {
-    return new Promise((resolve) => {
-      const look = (): void => {
-        if (!condition()) return;
-        this.#waiting.delete(look);
-        resolve();
-      };
-      this.#waiting.add(look);
-      look();
-    });
-  }
-}
-
 /** A clock whose pauses take no time. */
 export const QUICK: ChannelClock = {
   now: Date.now,
@@ -174,33 +121,12 @@ export const QUICK: ChannelClock = {
 };
 
 /** Returns a database that ends with the process; one that is shared is the disk between two of them. */
-export function inMemory(): OpenDatabase {
-  return openMemoryDatabases({ now: Date.now }).of('channel', 'email');
-}
-
-export type Connected = { channel: Channel; inbox: Inbox } & AsyncDisposable;
+export const inMemory = (): OpenDatabase => memoryOf('email');
 
 /** A connected channel that the caller disconnects by leaving the scope. */
-export async function connectChannel(
+export function connectChannel(
   env: Readonly<Record<string, string>>,
-  openDatabase: OpenDatabase = inMemory(),
-  inbox = new Inbox(),
-): Promise<Connected> {
-  const write = (message: string, data?: unknown) => {
-    inbox.log.push(`${message} ${JSON.stringify(data ?? {})}`);
-    inbox.changed();
-  };
-  const opened = channel.open(env, {
-    assistantName: 'Andy',
-    dataDir: join(folder, 'data'),
-    log: { info: write, warn: write },
-    ownerConsole: null,
-    openDatabase,
-    clock: QUICK,
-  });
-  if (opened.kind === 'wrong-settings') throw new Error(JSON.stringify(opened.wrong));
-  const created = opened.value;
-  if (created === null) throw new Error('the channel stayed silent although it has an account');
-  await created.connect(inbox);
-  return { channel: created, inbox, [Symbol.asyncDispose]: () => created.disconnect() };
+  openDatabase?: OpenDatabase,
+): Promise<ConnectedChannel> {
+  return connect(channel, env, { openDatabase, dataDir: join(folder, 'data'), clock: QUICK });
 }

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { createServer, type Server, type TLSSocket } from 'node:tls';
-import { CERTIFICATE, KEY } from './certificates.ts';
+import { LoopbackListener } from '../../../src/testing/channel/far-server.ts';
+import { CERTIFICATE, KEY } from '../../../src/testing/channel/loopback-certificate.ts';
 
 export const USER = 'andy@example.org';
 export const PASSWORD = 'a-word-of-its-own';
@@ -42,41 +43,39 @@ export class MailServer implements AsyncDisposable {
   nextAnswer: string | null | undefined = undefined;
   /** The next answer to FETCH is cut in half. */
   cutsFetch = false;
-  imapPort = 0;
-  smtpPort = 0;
   #nextUid = 1;
-  #imap: Server | null = null;
-  #smtp: Server | null = null;
-  readonly #sockets = new Set<Socket>();
+  readonly #listener = new LoopbackListener(() => this.#makeServers());
   readonly #sessions = new Set<Session>();
+
+  get imapPort(): number {
+    return this.#listener.port(0);
+  }
+
+  get smtpPort(): number {
+    return this.#listener.port(1);
+  }
 
   /** Begins to listen; again at the same ports after `goDown`. */
   async comeUp(): Promise<this> {
-    const tls = { key: KEY, cert: CERTIFICATE };
-    this.#imap = createServer(tls, (socket) => this.#speakImap(socket.setNoDelay()));
-    this.#smtp = createServer(tls, (socket) => this.#speakSmtp(socket.setNoDelay()));
-    for (const server of [this.#imap, this.#smtp]) {
-      server.on('tlsClientError', () => {});
-      server.on('connection', (socket) => {
-        this.#sockets.add(socket);
-        socket.on('close', () => this.#sockets.delete(socket)).on('error', () => {});
-      });
-    }
-    this.imapPort = await listening(this.#imap, this.imapPort);
-    this.smtpPort = await listening(this.#smtp, this.smtpPort);
+    await this.#listener.comeUp();
     return this;
   }
 
+  #makeServers(): readonly Server[] {
+    const tls = { key: KEY, cert: CERTIFICATE };
+    const imap = createServer(tls, (socket) => this.#speakImap(socket.setNoDelay()));
+    const smtp = createServer(tls, (socket) => this.#speakSmtp(socket.setNoDelay()));
+    for (const server of [imap, smtp]) server.on('tlsClientError', () => {});
+    return [imap, smtp];
+  }
+
   /** Drops all lines and takes no new ones. */
-  async goDown(): Promise<void> {
-    const servers = [this.#imap, this.#smtp].filter((server) => server !== null);
-    const closed = servers.map((server) => new Promise((resolve) => server.close(resolve)));
-    this.cut();
-    await Promise.all(closed);
+  goDown(): Promise<void> {
+    return this.#listener.goDown();
   }
 
   cut(): void {
-    for (const socket of this.#sockets) socket.destroy();
+    this.#listener.cut();
   }
 
   /** From now on the password is another. */
@@ -331,12 +330,6 @@ function eachLine(socket: Socket, take: (line: string) => void): void {
     rest = lines.pop() ?? '';
     for (const line of lines) take(line);
   });
-}
-
-async function listening(server: Server, port: number): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  const address = server.address();
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 function imapDate(date: Date): string {

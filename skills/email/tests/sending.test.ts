@@ -8,15 +8,15 @@ const JID = `email:${ADA}`;
 test('an answer is in its thread, says that a program wrote it, and carries the file', async () => {
   await using server = await new MailServer().comeUp();
   await using connected = await connectChannel(settingsOf(server));
-  const { inbox, channel } = connected;
+  const { host, channel } = connected;
   expect(channel.capabilities?.attachments).toEqual({ maxBytes: 18_000_000 });
   const headers = ['Subject: Lunch', 'References: <zero@example.com>', 'Reply-To: eve@example.net'];
   server.deliver(mail({ id: '<one@example.com>', headers, text: 'Where?' }));
-  await inbox.until(() => inbox.messages.length === 1);
+  await host.until(() => host.messages.length === 1);
   const path = `${CA_FILE}.txt`;
   writeFileSync(path, 'a map');
   const attachments = [{ path, name: 'map.txt', sizeBytes: 5 }];
-  const answersTo = [inbox.messages[0]?.id ?? ''];
+  const answersTo = [host.messages[0]?.id ?? ''];
   await channel.send({
     id: 'm1',
     jid: JID,

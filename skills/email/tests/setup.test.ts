@@ -1,43 +1,11 @@
 import { expect, test } from 'vitest';
-import type { SetupContext } from '../../../src/setup/step.ts';
+import { examinedSettings } from '../../../src/testing/owner/examined-settings.ts';
+import { ownerAtKeyboard } from '../../../src/testing/owner/owner-at-keyboard.ts';
 import { ADA, emailExamination, mail, SIGNER, settingsOf, setup } from './fixtures.ts';
 import { MailServer, PASSWORD, USER } from './mailServer.ts';
 
-/** An owner at the keyboard: answers are taken in order, each as often as it takes to find one that fits. */
-function owner(answers: readonly string[]) {
-  const left = [...answers];
-  const problems: string[] = [];
-  const written: Record<string, string> = {};
-  const context: SetupContext = {
-    dataDir: '/nowhere/data',
-    args: [],
-    isInteractive: true,
-    say: () => {},
-    async ask({ check, proposed = '' }) {
-      for (let typed = left.shift(); typed !== undefined; typed = left.shift()) {
-        const answer = typed === '' ? proposed : typed;
-        const problem = await check(answer);
-        if (problem === null) return answer;
-        problems.push(problem);
-      }
-      throw new Error('the owner has left');
-    },
-    write: (values) => Object.assign(written, values),
-    signal: new AbortController().signal,
-  };
-  return { context, problems, written };
-}
-
 const examine = (environment: Readonly<Record<string, string>>, isOffline = false) =>
-  emailExamination(2_000).examine({
-    projectDir: '/nowhere',
-    dataDir: '/nowhere/data',
-    homeDir: '/nowhere',
-    environment,
-    settings: null,
-    isOffline,
-    now: Date.now,
-  });
+  emailExamination(2_000).examine(examinedSettings(environment, { isOffline }));
 
 test('the account is tried at both servers before anything is written; the name of the checks is found', async () => {
   await using server = await new MailServer().comeUp();
@@ -47,7 +15,7 @@ test('the account is tried at both servers before anything is written; the name 
   const servers = [...closed, EMAIL_IMAP, ...closed, EMAIL_SMTP];
   const login = ['nobody', 'wrong', 'back', USER, 'wrong', PASSWORD];
   const answers = ['andy', USER, ...servers, ...login, '', 'ada', ADA];
-  const { context, problems, written } = owner(answers);
+  const { context, problems, written } = ownerAtKeyboard(answers);
   const outcome = await setup.run({ EMAIL_CA_FILE }, context);
   expect(problems).toEqual([
     expect.stringContaining('mail address'),
@@ -77,7 +45,7 @@ test('the account is tried at both servers before anything is written; the name 
 test('a server whose signer nobody here knows is said at once, and nothing is told to it', async () => {
   await using server = await new MailServer().comeUp();
   const { EMAIL_IMAP = '' } = settingsOf(server);
-  const { context, problems, written } = owner([USER, EMAIL_IMAP]);
+  const { context, problems, written } = ownerAtKeyboard([USER, EMAIL_IMAP]);
   await expect(setup.run({}, context)).rejects.toThrow('the owner has left');
   expect(problems).toEqual([expect.stringContaining('name that one in EMAIL_CA_FILE')]);
   expect(server.said).toEqual([]);

@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import {
   generate,
@@ -8,6 +7,7 @@ import {
   type Packet,
   parser,
 } from 'mqtt-packet';
+import { LoopbackListener } from '../../../src/testing/channel/far-server.ts';
 
 /** Options by which the tests watch or change the broker. */
 export type BrokerOptions = {
@@ -60,28 +60,28 @@ export class Broker implements AsyncDisposable {
   lose: (packet: Packet) => boolean = () => false;
   #options: BrokerOptions;
   readonly #sessions = new Map<string, BrokerSession>();
-  readonly #sockets = new Set<Socket>();
   readonly #waiting = new Set<() => void>();
-  readonly #server;
+  readonly #listener: LoopbackListener;
   readonly #unheard: { readonly topic: string; readonly message: unknown }[] = [];
-  #lastPort = 0;
 
-  private constructor(options: BrokerOptions) {
+  private constructor(options: BrokerOptions, port: number) {
     this.#options = options;
     const onSocket = (socket: Socket) => this.#serve(socket);
-    this.#server =
-      options.tls === undefined ? createServer(onSocket) : createTlsServer(options.tls, onSocket);
+    const { tls } = options;
+    this.#listener = new LoopbackListener(
+      () => [tls === undefined ? createServer(onSocket) : createTlsServer(tls, onSocket)],
+      [port],
+    );
   }
 
   static async start(options: BrokerOptions = {}, port = 0): Promise<Broker> {
-    const broker = new Broker(options);
-    broker.#server.listen(port, '127.0.0.1');
-    await once(broker.#server, 'listening');
+    const broker = new Broker(options, port);
+    await broker.comeUp();
     return broker;
   }
 
   get port(): number {
-    return this.#server.listening ? (this.#server.address() as AddressInfo).port : this.#lastPort;
+    return this.#listener.port();
   }
 
   get url(): string {
@@ -120,23 +120,21 @@ export class Broker implements AsyncDisposable {
   }
 
   /** Is not there any more, with its sessions on disk. */
-  async goDown(): Promise<void> {
-    this.#lastPort = this.port;
-    await this[Symbol.asyncDispose]();
+  goDown(): Promise<void> {
+    return this.#listener.goDown();
   }
 
-  async comeUp(): Promise<void> {
-    this.#server.listen(this.#lastPort, '127.0.0.1');
-    await once(this.#server, 'listening');
+  comeUp(): Promise<void> {
+    return this.#listener.comeUp();
   }
 
   /** Sends bytes that are no frame, or half of one. */
   sendRaw(bytes: Uint8Array): void {
-    for (const socket of this.#sockets) socket.write(bytes);
+    for (const socket of this.#listener.sockets) socket.write(bytes);
   }
 
   cut(): void {
-    for (const socket of this.#sockets) socket.destroy();
+    this.#listener.cut();
   }
 
   /** Forgets all sessions, as a broker without persistence does when it is started again. */
@@ -163,16 +161,11 @@ export class Broker implements AsyncDisposable {
     });
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (!this.#server.listening) return;
-    const closed = once(this.#server, 'close');
-    this.#server.close();
-    this.cut();
-    await closed;
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.goDown();
   }
 
   #serve(socket: Socket): void {
-    this.#sockets.add(socket);
     let session: BrokerSession | null = null;
     let will: IConnectPacket['will'] | undefined;
     const read = parser({ protocolVersion: 4 });
@@ -194,7 +187,6 @@ export class Broker implements AsyncDisposable {
     socket.on('data', (chunk) => void read.parse(Buffer.from(chunk)));
     socket.on('error', () => {});
     socket.on('close', () => {
-      this.#sockets.delete(socket);
       if (session?.socket === socket) session.socket = null;
       if (will !== undefined && session !== null) {
         this.#pass(

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { CA, CERTIFICATE, KEY } from '../../../src/testing/channel/loopback-certificate.ts';
 import { Broker } from './broker.ts';
-import { CA, CERTIFICATE, KEY } from './certificates.ts';
-import { connectChannel, createChannel, Inbox } from './fixtures.ts';
+import { connectChannel, createChannel, HostEnd } from './fixtures.ts';
 
 const IN = 'patchclaw/in';
 const USER = { name: 'andy', password: 'secret word' };
@@ -18,9 +18,9 @@ function file(text: string): string {
 }
 
 test('without a broker there is no channel, and an address that is none is named', () => {
-  expect(createChannel({ MQTT_ALLOW_FROM: '*' }, new Inbox())).toBeNull();
+  expect(createChannel({ MQTT_ALLOW_FROM: '*' }, new HostEnd())).toBeNull();
   for (const MQTT_URL of ['192.168.1.10', 'http://x', 'mqtt://user:word@host']) {
-    expect(() => createChannel({ MQTT_URL }, new Inbox())).toThrow('without user and password');
+    expect(() => createChannel({ MQTT_URL }, new HostEnd())).toThrow('without user and password');
   }
 });
 
@@ -37,19 +37,19 @@ test('with an empty list the broker is not asked, and the status names the line 
 test('only senders on the list get through; others are counted and acknowledged; a star lets everybody in', async () => {
   await using broker = await Broker.start();
   await using connected = await connectChannel(broker.url, { MQTT_ALLOW_FROM: 'esp32' });
-  const { inbox } = connected;
+  const { host } = connected;
   broker.say(IN, { content: 'let me in' });
   broker.say(IN, { content: 'x', sender_id: 'eve' });
   broker.say(IN, { content: 'y', sender_id: 'esp32' });
   await broker.until(() => broker.acknowledged === 3);
-  expect(inbox.texts).toEqual(['y']);
-  expect(inbox.strangers).toEqual(['unknown', 'eve']);
+  expect(host.texts).toEqual(['y']);
+  expect(host.strangers).toEqual(['unknown', 'eve']);
   await using open = await connectChannel(broker.url, {
     MQTT_ALLOW_FROM: '*',
     MQTT_CLIENT_ID: 'b',
   });
   broker.say(IN, { content: 'z', sender_id: 'eve' });
-  await open.inbox.until(() => open.inbox.messages.length === 1);
+  await open.host.until(() => open.host.messages.length === 1);
 });
 
 test.each([
@@ -72,17 +72,17 @@ test('a wrong password is told, and a right one is found without a restart; so i
   await using broker = await Broker.start({ user: { ...USER, password: 'another' } });
   const env = { MQTT_USERNAME: USER.name, MQTT_PASSWORD: USER.password };
   await using connected = await connectChannel(broker.url, env);
-  const { channel, inbox } = connected;
+  const { channel, host } = connected;
   expect(channel.status()).toEqual({
     state: 'refused',
     detail: expect.stringContaining('Correct MQTT_USERNAME and MQTT_PASSWORD'),
   });
-  expect(JSON.stringify([inbox.statuses, inbox.log])).not.toContain(USER.password);
+  expect(JSON.stringify([host.statuses, host.log])).not.toContain(USER.password);
   broker.changeUser(USER);
-  await inbox.until(() => channel.status().state === 'connected');
+  await host.until(() => channel.status().state === 'connected');
   broker.changeUser({ ...USER, password: 'revoked' });
   broker.cut();
-  await inbox.until(() => channel.status().state === 'refused');
+  await host.until(() => channel.status().state === 'refused');
 });
 
 test('a topic that may not be read is named', async () => {
@@ -100,19 +100,19 @@ test('a broker that is not there, and comes; one that is cut off, and is found a
   const { port, url } = gone;
   await gone[Symbol.asyncDispose]();
   await using connected = await connectChannel(url);
-  const { inbox, channel } = connected;
+  const { host, channel } = connected;
   expect(channel.status()).toEqual({
     state: 'failed',
     detail: `The broker (127.0.0.1:${port}) cannot be reached (ECONNREFUSED: nothing listens there. Is the address right, and the server running?).`,
   });
   await using broker = await Broker.start({}, port);
-  await inbox.until(() => channel.status().state === 'connected');
+  await host.until(() => channel.status().state === 'connected');
   broker.cut();
-  await inbox.until(() => channel.status().state === 'connecting');
+  await host.until(() => channel.status().state === 'connecting');
   expect(channel.status().detail).toContain('was cut. Trying again.');
-  await inbox.until(() => channel.status().state === 'connected');
+  await host.until(() => channel.status().state === 'connected');
   broker.say(IN, { content: 'hello' });
-  await inbox.until(() => inbox.messages.length === 1);
+  await host.until(() => host.messages.length === 1);
 });
 
 test.each([
@@ -121,23 +121,23 @@ test.each([
 ])('%s costs the connection and nothing else', async (_, bytes, isCut) => {
   await using broker = await Broker.start();
   await using connected = await connectChannel(broker.url);
-  const { inbox } = connected;
+  const { host } = connected;
   broker.sendRaw(bytes);
   if (isCut) broker.cut();
-  await inbox.until(() => inbox.statuses.filter(({ state }) => state === 'connected').length === 2);
+  await host.until(() => host.statuses.filter(({ state }) => state === 'connected').length === 2);
   broker.say(IN, { content: 'hello' });
-  await inbox.until(() => inbox.messages.length === 1);
+  await host.until(() => host.messages.length === 1);
 });
 
 test('two programs of one name are found out', async () => {
   await using broker = await Broker.start();
   await using one = await connectChannel(broker.url);
   await using other = await connectChannel(broker.url);
-  const told = (inbox: Inbox) =>
-    inbox.statuses.some(({ detail }) => detail?.includes('connected there as andy') === true);
+  const told = (host: HostEnd) =>
+    host.statuses.some(({ detail }) => detail?.includes('connected there as andy') === true);
   await Promise.race([
-    one.inbox.until(() => told(one.inbox)),
-    other.inbox.until(() => told(other.inbox)),
+    one.host.until(() => told(one.host)),
+    other.host.until(() => told(other.host)),
   ]);
 });
 
@@ -163,11 +163,11 @@ test('the status topic says online, offline at the end, and offline by the will 
 test('where each session ends at once, the owner is asked for another program of that client id', async () => {
   await using broker = await Broker.start();
   await using connected = await connectChannel(broker.url);
-  const { inbox, channel } = connected;
-  const lost = () => inbox.statuses.filter(({ detail }) => detail?.includes('was cut') === true);
+  const { host, channel } = connected;
+  const lost = () => host.statuses.filter(({ detail }) => detail?.includes('was cut') === true);
   for (let cuts = 1; cuts <= 4; cuts += 1) {
     broker.cut();
-    await inbox.until(() => lost().length === cuts && channel.status().state === 'connected');
+    await host.until(() => lost().length === cuts && channel.status().state === 'connected');
   }
   const asks = expect.stringContaining('Is another program connected there as andy?');
   expect(lost().map(({ detail }) => detail)).toEqual([
@@ -194,7 +194,7 @@ test('with TLS a broker needs a certificate that this machine, or the owner, tru
   await using known = await connectChannel(broker.url, { MQTT_CA_FILE: file(CA) });
   expect(known.channel.status()).toEqual({ state: 'connected', detail: null });
   broker.say(IN, { content: 'hello' });
-  await known.inbox.until(() => known.inbox.messages.length === 1);
+  await known.host.until(() => known.host.messages.length === 1);
   await using lost = await connectChannel(broker.url, { MQTT_CA_FILE: '/nowhere/ca.pem' });
   expect(lost.channel.status()).toEqual({
     state: 'refused',

@@ -30,14 +30,12 @@ test.each(['publish', 'pubrel'])(
   async (cmd) => {
     await using broker = await Broker.start();
     await using connected = await connectChannel(broker.url);
-    const { channel, inbox } = connected;
+    const { channel, host } = connected;
     let losses = 1;
     broker.lose = (packet: Packet) => packet.cmd === cmd && losses-- > 0;
     const message = { id: '1', jid: 'mqtt:garden', text: 'once' };
     await expect(channel.send(message)).rejects.toThrow('closed the connection');
-    await inbox.until(
-      () => inbox.statuses.filter(({ state }) => state === 'connected').length === 2,
-    );
+    await host.until(() => host.statuses.filter(({ state }) => state === 'connected').length === 2);
     await channel.send(message);
     await channel.send({ ...message, id: '2', text: 'next' });
     expect(broker.textsOn(OUT).map((one) => JSON.parse(one).content)).toEqual(['once', 'next']);
@@ -64,7 +62,7 @@ test('a message that was on its way when the process was killed is finished by t
 test('a broker that has lost its sessions gets again what it had not passed on', async () => {
   await using broker = await Broker.start();
   await using connected = await connectChannel(broker.url);
-  const { channel, inbox } = connected;
+  const { channel, host } = connected;
   let losses = 1;
   broker.lose = ({ cmd }: Packet) => {
     if (cmd !== 'pubrel' || losses-- < 1) return false;
@@ -73,7 +71,7 @@ test('a broker that has lost its sessions gets again what it had not passed on',
   };
   const message = { id: '1', jid: 'mqtt:garden', text: 'once' };
   await expect(channel.send(message)).rejects.toThrow('closed');
-  await inbox.until(() => inbox.statuses.filter(({ state }) => state === 'connected').length === 2);
+  await host.until(() => host.statuses.filter(({ state }) => state === 'connected').length === 2);
   await channel.send(message);
   expect(broker.textsOn(OUT)).toHaveLength(1);
 });
@@ -81,13 +79,13 @@ test('a broker that has lost its sessions gets again what it had not passed on',
 test('with MQTT_QOS=1 it is published so, and what is lost comes again as a repeat', async () => {
   await using broker = await Broker.start();
   await using connected = await connectChannel(broker.url, { MQTT_QOS: '1' });
-  const { channel, inbox } = connected;
+  const { channel, host } = connected;
   let losses = 1;
   broker.lose = (packet: Packet) =>
     packet.cmd === 'publish' && packet.topic === OUT && losses-- > 0;
   const message = { id: '1', jid: 'mqtt:garden', text: 'hello' };
   await expect(channel.send(message)).rejects.toThrow('closed');
-  await inbox.until(() => inbox.statuses.filter(({ state }) => state === 'connected').length === 2);
+  await host.until(() => host.statuses.filter(({ state }) => state === 'connected').length === 2);
   await channel.send(message);
   const out = broker.received.filter(({ topic }) => topic === OUT);
   expect(out.map(({ qos, dup }) => [qos, dup])).toEqual([[1, true]]);

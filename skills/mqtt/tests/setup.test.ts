@@ -1,45 +1,14 @@
-import { type AddressInfo, createServer } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
-import type { SetupContext } from '../../../src/setup/step.ts';
+import { expect, test } from 'vitest';
+import { startSilentServer } from '../../../src/testing/channel/far-server.ts';
+import { examinedSettings } from '../../../src/testing/owner/examined-settings.ts';
+import { ownerAtKeyboard } from '../../../src/testing/owner/owner-at-keyboard.ts';
 import { Broker } from './broker.ts';
 import { mqttExamination, setup } from './fixtures.ts';
 
 const USER = { name: 'andy', password: 'secret word' };
 
-/** An owner at the keyboard: answers are taken in order, each as often as it takes to find one that fits. */
-function owner(answers: readonly string[]) {
-  const left = [...answers];
-  const problems: string[] = [];
-  const written: Record<string, string> = {};
-  const context: SetupContext = {
-    dataDir: '/nowhere/data',
-    args: [],
-    isInteractive: true,
-    say: () => {},
-    async ask({ check }) {
-      for (let typed = left.shift(); typed !== undefined; typed = left.shift()) {
-        const problem = await check(typed);
-        if (problem === null) return typed;
-        problems.push(problem);
-      }
-      throw new Error('the owner has left');
-    },
-    write: (values) => Object.assign(written, values),
-    signal: new AbortController().signal,
-  };
-  return { context, problems, written };
-}
-
 const examine = (environment: Record<string, string>, isOffline = false) =>
-  mqttExamination(isOffline ? 0 : 1_000).examine({
-    projectDir: '/nowhere',
-    dataDir: '/nowhere/data',
-    homeDir: '/nowhere',
-    environment,
-    settings: null,
-    isOffline,
-    now: Date.now,
-  });
+  mqttExamination(isOffline ? 0 : 1_000).examine(examinedSettings(environment, { isOffline }));
 
 test('user and password are tried with the broker before anything is written', async () => {
   await using broker = await Broker.start({ user: USER });
@@ -55,7 +24,7 @@ test('user and password are tried with the broker before anything is written', a
     '',
     'esp32',
   ];
-  const { context, problems, written } = owner(answers);
+  const { context, problems, written } = ownerAtKeyboard(answers);
   const outcome = await setup.run({}, context);
   expect(problems).toEqual([
     expect.stringContaining('mqtt://'),
@@ -85,14 +54,14 @@ test('user and password are tried with the broker before anything is written', a
 test('a broker without QoS 2 gets QoS 1', async () => {
   await using broker = await Broker.start();
   broker.lose = (packet) => packet.cmd === 'publish' && packet.qos === 2;
-  const { context, written } = owner([broker.url, 'a/in', 'a/out', '', 'esp32']);
+  const { context, written } = ownerAtKeyboard([broker.url, 'a/in', 'a/out', '', 'esp32']);
   await setup.run({}, context);
   expect(written).toMatchObject({ MQTT_QOS: '1', MQTT_USERNAME: '', MQTT_PASSWORD: '' });
 });
 
 test('a user that the broker wants no more is taken out by -', async () => {
   await using broker = await Broker.start();
-  const { context, written } = owner([broker.url, 'a/in', 'a/out', '-', 'esp32']);
+  const { context, written } = ownerAtKeyboard([broker.url, 'a/in', 'a/out', '-', 'esp32']);
   await setup.run({ MQTT_USERNAME: 'andy', MQTT_PASSWORD: USER.password }, context);
   expect(written).toMatchObject({ MQTT_USERNAME: '', MQTT_PASSWORD: '' });
 });
@@ -100,10 +69,10 @@ test('a user that the broker wants no more is taken out by -', async () => {
 test('where nothing listens nothing is written; nor where the owner leaves', async () => {
   const broker = await Broker.start({ user: USER });
   const { url } = broker;
-  const gone = owner([url, 'a/in', 'a/out', 'andy', 'wrong']);
+  const gone = ownerAtKeyboard([url, 'a/in', 'a/out', 'andy', 'wrong']);
   await expect(setup.run({}, gone.context)).rejects.toThrow('left');
   await broker[Symbol.asyncDispose]();
-  const open = owner([url]);
+  const open = ownerAtKeyboard([url]);
   // It is told at its question: the topics and the user are not asked for.
   await expect(setup.run({}, open.context)).rejects.toThrow('left');
   expect(open.problems).toEqual([
@@ -141,10 +110,8 @@ test('the doctor asks the broker, and says what is wrong', async () => {
 });
 
 test('something that listens and says nothing is told', async () => {
-  const silent = createServer((socket) => onTestFinished(() => void socket.destroy()));
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void silent.close());
-  const MQTT_URL = `mqtt://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  await using silent = await startSilentServer();
+  const MQTT_URL = `mqtt://${silent.host}`;
   expect(await examine({ MQTT_URL, MQTT_ALLOW_FROM: '*' })).toMatchObject([
     { ok: false, message: expect.stringContaining('said nothing for 1 s') },
   ]);

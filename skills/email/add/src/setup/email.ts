@@ -1,13 +1,13 @@
 import { allowListProblem } from '../channels/email/access.ts';
 import { accountOf, EmailEnvironment, serverOf } from '../channels/email/settings.ts';
 import type { Trial } from '../channels/email/try-account.ts';
+import { askAllowList, namesOf } from './channel-questions.ts';
 import {
   askTogether,
   defineSetup,
   type OwnSettings,
   type SetupContext,
   type SetupOutcome,
-  SetupRefused,
 } from './step.ts';
 
 const TIMEOUT_MS = 30_000;
@@ -25,18 +25,13 @@ export const setup = defineSetup({
     const account = accountOf(settings);
     return account === null
       ? null
-      : `${account.address}, and ${listOf(account.allowFrom)} may write`;
+      : `${account.address}, and ${namesOf(account.allowFrom)} may write`;
   },
   run: setUpEmail,
 });
 
 /** Asks for account and servers, tries each, logs in at both, and only then writes `.env`. */
 async function setUpEmail(context: Context): Promise<SetupOutcome> {
-  if (context.args.length > 0) {
-    throw new SetupRefused('`npx claw setup email` takes no options: it asks, or reads lines.', {
-      isWrongUse: true,
-    });
-  }
   const { settings } = context;
   const address = await askFor(
     context,
@@ -84,12 +79,11 @@ async function setUpEmail(context: Context): Promise<SetupOutcome> {
   const news = hasIdle ? 'tells of new mail at once' : 'is asked for new mail every minute';
   context.say(`Both servers let us in over TLS; the mailbox ${news}.`);
   const check = await askCheck(context, signers);
-  const ids = await context.ask({
+  const allowFrom = await askAllowList(context.ask, {
     message: 'Who may write: mail addresses, with commas between them',
     initial: settings.EMAIL_ALLOW_FROM.join(','),
-    check: (typed) => allowListProblem(listIn(typed)),
+    check: allowListProblem,
   });
-  const allowFrom = listIn(ids);
   context.write({
     ...values,
     EMAIL_PASSWORD: password,
@@ -97,7 +91,7 @@ async function setUpEmail(context: Context): Promise<SetupOutcome> {
     EMAIL_ALLOW_FROM: allowFrom.join(','),
   });
   return {
-    summary: `The assistant reads and writes mail as ${address}; ${listOf(allowFrom)} may write to it. .env holds the settings.`,
+    summary: `The assistant reads and writes mail as ${address}; ${namesOf(allowFrom)} may write to it. .env holds the settings.`,
     data: { address, allowFrom, hasIdle, ...check },
   };
 }
@@ -169,12 +163,4 @@ async function trialOf({ settingsWith }: Context, values: Values): Promise<Trial
   // The libraries take a moment to load.
   const { tryAccount } = await import('../channels/email/try-account.ts');
   return await tryAccount(account, TIMEOUT_MS);
-}
-
-function listIn(typed: string): readonly string[] {
-  return typed.split(/[\s,]+/).filter((id) => id !== '');
-}
-
-function listOf(allowFrom: readonly string[]): string {
-  return allowFrom.includes('*') ? 'everybody' : allowFrom.join(', ') || 'nobody';
 }

@@ -3,6 +3,7 @@ import { allowListProblem } from '../channels/mqtt/access.ts';
 import { brokerOf, MqttEnvironment, problemOfBroker } from '../channels/mqtt/settings.ts';
 import { topicsIn } from '../channels/mqtt/topics.ts';
 import type { Trial } from '../channels/mqtt/try-broker.ts';
+import { askAllowList, namesOf } from './channel-questions.ts';
 import {
   defineSetup,
   type OwnSettings,
@@ -28,18 +29,13 @@ export const setup = defineSetup({
   currentState({ settings }) {
     const broker = brokerOf(settings);
     if (broker === null) return null;
-    return `${broker.url}, ${topicsIn(broker).join(', ')}, and ${listOf(broker.allowFrom)} may write`;
+    return `${broker.url}, ${topicsIn(broker).join(', ')}, and ${namesOf(broker.allowFrom)} may write`;
   },
   run: setUpMqtt,
 });
 
 /** Asks for broker, user and topics, tries them, and only then writes `.env`. */
 async function setUpMqtt(context: Context): Promise<SetupOutcome> {
-  if (context.args.length > 0) {
-    throw new SetupRefused('`npx claw setup mqtt` takes no options: it asks, or reads lines.', {
-      isWrongUse: true,
-    });
-  }
   const { settings, say } = context;
   const url = await context.ask({
     message: 'The address of the broker (mqtt://192.168.1.10, or mqtts:// with TLS)',
@@ -75,13 +71,12 @@ async function setUpMqtt(context: Context): Promise<SetupOutcome> {
   };
   const { password, takesQos2 } = await askPassword(context, values);
   say(`The broker lets us in, and lets us read ${topicIn.trim()}.`);
-  const ids = await context.ask({
+  const allowFrom = await askAllowList(context.ask, {
     message:
       'Who may write: the sender_id of your devices (unknown for those that send none), with commas between',
     ...proposing(settings.MQTT_ALLOW_FROM.join(',')),
-    check: (typed) => (allowListProblem(listIn(typed)) === null ? null : WRONG_IDS),
+    check: (ids) => (allowListProblem(ids) === null ? null : WRONG_IDS),
   });
-  const allowFrom = listIn(ids);
   const qos = takesQos2 ? '2' : '1';
   if (!takesQos2) say('The broker takes no QoS 2, so answers go out with QoS 1.');
   context.write({
@@ -91,7 +86,7 @@ async function setUpMqtt(context: Context): Promise<SetupOutcome> {
     MQTT_ALLOW_FROM: allowFrom.join(','),
   });
   return {
-    summary: `The broker ${url.trim()} lets the assistant in; ${listOf(allowFrom)} may write to it. .env holds the settings.`,
+    summary: `The broker ${url.trim()} lets the assistant in; ${namesOf(allowFrom)} may write to it. .env holds the settings.`,
     data: { url: url.trim(), topicIn: topicIn.trim(), topicOut: topicOut.trim(), qos, allowFrom },
   };
 }
@@ -148,12 +143,4 @@ function topicProblem(typed: string): string | null {
   return MqttEnvironment.shape.MQTT_TOPIC_IN.safeParse(typed).success && typed.trim() !== ''
     ? null
     : 'A topic is a name such as patchclaw/in, without + and #.';
-}
-
-function listIn(typed: string): readonly string[] {
-  return typed.split(/[\s,]+/).filter((id) => id !== '');
-}
-
-function listOf(allowFrom: readonly string[]): string {
-  return allowFrom.includes('*') ? 'everybody' : allowFrom.join(', ') || 'nobody';
 }

@@ -1,11 +1,10 @@
+import { allowListRule, isAllowed } from '../kit/allow-list.ts';
 import { domainOf } from './addresses.ts';
 import type { EmailAccount } from './settings.ts';
 
-const EVERYBODY = '*';
-
 /** Tells whether an address may write: it is listed, its domain is, or everybody is. */
 export function mayWrite(allowFrom: readonly string[], address: string): boolean {
-  return allowFrom.includes(EVERYBODY) || isListed(allowFrom, address);
+  return isAllowed(allowFrom, address) || allowFrom.includes(`@${domainOf(address)}`);
 }
 
 /** Tells whether the list names the address itself. */
@@ -19,15 +18,16 @@ export function accountProblem(account: EmailAccount): string | null {
 }
 
 /** Returns the reason why the list cannot be used; null for none. */
-export function allowListProblem(allowFrom: readonly string[]): string | null {
-  if (allowFrom.length === 0) {
-    return 'Nobody is allowed to write by mail yet. Add EMAIL_ALLOW_FROM=<your mail address> to .env and restart.';
-  }
-  const odd = allowFrom.find((entry) => entry !== EVERYBODY && !/^[^\s@]*@[^\s@]+$/.test(entry));
-  return odd === undefined
-    ? null
-    : `EMAIL_ALLOW_FROM holds "${odd}", which is no mail address. Write ada@example.org, @example.org for all of a domain, or *.`;
-}
+export const allowListProblem = allowListRule({
+  name: 'EMAIL_ALLOW_FROM',
+  purpose: 'write by mail',
+  example: '<your mail address>',
+  entries: {
+    isValid: (entry) => /^[^\s@]*@[^\s@]+$/.test(entry),
+    otherwise: 'no mail address',
+    form: 'addresses such as ada@example.org, or @example.org for all of a domain,',
+  },
+});
 
 function checkProblem({ checksSenders, authservId }: EmailAccount): string | null {
   if (!checksSenders || authservId !== null) return null;
@@ -35,8 +35,4 @@ function checkProblem({ checksSenders, authservId }: EmailAccount): string | nul
     'Anybody can write any sender on a mail. Add EMAIL_AUTHSERV_ID=<the name in the Authentication-Results of your ' +
     'mail server> to .env and restart; `npx claw setup email` finds it.'
   );
-}
-
-function isListed(allowFrom: readonly string[], address: string): boolean {
-  return isNamed(allowFrom, address) || allowFrom.includes(`@${domainOf(address)}`);
 }
