@@ -157,38 +157,6 @@ export async function askTogether<T>(
   }
 }
 
-const NONE = '-';
-
-/**
- * Asks whose direct chat is to be one of the owner's own chats, with all commands. The one that is set is proposed,
- * else the only person who may write.
- *
- * @returns null for none
- */
-export async function askForOwner(
-  ask: SetupContext['ask'],
-  {
-    known,
-    allowFrom,
-    check,
-  }: {
-    readonly known: string | undefined;
-    readonly allowFrom: readonly string[];
-    /** Says in a sentence what is wrong with an id; null for nothing. */
-    readonly check: (id: string) => string | null;
-  },
-): Promise<string | null> {
-  const [only = NONE, ...others] = allowFrom;
-  const isOne = others.length === 0 && only !== '*';
-  const typed = await ask({
-    message:
-      'Your own user id, with which you command the assistant in a direct chat, as in the terminal (- for none)',
-    proposed: known ?? (isOne ? only : NONE),
-    check: (id) => (id.trim() === NONE ? null : check(id.trim())),
-  });
-  return typed.trim() === NONE ? null : typed.trim();
-}
-
 const Step = z.custom<SetupStep>(
   (value) =>
     z.looseObject({ name: z.string().min(1), help: z.string(), run: z.function() }).safeParse(value)

@@ -2,6 +2,8 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { examinedSettings } from '../../../src/testing/owner/examined-settings.ts';
+import { ownerAtKeyboard } from '../../../src/testing/owner/owner-at-keyboard.ts';
 import { examination, hooksFile, setup } from './fixtures.ts';
 
 let dataDir: string;
@@ -12,43 +14,15 @@ afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
 /** Runs the step with these words, and answers for its questions. */
 async function run(args: readonly string[], answers: readonly string[] = []) {
-  const left = [...answers];
-  const said: string[] = [];
-  const problems: string[] = [];
-  const outcome = await setup.run(
-    {},
-    {
-      dataDir,
-      args,
-      isInteractive: true,
-      say: (text) => said.push(text),
-      async ask({ check }) {
-        for (let typed = left.shift(); typed !== undefined; typed = left.shift()) {
-          const problem = await check(typed);
-          if (problem === null) return typed;
-          problems.push(problem);
-        }
-        throw new Error('the owner has left');
-      },
-      write: () => {},
-      signal: new AbortController().signal,
-    },
-  );
+  const { context, said, problems } = ownerAtKeyboard(answers, { args, dataDir });
+  const outcome = await setup.run({}, context);
   return { ...outcome, said, problems };
 }
 
 const findings = async () =>
-  (
-    await examination.examine({
-      projectDir: '/nowhere',
-      dataDir,
-      homeDir: '/nowhere',
-      environment: {},
-      settings: null,
-      isOffline: false,
-      now: Date.now,
-    })
-  ).map(({ ok, message }) => `${ok ? 'ok' : 'problem'}: ${message}`);
+  (await examination.examine({ ...examinedSettings({}), dataDir })).map(
+    ({ ok, message }) => `${ok ? 'ok' : 'problem'}: ${message}`,
+  );
 
 const listed = () => JSON.parse(readFileSync(hooksFile(dataDir), 'utf8')).hooks;
 

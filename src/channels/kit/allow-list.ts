@@ -47,11 +47,3 @@ export function allowListRule(
           'between them, or * for everybody, and restart.';
   };
 }
-
-/** Returns an entry that is neither an id nor `*`; undefined where the list can be used. */
-export function oddEntry(
-  allowFrom: readonly string[],
-  isId: (entry: string) => boolean,
-): string | undefined {
-  return allowFrom.find((entry) => entry !== EVERYBODY && !isId(entry));
-}

@@ -1,5 +1,5 @@
 import { ChipclawEnvironment, devicesIn } from '../lib/chipclaw-settings.ts';
-import { defineSetup, SetupRefused } from './step.ts';
+import { defineSetup } from './step.ts';
 
 /** Names the owner's devices, on ways that the channels serial and mqtt have. */
 export const setup = defineSetup({
@@ -10,15 +10,7 @@ export const setup = defineSetup({
     devices === undefined || devices.length === 0
       ? null
       : devices.map(({ name, jid }) => `${name} at ${jid}`).join(', '),
-  async run({ args, ask, say, write, settings }) {
-    if (args.length > 0) {
-      throw new SetupRefused(
-        '`npx claw setup chipclaw` takes no options: it asks, or reads a line.',
-        {
-          isWrongUse: true,
-        },
-      );
-    }
+  async run({ ask, say, write, settings }) {
     say(
       'A board on the serial line is serial:uart_default; one on a broker is mqtt:<chat of MQTT_TOPICS>.',
     );

@@ -1,6 +1,6 @@
 import { describeHours, isTimeZone, parseActiveHours } from '../lib/heartbeat/active-hours.ts';
 import { describeBeat, HeartbeatEnvironment, HOURS_PROBLEM } from '../lib/heartbeat/settings.ts';
-import { defineSetup, type OwnSettings, type SetupContext, SetupRefused } from './step.ts';
+import { defineSetup, type OwnSettings, type SetupContext } from './step.ts';
 
 /** Asks how often and when the assistant looks at its list by itself. */
 export const setup = defineSetup({
@@ -14,20 +14,11 @@ export const setup = defineSetup({
 type Settings = OwnSettings<typeof HeartbeatEnvironment.shape>['settings'];
 
 async function setUpHeartbeat({
-  args,
   ask,
   write,
   settings,
   settingsWith,
 }: SetupContext & OwnSettings<typeof HeartbeatEnvironment.shape>) {
-  if (args.length > 0) {
-    throw new SetupRefused(
-      '`npx claw setup heartbeat` takes no options: it asks for three lines.',
-      {
-        isWrongUse: true,
-      },
-    );
-  }
   const minutes = await ask({
     message: 'Every how many minutes',
     proposed: String(settings.HEARTBEAT_MINUTES),

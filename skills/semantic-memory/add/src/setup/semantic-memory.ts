@@ -1,6 +1,6 @@
 import { chooseModel } from '../tools/semantic-memory/embedder.ts';
 import { LOCAL, MemoryEnvironment } from '../tools/semantic-memory/settings.ts';
-import { defineSetup, SetupRefused } from './step.ts';
+import { defineSetup } from './step.ts';
 
 const TIMEOUT_MS = 30_000;
 
@@ -11,12 +11,7 @@ export const setup = defineSetup({
   settings: MemoryEnvironment.pick({ EMBEDDING_MODEL: true }),
   currentState: ({ settings: { EMBEDDING_MODEL: model } }) =>
     model === undefined || model === LOCAL ? null : `embeddings by ${model}`,
-  async run({ ask, say, write, args, settings, embed }) {
-    if (args.length > 0) {
-      throw new SetupRefused('`npx claw setup semantic-memory` takes no options: it asks.', {
-        isWrongUse: true,
-      });
-    }
+  async run({ ask, say, write, settings, embed }) {
     const { model: proposed, installed } = await chooseModel(settings.EMBEDDING_MODEL);
     say(
       'A model finds notes in other words than yours. One of a server reads all that is said. `local` asks none, and finds words and parts of words.',

@@ -1,5 +1,5 @@
 import { describeLimits, SpawnEnvironment } from '../lib/spawn/settings.ts';
-import { defineSetup, SetupRefused } from './step.ts';
+import { defineSetup } from './step.ts';
 
 /** Asks whether the agent may start sub-agents, and how many for how long. */
 export const setup = defineSetup({
@@ -7,12 +7,7 @@ export const setup = defineSetup({
   help: 'whether the agent may start sub-agents, and how many for how long',
   settings: SpawnEnvironment,
   currentState: ({ settings }) => (settings.SPAWN === undefined ? null : describeLimits(settings)),
-  async run({ args, ask, write, settings, settingsWith }) {
-    if (args.length > 0) {
-      throw new SetupRefused('`npx claw setup spawn` takes no options: it asks for three lines.', {
-        isWrongUse: true,
-      });
-    }
+  async run({ ask, write, settings, settingsWith }) {
     const word = await ask({
       message: 'May the agent start sub-agents (on or off)',
       proposed: 'on',

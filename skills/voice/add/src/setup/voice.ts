@@ -47,11 +47,6 @@ export const setup = defineSetup({
 });
 
 async function setUpVoice(context: Context): Promise<SetupOutcome> {
-  if (context.args.length > 0) {
-    throw new SetupRefused('`npx claw setup voice` takes no options: it asks, or reads lines.', {
-      isWrongUse: true,
-    });
-  }
   const hearing = await askHearing(context);
   const speaking = await askSpeaking(context, hearing);
   // What is not chosen is emptied where it is set: it would go before what is.

@@ -11,7 +11,6 @@ import {
   type OwnSettings,
   type SetupContext,
   type SetupOutcome,
-  SetupRefused,
   type SetupStep,
 } from './step.ts';
 
@@ -68,11 +67,6 @@ async function setUpWeb(
   context: Context,
   addresses: ServerAddresses | undefined,
 ): Promise<SetupOutcome> {
-  if (context.args.length > 0) {
-    throw new SetupRefused('`npx claw setup web` takes no options: it asks, or reads two lines.', {
-      isWrongUse: true,
-    });
-  }
   const server = await chooseServer(context);
   const needed = NEEDED[server];
   let values: Readonly<Record<string, string>> = { WEB_SEARCH: server };
