@@ -5,7 +5,7 @@ import { DEFAULT_TIMEOUTS } from '../../../src/host/contracts/options.ts';
 import { lazySandbox } from '../../../src/host/turns/agent/lazy-sandbox.ts';
 import type { Sandbox, TurnRequest } from '../../../src/sandbox/sandbox.ts';
 import { answers, TestProject, textsOf } from '../../../src/testing/assistant.ts';
-import { runHere, SERVER } from './fixtures.ts';
+import { openServers, runHere, SERVER } from './fixtures.ts';
 
 const LATE = join(import.meta.dirname, 'late-server.ts');
 const MISSING =
@@ -66,6 +66,7 @@ test('a turn begins without a server that does not come, says so once, and uses 
   expect(turns[0]?.prompt).toContain(`(${MISSING})`);
   await terminal.say('once more');
   await vi.waitFor(() => expect(textsOf(terminal).slice(1)).toEqual(['done']));
+  expect(turns[1]?.prompt).toContain(`(${MISSING})`);
   writeFileSync(file, '');
   await vi.waitFor(async () => {
     await terminal.say('and now?');
@@ -86,4 +87,25 @@ test('a turn does not wait for a server that cannot be started, nor for one of a
   await chat.say('hello', { jid: 'chat:f', isDirect: false, chatName: 'Family' });
   await vi.waitFor(() => expect(textsOf(chat)).toEqual(['done']));
   await assistant.stop();
+});
+
+test('turns wait for the first attempt alone: a server that hangs afterwards delays no turn', async () => {
+  const program = `
+    const { existsSync, writeFileSync } = require('node:fs');
+    const tried = process.env.HOME + '/tried';
+    if (existsSync(tried)) setInterval(() => {}, 1_000);
+    else {
+      writeFileSync(tried, '');
+      process.exit(9);
+    }`;
+  await using given = await openServers({ near: { command: 'node', args: ['-e', program] } });
+  const { servers, timers } = given;
+  const never = new AbortController().signal;
+  const stateOf = () => servers.find('near')?.state().state;
+  expect(await servers.ready('family', never)).toEqual([]);
+  expect(await servers.ready('main', never)).toEqual([MISSING]);
+  expect(stateOf()).toBe('waiting');
+  timers.pass();
+  await vi.waitFor(() => expect(stateOf()).toBe('starting'));
+  expect(await servers.ready('main', never)).toEqual([MISSING]);
 });

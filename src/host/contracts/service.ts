@@ -192,8 +192,8 @@ export type RunningService = {
    */
   tools?(): readonly Tool[];
   /**
-   * Resolves once it is known what tools the agent of a folder gets, with a sentence for the chat and the agent on those
-   * that are missing, or at the abort. A turn waits for it before it begins, up to a limit, and for the start of the
+   * Resolves once it is known what tools the agent of a folder gets, with a sentence on those that are missing, for the
+   * agent and once for the chat, or at the abort. A turn waits for it before it begins, up to a limit, and for the start of the
    * service as well.
    */
   toolsReady?(folder: string, signal: AbortSignal): Promise<readonly string[]>;

@@ -56,6 +56,12 @@ export type AgentTurnOptions = StorePort &
     readonly isEnded: (turn: string) => boolean;
   };
 
+/** Sentences on tools that a turn has to do without. */
+export type MissingTools = {
+  readonly forAgent: readonly string[];
+  readonly forChat: readonly string[];
+};
+
 /** The ways of one turn's agent to the host. */
 export type AgentCallbacks = {
   readonly onText?: TurnEvents['onText'];
@@ -66,8 +72,8 @@ export type AgentCallbacks = {
   readonly guardedOwnTools: TurnRequest['guardedOwnTools'];
   readonly ownToolsOff: TurnRequest['ownToolsOff'];
   readonly record: TurnRecord;
-  /** Sentences on tools that could not be had. */
-  readonly missingTools: readonly string[];
+  /** Sentences on tools that could not be had: for the agent, and those that the chat has not been told yet. */
+  readonly missingTools: MissingTools;
   readonly outside: Pick<OutsideWords, 'begin' | 'end'>;
   /** Returns the tool calls of earlier runs that were interrupted. */
   readonly earlier: () => Promise<NonNullable<TurnRequest['earlier']>>;
@@ -97,12 +103,13 @@ export async function runAgentTurn(
   const queuedBy = queuedByOf(turn);
   const { system, pool } = queuedBy ?? {};
   const asked = promptFor(task, messages, system);
-  const missing = callbacks.missingTools.map((sentence) => `(${sentence})\n`).join('');
+  // A service's own prompt is given as it is.
+  const missing = system === undefined ? callbacks.missingTools.forAgent : [];
   const notes = [
     leftOutNote(store.turns.rejectedBefore(turn.id)),
     endedTurnsNote(store.turnCalls.ofEndedTurns(turn.id)),
   ];
-  const prompt = [...(isTask ? [] : notes), missing, asked].join('');
+  const prompt = [...(isTask ? [] : notes), ...missing.map((one) => `(${one})\n`), asked].join('');
   const isAlone = isTask || system !== undefined;
   const wanted = isAlone ? [] : messagesWithPictures(options, turn.jid, messages.messages);
   const chosen = await chooseTurnModels(options, {
@@ -212,7 +219,7 @@ export async function runAgentTurn(
   if (task !== null && (isEmpty || callbacks.isSilent())) {
     return silently('silent', outcome.text, session);
   }
-  const told = [...callbacks.missingTools, ...(await chosen.notices())];
+  const told = [...callbacks.missingTools.forChat, ...(await chosen.notices())];
   return answered([...told, textOf(outcome)].join('\n\n'), session);
 }
 

@@ -96,6 +96,11 @@ export class ServerConnection {
     return this.#isListed;
   }
 
+  /** True during the first attempt to connect. Turns do not wait for the later ones, which may never succeed. */
+  get isFirstAttempt(): boolean {
+    return this.#state.state === 'starting' && !this.#isListed && this.#failures === 0;
+  }
+
   state(): ServerState {
     const { name, groups } = this.server;
     return { name, ...this.#state, tools: this.#tools.length, groups: [...groups] };

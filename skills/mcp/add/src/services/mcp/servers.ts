@@ -44,8 +44,6 @@ export class McpServers {
   #isStopped = false;
   /** Told when a server's state or tools are others. */
   readonly #watching = new Set<() => void>();
-  /** Servers of which a chat has been told that their tools are missing. */
-  readonly #told = new Set<string>();
 
   constructor(options: ServersOptions) {
     this.#options = options;
@@ -100,14 +98,14 @@ export class McpServers {
   /**
    * Waits for the servers of a folder that connect for the first time, or for the abort.
    *
-   * @returns a sentence on each that has not come, once until it comes
+   * @returns a sentence on each that has not come
    */
   async ready(folder: string, signal: AbortSignal): Promise<readonly string[]> {
     const servers = (): readonly ServerConnection[] =>
       [...this.#running.values()]
         .map(({ connection }) => connection)
         .filter(({ server: { groups } }) => groups.includes('*') || groups.includes(folder));
-    const isOpen = () => servers().some((one) => !one.isListed && one.state().state === 'starting');
+    const isOpen = () => servers().some(({ isFirstAttempt }) => isFirstAttempt);
     while (isOpen() && !signal.aborted && !this.#isStopped) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#watching.add(resolve);
@@ -115,15 +113,12 @@ export class McpServers {
       await promise;
       this.#watching.delete(resolve);
     }
-    const missing = servers()
+    return servers()
       .filter((one) => !one.isListed && ['starting', 'waiting'].includes(one.state().state))
-      .map(({ server: { name } }) => name)
-      .filter((name) => !this.#told.has(name));
-    for (const name of missing) this.#told.add(name);
-    return missing.map(
-      (name) =>
-        `The tool server ${name} is not connected, so its tools are missing here. \`/mcp\` shows why.`,
-    );
+      .map(
+        ({ server: { name } }) =>
+          `The tool server ${name} is not connected, so its tools are missing here. \`/mcp\` shows why.`,
+      );
   }
 
   find(name: string): ServerConnection | null {
@@ -214,9 +209,6 @@ export class McpServers {
         offered(connection, named, this.#options.dataDir),
       ),
     );
-    for (const { connection } of running) {
-      if (connection.isListed) this.#told.delete(connection.server.name);
-    }
     for (const tell of this.#watching) tell();
     if (this.#isStopped) return;
     try {
