@@ -14,7 +14,7 @@ const CONTRACT = '^src/engine/contract/';
 /** Imports Node's built-ins alone, and knows whether claw wrote something in this folder. */
 const RECOVER = '^src/engine/transaction/recover\\.js$';
 
-const ENGINE_LEAVES = '^src/engine/(errors|tree|digest|conflict|interrupted|shell-word)\\.ts$';
+const ENGINE_LEAVES = '^src/engine/(errors|tree|digest|conflict|interrupted)\\.ts$';
 
 /** Files that every room of the assistant may import: settings, and those that need nothing but Node itself. */
 const LEAVES = '^src/(lib/|(config|env-file|wrong-settings)\\.ts$)';
