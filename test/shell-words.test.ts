@@ -34,7 +34,7 @@ const VALUE = /\$\{((?:[^{}]|\{[^{}]*\})*)\}/g;
 
 /** Values in printed commands that need no quotes, each with the reason. */
 const PLAIN: readonly (readonly [value: RegExp, why: string])[] = [
-  [/^shellWords?\(/, 'is quoted'],
+  [/^(?:shellWords?|allowFlags)\(/, 'is quoted'],
   [/^[A-Z][A-Z_]*$/, 'a constant'],
   [
     /(?:^|\.)(?:layer|name|skill)$/,
