@@ -169,6 +169,22 @@ test('a private question that failed is not asked again with the next of the gro
   await assistant.stop();
 });
 
+test('a question of the group that failed is not answered with a private one', async () => {
+  using project = new TestProject();
+  const agent: AgentScript = async (request, events) =>
+    request.prompt.includes('mine')
+      ? await echo(request, events)
+      : { kind: 'failed', code: 'MODEL_FAILED', message: 'The model is gone.' };
+  const assistant = await startWithBen(project, agent);
+  await ask(assistant, 'hers', 'carla');
+  await isIdle(assistant);
+  await assistant.chat.say('a word in between', { ...inFamily, sender: 'carla' });
+  await ask(assistant, '/private mine');
+  await isIdle(assistant);
+  expect(saidIn(assistant, BEN)).toEqual(['In private, from Family:\n\non /private mine']);
+  await assistant.stop();
+});
+
 test('it is not shown in the group while it is written, and stays private after a restart', async () => {
   using project = new TestProject();
   let mayEnd = false;
@@ -213,6 +229,24 @@ test('where the chat is taken out before the answer comes, nobody gets it', asyn
     'The chat for the private answer is gone. Ask again.',
   ]);
   expect(JSON.stringify(assistant.chat.sent)).not.toContain('a secret');
+  await assistant.stop();
+});
+
+test('an answer follows a chat that has got another address meanwhile', async () => {
+  using project = new TestProject();
+  const gate = Promise.withResolvers<void>();
+  const agent: AgentScript = async ({ prompt }) => {
+    if (prompt.includes('mine')) await gate.promise;
+    return answers('a secret');
+  };
+  const assistant = await startWithBen(project, agent);
+  await ask(assistant, '/private mine');
+  await vi.waitFor(() => expect(assistant.store.turns.counts().running).toBe(1));
+  assistant.store.mergeChats(BEN, 'chat:ben-by-number');
+  gate.resolve();
+  await isIdle(assistant);
+  expect(saidIn(assistant, FAMILY)).toEqual([GOES_PRIVATE]);
+  expect(saidIn(assistant, 'chat:ben-by-number')).toEqual(['In private, from Family:\n\na secret']);
   await assistant.stop();
 });
 

@@ -20,17 +20,19 @@ export interface PrivateTurns {
   readdressed(message: NewOutbound): NewOutbound;
 }
 
+/** The address that the chat goes by now. */
+const CURRENT = `coalesce(
+  (SELECT merged_into FROM chats WHERE chats.jid = private_turns.answered_in), private_turns.answered_in)`;
+
 const Chat = z.object({ jid: z.string() });
 const Place = z.object({ jid: z.string(), group_name: z.string(), is_there: z.int() });
 
 export function openPrivateTurns(database: Database): PrivateTurns {
-  const insert = database.prepare('INSERT INTO private_turns (turn_id, jid) VALUES (?, ?)');
-  const chatOf = database.prepare('SELECT jid FROM private_turns WHERE turn_id = ?');
-  const current =
-    'coalesce((SELECT merged_into FROM chats WHERE chats.jid = private_turns.jid), private_turns.jid)';
+  const insert = database.prepare('INSERT INTO private_turns (turn_id, answered_in) VALUES (?, ?)');
+  const chatOf = database.prepare(`SELECT ${CURRENT} AS jid FROM private_turns WHERE turn_id = ?`);
   const place = database.prepare(`
-    SELECT private_turns.jid, groups.name AS group_name,
-      ${current} IN (SELECT jid FROM groups) AS is_there
+    SELECT ${CURRENT} AS jid, groups.name AS group_name,
+      ${CURRENT} IN (SELECT jid FROM groups) AS is_there
     FROM private_turns JOIN turns ON turns.id = private_turns.turn_id JOIN groups ON groups.jid = turns.jid
     WHERE turns.id = :turnId AND turns.jid = :jid`);
   return {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CURRENT_JID } from './chats/chats.ts';
 import { createThroughIndex } from './messages/search-index.ts';
 import { type NewOutbound, type Outbound, parseFiles, parseOutbound } from './outbox-message.ts';
-import { type Holding, IS_HELD, NOTHING_QUIET, openHolding, type Quiet } from './quiet-outbox.ts';
+import { type Holding, isHeldSql, NOTHING_QUIET, openHolding, type Quiet } from './quiet-outbox.ts';
 
 /** A message that was sent twice, both times without an outcome. */
 export type UnknownOutcome = {
@@ -71,7 +71,8 @@ export function openOutbox(database: Database): Outbox {
       messages.sender AS reply_sender, messages.text AS reply_text
     FROM outbox LEFT JOIN messages ON messages.jid = outbox.jid AND messages.id = outbox.reply_to
     WHERE outbox.seq IN
-      (SELECT min(seq) FROM outbox WHERE state IN ('queued', 'sending') AND NOT ${IS_HELD} GROUP BY jid)
+      (SELECT min(seq) FROM outbox WHERE state IN ('queued', 'sending') AND NOT ${isHeldSql('outbox')}
+       GROUP BY jid)
       AND state = 'queued' ORDER BY outbox.seq`);
   const setState = database.prepare(
     'UPDATE outbox SET state = :state, error = :error WHERE message_id = :messageId',

@@ -52,15 +52,18 @@ export function createClaimer(database: Database): {
     ORDER BY coalesce(served.number, 0),
       coalesce((waiting.payload IS NOT NULL) = served.was_task, 0), waiting.seq
     LIMIT 1`);
-  // An agent's turn begins where the last answered one ended: what failed is asked again with it, unless it was private.
+  // An agent's turn begins where the last answered one ended: what failed is asked again with it, unless one of both is
+  // private.
   const claim = database.prepare(`
     UPDATE turns SET state = 'claimed', lease_owner = :owner, lease_until = :until,
       attempts = attempts + 1, error = NULL,
       from_seq = CASE kind WHEN 'command' THEN from_seq ELSE 1 + max(
         (SELECT since_seq FROM groups WHERE groups.jid = turns.jid),
         coalesce((SELECT max(done.upto_seq) FROM turns AS done WHERE done.jid = turns.jid
-         AND done.kind = 'agent' AND (done.state IN ('answered', 'gave_up')
-           OR done.state = 'failed' AND ${isPrivateSql('done')})), 0)) END
+         AND done.kind = 'agent' AND done.state IN ('answered', 'gave_up')), 0),
+        coalesce((SELECT max(failed.upto_seq) FROM turns AS failed WHERE failed.jid = turns.jid
+         AND failed.kind = 'agent' AND failed.state = 'failed'
+         AND (${isPrivateSql('failed')} OR ${isPrivateSql('turns')})), 0)) END
     WHERE seq = :seq RETURNING ${TURN_COLUMNS}`);
   const serve = database.prepare(`
     INSERT INTO served (folder, kind, number, was_task)
