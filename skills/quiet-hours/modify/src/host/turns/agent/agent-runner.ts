@@ -10,6 +10,7 @@ import { toolLine } from '../../outbound/live/tool-line.ts';
 import type { OutgoingFiles } from '../../outbound/outgoing-files.ts';
 import { taskOfTurn } from '../../scheduler/task-turn.ts';
 import { toolChoiceOf } from '../../services/queued-turn.ts';
+import type { Services } from '../../services/services.ts';
 import type { CommandContexts } from '../commands/command-contexts.ts';
 import type { TurnRecords } from '../record/turn-records.ts';
 import { openAgentCommands } from '../tool-calls/agent-command.ts';
@@ -26,6 +27,7 @@ export type AgentRunnerOptions = StorePort &
   LogPort & {
     readonly runTurn: (turn: Turn, callbacks: AgentCallbacks) => Promise<TurnResult>;
     readonly openTools: OpenTurnTools;
+    readonly toolsReady: Services['toolsReady'];
     readonly records: Pick<TurnRecords, 'begin'>;
     /** Contexts of the owner's commands, which an agent may propose. */
     readonly contexts: CommandContexts;
@@ -56,6 +58,7 @@ export function createAgentRunner(
       const end = answer?.beginQuestion();
       return await asking.ask(question, { turn, to }).finally(() => end?.());
     };
+    const missingTools = await waitForTools(turn, group, answer);
     const choice = toolChoiceOf(turn);
     const journal = openCallJournal(options, turn);
     const ownerCommand = commands.call;
@@ -64,6 +67,7 @@ export function createAgentRunner(
     const record = options.records.begin(turn);
     const callbacks: AgentCallbacks = {
       record,
+      missingTools,
       earlier: () => journal.earlier(tools.seen),
       outside,
       onOwnToolRun(run) {
@@ -96,6 +100,21 @@ export function createAgentRunner(
         answer.close();
       });
     return await withFiles(commands.withQuestion(result), group);
+  }
+
+  /** Waits, where services still find out what tools they have. @returns sentences on tools that are missing */
+  async function waitForTools(
+    turn: Turn,
+    { folder }: Group,
+    answer: LiveAnswer | null,
+  ): Promise<readonly string[]> {
+    const wait = () => options.toolsReady(folder);
+    const end = answer?.begin('waiting for tools');
+    const missing = await (answer === null ? wait() : typing.during(turn.jid, wait));
+    end?.();
+    for (const reason of missing)
+      options.log.warn('a turn begins without tools', { turn: turn.id, reason });
+    return missing;
   }
 
   /** Sends pictures of the group's folder along that the answer shows. */
