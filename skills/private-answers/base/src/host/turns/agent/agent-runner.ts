@@ -8,7 +8,7 @@ import type { LiveAnswer, LiveAnswers } from '../../outbound/live/live-answers.t
 import { toolLine } from '../../outbound/live/tool-line.ts';
 import type { OutgoingFiles } from '../../outbound/outgoing-files.ts';
 import { taskOfTurn } from '../../scheduler/task-turn.ts';
-import { toolChoiceOf } from '../../services/queued-turn.ts';
+import { queuedByOf, toolChoiceOf } from '../../services/queued-turn.ts';
 import type { Services } from '../../services/services.ts';
 import type { CommandContexts } from '../commands/command-contexts.ts';
 import type { TurnRecords } from '../record/turn-records.ts';
@@ -18,7 +18,7 @@ import { openOutsideWords } from '../tool-calls/outside-words.ts';
 import type { OpenTurnTools } from '../tool-calls/turn-tools.ts';
 import { type TurnResult, unregistered } from '../turn-result.ts';
 import type { Typing } from '../typing.ts';
-import type { AgentCallbacks } from './agent-turn.ts';
+import type { AgentCallbacks, MissingTools } from './agent-turn.ts';
 import type { FollowUps } from './follow-ups.ts';
 
 export type AgentRunnerOptions = StorePort &
@@ -43,6 +43,8 @@ export function createAgentRunner(
 ): (turn: Turn) => Promise<TurnResult> {
   const { store, runTurn, openTools, contexts, asking, followUps, typing, live } = options;
   const unstoppable = new AbortController().signal;
+  /** By folder, what its chat knows of missing tools. */
+  const toldMissing = new Map<string, ReadonlySet<string>>();
 
   async function run(turn: Turn): Promise<TurnResult> {
     const group = store.groups.byJid(turn.jid);
@@ -100,19 +102,26 @@ export function createAgentRunner(
     return await withFiles(commands.withQuestion(result), group);
   }
 
-  /** Waits, where services still find out what tools they have. @returns sentences on tools that are missing */
+  /** Waits, where services still find out what tools they have. The chat is told once of each that is missing. */
   async function waitForTools(
     turn: Turn,
     { folder }: Group,
     answer: LiveAnswer | null,
-  ): Promise<readonly string[]> {
+  ): Promise<MissingTools> {
     const wait = () => options.toolsReady(folder);
     const end = answer?.begin('waiting for tools');
     const missing = await (answer === null ? wait() : typing.during(turn.jid, wait));
     end?.();
-    for (const reason of missing)
+    for (const reason of missing) {
       options.log.warn('a turn begins without tools', { turn: turn.id, reason });
-    return missing;
+    }
+    // A service reads the answer to its own turn.
+    if (queuedByOf(turn) !== null) return { forAgent: missing, forChat: [] };
+    // A task may have nothing to say.
+    if (answer === null) return { forAgent: missing, forChat: missing };
+    const before = toldMissing.get(folder);
+    toldMissing.set(folder, new Set(missing));
+    return { forAgent: missing, forChat: missing.filter((one) => before?.has(one) !== true) };
   }
 
   /** Sends pictures of the group's folder along that the answer shows. */
