@@ -23,7 +23,7 @@ const ANSWER =
   'At 7:42, platform 3. You told me on Monday to wake you an hour before: the task is set for 6:40.';
 const PINNED = '/pin The plumber comes on Friday at nine';
 
-await using clone = cloneRepository();
+const clone = cloneRepository();
 const model = await startAnthropicServer((request) => [{ type: 'text', text: answerTo(request) }]);
 const socket = `claw-picture-${process.pid}`;
 try {
@@ -60,6 +60,7 @@ try {
 } finally {
   tmux('kill-server');
   await model.close();
+  await clone[Symbol.asyncDispose]();
 }
 
 function answerTo(request: AnthropicRequest): string {
