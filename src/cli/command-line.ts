@@ -90,7 +90,7 @@ async function createProgram(
     .addOption(new Option('-q, --quiet', 'print the result and no progress'))
     .addOption(new Option('--dry-run', 'show what the verb would do, and change nothing'))
     .addOption(
-      new Option('--no-install', 'leave npm packages to me; claw status says what is lacking'),
+      new Option('--no-install', 'install no npm packages; claw status says what is missing'),
     )
     .addOption(
       new Option(

@@ -22,7 +22,7 @@ const COMMANDS = ['register', 'unregister', 'trigger', 'allow'];
 /** Lists chats, or passes an owner's command on. */
 export const verb = defineVerb({
   name: 'groups',
-  help: 'chats that are registered and known; register, unregister, trigger, allow',
+  help: 'list registered and known chats; register, unregister, trigger, allow',
   usage: {
     argument: '[words...]',
     help: 'a part of a name, or as in the chat: register "Family" as family',

@@ -11,7 +11,7 @@ const MOST_LISTED = 1_000;
 /** Shows what agents did in their turns, step by step, and what that cost. */
 export const verb = defineVerb({
   name: 'trace',
-  help: 'the steps and the cost of a turn; without one, the newest turns',
+  help: 'show the steps and the cost of a turn; without one, the newest turns',
   usage: { argument: '[turn]', help: 'its id, or how that begins' },
   options: [
     { flags: '--chat <name>', help: 'turns of this chat only' },

@@ -19,7 +19,7 @@ export function devCommand(program: Command): Command {
   return program
     .command('dev')
     .description(
-      'work on an applied skill: at each save its edits are checked, tested and put into its package',
+      'work on an applied skill: at each save, check and test its edits and put them into its package',
     )
     .argument('<skill>', 'an applied skill; claw pack begins a new one')
     .argument('[path...]', 'files or folders that belong to it too, as new ones do')

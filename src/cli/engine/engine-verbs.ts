@@ -23,7 +23,7 @@ export const engineVerbs: Verbs = {
   init: (program, run) =>
     program
       .command('init')
-      .description('take the core of this codebase; the first apply does it by itself')
+      .description('record the release that you stand on; the first apply does this for you')
       .option('--core-version <version>', 'the version of the core, where nothing tells it')
       .option('--release <ref or dir>', 'the commit or folder that is the release')
       .action((options: ReleaseOptions) =>
@@ -70,7 +70,7 @@ export const engineVerbs: Verbs = {
   upgrade: (program, run) =>
     program
       .command('upgrade')
-      .description('replace applied skills by what their sources hold now')
+      .description('bring applied skills to the version that their sources hold now')
       .argument('[skill...]')
       .action((skills: string[]) =>
         runChanging(run, 'upgrade', (invocation) =>
@@ -80,14 +80,14 @@ export const engineVerbs: Verbs = {
   replay: (program, run) =>
     program
       .command('replay')
-      .description('compose what .claw/state.yaml lists on the core of this clone')
+      .description('make the tree that .claw/state.yaml describes, on a fresh clone')
       .action(() =>
         runChanging(run, 'replay', (invocation) => engine.replay(createContext(invocation))),
       ),
   update: (program, run) =>
     program
       .command('update')
-      .description('bring another release of the core under the same skills and edits')
+      .description('move to another release; keep skills and edits')
       .argument(
         '[folder or ref]',
         'a folder, or a tag, branch or commit that git knows here; the newest release by default',
@@ -210,7 +210,7 @@ export const engineVerbs: Verbs = {
   verify: (program, run) =>
     program
       .command('verify')
-      .description('compare disk, state and composition')
+      .description('compare the files on disk with what .claw/ records')
       .action(() => run('verify', (invocation) => engine.verify(createContext(invocation)))),
   matrix: (program, run) =>
     matrixCommand(program).action((skills: string[], options: MatrixOptions) =>

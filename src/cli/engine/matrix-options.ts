@@ -16,7 +16,7 @@ export type MatrixOptions = {
 export function matrixCommand(program: Command): Command {
   return program
     .command('matrix')
-    .description('which skills go together: compose and prove them alone, in pairs, in triples')
+    .description('find out which skills go together: prove them alone, in pairs, in triples')
     .argument('[skill...]', 'names under skills/ or folders; all of skills/ by default')
     .option('--release <ref or dir>', 'compose on this core')
     .option('--triples <n>', 'at most so many triples', atLeast(0), 10)

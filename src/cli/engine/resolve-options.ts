@@ -5,7 +5,7 @@ export function resolveCommand(program: Command): Command {
   return program
     .command('resolve')
     .description(
-      'resolve a conflict; without an option you are asked, or it is the text you finished in .claw/pending',
+      'resolve a conflict; without an option, with the text you finished in .claw/pending, or by asking you',
     )
     .argument('[path]', 'as `claw conflicts` names it; on a terminal, all of them without one')
     .addOption(

@@ -17,7 +17,9 @@ const USUAL_LINES = 100;
 export function defineLogs(program: Command): void {
   program
     .command('logs')
-    .description("the assistant's log: of a group's folder, or all of it; --json prints it raw")
+    .description(
+      "show the assistant's log, all of it or that of a group's folder; --json prints it raw",
+    )
     .argument('[group]', 'the folder of a group, as /groups names it')
     .option('-f, --follow', 'go on with what is written from now on; Ctrl-C ends it')
     .option('-n, --lines <count>', `how many lines; ${USUAL_LINES} without --since`, countArgument)
