@@ -21,6 +21,7 @@ const OTHERS = [
   'merging.md', // test/merging-page.test.ts runs its examples.
   'models.md',
   'performance.md',
+  'releasing.md',
   'running.md',
   'service.md',
   'shell.md',
