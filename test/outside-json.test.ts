@@ -19,6 +19,8 @@ const WITHOUT_BOUNDS: Readonly<Record<string, readonly string[]>> = {
     'skills/mcp/add/src/lib/mcp/board.ts',
     'skills/mcp/add/src/services/mcp/oauth.ts',
     'skills/pipeline/add/src/services/pipeline/ledger.ts',
+    'skills/private-answers/add/src/host/inbound-path/private-answers.ts',
+    'skills/quiet-hours/add/src/store/quiet-hours.ts',
     'skills/roles/add/src/prompt/roles/selection.ts',
     'skills/voice/add/src/lib/voice/{chats,day-book}.ts',
     'src/channels/whatsapp/{inbound/media,outbound/poll}.ts',
