@@ -7,9 +7,6 @@
  */
 import { existsSync, globSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { execa } from 'execa';
-import { makeOneFilePackages } from '../bin/one-file-packages.js';
-import { runFirstChecks } from '../src/engine/operation/proof/first-checks.ts';
 
 /** Tests that load what tests of skills load: the test runner, an assistant, and an agent in its sandbox. */
 const TESTS = ['src/host/tests/groups-page.test.ts', 'src/host/tests/running-sandbox.slow.test.ts'];
@@ -19,6 +16,9 @@ const root = dirname(import.meta.dirname);
 const done = join(root, 'node_modules/.cache/patchclaw/first-checks-done');
 
 if (!process.argv.includes('--if-needed') || !existsSync(done)) {
+  // Loaded only here: this runs at each start, and mostly finds that all is done.
+  const { makeOneFilePackages } = await import('../bin/one-file-packages.js');
+  const { runFirstChecks } = await import('../src/engine/operation/proof/first-checks.ts');
   await makeOneFilePackages(root);
   await Promise.all([runFirstChecks(root, process.env), compileTests(), compileClaw()]);
   writeFileSync(done, '');
@@ -40,6 +40,7 @@ async function compileClaw(): Promise<void> {
 }
 
 async function run(args: readonly string[], env: Readonly<Record<string, string>>): Promise<void> {
+  const { execa } = await import('execa');
   // What comes of it does not matter: without it the first skill takes longer, and no more.
   await execa(process.execPath, args, { cwd: root, env, stdio: 'ignore', reject: false });
 }
