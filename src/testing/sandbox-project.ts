@@ -231,7 +231,7 @@ function settings(dataDir: string, parts: SandboxProjectParts): Settings {
     ...readSettings({}, dataDir),
     dataDir,
     sandbox: parts.engine === 'docker' ? TEST_DAEMON.name : parts.engine,
-    turnTimeoutMs: 120_000,
+    turnTimeoutMs: 1_800_000, // Only a hang takes so long.
     ...parts.settings,
   };
 }
