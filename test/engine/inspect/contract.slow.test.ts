@@ -66,7 +66,7 @@ test('the data of every verb is what its schema says', async () => {
   await claw('status');
   await claw('conflicts');
   await claw('conflicts', '--answers');
-  expect(await claw('resolve', 'src/a.ts', '--theirs')).toMatchObject({ outcome: 'done' });
+  expect(await claw('resolve', 'src/a.ts', '--take', 'a')).toMatchObject({ outcome: 'done' });
   await claw('continue', '--prove');
   expect(await claw('continue')).toMatchObject({ outcome: 'done', data: { verb: 'update' } });
   await claw('resolutions');

@@ -201,7 +201,7 @@ test('hunks that were resolved at different times name different recordings', as
   expect((await codebase.claw('continue')).json.error).toBe(null);
   offer('alpha', '1.1.0', 'eight');
   expect((await codebase.claw('upgrade', 'alpha')).code).toBe(3);
-  expect((await codebase.claw('resolve', 'src/a.ts', '--theirs')).code).toBe(0);
+  expect((await codebase.claw('resolve', 'src/a.ts', '--take', 'beta')).code).toBe(0);
   expect((await codebase.claw('continue')).json.error).toBe(null);
   offer('alpha', '1.2.0', 'two', 'eight');
   expect((await codebase.claw('upgrade', 'alpha')).code).toBe(0);
