@@ -96,9 +96,10 @@ test('what runs or steers programs is changed only where the owner names it', as
   await ask(second, 'no', 'The core stays as it is.');
 
   release(remote, 'v3.0.0', { 'package.json': manifest('3.0.0'), 'src/a.ts': CORE_3 });
-  await ask(second, '/update', 'Say a number');
-  await ask(second, '2', `say \`/conflicts allow ${hook}\``);
-  await ask(second, `/conflicts allow ${hook}`, 'Say yes, no, or give up.');
+  // Before any conflict is decided.
+  await ask(second, '/update', `say \`/update v3.0.0 allow ${hook}\``);
+  await ask(second, `/update v3.0.0 allow ${hook}`, 'Say a number');
+  await ask(second, '2', 'Say yes, no, or give up.');
   await second.terminal.say('yes');
   await stopsForRestart(project, second);
   expect(read(project, hook)).toBe('on: push\n');
