@@ -1,4 +1,4 @@
-// Draws docs/session.svg, the picture at the top of the README: a session in a fresh clone, in a real terminal (tmux),
+// Draws docs/session.svg: a session in a fresh clone, in a real terminal (tmux),
 // with a real proof. Only the model is made up, so that its words are the same each time.
 //
 //   npm run session-picture
