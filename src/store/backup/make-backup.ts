@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { type BackupKeys, type BackupLock, openArchive, writeArchive } from './archive.ts';
+import { gatherContents } from './contents.ts';
+import { type ArchivedFile, type BackupFacts, type BackupReason, FORMAT } from './facts.ts';
+import { backupName, backupsFolder } from './kept-backups.ts';
+
+/** The installation that is saved, and how. */
+export type BackupOptions = {
+  /** Absolute path of the project. */
+  readonly projectDir: string;
+  /** Absolute path of the data folder. */
+  readonly dataDir: string;
+  /** The folder that gets the file; `data/backups` by default. */
+  readonly folder?: string;
+  readonly reason: BackupReason;
+  /** Keys and logins are in it only if it is locked. */
+  readonly lock: BackupLock;
+  /** False leaves keys and logins out of a locked backup too. */
+  readonly withSecrets?: boolean;
+  /** False leaves out the files that people have sent. */
+  readonly withMedia?: boolean;
+  /** Tells whether a setting of `.env` holds a key. */
+  readonly isSecret: (name: string, value: string) => boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly signal?: AbortSignal;
+};
+
+/** A backup that is complete and on disk. */
+export type MadeBackup = {
+  /** Absolute path of the file. */
+  readonly file: string;
+  readonly sizeBytes: number;
+  readonly facts: BackupFacts;
+  readonly files: readonly ArchivedFile[];
+};
+
+/** Bounds of what is read from an archive that nothing is written of. */
+export const READ_LIMITS = { maxEntries: 1_000_000, maxBytes: 1024 ** 4 } as const;
+
+/**
+ * Saves an installation into one new file, also while the assistant runs. The file has its name only when it is
+ * complete and on disk. Memory stays flat; the disk needs room for the databases once more meanwhile.
+ *
+ * SQLite's work blocks the thread: call it in a process that nobody waits for.
+ *
+ * @throws BackupError DATABASE_DAMAGED, BAD_RECIPIENT; the file system's error
+ */
+export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
+  const { projectDir, dataDir, reason, lock, isSecret, now, signal } = options;
+  const folder = options.folder ?? backupsFolder(dataDir);
+  const hasSecrets = lock.kind !== 'none' && options.withSecrets !== false;
+  const hasMedia = options.withMedia !== false;
+  const id = randomUUID();
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const stagingDir = join(dataDir, 'tmp', `backup-${id}`);
+  const file = join(
+    folder,
+    await freeName(folder, { now, reason, isLocked: lock.kind !== 'none' }),
+  );
+  const unfinished = `${file}.part`;
+  try {
+    const contents = await gatherContents({
+      projectDir,
+      dataDir,
+      withSecrets: hasSecrets,
+      withMedia: hasMedia,
+      isSecret,
+      stagingDir,
+    });
+    const facts: BackupFacts = {
+      format: FORMAT,
+      id,
+      instance: await instanceOf(dataDir),
+      createdAt: now,
+      version: await versionOf(projectDir),
+      reason,
+      hasSecrets,
+      hasMedia,
+      rows: { ...contents.rows },
+      leftOut: contents.leftOut.slice(0, 200).map((line) => line.slice(0, 2_000)),
+    };
+    const files = await writeArchive(unfinished, { facts, items: contents.items(), lock, signal });
+    await rename(unfinished, file);
+    syncFolder(folder);
+    return { file, sizeBytes: (await stat(file)).size, facts, files };
+  } finally {
+    await rm(unfinished, { force: true });
+    await rm(stagingDir, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Reads a backup to its end: each layer, and the digest of each file. Writes nothing.
+ *
+ * @throws BackupError NOT_A_BACKUP, SPOILED, KEY_NEEDED, WRONG_KEY, NEWER_FORMAT
+ */
+export async function verifyBackup(
+  file: string,
+  keys: BackupKeys = {},
+): Promise<Pick<MadeBackup, 'facts' | 'files'>> {
+  const archive = await openArchive(file, keys, READ_LIMITS);
+  try {
+    for await (const _ of archive.files()) {
+      // Each is proved on the way to the next.
+    }
+    return { facts: archive.facts, files: archive.proved() };
+  } finally {
+    archive.close();
+  }
+}
+
+const Instance = z.object({ id: z.string().min(1).max(64) });
+
+/** Returns the id of an installation, which is made when it is asked for first. */
+export async function instanceOf(dataDir: string): Promise<string> {
+  const path = instancePath(dataDir);
+  try {
+    return Instance.parse(JSON.parse(await readFile(path, 'utf8'))).id;
+  } catch {
+    const id = randomUUID();
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    await writeFile(path, `${JSON.stringify({ id })}\n`, { mode: 0o600 });
+    return id;
+  }
+}
+
+/** Returns the file that holds the id of an installation. */
+export function instancePath(dataDir: string): string {
+  return join(dataDir, 'instance.json');
+}
+
+async function versionOf(projectDir: string): Promise<string> {
+  try {
+    const manifest: unknown = JSON.parse(await readFile(join(projectDir, 'package.json'), 'utf8'));
+    return z.object({ version: z.string().max(64) }).parse(manifest).version;
+  } catch {
+    return 'unknown';
+  }
+}
+
+async function freeName(
+  folder: string,
+  facts: { readonly now: number; readonly reason: BackupReason; readonly isLocked: boolean },
+): Promise<string> {
+  for (let second = 0; ; second += 1) {
+    const name = backupName({ ...facts, now: facts.now + second * 1_000 });
+    const isTaken = await stat(join(folder, name)).then(
+      () => true,
+      () => false,
+    );
+    if (!isTaken) return name;
+  }
+}
+
+function syncFolder(folder: string): void {
+  const file = openSync(folder, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,131 @@
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { z } from 'zod';
+import type { BackupKeys, BackupLock } from '../../store/backup/archive.ts';
+import { BackupError, type BackupReason } from '../../store/backup/facts.ts';
+import { type MadeBackup, makeBackup } from '../../store/backup/make-backup.ts';
+import { isSecretSetting, secretValues } from '../../supervisor/environment.ts';
+import { type VerbCall, VerbError } from '../../verb.ts';
+
+/** The place that a verb works in. */
+export type Installation = {
+  readonly projectDir: string;
+  readonly dataDir: string;
+  readonly now: () => number;
+};
+
+/** The settings of backups, in `.env`. */
+export const BACKUP_SETTINGS = z.object({
+  /** Public keys of age that every backup is locked with, with blanks or commas between them. */
+  BACKUP_TO: z.string().max(10_000).optional(),
+  /** A command of the shell that gets each new file as `$1`, such as a call of restic or rclone. */
+  BACKUP_AFTER: z.string().max(4_000).optional(),
+});
+export type BackupSettings = z.output<typeof BACKUP_SETTINGS>;
+
+/** Splits what `BACKUP_TO` names. */
+export function recipientsIn({ BACKUP_TO = '' }: BackupSettings): readonly string[] {
+  return BACKUP_TO.split(/[\s,]+/).filter((recipient) => recipient !== '');
+}
+
+/** Returns the lock that the settings ask for, for backups that nobody gives options to. */
+export function lockBySettings(settings: BackupSettings): BackupLock {
+  const recipients = recipientsIn(settings);
+  return recipients.length === 0 ? { kind: 'none' } : { kind: 'recipients', recipients };
+}
+
+/**
+ * Saves this installation before a verb changes it, into `data/backups/`, with the keys of the settings.
+ *
+ * @throws VerbError with the reason why it could not be saved
+ */
+export async function saveInstallation(
+  { projectDir, dataDir, now }: Installation,
+  options: {
+    readonly reason: BackupReason;
+    readonly lock: BackupLock;
+    readonly folder?: string;
+    readonly withSecrets?: boolean;
+    readonly withMedia?: boolean;
+    readonly signal?: AbortSignal;
+  },
+): Promise<MadeBackup> {
+  try {
+    return await makeBackup({ projectDir, dataDir, isSecret, now: now(), ...options });
+  } catch (error) {
+    throw inVerbWords(error);
+  }
+}
+
+/** Tells whether a setting holds a key, by its name or as an address with a password. */
+function isSecret(name: string, value: string): boolean {
+  return isSecretSetting(name, value) || secretValues({ [name]: value }).length > 0;
+}
+
+/** Makes the error of a verb of what a backup says is wrong; others stay as they are. */
+export function inVerbWords(error: unknown): unknown {
+  if (error instanceof BackupError) return new VerbError('failed', error.message);
+  const code = (error as NodeJS.ErrnoException | null)?.code;
+  if (code === 'ENOENT' || code === 'ENOSPC' || code === 'EACCES') {
+    return new VerbError('failed', `${(error as Error).message}.`);
+  }
+  return error;
+}
+
+/** Reads the keys that a call names: `--identity <file>` and `--passphrase`. */
+export async function keysOf(call: VerbCall, projectDir: string): Promise<BackupKeys> {
+  const { identity, passphrase } = call.options;
+  const identities =
+    typeof identity === 'string' ? await readIdentities(resolve(projectDir, identity)) : [];
+  return {
+    identities,
+    passphrase: passphrase === true ? await askPassphrase(call, 'Passphrase of the backup') : null,
+  };
+}
+
+async function readIdentities(path: string): Promise<readonly string[]> {
+  const text = await readFile(path, 'utf8').catch((error: Error) => {
+    throw new VerbError('usage', `${path} cannot be read: ${error.message}.`);
+  });
+  const lines = text.split('\n').map((line) => line.trim());
+  const found = lines.filter((line) => line.startsWith('AGE-SECRET-KEY-'));
+  if (found.length > 0) return found;
+  throw new VerbError(
+    'usage',
+    `${path} holds no line that begins with AGE-SECRET-KEY-. Name the file that \`age-keygen\` has written.`,
+  );
+}
+
+/** Reads a passphrase: on a terminal without showing it, else the first line that comes in. */
+export async function askPassphrase({ stdin }: VerbCall, question: string): Promise<string> {
+  const isTerminal = (stdin as NodeJS.ReadStream).isTTY === true;
+  if (isTerminal) process.stderr.write(`${question}: `);
+  const reader = createInterface({ input: stdin, terminal: isTerminal, crlfDelay: Infinity });
+  const line = await new Promise<string | null>((resolveLine) => {
+    reader.once('line', resolveLine);
+    reader.once('close', () => resolveLine(null));
+  });
+  reader.close();
+  if (isTerminal) process.stderr.write('\n');
+  if (line !== null && line.length >= 8) return line;
+  throw new VerbError('usage', 'A passphrase has 8 characters or more. Several words are best.');
+}
+
+/** Returns the words of a size. */
+export function sizeWords(bytes: number): string {
+  if (bytes < 1_000_000) return `${Math.max(1, Math.round(bytes / 1_000))} KB`;
+  return bytes < 1_000_000_000
+    ? `${(bytes / 1_000_000).toFixed(1)} MB`
+    : `${(bytes / 1_000_000_000).toFixed(1)} GB`;
+}
+
+/** Returns a moment in words, in UTC, as in the names of the files. */
+export function momentWords(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+/** Returns the path of the file that a call names: as given, or by its name in `data/backups/`. */
+export function backupPath(word: string, projectDir: string, folder: string): string {
+  return word.includes('/') ? resolve(projectDir, word) : join(folder, word);
+}
