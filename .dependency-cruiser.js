@@ -184,7 +184,7 @@ export default {
     only(
       'verbs',
       '^src/verbs/',
-      `^src/(verbs/|verb\\.ts$|store/|http/files\\.ts$|supervisor/(instance-lock|environment)\\.ts$|terminal/(printable|wrap)\\.ts$)|${LEAVES}`,
+      `^src/(verbs/|verb\\.ts$|store/|http/files\\.ts$|supervisor/((instance-lock|environment)\\.ts|restore-swap\\.js)$|terminal/(printable|wrap)\\.ts$)|${LEAVES}`,
       'a verb looks into the store, or talks to the running assistant by its call.',
     ),
     only(

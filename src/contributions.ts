@@ -93,3 +93,9 @@ export function choicesOf(
     { name: 'sandbox', settings: engineSetting(engines) },
   ];
 }
+
+/** Leaves out what reaches others by itself: every channel but the terminal, and what works in the background. */
+export function withoutOutside(contributions: Contributions): Contributions {
+  const channels = contributions.channels.filter(({ name }) => name === 'terminal');
+  return { ...contributions, channels, services: [] };
+}

@@ -6,7 +6,7 @@ import { createAgentsSandbox } from './agents-sandbox.ts';
 import type { Channel } from './channels/channel.ts';
 import { TERMINAL_JID } from './channels/terminal.ts';
 import { readWhatFits } from './config.ts';
-import { choicesOf, discoverContributions } from './contributions.ts';
+import { choicesOf, discoverContributions, withoutOutside } from './contributions.ts';
 import { onDamagedDatabase } from './damaged-database.ts';
 import { clawRunner } from './host/contracts/claw.ts';
 import { gitRunner } from './host/contracts/git.ts';
@@ -21,6 +21,7 @@ import { openLiveEnvironment } from './live-environment.ts';
 import { keysOfProviders } from './model/provider.ts';
 import { openParts, unusableParts } from './parts.ts';
 import { namesOfAgentTools } from './sandbox/agent/tool-names.ts';
+import { fenceWords, readFence } from './store/backup/fence.ts';
 import { chosenModel } from './store/chats/model-choices.ts';
 import { databasePath, reasonNotToStart } from './store/database-condition.ts';
 import { StoreError, unusable } from './store/error.ts';
@@ -65,7 +66,10 @@ const log = await openLog({
   secrets: new Set(secretValues(process.env)),
   now: Date.now,
 });
-const contributions = await discoverContributions().catch(exitWith);
+const fence = readFence(settings.dataDir);
+const contributions = await discoverContributions()
+  .then((all) => (fence === null ? all : withoutOutside(all)))
+  .catch(exitWith);
 const ownTools = orExit(() => namesOfAgentTools(projectDir));
 const choices = choicesOf(contributions, process.env);
 const wrong = [
@@ -159,7 +163,7 @@ const host = openHost({
   isSet: (setting) => Boolean(process.env[setting]),
   settingsProblem: settingsCheck(process.env, projectDir, [...choices, ...withSettings]),
   trouble:
-    [trouble, cutValuesWarning(projectDir), ...offParts]
+    [fence && fenceWords(fence), trouble, cutValuesWarning(projectDir), ...offParts]
       .filter((text) => text !== null)
       .join('\n\n') || null,
   log,

@@ -45,7 +45,7 @@ type Found = { readonly path: string; readonly from: string };
 
 /** Made anew, of this process, or backups themselves. */
 const NOT_DATA =
-  /^(?:cache|logs|run|backups|restoring|tmp|drill)$|^(?:instance\.(?:db.*|pid)|podman-seccomp\.json|fenced\.json|instance\.json|last-healthy\.json)$|\.(?:damaged-.*|repaired|repairing|damage\.json)$/;
+  /^(?:cache|logs|run|backups|restoring|tmp|drill|before-restore-.*)$|^(?:instance\.(?:db.*|pid)|podman-seccomp\.json|fenced\.json|instance\.json|last-healthy\.json)$|\.(?:damaged-.*|repaired|repairing|damage\.json)$/;
 /** What holds no keys. Everything else in the data folder may: a channel's folder holds its login. */
 const WITHOUT_KEYS = new Set(['claw.db', 'databases', 'sessions', 'of-chats', 'media', 'outgoing']);
 /** Agents write there. None of it is opened as anything but bytes. */
@@ -82,8 +82,7 @@ export async function gatherContents(options: ContentsOptions): Promise<Contents
   const files = [
     ...data.files,
     ...(await groupFiles(projectDir, leftOut)),
-    ...(await engineFiles(projectDir, leftOut)),
-    ...(await sourceFiles(projectDir, leftOut)),
+    ...(await listCode(projectDir, leftOut)),
   ];
   const env = await environmentText(options);
   if (!withSecrets) {
@@ -170,6 +169,16 @@ async function groupFiles(projectDir: string, leftOut: Notes): Promise<readonly 
   return collect(folder, 'project/groups', await entriesOf(folder), leftOut);
 }
 
+/** Lists the files that make up the code: sources, and what the engine keeps of them in `.claw/`. */
+async function listCode(projectDir: string, leftOut: Notes): Promise<readonly Found[]> {
+  return [...(await engineFiles(projectDir, leftOut)), ...(await sourceFiles(projectDir, leftOut))];
+}
+
+/** Lists the files that make up the code of an installation, by their paths in a backup. */
+export function codeFiles(projectDir: string): Promise<readonly Found[]> {
+  return listCode(projectDir, new Notes());
+}
+
 async function engineFiles(projectDir: string, leftOut: Notes): Promise<readonly Found[]> {
   const folder = join(projectDir, '.claw');
   const names = (await entriesOf(folder)).filter(({ name }) => !NOT_CLAW.test(name));
@@ -187,7 +196,7 @@ async function sourceFiles(projectDir: string, leftOut: Notes): Promise<readonly
   }
   const found: Found[] = [];
   for (const path of paths) {
-    if (/^(?:groups|data|\.claw)\//.test(path) || path === '.env') continue;
+    if (/^(?:groups|data|\.claw|\.restore)\//.test(path) || path === '.env') continue;
     const from = join(projectDir, path);
     const info = await lstat(from).catch(() => null);
     if (info?.isSymbolicLink() === true) leftOut.link(path);

@@ -117,3 +117,24 @@ function rowsOf(database: Database.Database): Readonly<Record<string, number>> {
       .sort(([one], [other]) => (one < other ? -1 : 1)),
   );
 }
+
+/** Checks a database thoroughly, with its indexes. @throws BackupError DATABASE_DAMAGED */
+export function checkDatabase(path: string): void {
+  let problem: unknown;
+  try {
+    const database = new Database(path, { readonly: true, fileMustExist: true });
+    try {
+      problem = database.pragma('integrity_check(1)', { simple: true });
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    problem = error instanceof Error ? error.message : error;
+  }
+  if (problem !== 'ok') {
+    throw new BackupError(
+      'DATABASE_DAMAGED',
+      `${path} in the backup is damaged (${String(problem)}). Use another backup.`,
+    );
+  }
+}

@@ -20,6 +20,20 @@ export const REASONS = [
 ] as const;
 export type BackupReason = (typeof REASONS)[number];
 
+/** The parts of an installation that a restore can choose by name. */
+export const PARTS = [
+  'database',
+  'memory',
+  'groups',
+  'sessions',
+  'media',
+  'settings',
+  'link',
+  'code',
+  'other',
+] as const;
+export type Part = (typeof PARTS)[number];
+
 const MOST_NOTES = 200;
 const Text = z.string().max(2_000);
 
@@ -71,6 +85,19 @@ export class BackupError extends Error {
     super(message, options);
     this.code = code;
   }
+}
+
+/** Tells which part of the installation a file belongs to, by its path in the archive. */
+export function partOf(path: string): Part {
+  if (/^data\/(claw\.db|databases\/.*)$/.test(path)) return 'database';
+  if (path.startsWith('data/whatsapp/')) return 'link';
+  if (/^data\/sessions\/[^/]+\/\.claude\/memory\//.test(path)) return 'memory';
+  if (/^data\/(sessions|of-chats)\//.test(path)) return 'sessions';
+  if (/^data\/(media|outgoing)\//.test(path)) return 'media';
+  if (path.startsWith('data/')) return 'other';
+  if (/^project\/groups\/[^/]+\/CLAUDE\.md$/.test(path)) return 'memory';
+  if (/^project\/groups\/[^/]+\//.test(path)) return 'groups';
+  return path === 'project/.env' ? 'settings' : 'code';
 }
 
 /** The longest path of an entry, in characters. */
