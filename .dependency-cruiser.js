@@ -4,17 +4,22 @@ const only = (name, from, allowed, comment) => ({
   name,
   comment,
   severity: 'error',
-  from: { path: from, pathNot: '\\.test\\.ts$' },
-  to: { path: '^(src|bin|container|scripts|test)/', pathNot: allowed },
+  from: { path: from, pathNot: '\\.test\\.ts$|^packages/.*/testing/' },
+  to: { path: '^(packages|src|bin|container|scripts|test)/', pathNot: allowed },
 });
 
 /** Result schemas: data, which programs beside the engine may read as well. */
-const CONTRACT = '^src/engine/contract/';
+const CONTRACT = '^packages/claw/src/contract/';
 
 /** Imports Node's built-ins alone, and knows whether claw wrote something in this folder. */
-const RECOVER = '^src/engine/transaction/recover\\.js$';
+const RECOVER = '^packages/claw/src/transaction/recover\\.js$';
 
-const ENGINE_LEAVES = '^src/engine/(errors|tree|digest|conflict|interrupted)\\.ts$';
+/** What any part of the engine may import: the merge by its public face, and files that need nothing else of ours. */
+const ENGINE_LEAVES =
+  '^packages/merge/src/index\\.ts$|^packages/claw/src/(errors|digest|conflict|interrupted)\\.ts$';
+
+/** Text for people. */
+const TEXT = '^packages/claw/src/text/';
 
 /** Files that every room of the assistant may import: settings, and those that need nothing but Node itself. */
 const LEAVES = '^src/(lib/|(config|env-file|wrong-settings)\\.ts$)';
@@ -29,106 +34,101 @@ export default {
     },
     { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
     only(
-      'engine-alone',
-      '^src/engine/',
-      '^src/engine/',
-      'The engine imports nothing outside itself.',
+      'claw-alone',
+      '^packages/claw/',
+      '^packages/(claw/|merge/src/(index|git/index)\\.ts$)',
+      'The engine imports nothing outside itself but the merge, by its public face.',
     ),
     only(
       'contract',
-      '^src/engine/contract/',
-      `^src/engine/contract/|${ENGINE_LEAVES}`,
+      '^packages/claw/src/contract/',
+      `^packages/claw/src/contract/|${ENGINE_LEAVES}`,
       'contract is data: what a result holds, for who makes, prints or parses it.',
     ),
+    only('merge-pure', '^packages/merge/', '^packages/merge/', 'merge imports nothing of ours.'),
     only(
-      'merge-pure',
-      '^src/engine/merge/',
-      `^src/engine/merge/|${ENGINE_LEAVES}`,
-      'merge imports nothing of ours.',
-    ),
-    only(
-      'merge-file',
-      '^src/engine/merge-file/',
-      `^src/engine/(merge-file|merge)/|${ENGINE_LEAVES}`,
-      'merge-file is git’s face of merge.',
+      'text-pure',
+      '^packages/claw/src/text/',
+      '^packages/claw/src/text/',
+      'text knows characters and columns, and nothing of the engine.',
     ),
     only(
       'structured-pure',
-      '^src/engine/structured/',
-      `^src/engine/(structured/|package/manifest/manifest\\.ts)|${ENGINE_LEAVES}`,
+      '^packages/claw/src/structured/',
+      `^packages/claw/src/(structured/|package/manifest/manifest\\.ts)|${ENGINE_LEAVES}`,
       'structured imports nothing of ours but the manifest type.',
     ),
     only(
       'package',
-      '^src/engine/package/',
-      `^src/engine/(package|structured|merge)/|${ENGINE_LEAVES}`,
+      '^packages/claw/src/package/',
+      `^packages/claw/src/(package|structured)/|${ENGINE_LEAVES}`,
       'package knows no composition.',
     ),
     only(
       'state',
-      '^src/engine/state/',
-      `^src/engine/(state|cache|package|merge|structured)/|${ENGINE_LEAVES}`,
+      '^packages/claw/src/state/',
+      `^packages/claw/src/(state|cache|package|structured)/|${ENGINE_LEAVES}`,
       'state knows no composition.',
     ),
     only(
       'cache',
-      '^src/engine/cache/',
-      `^src/engine/(cache|state|package|merge)/|${RECOVER}|${ENGINE_LEAVES}`,
+      '^packages/claw/src/cache/',
+      `^packages/claw/src/(cache|state|package)/|${RECOVER}|${ENGINE_LEAVES}`,
       'cache keeps what was computed, and computes nothing.',
     ),
     only(
       'compose',
-      '^src/engine/compose/',
-      `^src/engine/(compose|package|state|merge|structured)/|${ENGINE_LEAVES}`,
+      '^packages/claw/src/compose/',
+      `^packages/claw/src/(compose|package|state|structured)/|${ENGINE_LEAVES}`,
       'compose touches no disk and proves nothing.',
     ),
     only(
       'proof',
-      '^src/engine/proof/',
-      `^src/engine/(proof|cache|compose|package|state|merge|structured)/|${ENGINE_LEAVES}`,
+      '^packages/claw/src/proof/',
+      `^packages/claw/src/(proof|cache|compose|package|state|structured)/|${ENGINE_LEAVES}`,
       'proof commits nothing.',
     ),
     only(
       'transaction',
-      '^src/engine/transaction/',
-      `^src/engine/(transaction|compose|package|state|merge|structured)/|${ENGINE_LEAVES}`,
+      '^packages/claw/src/transaction/',
+      `^packages/claw/src/(transaction|compose|package|state|structured)/|${ENGINE_LEAVES}`,
       'transaction plans nothing.',
     ),
     only(
       'pending',
-      '^src/engine/pending/',
-      `^src/engine/(pending|compose|package|state|merge)/|${RECOVER}|${ENGINE_LEAVES}`,
+      '^packages/claw/src/pending/',
+      `^packages/claw/src/(pending|compose|package|state)/|${RECOVER}|${ENGINE_LEAVES}`,
       'pending keeps an operation that waits, and runs none.',
     ),
     only(
       'operation',
-      '^src/engine/operation/',
-      `^src/engine/(contract|operation|pending|proof|transaction|cache|compose|package|state|merge|structured)/|${ENGINE_LEAVES}`,
+      '^packages/claw/src/operation/',
+      `^packages/claw/src/(contract|operation|pending|proof|transaction|cache|compose|package|state|structured)/|${ENGINE_LEAVES}`,
       'operation is the way of every verb, and knows none.',
     ),
     only(
       'decisions',
-      '^src/engine/decisions/',
-      `^src/engine/(contract|decisions|operation|pending|compose|package|state|merge)/|${ENGINE_LEAVES}`,
+      '^packages/claw/src/decisions/',
+      `^packages/claw/src/(contract|decisions|operation|pending|compose|package|state)/|${ENGINE_LEAVES}`,
       'decisions are made of what waits; which verb goes on is not their business.',
     ),
     only(
       'update',
-      '^src/engine/update/',
-      `^src/engine/(contract|update|operation|pending|cache|compose|package|state|merge)/|${ENGINE_LEAVES}`,
+      '^packages/claw/src/update/',
+      `^packages/claw/src/(contract|update|operation|pending|cache|compose|package|state)/|${ENGINE_LEAVES}`,
       'update compares releases; the verb is in commands.',
     ),
     only(
       'inspect',
-      '^src/engine/inspect/',
-      `^src/engine/(contract|inspect|operation|pending|proof|transaction|cache|compose|package|state|merge)/|${ENGINE_LEAVES}`,
+      '^packages/claw/src/inspect/',
+      `^packages/claw/src/(contract|inspect|operation|pending|proof|transaction|cache|compose|package|state)/|${ENGINE_LEAVES}`,
       'inspect looks and changes nothing.',
     ),
     {
       name: 'recover-builtins-only',
       comment: 'recover must work when nothing else of the project does.',
       severity: 'error',
-      from: { path: '^src/engine/transaction/recover\\.js$' },
+      from: { path: '^packages/claw/src/transaction/recover\\.js$' },
       to: { dependencyTypesNot: ['core', 'type-only', 'type-import'] },
     },
     only(
@@ -160,31 +160,31 @@ export default {
     only(
       'host',
       '^src/host/',
-      `^src/(host/|store/|model/|channels/(channel|kit/notes)\\.ts$|sandbox/sandbox\\.ts$|http/route\\.ts$)|${CONTRACT}|${LEAVES}`,
+      `^src/(host/|store/|model/|channels/(channel|kit/notes)\\.ts$|sandbox/sandbox\\.ts$|http/route\\.ts$)|${CONTRACT}|${TEXT}|${LEAVES}`,
       'host sees contracts, never a concrete channel; of the engine the contract of results, which is data.',
     ),
     only(
       'seams-of-the-host',
       '^src/(commands|guards|inbound|prompt|services|tools)/',
-      `^src/(commands|guards|inbound|prompt|services|tools|host|store|model)/|^src/(channels/channel|sandbox/sandbox|http/route)\\.ts$|${CONTRACT}|${LEAVES}`,
+      `^src/(commands|guards|inbound|prompt|services|tools|host|store|model)/|^src/(channels/channel|sandbox/sandbox|http/route)\\.ts$|${CONTRACT}|${TEXT}|${LEAVES}`,
       'what the owner or an agent calls, and what guards that, works through the host.',
     ),
     only(
       'supervisor',
       '^src/supervisor/',
-      '^src/(supervisor/|terminal/|control/|lib/(answer-end|composition|graphemes)\\.ts$|config\\.ts$|env-file\\.ts$|channels/console[^/]*\\.ts$|engine/transaction/recover\\.js$)',
+      `^src/(supervisor/|lib/|host/contracts/command\\.ts$|config\\.ts$|env-file\\.ts$|channels/console[^/]*\\.ts$)|${RECOVER}|${TEXT}`,
       'supervisor owns the terminal, starts the assistant, and takes back a tree that broke claw too.',
     ),
     only(
       'cli',
       '^src/cli/',
-      '^src/(cli/|lib/|engine/(commands\\.ts$|merge-file/)|terminal/|control/|store/(budgets|read-only-queries|usage)\\.ts$|host/budget/(day|budget-report)\\.ts$|(config|env-file|wrong-settings)\\.ts$|model/(catalog/ask-for-list|completion|model|provider)\\.ts$|verb\\.ts$|setup/step\\.ts$|doctor/examination\\.ts$)',
+      '^src/(cli/|lib/|supervisor/(console|control)/|store/(budgets|read-only-queries|usage)\\.ts$|host/budget/(day|budget-report)\\.ts$|(config|env-file|wrong-settings)\\.ts$|model/(catalog/ask-for-list|completion|model|provider)\\.ts$|verb\\.ts$|setup/step\\.ts$|doctor/examination\\.ts$)|^packages/claw/src/(cli/(index|prompts)|text/index)\\.ts$',
       'cli calls; it does not do.',
     ),
     only(
       'verbs',
       '^src/verbs/',
-      `^src/(verbs/|verb\\.ts$|store/|http/files\\.ts$|supervisor/((instance-lock|environment)\\.ts|restore-swap\\.js)$|terminal/(printable|wrap)\\.ts$)|${LEAVES}`,
+      `^src/(verbs/|verb\\.ts$|store/|http/files\\.ts$|supervisor/((instance-lock|environment)\\.ts|restore-swap\\.js)$|supervisor/console/printable\\.ts$)|${TEXT}|${LEAVES}`,
       'a verb looks into the store, or talks to the running assistant by its call.',
     ),
     only(
@@ -194,15 +194,15 @@ export default {
       'the contract of verbs is light: it is loaded with each of them.',
     ),
     only(
-      'terminal',
-      '^src/terminal/',
-      '^src/(terminal/|lib/)',
-      'terminal shows text and reads lines; whose they are is not its business.',
+      'console',
+      '^src/supervisor/console/',
+      `^src/(supervisor/console/|lib/)|${TEXT}`,
+      'console shows text and reads lines; whose they are is not its business.',
     ),
     only(
       'control',
-      '^src/control/',
-      '^src/(control/|lib/(answer-end|bounded-json)\\.ts$)',
+      '^src/supervisor/control/',
+      '^src/(supervisor/control/|lib/(answer-end|bounded-json)\\.ts$)',
       'control carries messages between a shell and the assistant, and knows neither.',
     ),
     only(
@@ -214,28 +214,34 @@ export default {
     only(
       'setup',
       '^src/setup/',
-      `^src/((setup|channels|tools)/|model/embeddings\\.ts$|terminal/terminal-code\\.ts$)|${LEAVES}`,
+      `^src/((setup|channels|tools)/|model/embeddings\\.ts$|supervisor/console/terminal-code\\.ts$)|${LEAVES}`,
       'a set-up step prepares one part of the assistant, and knows no other.',
     ),
     {
       name: 'no-testing-in-product',
       severity: 'error',
-      from: { path: '^(src|container|bin)/', pathNot: '\\.test\\.ts$|^src/testing/' },
+      from: {
+        path: '^(packages|src|container|bin)/',
+        pathNot: '\\.test\\.ts$|/testing/|^packages/merge/tests/',
+      },
       to: { path: '^src/testing/' },
     },
     {
       name: 'one-way-to-ask',
       comment:
-        'What a person decides by is written so that it cannot mislead: src/cli/prompts.ts sees to it.',
+        'What a person decides by is written so that it cannot mislead: packages/claw/src/cli/prompts.ts sees to it.',
       severity: 'error',
-      from: { path: '^(src|bin|scripts)/', pathNot: '^src/cli/prompts\\.ts$|\\.test\\.ts$' },
+      from: {
+        path: '^(packages|src|bin|scripts)/',
+        pathNot: '^packages/claw/src/cli/prompts\\.ts$|\\.test\\.ts$',
+      },
       to: { path: 'node_modules/@clack/' },
     },
   ],
   options: {
     doNotFollow: { path: 'node_modules|^src/testing/' },
     exclude: {
-      path: '^(skills|data|\\.claw|test/seams/packages)/|\\.test\\.ts$|^test/|^scripts/bench/',
+      path: '^(skills|data|\\.claw|packages/claw/lib|test/seams/packages)/|\\.test\\.ts$|^test/|^scripts/bench/',
     },
     // TypeScript 7 is no parser library; swc reads everything but `using`, which only tests and benchmarks use.
     parser: 'swc',
@@ -243,7 +249,7 @@ export default {
     // Packages of skills may be found by `import` alone.
     enhancedResolveOptions: {
       exportsFields: ['exports'],
-      conditionNames: ['import', 'require', 'node', 'default'],
+      conditionNames: ['patchclaw-source', 'import', 'require', 'node', 'default'],
     },
     moduleSystems: ['es6', 'cjs'],
   },

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 // The `claw` command. Plain JavaScript on Node's built-ins: it must start on an older Node, which
 // hands over to the pinned one, and while `node_modules` is half swapped, which it finishes first.
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import module from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const NEEDED = 24;
 const home = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -27,7 +27,7 @@ if (isNewEnough) await start();
 else await handOver();
 
 async function finishInterrupted() {
-  const { hasPending, recover } = await import('../src/engine/transaction/recover.js');
+  const { hasPending, recover } = await import('../packages/claw/src/transaction/recover.js');
   if (!hasPending(home)) return;
   const { outcome, kept } = recover(home, decisionOf(process.argv.slice(2)));
   edited = kept;
@@ -58,24 +58,19 @@ async function start() {
   process.env['NODE_COMPILE_CACHE_PORTABLE'] = '1';
   module.enableCompileCache?.(join(home, 'node_modules/.cache/patchclaw'));
   delete process.env['NODE_COMPILE_CACHE_PORTABLE'];
-  const { useOneFilePackages } = await import('./one-file-packages.js').catch(explainBroken);
-  useOneFilePackages(home);
-  const { takeOwnImportsAsWritten } = await import('./own-imports.js').catch(explainBroken);
-  takeOwnImportsAsWritten(home);
-  const args = process.argv.slice(2);
-  if (args[0] === 'merge-file' || (args[0] === 'merge-driver' && args[1] === 'run')) {
-    const { runRaw } = await import('../src/cli/merge/raw.ts').catch(explainBroken);
-    process.exitCode = (await runRaw(args)) ?? 2;
-    return;
-  }
-  const { main } = await import('../src/cli/main.ts').catch(explainBroken);
-  process.exitCode = await main(args);
+  const { currentBuild } = await import('../packages/claw/build/current.js').catch(explainBroken);
+  const { folder, warning } = await currentBuild(home).catch(explainBroken);
+  if (warning !== null) process.stderr.write(`warning: ${warning}\n`);
+  const { main } = await import(pathToFileURL(join(folder, 'claw.js')).href).catch(explainBroken);
+  const { version } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'));
+  const beside = async () => (await import('../src/cli/edition.ts')).BESIDE;
+  process.exitCode = await main(process.argv.slice(2), { version, beside });
 }
 
 /** @param {unknown} error @returns {Promise<never>} */
 async function explainBroken(error) {
   if (isRunning) fail(5, 'LOCK_HELD', RUNNING);
-  const { hasPending } = await import('../src/engine/transaction/recover.js');
+  const { hasPending } = await import('../packages/claw/src/transaction/recover.js');
   if (hasPending(home)) {
     const half = 'An interrupted command left claw itself half replaced, and met edits of yours.';
     fail(6, 'RECOVERY_NEEDS_DECISION', `${half} ${DECIDE}`);

@@ -29,7 +29,8 @@ const TREE = join(PLACE, 'tree');
 
 const Packages = z.object({ dependencies: z.record(z.string(), z.string()).default({}) });
 const Config = z.looseObject({ test: z.unknown() });
-const Knip = z.looseObject({ entry: z.array(z.string()), project: z.array(z.string()) });
+const Room = z.looseObject({ entry: z.array(z.string()), project: z.array(z.string()) });
+const Knip = z.looseObject({ workspaces: z.looseObject({ '.': Room }) });
 
 const names = readdirSync(join(HOME, 'skills'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
@@ -42,7 +43,15 @@ claw('apply', ...names, '--no-install');
 installPackages();
 const failed = [
   run('types', 'tsc', '--noEmit', '-p', 'tsconfig.proof.json'),
-  run('import rules', 'depcruise', 'src', 'container', '--config', '.dependency-cruiser.js'),
+  run(
+    'import rules',
+    'depcruise',
+    'packages',
+    'src',
+    'container',
+    '--config',
+    '.dependency-cruiser.js',
+  ),
   run('unused code', 'knip'),
 ].filter((title) => title !== null);
 if (failed.length > 0) {
@@ -65,15 +74,17 @@ function copyTree(): void {
   change('knip.json', (text) => {
     const knip = Knip.parse(JSON.parse(text));
     // Tests, what they start or load by its path, and what makes or measures their data.
+    const { '.': assistant, ...packages } = knip.workspaces;
     const entry = [
-      ...knip.entry,
+      ...assistant.entry,
       'skills/*/tests/**/{*.test,*-server,*-client,*-scene,benchmark,make-*}.ts',
     ];
-    const project = [...knip.project, 'skills/*/tests/**'];
+    const project = [...assistant.project, 'skills/*/tests/**'];
     const ignore = ['test/seams/packages/**'];
     // Imported by a name in a variable, where they have no types.
     const ignoreDependencies = ['@swc/core', 'fake-indexeddb', '@micropython/.+'];
-    return JSON.stringify({ ...knip, entry, project, ignore, ignoreDependencies });
+    const workspaces = { ...packages, '.': { ...assistant, entry, project } };
+    return JSON.stringify({ ...knip, workspaces, ignore, ignoreDependencies });
   });
   git(TREE, 'init', '--quiet');
   git(TREE, 'add', '--all');

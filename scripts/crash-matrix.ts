@@ -1,7 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Case, CrashMatrix, type Verdict } from '../src/engine/transaction/testing/matrix.ts';
+import {
+  type Case,
+  CrashMatrix,
+  type Verdict,
+} from '../packages/claw/src/transaction/testing/matrix.ts';
 import { type Starved, StarvedCommand } from '../src/testing/claw/starved-command.ts';
 import { SCENARIOS } from '../src/testing/claw/starved-scenarios.ts';
 

@@ -1,6 +1,5 @@
 /**
- * Does once what the first skill would wait for: runs the checks of a proof, makes one file of each package that `claw`
- * loads, and lets Node keep the compiled code of `claw` and of the test runner. Before `npm test` it runs by
+ * Does once what the first skill would wait for: runs the checks of a proof, builds `claw`, and lets Node keep the compiled code of `claw` and of the test runner. Before `npm test` it runs by
  * `prepare.js`, after `npm start` by the supervisor.
  *
  *     node scripts/first-checks.ts [--if-needed]
@@ -17,9 +16,7 @@ const done = join(root, 'node_modules/.cache/patchclaw/first-checks-done');
 
 if (!process.argv.includes('--if-needed') || !existsSync(done)) {
   // Loaded only here: this runs at each start, and mostly finds that all is done.
-  const { makeOneFilePackages } = await import('../bin/one-file-packages.js');
-  const { runFirstChecks } = await import('../src/engine/operation/proof/first-checks.ts');
-  await makeOneFilePackages(root);
+  const { runFirstChecks } = await import('../packages/claw/src/operation/proof/first-checks.ts');
   await Promise.all([runFirstChecks(root, process.env), compileTests(), compileClaw()]);
   writeFileSync(done, '');
 }

@@ -17,7 +17,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { hasPending, recover } from '../src/engine/transaction/recover.js';
+import { hasPending, recover } from '../packages/claw/src/transaction/recover.js';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamp = join(root, 'node_modules/.patchclaw-lock');

@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Built, buildEngine, packEngine } from '../scripts/build-engine/build.ts';
+import { type Built, buildPackage, packPackage } from '../packages/claw/build/package.ts';
 import { type Files, temporaryCodebase } from '../src/testing/claw/codebase.ts';
 
 const HOME = join(import.meta.dirname, '..');
@@ -14,14 +14,13 @@ let built: Built = { inputs: [] };
 beforeAll(async () => {
   const folder = join(PLACE, 'engine');
   fs.mkdirSync(folder);
-  built = await buildEngine(folder);
-  tarball = packEngine(folder, PLACE);
+  built = await buildPackage(folder);
+  tarball = packPackage(folder, PLACE);
 });
 afterAll(() => fs.rmSync(PLACE, { recursive: true, force: true }));
 
 /** Files of ours that may be part of the package. */
-const OURS =
-  /^src\/(engine\/|cli\/([^/]+|engine\/.*|merge\/.*|render\/.*|resolve\/.*)$|terminal\/(wrap|width|terminal-code)\.ts$|lib\/(visible-text|graphemes)\.ts$)/;
+const OURS = /^packages\/(merge|claw)\/src\//;
 
 test('is made of the engine and its verbs, and of nothing of the assistant', () => {
   expect(built.inputs.filter((path) => !OURS.test(path) && path !== '<stdin>')).toEqual([]);
@@ -34,7 +33,7 @@ test('is made of the engine and its verbs, and of nothing of the assistant', () 
 test('its types stand without other packages but those of Node', async () => {
   await using codebase = temporaryCodebase({
     'package.json': '{ "type": "module" }',
-    'use.ts': `import { type DataOf, mergeText, type VerbResult } from 'patchclaw-engine';
+    'use.ts': `import { type DataOf, mergeText, type VerbResult } from '@patchclaw/claw';
 export const conflicts: number = mergeText({ base: '', ours: '', theirs: '' }).conflicts;
 export const edits = (result: VerbResult<'status'>): DataOf<'status'>['edits'] => result.data?.edits ?? [];
 // @ts-expect-error It is a list, so that types that fell to any would be seen.

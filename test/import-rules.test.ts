@@ -11,27 +11,36 @@ const HOME = join(import.meta.dirname, '..');
 test('an import that the map forbids fails the check, and names the rule', async () => {
   await using codebase = temporaryCodebase({
     'package.json': '{ "type": "module" }',
-    'src/host/host.ts': "import { merge } from '../engine/merge/merge.ts';\nmerge();\n",
-    'src/engine/merge/merge.ts':
-      "import { store } from '../../store/store.ts';\nexport const merge = () => store;\n",
+    'src/host/host.ts': "import { merge } from '../../packages/merge/src/merge.ts';\nmerge();\n",
+    'packages/merge/src/merge.ts':
+      "import { store } from '../../../src/store/store.ts';\nexport const merge = () => store;\n",
+    'packages/claw/src/errors.ts':
+      "import { merge } from '../../merge/src/merge.ts';\nexport const error = merge;\n",
     'src/store/store.ts': 'export const store = 1;\n',
     'src/lib/one.ts':
       "import type { Other } from './other.ts';\nexport type One = { readonly other: Other };\n",
     'src/lib/other.ts':
       "import type { One } from './one.ts';\nexport type Other = { readonly one: One };\n",
-    'src/engine/transaction/recover.js': "import semver from 'semver';\nsemver.valid('1');\n",
+    'packages/claw/src/transaction/recover.js':
+      "import semver from 'semver';\nsemver.valid('1');\n",
   });
   cpSync(join(HOME, '.dependency-cruiser.js'), codebase.path('.dependency-cruiser.js'));
   symlinkSync(join(HOME, 'node_modules'), codebase.path('node_modules'));
   const run = await promisify(execFile)(
     process.execPath,
-    [join(HOME, 'node_modules/.bin/depcruise'), 'src', '--config', '.dependency-cruiser.js'],
+    [
+      join(HOME, 'node_modules/.bin/depcruise'),
+      'packages',
+      'src',
+      '--config',
+      '.dependency-cruiser.js',
+    ],
     { cwd: codebase.root },
   ).catch((error: { stdout: string; code: number }) => error);
   expect(run).toMatchObject({ code: 5 });
   for (const rule of [
     'host',
-    'engine-alone',
+    'claw-alone',
     'merge-pure',
     'recover-builtins-only',
     // Of types alone.
@@ -67,17 +76,16 @@ test('the table of ARCHITECTURE.md says of each module what the configuration le
   }
   const withRow = rows.flatMap(({ modules }) => modules.map(pathOf));
   const without = files.filter((file) => !withRow.some((place) => isIn(file, place)));
-  const ruled = without.filter((file) =>
-    rulesFor(file).some(({ name }) => name !== 'engine-alone'),
-  );
+  const ruled = without.filter((file) => rulesFor(file).some(({ name }) => name !== 'claw-alone'));
   expect(ruled).toEqual([]);
 });
 
 function productFiles(): readonly string[] {
-  const all = ['src', 'container/agent'].flatMap((folder) =>
-    readdirSync(join(HOME, folder), { recursive: true, encoding: 'utf8' }).map(
-      (path) => `${folder}/${path}`,
-    ),
+  const all = ['packages/merge/src', 'packages/claw/src', 'src', 'container/agent'].flatMap(
+    (folder) =>
+      readdirSync(join(HOME, folder), { recursive: true, encoding: 'utf8' }).map(
+        (path) => `${folder}/${path}`,
+      ),
   );
   return all.filter((path) => /(?<!\.test)\.(ts|js)$/.test(path)).sort();
 }
@@ -107,7 +115,13 @@ function namesIn(cell: string): readonly string[] {
   });
 }
 
-const pathOf = (name: string) => (name.startsWith('container/') ? name : `src/${name}`);
+/** The rooms of the packages stand in the table by the name of their package. */
+function pathOf(name: string): string {
+  const [, folder = '', rest = ''] = /^(merge|claw)(\/.*)?$/.exec(name) ?? [];
+  if (folder !== '') return `packages/${folder}/src${rest}`;
+  return name.startsWith('container/') ? name : `src/${name}`;
+}
+
 const isIn = (file: string, place: string) => file === place || file.startsWith(`${place}/`);
 const sampleOf = (module: string) =>
   /\.\w+$/.test(module) ? pathOf(module) : `${pathOf(module)}/a-new-file.ts`;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { mergeText } from '../src/engine/merge/merge-text.ts';
+import { mergeText } from '../packages/merge/src/merge-text.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '..', 'docs', 'merging.md'), 'utf8');
 const EXAMPLE = /^```merge (\S+)\n([\s\S]*?)^```$/gm;

@@ -13,7 +13,7 @@ import { dirname, join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 const REPOSITORY = resolve(import.meta.dirname, '..');
-const NEEDED = ['scripts/prepare.js', 'src/engine/transaction/recover.js'];
+const NEEDED = ['scripts/prepare.js', 'packages/claw/src/transaction/recover.js'];
 
 /** As the package `node` does: its binary comes by its install script. */
 const FETCH = `const { mkdirSync, writeFileSync } = require('node:fs');

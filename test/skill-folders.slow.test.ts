@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { editorConfig } from '../src/engine/package/templates.ts';
+import { editorConfig } from '../packages/claw/src/package/templates.ts';
 import { bundledSkills, manifestOf } from '../src/testing/claw/bundled-skills.ts';
 
 const HOME = join(import.meta.dirname, '..');

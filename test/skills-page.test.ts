@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Manifest } from '../src/engine/package/manifest/manifest.ts';
+import type { Manifest } from '../packages/claw/src/package/manifest/manifest.ts';
 import { readStarterSet } from '../src/lib/starter-set.ts';
 import { bundledSkills, manifestOf } from '../src/testing/claw/bundled-skills.ts';
 

@@ -13,7 +13,9 @@ function readTour(): string {
 
 test('the evening’s tour names files that are there, in consecutive steps', () => {
   const tour = readTour();
-  const named = [...tour.matchAll(/`((?:src|container)\/[^`]+)`/g)].map(([, path = '']) => path);
+  const named = [...tour.matchAll(/`((?:packages|src|container)\/[^`]+)`/g)].map(
+    ([, path = '']) => path,
+  );
   expect(named.length).toBeGreaterThan(20);
   expect(named.filter((path) => !existsSync(join(HOME, path)))).toEqual([]);
   const steps = [...tour.matchAll(/^(\d+)\. /gm)].map(([, number]) => Number(number));

@@ -9,8 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { diff3Merge } from 'node-diff3';
-import { mergeText } from '../../src/engine/merge/merge-text.ts';
-import type { Versions } from '../../src/engine/tree.ts';
+import { mergeText } from '../../packages/merge/src/merge-text.ts';
+import type { Versions } from '../../packages/merge/src/tree.ts';
 import { makeCorpus } from './merge-corpus.ts';
 
 /** Times in milliseconds; `conflicts` counts files. */

@@ -1,10 +1,10 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { mergeFiles } from '../../src/engine/merge/file.ts';
-import { structuredKind } from '../../src/engine/structured/kind.ts';
-import { mergeStructured } from '../../src/engine/structured/merge.ts';
-import type { TreeFile, Versions } from '../../src/engine/tree.ts';
+import { structuredKind } from '../../packages/claw/src/structured/kind.ts';
+import { mergeStructured } from '../../packages/claw/src/structured/merge.ts';
+import { mergeFiles } from '../../packages/merge/src/file.ts';
+import type { TreeFile, Versions } from '../../packages/merge/src/tree.ts';
 import { type LostLine, lostLines } from './lost-lines.ts';
 import {
   blobsOf,

@@ -1,5 +1,5 @@
-import { diffLines } from '../../src/engine/merge/lines/diff.ts';
-import type { Versions } from '../../src/engine/tree.ts';
+import { diffLines } from '../../packages/merge/src/lines/diff.ts';
+import type { Versions } from '../../packages/merge/src/tree.ts';
 
 /** A line that one side added and that a merged text does not have. */
 export type LostLine = { readonly side: 'ours' | 'theirs'; readonly line: string };

@@ -8,8 +8,11 @@ import {
   pack,
   plan,
   type VerbResult,
-} from '../../src/engine/index.ts';
-import { PLAIN_UPDATE, type UpdateOptions } from '../../src/engine/operation/update-options.ts';
+} from '../../packages/claw/src/index.ts';
+import {
+  PLAIN_UPDATE,
+  type UpdateOptions,
+} from '../../packages/claw/src/operation/update-options.ts';
 import { contextOf } from './context.ts';
 import { pathsOf } from './git.ts';
 

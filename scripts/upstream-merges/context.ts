@@ -1,4 +1,4 @@
-import type { EngineContext } from '../../src/engine/index.ts';
+import type { EngineContext } from '../../packages/claw/src/index.ts';
 
 /** Returns the surroundings of a verb in a clone: nothing is installed, and nobody is asked. */
 export function contextOf(root: string): EngineContext {

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { planUpdate } from '../../src/engine/commands/update.ts';
-import { type EngineContext, init } from '../../src/engine/index.ts';
-import { PLAIN_UPDATE } from '../../src/engine/operation/update-options.ts';
-import { isSameFile, type TreeFile } from '../../src/engine/tree.ts';
+import { planUpdate } from '../../packages/claw/src/commands/update.ts';
+import { type EngineContext, init } from '../../packages/claw/src/index.ts';
+import { PLAIN_UPDATE } from '../../packages/claw/src/operation/update-options.ts';
+import { isSameFile, type TreeFile } from '../../packages/merge/src/tree.ts';
 import { commitsBetween, git, linesOf, must } from './git.ts';
 
 /** How often an update came to the text that was committed, asked, or came to another one, to be read. */

@@ -1,8 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { planUpdate } from '../../src/engine/commands/update.ts';
-import { conflictFile } from '../../src/engine/conflict.ts';
+import { planUpdate } from '../../packages/claw/src/commands/update.ts';
+import { conflictFile } from '../../packages/claw/src/conflict.ts';
 import {
   apply,
   type EngineContext,
@@ -12,8 +12,8 @@ import {
   replay,
   undo,
   update,
-} from '../../src/engine/index.ts';
-import { PLAIN_UPDATE } from '../../src/engine/operation/update-options.ts';
+} from '../../packages/claw/src/index.ts';
+import { PLAIN_UPDATE } from '../../packages/claw/src/operation/update-options.ts';
 import { git, linesOf, must } from './git.ts';
 
 /**

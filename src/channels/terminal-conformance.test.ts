@@ -37,7 +37,7 @@ testChannel({
     'code blocks': NO_LIMIT,
     marks: NO_LIMIT,
     'half a frame': NO_LINE,
-    'invalid UTF-8': 'the supervisor reads what is typed (src/terminal)',
+    'invalid UTF-8': 'the supervisor reads what is typed (src/supervisor/console)',
     '2 GB': 'a terminal has no files',
     edited: NO_CHANGES,
     deleted: NO_CHANGES,

@@ -1,11 +1,11 @@
+import { ended, type RunVerb } from '@patchclaw/claw/cli';
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
+import type { PrintedResult } from '../../packages/claw/src/cli/result.ts';
+import { createUi } from '../../packages/claw/src/cli/ui.ts';
 import { temporaryCodebase } from '../testing/claw/codebase.ts';
 import { ContributionFolder } from '../testing/contributions.ts';
 import { defineDiscovered } from './discovered-verbs.ts';
-import { ended, type PrintedResult } from './result.ts';
-import { createUi } from './ui.ts';
-import type { RunVerb } from './verb.ts';
 
 /** Tells what it was given. */
 const PORT = `

@@ -1,14 +1,17 @@
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import {
+  ClawError,
+  CliError,
+  calledVerb,
+  ended,
+  type Invocation,
+  type RunVerb,
+  screenOf,
+} from '@patchclaw/claw/cli';
 import type { Command } from 'commander';
-import { ClawError } from '../engine/commands.ts';
 import type { VerbCall, VerbContribution, VerbEnd } from '../verb.ts';
-import { calledVerb } from './called-verb.ts';
-import { CliError } from './cli-error.ts';
-import { ended } from './result.ts';
-import { screenOf } from './screen.ts';
-import type { Invocation, RunVerb } from './verb.ts';
 
 const FOLDER = resolve(import.meta.dirname, '../verbs');
 

@@ -1,16 +1,23 @@
-import type { Command } from 'commander';
-import type { Additions } from './additions.ts';
-import type { RunVerb, Verbs } from './verb.ts';
+import type { Additions, Beside } from '@patchclaw/claw/cli';
+import { assistantVerbs } from './assistant/assistant-verbs.ts';
+import { defineDiscovered } from './discovered-verbs.ts';
 
-/** A `claw`: its verbs, and what runs beside the engine. */
-export type Edition = {
-  readonly description: string;
-  readonly version: string;
-  readonly verbs: Verbs;
-  /** Defines verbs that are found in a folder. */
-  readonly discover:
-    | ((program: Command, run: RunVerb, args: readonly string[]) => Promise<void>)
-    | null;
-  /** Null where the engine is alone. */
-  readonly additions: Additions | null;
+const ADDITIONS: Additions = {
+  status: async (result, root) =>
+    (await import('./assistant/budgets.ts')).withAssistant(result, root),
+  changed: async (result, root) =>
+    (await import('./assistant/restart-hint.ts')).withRestartHint(result, root),
+  doctor: async (context, isOffline) =>
+    (await import('./assistant/doctor.ts')).lookAtAll(context, isOffline),
+  hasModel: async (root) => (await import('./setup/model.ts')).hasModel(root),
+  askModel: async (prompt, place) => (await import('./setup/model.ts')).askModel(prompt, place),
+  readCode: async () => (await import('./assistant/read-code.ts')).readCode,
+};
+
+/** What the assistant brings to `claw`. */
+export const BESIDE: Beside = {
+  description: 'Skills that change the code, safely; and the assistant they change.',
+  verbs: assistantVerbs,
+  discover: (program, run, args) => defineDiscovered(program, run, { args }),
+  additions: ADDITIONS,
 };

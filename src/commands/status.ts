@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { StatusData } from '../engine/contract/verbs/status.ts';
+import { StatusData } from '@patchclaw/claw/contract';
 import { budgetLine } from '../host/budget/budget-report.ts';
 import { describeLayers } from '../host/changes/running-code.ts';
 import { dataBy } from '../host/contracts/claw.ts';

@@ -1,7 +1,7 @@
 import type { AnswerEnd } from '../lib/answer-end.ts';
 import { shortened } from '../lib/graphemes.ts';
-import type { GrowingText } from '../terminal/live-markdown.ts';
-import type { Listener } from '../terminal/owner-console.ts';
+import type { GrowingText } from './console/live-markdown.ts';
+import type { Listener } from './console/owner-console.ts';
 import type { Lines, Speaker } from './lines.ts';
 
 /** A party of the conversation with the assistant: the owner's terminal, or a shell. */

@@ -1,5 +1,5 @@
 // Loaded when the supervisor starts, so it is that of the tree that worked, whatever is published later.
-import { hasPending, recover } from '../engine/transaction/recover.js';
+import { hasPending, recover } from '../../packages/claw/src/transaction/recover.js';
 import type { Log } from './log/log.ts';
 
 /**

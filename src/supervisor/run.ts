@@ -1,7 +1,7 @@
-import type { OwnerConsole } from '../terminal/owner-console.ts';
 import { type AssistantProcess, type ProcessEnd, startAssistant } from './assistant-process.ts';
 import type { Clients } from './clients.ts';
 import { openCompletions } from './completions.ts';
+import type { OwnerConsole } from './console/owner-console.ts';
 import type { Environment } from './environment.ts';
 import type { ChildFrame, StartFrame } from './frames.ts';
 import type { Lines } from './lines.ts';

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
-import type { OwnerConsole } from '../terminal/owner-console.ts';
-import { printable } from '../terminal/printable.ts';
+import type { OwnerConsole } from './console/owner-console.ts';
+import { printable } from './console/printable.ts';
 
 /**
  * Creates the console of a service, which has no terminal: the system started the assistant, and ends it.

@@ -1,6 +1,6 @@
-import type { Shell, ShellEvents } from '../control/server.ts';
 import type { AnswerEnd } from '../lib/answer-end.ts';
 import type { Client, Clients } from './clients.ts';
+import type { Shell, ShellEvents } from './control/server.ts';
 import type { Lines } from './lines.ts';
 
 export type ShellParts = {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
-import { openControl } from '../control/server.ts';
-import { historyFile } from '../terminal/history.ts';
-import { interactiveConsole } from '../terminal/interactive-console.ts';
-import type { OwnerConsole } from '../terminal/owner-console.ts';
-import { pipedConsole } from '../terminal/piped-console.ts';
+import { historyFile } from './console/history.ts';
+import { interactiveConsole } from './console/interactive-console.ts';
+import type { OwnerConsole } from './console/owner-console.ts';
+import { pipedConsole } from './console/piped-console.ts';
+import { openControl } from './control/server.ts';
 import { dataDirOf, type Environment, readEnvironment, secretValues } from './environment.ts';
 import { openFirstChecks } from './first-checks.ts';
 import { offerSetup } from './first-setup.ts';

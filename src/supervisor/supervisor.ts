@@ -1,7 +1,7 @@
-import type { Shell, ShellEvents } from '../control/server.ts';
 import { compositionOf } from '../lib/composition.ts';
-import type { OwnerConsole } from '../terminal/owner-console.ts';
 import { type Client, openClients } from './clients.ts';
+import type { OwnerConsole } from './console/owner-console.ts';
+import type { Shell, ShellEvents } from './control/server.ts';
 import { countCrashes } from './crashes.ts';
 import { type Environment, withoutSecrets } from './environment.ts';
 import { finishInterrupted } from './finish-interrupted.ts';

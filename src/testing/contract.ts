@@ -1,6 +1,6 @@
 import { deepStrictEqual } from 'node:assert';
-import { ResultJson } from '../engine/contract/json.ts';
-import { SCHEMAS } from '../engine/contract/schemas.ts';
+import { ResultJson } from '@patchclaw/claw/contract';
+import { SCHEMAS } from '../../packages/claw/src/contract/schemas.ts';
 
 /**
  * Checks what a verb of the engine printed against its schema: each field is there and is what the schema

@@ -1,6 +1,6 @@
 import { chatNames } from '../lib/chat-names.ts';
 import { type ChatOverview, withReadOnlyQueries } from '../store/read-only-queries.ts';
-import { printable } from '../terminal/printable.ts';
+import { printable } from '../supervisor/console/printable.ts';
 import { defineVerb } from '../verb.ts';
 import { STOPPED, tellOrLook, typed } from './assistant/told.ts';
 

@@ -1,6 +1,6 @@
 import { shortened } from '../lib/graphemes.ts';
 import { type TaskOverview, withReadOnlyQueries } from '../store/read-only-queries.ts';
-import { printable } from '../terminal/printable.ts';
+import { printable } from '../supervisor/console/printable.ts';
 import { defineVerb, VerbError } from '../verb.ts';
 import { STOPPED, tellOrLook, typed } from './assistant/told.ts';
 

@@ -1,4 +1,4 @@
-import type { EngineContext } from '../../src/engine/index.ts';
+import type { EngineContext } from '../../packages/claw/src/index.ts';
 import type { Codebase } from '../../src/testing/claw/codebase.ts';
 
 /** The library's view of a codebase, for tests that would otherwise start hundreds of processes. */

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { journalText } from '../../src/engine/transaction/recover.js';
+import { journalText } from '../../packages/claw/src/transaction/recover.js';
 import { Assistant } from './assistant.ts';
 import { type Clone, cloneWithoutProof, copyClone, runClaw, runThere } from './clone.ts';
 

@@ -1,10 +1,17 @@
 import { join } from 'node:path';
+import {
+  ClawError,
+  type Invocation,
+  type RunVerb,
+  screenOf,
+  type Verbs,
+  wrapped,
+} from '@patchclaw/claw/cli';
 import type { Command } from 'commander';
-import { ClawError } from '../../engine/commands.ts';
 import { defineLogs } from '../logs/logs.ts';
+import { type SetupResult, withLines } from '../results.ts';
 import { defineService } from '../service/service.ts';
 import type { SetupOptions } from '../setup/setup.ts';
-import type { Verbs } from '../verb.ts';
 
 type SetupVerbOptions = SetupOptions & { readonly restart: boolean; readonly ifNeeded?: boolean };
 
@@ -33,7 +40,7 @@ export const assistantVerbs: Verbs = {
       // A step has options of its own, which it reads itself.
       .allowUnknownOption()
       .action((given: string | undefined, args: readonly string[], all: SetupVerbOptions) =>
-        run('setup', async (invocation) => {
+        runSetup(run, async (invocation) => {
           const { restart, ifNeeded = false, ...options } = all;
           if (ifNeeded) {
             const { setUpFirstModel } = await import('../setup/model-step.ts');
@@ -67,12 +74,28 @@ export const assistantVerbs: Verbs = {
       .action((words: readonly string[]) =>
         run('chat', async (invocation) => {
           const { chat } = await import('./chat.ts');
-          return await chat(invocation, words);
+          return withLines(await chat(invocation, words), []); // They were printed as they came.
         }),
       ),
   logs: defineLogs,
   service: defineService,
 };
+
+/** Runs a step of the set-up; people read its summary. */
+function runSetup(
+  run: RunVerb,
+  work: (invocation: Invocation) => Promise<SetupResult>,
+): Promise<void> {
+  return run('setup', async (invocation) => {
+    const result = await work(invocation);
+    const screen = screenOf(process.stdout, process.env);
+    const { summary } = result.data;
+    return withLines(
+      result,
+      summary.split('\n').flatMap((line) => wrapped(line, screen)),
+    );
+  });
+}
 
 /** Lists in the help of `claw setup` what can be set up, which is discovered only when it is asked for. */
 function withStepsInHelp(program: Command, setup: Command): Command {

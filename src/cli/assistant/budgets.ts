@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { CliResult, VerbResult } from '@patchclaw/claw/cli';
 import type { Settings } from '../../config.ts';
-import type { VerbResult } from '../../engine/commands.ts';
 import type { BudgetReport } from '../../host/budget/budget-report.ts';
 import { dataDirOf, environmentOf } from '../environment.ts';
-import type { CliResult } from '../result.ts';
 import type { AssistantData } from './data.ts';
 
 /** Adds to the engine's status what the assistant has spent, where there is one. */

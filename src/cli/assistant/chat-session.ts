@@ -1,12 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { ClawError } from '../../engine/commands.ts';
-import { historyFile } from '../../terminal/history.ts';
-import { interactiveConsole } from '../../terminal/interactive-console.ts';
-import { CliError } from '../cli-error.ts';
-import { type CliResult, ended } from '../result.ts';
-import type { Invocation } from '../verb.ts';
+import { ClawError, CliError, ended, type Invocation } from '@patchclaw/claw/cli';
+import { historyFile } from '../../supervisor/console/history.ts';
+import { interactiveConsole } from '../../supervisor/console/interactive-console.ts';
+import type { ChatResult } from '../results.ts';
 import { openConversation } from './conversation.ts';
 import { findEntry } from './started.ts';
 import { dataDirOf } from './talk.ts';
@@ -17,7 +15,7 @@ const PROMPT = '> ';
  * Talks with the assistant on this terminal, until Ctrl-D. Where none runs, starts one here, as `npx claw start`
  * does, which ends with the session.
  */
-export async function chatOnTerminal({ root, signal }: Invocation): Promise<CliResult<'chat'>> {
+export async function chatOnTerminal({ root, signal }: Invocation): Promise<ChatResult> {
   const { stdin: input, stdout: output } = process;
   if (!output.isTTY) {
     throw new ClawError(

@@ -1,9 +1,8 @@
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { ClawError, type ResultWith } from '../../engine/commands.ts';
-import { isLeaving } from '../../terminal/owner-console.ts';
-import { type Answers, type CliResult, ended } from '../result.ts';
-import type { Invocation } from '../verb.ts';
+import { ClawError, ended, type Invocation, type ResultWith } from '@patchclaw/claw/cli';
+import { isLeaving } from '../../supervisor/console/owner-console.ts';
+import type { Answers, ChatResult } from '../results.ts';
 import { chatOnTerminal } from './chat-session.ts';
 import { withAssistant } from './talk.ts';
 import { collectingView } from './view.ts';
@@ -12,10 +11,7 @@ import { collectingView } from './view.ts';
  * Says something in the owner's chat and prints the answers; `-` at the end adds what is piped in.
  * Without words it is a session on a terminal, and what is piped in is said line by line.
  */
-export async function chat(
-  invocation: Invocation,
-  words: readonly string[],
-): Promise<CliResult<'chat'>> {
+export async function chat(invocation: Invocation, words: readonly string[]): Promise<ChatResult> {
   if (words.at(-1) === '-') {
     const piped = (await text(process.stdin)).trimEnd();
     return await sayAll(invocation, [[words.slice(0, -1).join(' '), piped].join('\n\n').trim()]);

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { AssistantMessage } from '../../control/messages.ts';
-import { openControl } from '../../control/server.ts';
+import type { AssistantMessage } from '../../supervisor/control/messages.ts';
+import { openControl } from '../../supervisor/control/server.ts';
 import { openConversation } from './conversation.ts';
 
 test('an answer is told from progress by its kind, whatever its lines begin with', async () => {

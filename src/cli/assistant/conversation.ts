@@ -1,9 +1,8 @@
-import { connectControl } from '../../control/client.ts';
-import type { AssistantMessage } from '../../control/messages.ts';
-import { ClawError } from '../../engine/commands.ts';
+import { ClawError, CliError, type CommandError } from '@patchclaw/claw/cli';
 import type { AnswerEnd } from '../../lib/answer-end.ts';
-import type { GrowingText } from '../../terminal/live-markdown.ts';
-import { CliError, type CommandError } from '../cli-error.ts';
+import type { GrowingText } from '../../supervisor/console/live-markdown.ts';
+import { connectControl } from '../../supervisor/control/client.ts';
+import type { AssistantMessage } from '../../supervisor/control/messages.ts';
 
 /** Callbacks through which a shell shows a conversation. */
 export type ConversationView = {

@@ -1,11 +1,10 @@
 import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
+import { type CliResult, doctor, type EngineContext } from '@patchclaw/claw/cli';
 import { readSettings, type Settings, SettingsError } from '../../config.ts';
 import { examineAssistant, type Finding } from '../../doctor/examination.ts';
-import { doctor, type EngineContext } from '../../engine/commands.ts';
 import { dataDirOf, environmentOf } from '../environment.ts';
-import type { CliResult } from '../result.ts';
 
 /**
  * Returns the engine's findings, then the assistant's where the tree is this installation. Both look at the

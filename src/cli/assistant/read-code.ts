@@ -1,5 +1,5 @@
 import { parse } from '@babel/parser';
-import type { CodeFacts } from '../../engine/commands.ts';
+import type { CodeFacts } from '@patchclaw/claw/cli';
 
 /** Kinds of contributions that `claw` itself reads, each time it is called. */
 const READ_BY_CLAW = new Set(['defineSetup', 'defineVerb', 'defineExamination']);

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { openControl } from '../../control/server.ts';
+import { openControl } from '../../supervisor/control/server.ts';
 import { addSkill, CLAW, type Codebase, temporaryCodebase } from '../../testing/claw/codebase.ts';
 
 const HINT =

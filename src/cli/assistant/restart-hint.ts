@@ -1,4 +1,4 @@
-import type { VerbResult } from '../../engine/commands.ts';
+import type { VerbResult } from '@patchclaw/claw/cli';
 import { dataDirOf, environmentOf } from '../environment.ts';
 import { isAssistantRunning } from './running.ts';
 

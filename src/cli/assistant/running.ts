@@ -1,4 +1,4 @@
-import { connectControl } from '../../control/client.ts';
+import { connectControl } from '../../supervisor/control/client.ts';
 
 /** Tells whether an assistant runs on a data folder and answers on its socket. */
 export async function isAssistantRunning(dataDir: string): Promise<boolean> {

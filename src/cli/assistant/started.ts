@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { ClawError } from '../../engine/commands.ts';
+import { ClawError } from '@patchclaw/claw/cli';
 
 /** An assistant that runs for the time of a command. */
 export type StartedAssistant = {

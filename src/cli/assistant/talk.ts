@@ -1,6 +1,5 @@
-import { CliError } from '../cli-error.ts';
+import { CliError, type Invocation } from '@patchclaw/claw/cli';
 import { dataDirOf as dataDirIn, environmentOf } from '../environment.ts';
-import type { Invocation } from '../verb.ts';
 import { type Conversation, type ConversationView, openConversation } from './conversation.ts';
 import { startForAWhile } from './started.ts';
 

@@ -1,9 +1,9 @@
 import { styleText } from 'node:util';
-import { openLiveAnswer } from '../../terminal/live-answer.ts';
-import { renderMarkdown } from '../../terminal/markdown.ts';
-import { printable } from '../../terminal/printable.ts';
-import { wrap } from '../../terminal/wrap.ts';
-import { screenOf } from '../screen.ts';
+import { screenOf } from '@patchclaw/claw/cli';
+import { wrap } from '@patchclaw/claw/text';
+import { openLiveAnswer } from '../../supervisor/console/live-answer.ts';
+import { renderMarkdown } from '../../supervisor/console/markdown.ts';
+import { printable } from '../../supervisor/console/printable.ts';
 import type { ConversationView } from './conversation.ts';
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];

@@ -1,4 +1,4 @@
-import { painted, type Screen } from '../screen.ts';
+import { painted, type Screen } from '@patchclaw/claw/cli';
 import type { LogLine } from './line.ts';
 
 /** A line for people; a heading comes before the first line of each day. */

@@ -1,5 +1,5 @@
+import { findRoot } from '@patchclaw/claw/cli';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { findRoot } from '../../engine/commands.ts';
 import { dataDirOf, environmentOf } from '../environment.ts';
 import { LEVELS } from './line.ts';
 import { parseSince } from './since.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { screenOf } from '../screen.ts';
+import { screenOf } from '@patchclaw/claw/cli';
 import { type Positions, readLast, readNew } from './files.ts';
 import { followFolder } from './follow.ts';
 import { lineFormat } from './format.ts';

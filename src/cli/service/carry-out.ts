@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '@patchclaw/claw/cli';
 import type { ServiceDefinition } from './definition.ts';
 import { isUntouched } from './stamp.ts';
 

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { ClawError } from '../../engine/commands.ts';
+import { ClawError } from '@patchclaw/claw/cli';
 import { launchdPlist } from './launchd-plist.ts';
 import { findServiceParts } from './parts.ts';
 import { stamped } from './stamp.ts';

@@ -1,10 +1,16 @@
 import { resolve } from 'node:path';
+import {
+  ClawError,
+  type DiscoveredResult,
+  ended,
+  type Invocation,
+  type RunVerb,
+} from '@patchclaw/claw/cli';
 import { Argument, type Command } from 'commander';
-import { ClawError } from '../../engine/commands.ts';
 import { dataDirOf, environmentOf } from '../environment.ts';
-import { type CliResult, ended } from '../result.ts';
-import type { Invocation, RunVerb } from '../verb.ts';
+import { withLines } from '../results.ts';
 import type { ServiceDefinition } from './definition.ts';
+import type { ServiceData } from './service-lines.ts';
 
 type ServiceOptions = {
   readonly system?: boolean;
@@ -32,19 +38,23 @@ async function service(
   { options: { yes } }: Invocation,
   action: (typeof ACTIONS)[number],
   { system, print, name }: ServiceOptions,
-): Promise<CliResult<'service'>> {
+): Promise<DiscoveredResult> {
   const { installService, serviceState, uninstallService } = await import('./carry-out.ts');
   const definition = await definitionNamed(name, system === true);
   const { path, text } = definition;
-  if (print) return ended('service', { path, text });
-  if (action === 'status') return ended('service', serviceState(definition));
+  if (print) return await serviceResult({ path, text });
+  if (action === 'status') return await serviceResult(serviceState(definition));
   const isForced = yes === true;
-  return ended(
-    'service',
+  return await serviceResult(
     action === 'install'
       ? installService(definition, isForced)
       : uninstallService(definition, isForced),
   );
+}
+
+async function serviceResult(data: ServiceData): Promise<DiscoveredResult> {
+  const { serviceLines } = await import('./service-lines.ts');
+  return withLines(ended('service', data), serviceLines(data));
 }
 
 /** Returns the service of this installation, by its usual name and for its owner alone. */
@@ -67,7 +77,7 @@ export async function ownStartCommand(): Promise<string | null> {
 /** Installs the service of this installation; what was done and is to do, for the owner and for programs. */
 export async function installOwnService(isForced: boolean) {
   const { installService } = await import('./carry-out.ts');
-  const { serviceLines } = await import('../render/service.ts');
+  const { serviceLines } = await import('./service-lines.ts');
   const data = installService(await ownDefinition(), isForced);
   return { summary: serviceLines(data).join('\n'), data };
 }

@@ -1,4 +1,4 @@
-import { ClawError } from '../../engine/commands.ts';
+import { ClawError } from '@patchclaw/claw/cli';
 import { problemOfAddress } from '../../lib/setting-values.ts';
 import type { ModelList } from '../../model/catalog/ask-for-list.ts';
 import { problemOfServer } from '../../model/completion.ts';
@@ -47,7 +47,7 @@ const BACK = Symbol('back');
  */
 export async function askForModel(asking: Asking): Promise<Asked> {
   const { providers, given, refused, listOf, hasKey } = asking;
-  const { log } = await import('../prompts.ts');
+  const { log } = await import('@patchclaw/claw/prompts');
   const services = servicesOf(providers, given.provider);
   const known = refused?.provider ?? given.provider;
   let service = serviceOf(services, known, refused?.baseUrl ?? given.baseUrl);
@@ -168,7 +168,7 @@ function serviceOf(
 }
 
 async function askForService(services: readonly Service[]): Promise<Service | typeof BACK> {
-  const { select } = await import('../prompts.ts');
+  const { select } = await import('@patchclaw/claw/prompts');
   return await answered(
     select<Service>({
       message: 'Whose model do you want to use?',
@@ -182,7 +182,7 @@ async function askForAddress(
   proposed: string,
   before: string | null,
 ): Promise<string | typeof BACK> {
-  const { log } = await import('../prompts.ts');
+  const { log } = await import('@patchclaw/claw/prompts');
   for (let initial = before ?? ''; ; ) {
     const typed = await askForLine({
       message: 'Address of the server',
@@ -204,7 +204,7 @@ async function askForKey(
   { keyMadeIn, isKeyNeeded }: Service,
   onEmpty: 'typed' | 'set' | null,
 ): Promise<string | typeof BACK> {
-  const { password, S_BAR } = await import('../prompts.ts');
+  const { password, S_BAR } = await import('@patchclaw/claw/prompts');
   const hint = onEmpty !== null ? `Enter keeps the one ${KEPT[onEmpty]}` : 'Enter if it needs none';
   const mayBeEmpty = !isKeyNeeded || onEmpty !== null;
   const rest = mayBeEmpty ? `; ${hint}` : '';
@@ -225,7 +225,7 @@ async function askForName(
   list: ModelList | null,
   { model, usual }: { readonly model: string | null; readonly usual: string | undefined },
 ): Promise<string | null | typeof BACK> {
-  const { autocomplete, log } = await import('../prompts.ts');
+  const { autocomplete, log } = await import('@patchclaw/claw/prompts');
   const output = process.stderr;
   const names = list?.kind === 'listed' ? list.models.map(({ name }) => name) : [];
   const askToType = (initial: string) =>
@@ -263,7 +263,7 @@ async function askForLine(line: {
   readonly placeholder: string;
   readonly check: Check;
 }): Promise<string | typeof BACK> {
-  const { text } = await import('../prompts.ts');
+  const { text } = await import('@patchclaw/claw/prompts');
   const typed = await answered(
     text({
       message: line.message,
@@ -278,7 +278,7 @@ async function askForLine(line: {
 
 /** Waits for an answer; Esc is BACK. @throws ClawError INTERRUPTED on Ctrl-C */
 async function answered<T>(asked: Promise<T>): Promise<Exclude<T, symbol> | typeof BACK> {
-  const { isCancel } = await import('../prompts.ts');
+  const { isCancel } = await import('@patchclaw/claw/prompts');
   let isEscape = false;
   const note = (_: unknown, key?: { readonly name?: string }): void => {
     isEscape = key?.name === 'escape';

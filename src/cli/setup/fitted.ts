@@ -1,5 +1,4 @@
-import { wrapped } from '../render/wrapped.ts';
-import { screenOf } from '../screen.ts';
+import { screenOf, wrapped } from '@patchclaw/claw/cli';
 
 /** Columns that the bar of a question takes before each line. */
 const BAR = 3;

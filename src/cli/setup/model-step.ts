@@ -1,7 +1,6 @@
-import { ClawError } from '../../engine/commands.ts';
+import { ClawError, ended, type Invocation } from '@patchclaw/claw/cli';
 import { restartedText, restartRunning } from '../assistant/restart.ts';
-import { type CliResult, ended } from '../result.ts';
-import type { Invocation } from '../verb.ts';
+import type { SetupResult } from '../results.ts';
 import { fittedAtBar } from './fitted.ts';
 import { hasModel } from './model.ts';
 import { type SetupOptions, setUpModel } from './setup.ts';
@@ -11,7 +10,7 @@ export async function setUpModelAlone(
   invocation: Invocation,
   options: SetupOptions,
   restart: boolean,
-): Promise<CliResult<'setup'>> {
+): Promise<SetupResult> {
   const { text, ...model } = await setUpModel(invocation, options);
   const rest = restart ? restartedText(await restartRunning(invocation)) : '';
   const summary = `The model answers; ${text}. ${rest}`.trim();
@@ -26,11 +25,11 @@ export async function setUpModelAlone(
 export async function setUpFirstModel(
   invocation: Invocation,
   restart: boolean,
-): Promise<CliResult<'setup'>> {
+): Promise<SetupResult> {
   if (await hasModel(invocation.root)) {
     return ended('setup', { summary: 'A model is set up.' }, 'nothing');
   }
-  const { intro } = await import('../prompts.ts');
+  const { intro } = await import('@patchclaw/claw/prompts');
   intro(fittedAtBar(WELCOME), { output: process.stderr });
   try {
     return await setUpModelAlone(invocation, {}, restart);

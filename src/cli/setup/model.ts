@@ -1,5 +1,5 @@
+import { ClawError, type ModelPrompt, type ModelReply } from '@patchclaw/claw/cli';
 import { readSettings, type Settings, SettingsError } from '../../config.ts';
-import { ClawError, type ModelPrompt, type ModelReply } from '../../engine/commands.ts';
 import { completeText } from '../../model/completion.ts';
 import { type Environment, environmentOf } from '../environment.ts';
 import { modelsIn } from './settings.ts';

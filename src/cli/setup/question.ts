@@ -1,7 +1,6 @@
 import { createInterface } from 'node:readline/promises';
-import { ClawError } from '../../engine/commands.ts';
+import { ClawError, CliError } from '@patchclaw/claw/cli';
 import type { SetupContext, SetupQuestion } from '../../setup/step.ts';
-import { CliError } from '../cli-error.ts';
 import { dropTyped } from './ask.ts';
 import { fittedAtBar, fittedQuestion } from './fitted.ts';
 
@@ -36,7 +35,7 @@ async function askOnTerminal(
   question: SetupQuestion,
   { leaving, wayOut }: { readonly leaving: Promise<never>; readonly wayOut: string },
 ): Promise<string> {
-  const { isCancel, log, password, S_BAR, text } = await import('../prompts.ts');
+  const { isCancel, log, password, S_BAR, text } = await import('@patchclaw/claw/prompts');
   const { isSecret, check, proposed, initial: initialValue = '' } = question;
   const message = fittedQuestion(question.message, S_BAR);
   const output = process.stderr;

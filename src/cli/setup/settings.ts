@@ -1,5 +1,5 @@
+import { ClawError } from '@patchclaw/claw/cli';
 import { readSettings, type Settings, SettingsError } from '../../config.ts';
-import { ClawError } from '../../engine/commands.ts';
 import { type Models, openModels } from '../../model/model.ts';
 import { discoverProviders } from '../../model/provider.ts';
 import type { Environment } from '../environment.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { ClawError } from '../../engine/commands.ts';
+import { ClawError, type Invocation } from '@patchclaw/claw/cli';
 import { problemOfAddress } from '../../lib/setting-values.ts';
 import { skillToAddWith } from '../../lib/skill-packages.ts';
 import { askForList, type ModelList } from '../../model/catalog/ask-for-list.ts';
@@ -13,7 +13,6 @@ import {
   withOwnPrefixes,
 } from '../../model/provider.ts';
 import { environmentOf } from '../environment.ts';
-import type { Invocation } from '../verb.ts';
 import { type Answers, type Asking, askForModel, dropTyped } from './ask.ts';
 import { setInDotenv } from './dotenv.ts';
 import { fittedAtBar } from './fitted.ts';
@@ -66,7 +65,7 @@ export async function setUpModel(
         : { kind: 'refused', message: refusal };
     if (tried.kind === 'works') return tried.model;
     ui.stop(false);
-    const { log } = await import('../prompts.ts');
+    const { log } = await import('@patchclaw/claw/prompts');
     const message = `${tried.message} Nothing was written. Try again; Esc goes back, Ctrl-C leaves.`;
     log.error(fittedAtBar(message), { output: process.stderr });
     await dropTyped();

@@ -1,10 +1,8 @@
-import { apply, shellWords } from '../../engine/commands.ts';
+import { apply, createContext, ended, type Invocation, shellWords } from '@patchclaw/claw/cli';
 import { readStarterSet } from '../../lib/starter-set.ts';
 import { discoverSetupSteps, type SetupStep } from '../../setup/step.ts';
 import { restartedText, restartRunning } from '../assistant/restart.ts';
-import { createContext } from '../engine/invocation.ts';
-import { type CliResult, ended } from '../result.ts';
-import type { Invocation } from '../verb.ts';
+import type { SetupResult } from '../results.ts';
 
 export const STARTER = { name: 'starter', help: 'the skills that most people want' } as const;
 
@@ -39,7 +37,7 @@ export async function applyStarterSet(invocation: Invocation): Promise<string> {
 export async function setUpStarterSet(
   invocation: Invocation,
   restart: boolean,
-): Promise<CliResult<'setup'>> {
+): Promise<SetupResult> {
   const before = await discoverSetupSteps();
   const summary = await applyStarterSet(invocation);
   const brought = (await discoverNewSteps(before)).map(({ name }) => `\`npx claw setup ${name}\``);

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { ClawError } from '../../engine/commands.ts';
+import { ClawError, CliError, ended, type Invocation } from '@patchclaw/claw/cli';
 import {
   discoverSetupSteps,
   type SetupOutcome,
@@ -7,10 +7,8 @@ import {
   type SetupStep,
 } from '../../setup/step.ts';
 import { restartedText, restartRunning } from '../assistant/restart.ts';
-import { CliError } from '../cli-error.ts';
 import { dataDirOf, environmentOf } from '../environment.ts';
-import { type CliResult, ended } from '../result.ts';
-import type { Invocation } from '../verb.ts';
+import type { SetupResult } from '../results.ts';
 import { setInDotenv } from './dotenv.ts';
 import { fitted } from './fitted.ts';
 import { createAsk } from './question.ts';
@@ -34,7 +32,7 @@ type NamedStep = {
 export async function runSetupStep(
   invocation: Invocation,
   { name, args, restart }: NamedStep,
-): Promise<CliResult<'setup'>> {
+): Promise<SetupResult> {
   if (name === 'service') return await setUpService(invocation, args);
   if (name === STARTER.name) return await setUpStarterSet(invocation, restart);
   const steps = await discoverSetupSteps();
@@ -58,7 +56,7 @@ export async function runSetupStep(
 async function setUpService(
   { options: { yes } }: Invocation,
   args: readonly string[],
-): Promise<CliResult<'setup'>> {
+): Promise<SetupResult> {
   if (args.length > 0) {
     throw new ClawError(
       'USAGE',

@@ -1,10 +1,9 @@
-import { ClawError } from '../../engine/commands.ts';
+import { ClawError, ended, type Invocation } from '@patchclaw/claw/cli';
 import { discoverSetupSteps, type SetupStep } from '../../setup/step.ts';
 import { restartedText, restartRunning } from '../assistant/restart.ts';
 import { dataDirOf, environmentOf } from '../environment.ts';
-import { type CliResult, ended } from '../result.ts';
+import type { SetupResult } from '../results.ts';
 import { ownStartCommand } from '../service/service.ts';
-import type { Invocation } from '../verb.ts';
 import { dropTyped } from './ask.ts';
 import { fittedAtBar } from './fitted.ts';
 import { modelsIn, settingsOf } from './settings.ts';
@@ -32,7 +31,7 @@ type Stage = {
 export async function setUpEverything(
   invocation: Invocation,
   restart: boolean,
-): Promise<CliResult<'setup'>> {
+): Promise<SetupResult> {
   const steps = await discoverSetupSteps();
   if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) throw sayWhat(steps);
   const stages = [
@@ -68,7 +67,7 @@ async function walkThrough(
   { name, help, currentState, run }: Stage,
   { ui }: Invocation,
 ): Promise<StageEnd> {
-  const { confirm, isCancel, log } = await import('../prompts.ts');
+  const { confirm, isCancel, log } = await import('@patchclaw/claw/prompts');
   const output = process.stderr;
   const current = await currentState();
   const state = current === null ? 'Not set up. Set it up now?' : `Set up: ${current}. Change it?`;
@@ -222,7 +221,7 @@ function sayWhat(steps: readonly SetupStep[]): ClawError {
   );
 }
 
-function resultOf(ends: ReadonlyMap<string, StageEnd>, summary: string): CliResult<'setup'> {
+function resultOf(ends: ReadonlyMap<string, StageEnd>, summary: string): SetupResult {
   const done = doneIn(ends);
   const failed = [...ends].filter(([, { kind }]) => kind === 'failed').map(([name]) => name);
   const outcome = failed.length > 0 ? 'failed' : done.length > 0 ? 'done' : 'nothing';

@@ -1,4 +1,4 @@
-import { AppliedData, AvailableData } from '../../engine/contract/verbs/list.ts';
+import { AppliedData, AvailableData } from '@patchclaw/claw/contract';
 import { refusalOf } from '../../host/changes/refusal.ts';
 import { dataBy } from '../../host/contracts/claw.ts';
 import { type CommandContext, defineCommand } from '../../host/contracts/command.ts';

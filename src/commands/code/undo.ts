@@ -1,4 +1,4 @@
-import { UndoData } from '../../engine/contract/verbs/undo.ts';
+import { UndoData } from '@patchclaw/claw/contract';
 import { answer, readTree } from '../../host/changes/change.ts';
 import {
   carryOutChange,

@@ -1,4 +1,4 @@
-import { visible } from '../../lib/visible-text.ts';
+import { visible } from '@patchclaw/claw/text';
 import type { AgentQuestion } from '../../sandbox/sandbox.ts';
 import { oneLine } from '../changes/quoted.ts';
 import type { AskQuestion } from '../contracts/ask.ts';

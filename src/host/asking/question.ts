@@ -1,5 +1,5 @@
+import { visible } from '@patchclaw/claw/text';
 import { z } from 'zod';
-import { visible } from '../../lib/visible-text.ts';
 import type { KeptChoices } from '../../store/store.ts';
 import type { AskQuestion, AskReply } from '../contracts/ask.ts';
 import type { CommandQuestion } from '../contracts/command.ts';

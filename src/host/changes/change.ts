@@ -1,5 +1,5 @@
+import { StatusData } from '@patchclaw/claw/contract';
 import { z } from 'zod';
-import { StatusData } from '../../engine/contract/verbs/status.ts';
 import { type ClawResult, dataBy } from '../contracts/claw.ts';
 import type { CommandContext, CommandResult } from '../contracts/command.ts';
 import { runClawWithProgress } from './claw-with-progress.ts';

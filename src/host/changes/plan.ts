@@ -1,5 +1,5 @@
+import { CarriedData } from '@patchclaw/claw/contract';
 import type { z } from 'zod';
-import { CarriedData } from '../../engine/contract/carried.ts';
 import { type ClawResult, dataBy } from '../contracts/claw.ts';
 
 /** Things that a change of the code brings, as the owner is told of them. */

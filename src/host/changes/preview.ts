@@ -1,5 +1,5 @@
+import { PlanData } from '@patchclaw/claw/contract';
 import { z } from 'zod';
-import { PlanData } from '../../engine/contract/verbs/plan.ts';
 import { type ClawResult, dataBy } from '../contracts/claw.ts';
 import type { CommandContext, CommandQuestion, CommandResult } from '../contracts/command.ts';
 import { answer, type ChangeRequest, carryOut, readTree } from './change.ts';

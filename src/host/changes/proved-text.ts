@@ -1,4 +1,4 @@
-import { CarriedData } from '../../engine/contract/carried.ts';
+import { CarriedData } from '@patchclaw/claw/contract';
 import { type ClawResult, dataBy } from '../contracts/claw.ts';
 import type { CommandContext } from '../contracts/command.ts';
 import { holder } from './conflicts/conflict-choices.ts';

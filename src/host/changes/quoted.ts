@@ -1,5 +1,5 @@
+import { visible } from '@patchclaw/claw/text';
 import { shortened } from '../../lib/graphemes.ts';
-import { visible } from '../../lib/visible-text.ts';
 
 /** Returns a text of the project as a block of code, cut to some lines; nothing in it can end the block. */
 export function quoted(text: string, maxLines: number, language = ''): string {

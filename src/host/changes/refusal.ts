@@ -1,8 +1,4 @@
-import {
-  ConsentNeeded,
-  OperationPending,
-  SkillNotFound,
-} from '../../engine/contract/error-data.ts';
+import { ConsentNeeded, OperationPending, SkillNotFound } from '@patchclaw/claw/contract';
 import type { ClawResult } from '../contracts/claw.ts';
 import { operationName } from './waiting.ts';
 

@@ -1,5 +1,5 @@
+import { ContinueData } from '@patchclaw/claw/contract';
 import { z } from 'zod';
-import { ContinueData } from '../../engine/contract/verbs/continue.ts';
 import { dataBy } from '../contracts/claw.ts';
 import type { CommandContext, CommandResult } from '../contracts/command.ts';
 import { answer, beginChange } from './change.ts';

@@ -1,4 +1,4 @@
-import { UpdateData } from '../../engine/contract/verbs/update.ts';
+import { UpdateData } from '@patchclaw/claw/contract';
 import { type ClawResult, dataBy } from '../contracts/claw.ts';
 import type { CommandQuestion } from '../contracts/command.ts';
 

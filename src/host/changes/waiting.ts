@@ -1,6 +1,5 @@
+import { type ConflictJson, ConflictsData } from '@patchclaw/claw/contract';
 import type { z } from 'zod';
-import type { ConflictJson } from '../../engine/contract/json.ts';
-import { ConflictsData } from '../../engine/contract/verbs/conflicts.ts';
 import type { ClawResult } from '../contracts/claw.ts';
 import type { CommandContext } from '../contracts/command.ts';
 

@@ -1,7 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
+import { CarriedData, ResultJson } from '@patchclaw/claw/contract';
 import type { z } from 'zod';
-import { CarriedData } from '../../engine/contract/carried.ts';
-import { ResultJson } from '../../engine/contract/json.ts';
 import { inChatWords } from '../changes/chat-words.ts';
 
 const Assumptions = CarriedData.pick({ assumed: true });

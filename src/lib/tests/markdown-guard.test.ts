@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { toWhatsApp } from '../../channels/whatsapp/outbound/format.ts';
-import { renderMarkdown } from '../../terminal/markdown.ts';
+import { renderMarkdown } from '../../supervisor/console/markdown.ts';
 import { costOfFourfold, LINEAR_AT_MOST } from '../../testing/growth.ts';
 
 const stairs = (steps: number) =>

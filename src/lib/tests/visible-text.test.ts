@@ -1,5 +1,5 @@
+import { visible } from '@patchclaw/claw/text';
 import { expect, test } from 'vitest';
-import { visible } from '../visible-text.ts';
 
 /** The classes of UTS 36 and UTS 39 by other names than the code has for them. */
 const CLASSES: readonly (readonly [name: string, points: RegExp])[] = [

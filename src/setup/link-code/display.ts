@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { renderSVG } from 'uqr';
-import { terminalCode } from '../../terminal/terminal-code.ts';
+import { terminalCode } from '../../supervisor/console/terminal-code.ts';
 import { openCodePage } from './code-page.ts';
 
 /** Shows QR codes to the owner, each in place of the one before. */

@@ -6,7 +6,7 @@ import {
   recover,
   rollBack,
   transactionIds,
-} from '../../engine/transaction/recover.js';
+} from '../../../packages/claw/src/transaction/recover.js';
 
 /** Result of taking a change back, or the reason why that failed. */
 export type Rollback = { readonly ok: true } | { readonly ok: false; readonly message: string };

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { promisify } from 'node:util';
 import { expect, test, vi } from 'vitest';
-import { pipedConsole } from '../../terminal/piped-console.ts';
 import {
   environmentOf,
   TestConversation,
   TestTree,
 } from '../../testing/claw/supervised-project.ts';
+import { pipedConsole } from '../console/piped-console.ts';
 import { readEnvironment } from '../environment.ts';
 import { openSupervisor } from '../supervisor.ts';
 import { DEFAULT_TIMING } from '../timing.ts';

@@ -12,9 +12,8 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { journalText } from '../../engine/transaction/recover.js';
-import { stage } from '../../engine/transaction/stage.ts';
-import { pipedConsole } from '../../terminal/piped-console.ts';
+import { journalText } from '../../../packages/claw/src/transaction/recover.js';
+import { stage } from '../../../packages/claw/src/transaction/stage.ts';
 import { skillFiles } from '../../testing/claw/codebase.ts';
 import {
   environmentOf,
@@ -22,6 +21,7 @@ import {
   TestConversation,
   TestTree,
 } from '../../testing/claw/supervised-project.ts';
+import { pipedConsole } from '../console/piped-console.ts';
 import { readEnvironment } from '../environment.ts';
 import { findExposed } from '../private-data.ts';
 import { rollBack } from '../rollback/rollback.ts';

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Manifest } from '../../engine/package/manifest/manifest.ts';
-import { readPackage } from '../../engine/package/read-package.ts';
+import type { Manifest } from '../../../packages/claw/src/package/manifest/manifest.ts';
+import { readPackage } from '../../../packages/claw/src/package/read-package.ts';
 
 const SKILLS = join(import.meta.dirname, '../../../skills');
 

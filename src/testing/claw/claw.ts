@@ -1,8 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const HOME = join(import.meta.dirname, '../../..');
+
+const VERSION = JSON.parse(readFileSync(join(HOME, 'package.json'), 'utf8')).version as string;
 
 /** The command as a person starts it. */
 export const CLAW = join(HOME, 'bin/claw.js');
@@ -26,9 +29,11 @@ for (const name of ['stdout', 'stderr'] as const) catchOutput(name);
  */
 export async function runClaw(args: readonly string[]): Promise<Printed> {
   if (process.env['CLAW_TEST_PROCESSES'] === '1') return await startClaw(args);
-  const { main } = await import('../../cli/main.ts');
+  const { main } = await import('../../../packages/claw/src/cli/main.ts');
+  const { BESIDE } = await import('../../cli/edition.ts');
   const caught: Caught = { stdout: '', stderr: '' };
-  const code = await catching.run(caught, () => main(args));
+  const options = { version: VERSION, beside: async () => BESIDE };
+  const code = await catching.run(caught, () => main(args, options));
   return { code, ...caught };
 }
 

@@ -15,7 +15,7 @@ import { vi } from 'vitest';
 import { dayOf } from '../../supervisor/log/daily-file.ts';
 
 const REPOSITORY = resolve(import.meta.dirname, '../../..');
-const COPIED = ['bin', 'container', 'src', 'package.json', 'tsconfig.json'];
+const COPIED = ['bin', 'container', 'packages', 'src', 'package.json', 'tsconfig.json'];
 // Several processes start one after the other meanwhile; only what hangs takes so long.
 const WAIT_MS = 240_000;
 

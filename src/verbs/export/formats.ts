@@ -1,4 +1,4 @@
-import { printable } from '../../terminal/printable.ts';
+import { printable } from '../../supervisor/console/printable.ts';
 import type { ExportFacts, ExportFormat } from './format.ts';
 
 /**

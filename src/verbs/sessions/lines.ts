@@ -1,6 +1,6 @@
 import { shortened } from '../../lib/graphemes.ts';
 import { timeFormat } from '../../lib/time-format.ts';
-import { printable } from '../../terminal/printable.ts';
+import { printable } from '../../supervisor/console/printable.ts';
 import { fittedTable } from '../trace/fitted-table.ts';
 import type { Entry } from './conversations.ts';
 

@@ -1,8 +1,8 @@
+import { wrap } from '@patchclaw/claw/text';
 import { shortened } from '../../lib/graphemes.ts';
 import type { TurnRun } from '../../store/turns/turn-runs.ts';
 import type { TurnStep } from '../../store/turns/turn-step.ts';
-import { printable } from '../../terminal/printable.ts';
-import { wrap } from '../../terminal/wrap.ts';
+import { printable } from '../../supervisor/console/printable.ts';
 import { fittedTable } from './fitted-table.ts';
 
 const ID_LENGTH = 8;

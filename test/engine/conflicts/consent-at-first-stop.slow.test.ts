@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import * as engine from '../../../src/engine/index.ts';
+import * as engine from '../../../packages/claw/src/index.ts';
 import { addSkill, type Codebase, temporaryCodebase } from '../../../src/testing/claw/codebase.ts';
 import { contextOf } from '../in-process.ts';
 

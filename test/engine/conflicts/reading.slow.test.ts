@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { renderText } from '../../../src/cli/render/render.ts';
-import { conflicts } from '../../../src/engine/commands/conflicts.ts';
+import { renderText } from '../../../packages/claw/src/cli/render/render.ts';
+import { conflicts } from '../../../packages/claw/src/commands/conflicts.ts';
 import { choicesFor } from '../../../src/host/changes/conflicts/conflict-choices.ts';
 import { conflictText } from '../../../src/host/changes/conflicts/conflict-text.ts';
 import { readWaiting } from '../../../src/host/changes/waiting.ts';

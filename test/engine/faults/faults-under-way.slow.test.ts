@@ -3,7 +3,7 @@ import { rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { census, inject } from '../../../src/engine/transaction/testing/strace.ts';
+import { census, inject } from '../../../packages/claw/src/transaction/testing/strace.ts';
 import {
   addSkill,
   CLAW,

@@ -1,6 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { inject } from '../../../src/engine/transaction/testing/strace.ts';
+import { inject } from '../../../packages/claw/src/transaction/testing/strace.ts';
 import {
   addSkill,
   CLAW,
@@ -19,7 +20,8 @@ async function killedApply(): Promise<Codebase> {
   const codebase = temporaryCodebase(files, { git: true });
   const modify = Object.fromEntries(PATHS.map((path) => [path, [LINES, AFTER] as const]));
   addSkill(codebase, 'demo', { modify });
-  expect((await codebase.claw('init')).code).toBe(0);
+  // By the same engine, so that its caches are there: they are renamed into place as well.
+  execFileSync(process.execPath, [CLAW, 'init'], { cwd: codebase.root });
   const program = [process.execPath, CLAW, 'apply', 'demo', '--json', '--cwd', codebase.root];
   // The journal's rename is the first; then come the files.
   const log = join(codebase.root, '.git/trace');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SCHEMAS } from '../../../src/engine/contract/schemas.ts';
+import { SCHEMAS } from '../../../packages/claw/src/contract/schemas.ts';
 import {
   addSkill,
   type ClawRun,

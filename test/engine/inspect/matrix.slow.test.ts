@@ -2,7 +2,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { MatrixCell, MatrixData } from '../../../src/engine/index.ts';
+import type { MatrixCell, MatrixData } from '../../../packages/claw/src/index.ts';
 import {
   addSkill,
   CLAW,

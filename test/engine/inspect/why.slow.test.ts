@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import * as engine from '../../../src/engine/index.ts';
+import * as engine from '../../../packages/claw/src/index.ts';
 import {
   addSkill,
   CLAW,
@@ -373,7 +373,7 @@ test('what was published counts where this engine would compose otherwise', asyn
   await using codebase = await woven();
   // As an older engine might have published it, digests and all.
   const text = codebase.read('src/a.ts').replace('mine\n', '').replace('eight', 'EIGHT');
-  const { digestBytes } = await import('../../../src/engine/digest.ts');
+  const { digestBytes } = await import('../../../packages/claw/src/digest.ts');
   const pinned = digestBytes(codebase.read('.claw/composed/src/a.ts'));
   const state = codebase.read('.claw/state.yaml').replace(pinned, digestBytes(text));
   codebase.write({ '.claw/composed/src/a.ts': text, '.claw/state.yaml': state, 'src/a.ts': text });

@@ -1,4 +1,4 @@
-import * as engine from '../../../src/engine/index.ts';
+import * as engine from '../../../packages/claw/src/index.ts';
 
 /** A verb as the library takes it. */
 export type Call = {

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import * as engine from '../../../src/engine/index.ts';
+import * as engine from '../../../packages/claw/src/index.ts';
 import { contextAt } from './call.ts';
 import { deeds } from './deeds.ts';
 import { filesOf, layOut, layOutSkill, temporaryFolder } from './disk.ts';

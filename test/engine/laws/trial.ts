@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import * as engine from '../../../src/engine/index.ts';
+import * as engine from '../../../packages/claw/src/index.ts';
 import { type Call, carryOut, contextAt, type Killer } from './call.ts';
 import { type Answer, type Deed, describeDeed, type Edit, type Kill, type Verb } from './deeds.ts';
 import { filesIn, filesOf, layOut, layOutSkill, temporaryFolder } from './disk.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { digestTree } from '../../../src/engine/digest.ts';
-import { BASE, readFolder } from '../../../src/engine/state/claw-folder.ts';
+import { digestTree } from '../../../packages/claw/src/digest.ts';
+import { BASE, readFolder } from '../../../packages/claw/src/state/claw-folder.ts';
 import { addSkill, type Codebase, temporaryCodebase } from '../../../src/testing/claw/codebase.ts';
 import { addRelease } from '../releases.ts';
 

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { engineVerbs } from '../../../packages/claw/src/cli/engine/engine-verbs.ts';
+import { mergeVerbs } from '../../../packages/claw/src/cli/merge/merge-verbs.ts';
+import { hasPending } from '../../../packages/claw/src/transaction/recover.js';
 import { assistantVerbs } from '../../../src/cli/assistant/assistant-verbs.ts';
-import { engineVerbs } from '../../../src/cli/engine/engine-verbs.ts';
-import { mergeVerbs } from '../../../src/cli/merge/merge-verbs.ts';
-import { hasPending } from '../../../src/engine/transaction/recover.js';
 import {
   addSkill,
   type Codebase,

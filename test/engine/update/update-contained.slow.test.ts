@@ -1,6 +1,6 @@
 import { mkdtempSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
-import * as engine from '../../../src/engine/index.ts';
+import * as engine from '../../../packages/claw/src/index.ts';
 import {
   addSkill,
   type Codebase,

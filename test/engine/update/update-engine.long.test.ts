@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { inject } from '../../../src/engine/transaction/testing/strace.ts';
+import { inject } from '../../../packages/claw/src/transaction/testing/strace.ts';
 import { type Codebase, commitAll, openCodebase } from '../../../src/testing/claw/codebase.ts';
 import { addRelease } from '../releases.ts';
 
@@ -46,15 +46,17 @@ function nextEngine(codebase: Codebase): readonly string[] {
       .replaceAll("'../nearest.ts'", "'../close-names.ts'");
     if (changed !== text) files[path] = changed;
   }
-  files['src/engine/package/close-names.ts'] = codebase.read('src/engine/package/nearest.ts');
+  files['src/engine/package/close-names.ts'] = codebase.read(
+    'packages/claw/src/package/nearest.ts',
+  );
   for (const path of [
     'bin/claw.js',
-    'src/engine/commands.ts',
-    'src/engine/transaction/recover.js',
+    'packages/claw/src/commands.ts',
+    'packages/claw/src/transaction/recover.js',
   ]) {
     files[path] = `${files[path] ?? codebase.read(path)}// The next one.\n`;
   }
-  const gone = ['src/engine/package/nearest.ts'];
+  const gone = ['packages/claw/src/package/nearest.ts'];
   const manifest = codebase
     .read('package.json')
     .replace('"version": "0.1.0"', '"version": "0.2.0"');
@@ -158,7 +160,7 @@ describe.skipIf(isSkipped)(isSkipped ? `${title} (strace is missing)` : title, (
   test.concurrent('an edit that was kept and breaks claw itself is named, with where the other texts are', async () => {
     const codebase = copy();
     await killAt(codebase, points[2]);
-    const path = 'src/engine/commands.ts';
+    const path = 'packages/claw/src/commands.ts';
     const mine = `import './nowhere.ts';\n${codebase.read(path)}`;
     codebase.write({ [path]: mine });
     const met = await own(codebase, 'node', 'status');
@@ -167,7 +169,7 @@ describe.skipIf(isSkipped)(isSkipped ? `${title} (strace is missing)` : title, (
     expect(kept).toMatchObject({ code: 1, json: { error: { code: 'INTERNAL', path } } });
     expect(kept.json.error?.message).toMatch(/nowhere\.ts.*\.claw\/backup/);
     expect(codebase.read(path)).toBe(mine);
-    expect(codebase.read('src/engine/tree.ts')).toContain('isEqualFile');
+    expect(codebase.read('packages/merge/src/tree.ts')).toContain('isEqualFile');
     const [last = ''] = fs.readdirSync(codebase.path('.claw/backup')).sort().reverse();
     fs.cpSync(codebase.path(`.claw/backup/${last}/conflicts/${path}.new`), codebase.path(path));
     expect(await own(codebase, 'node', 'verify')).toMatchObject({ code: 0 });

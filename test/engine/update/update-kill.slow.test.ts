@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { census, inject } from '../../../src/engine/transaction/testing/strace.ts';
+import { census, inject } from '../../../packages/claw/src/transaction/testing/strace.ts';
 import {
   CLAW,
   type Codebase,

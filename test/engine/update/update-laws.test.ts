@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import * as engine from '../../../src/engine/index.ts';
+import * as engine from '../../../packages/claw/src/index.ts';
 import {
   addSkill,
   type Codebase,

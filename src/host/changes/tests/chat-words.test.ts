@@ -35,9 +35,11 @@ test.each([
 });
 
 test('every option of the command is left to the shell, but for those that can be said here', () => {
-  const options = globSync('cli/**/*.ts', { cwd: SOURCES }).flatMap((path) => [
-    ...readFileSync(join(SOURCES, path), 'utf8').matchAll(/ption\(\s*'(?:-\w, )?(--[a-z-]+)/g),
-  ]);
+  const options = globSync('{cli,../packages/claw/src/cli}/**/*.ts', { cwd: SOURCES }).flatMap(
+    (path) => [
+      ...readFileSync(join(SOURCES, path), 'utf8').matchAll(/ption\(\s*'(?:-\w, )?(--[a-z-]+)/g),
+    ],
+  );
   const names = [...new Set(options.map(([, name = '']) => name))];
   expect(names.length).toBeGreaterThan(30);
   const kept = names.filter((name) => inChatWords(`That is so. Use ${name}.`) !== 'That is so.');

@@ -1,7 +1,7 @@
 import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/sdk/types.js';
+import { visible } from '@patchclaw/claw/text';
 import { z } from 'zod';
 import type { Ask } from '../../host/contracts/ask.ts';
-import { visible } from '../../lib/visible-text.ts';
 
 /** A longer form is no question in a chat any more. */
 const MAX_FIELDS = 6;

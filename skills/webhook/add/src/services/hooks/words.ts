@@ -1,7 +1,7 @@
+import { visible } from '@patchclaw/claw/text';
 import { z } from 'zod';
 import { text } from '../../lib/bounded-schema.ts';
 import { shortened } from '../../lib/graphemes.ts';
-import { visible } from '../../lib/visible-text.ts';
 import type { Hook } from '../../lib/webhook/hook.ts';
 import { describeGitHub } from './github.ts';
 

@@ -1,0 +1,92 @@
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+
+/** In the packed types it has no package of its own. */
+const MERGE = 'merge/src/index.ts';
+const IMPORTS = /(from |import\()(['"])([^'"]+)\2/g;
+
+/**
+ * Writes the declarations that the engine's index leads to, with those of zod, in which the data of
+ * results is described: the package needs no other.
+ */
+export function writeTypes(home: string, folder: string): void {
+  const made = mkdtempSync(join(tmpdir(), 'claw-types-'));
+  try {
+    const config = join(made, 'tsconfig.json');
+    writeFileSync(config, JSON.stringify(configOf(home, made)));
+    const tsc = join(home, 'node_modules/.bin/tsc');
+    const run = spawnSync(process.execPath, [tsc, '-p', config], { encoding: 'utf8' });
+    if (run.status !== 0) throw new Error(`tsc: ${run.stdout.slice(0, 2000)}${run.stderr}`);
+    const zod = join(folder, 'zod');
+    copyDeclarations(join(home, 'node_modules/zod/v4'), zod);
+    copyReachable(join(made, 'out'), folder, zod);
+  } finally {
+    rmSync(made, { recursive: true, force: true });
+  }
+}
+
+function configOf(home: string, made: string) {
+  return {
+    extends: join(home, 'tsconfig.json'),
+    compilerOptions: {
+      noEmit: false,
+      incremental: false,
+      tsBuildInfoFile: null,
+      declaration: true,
+      emitDeclarationOnly: true,
+      rootDir: join(home, 'packages'),
+      outDir: join(made, 'out'),
+      typeRoots: [join(home, 'node_modules/@types')],
+      removeComments: false,
+    },
+    include: [],
+    files: [join(home, 'packages/claw/src/index.ts')],
+  };
+}
+
+/** Copies what the index imports, and what that imports. */
+function copyReachable(from: string, to: string, zod: string): void {
+  const waiting = ['claw/src/index.d.ts'];
+  const seen = new Set(waiting);
+  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+    const target = join(to, file);
+    const folder = dirname(file);
+    const text = readFileSync(join(from, file), 'utf8').replace(
+      IMPORTS,
+      (all, before: string, quote: string, name: string) => {
+        if (name === 'zod') {
+          const path = relative(dirname(target), join(zod, 'classic/index.js'));
+          return `${before}${quote}${path}${quote}`;
+        }
+        const path = name === '@patchclaw/merge' ? relative(folder, MERGE) : name;
+        if (!path.startsWith('.')) return all;
+        const next = join(folder, path).replace(/\.(ts|js)$/, '.d.ts');
+        if (!seen.has(next)) waiting.push(next);
+        seen.add(next);
+        return `${before}${quote}${path.replace(/\.ts$/, '.js')}${quote}`;
+      },
+    );
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, text);
+  }
+}
+
+function copyDeclarations(from: string, to: string): void {
+  for (const part of ['classic', 'core', 'locales']) {
+    const folder = join(from, part);
+    if (!existsSync(folder)) throw new Error(`zod has no ${part}`);
+    const files = readdirSync(folder).filter((name) => name.endsWith('.d.ts'));
+    for (const name of files) cpSync(join(folder, name), join(to, part, name));
+  }
+}

@@ -1,0 +1,235 @@
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { ClawError, conflicts, findRoot } from '../commands.ts';
+import { asCommandError } from './as-command-error.ts';
+import { calledVerb } from './called-verb.ts';
+import type { CommandError } from './cli-error.ts';
+import type { Edition } from './edition.ts';
+import { exitCodeOf, outcomeOf } from './exit-code.ts';
+import { groupVerbs, HELP } from './help.ts';
+import { catchInterruption } from './interruption.ts';
+import { renderJson } from './json.ts';
+import {
+  type CliResult,
+  type DiscoveredResult,
+  ended,
+  type Failure,
+  type PrintedResult,
+} from './result.ts';
+import { screenOf } from './screen.ts';
+import { createUi } from './ui.ts';
+import type { GlobalOptions, Invocation, RunVerb, Verbs } from './verb.ts';
+
+/** Parses the arguments, runs one verb of an edition, prints its result. @returns the exit code */
+export async function runCommandLine(args: readonly string[], edition: Edition): Promise<number> {
+  let exitCode: number | null = null;
+  const isJson = args.includes('--json');
+  const way = {
+    isJson,
+    exit: (code: number) => {
+      exitCode = code;
+    },
+  };
+  survivePipes();
+  forgetRepository();
+  const wanted = await withoutDryRun(args, edition, way);
+  if (wanted === null) return 2;
+  const program = await createProgram(wanted, edition, way);
+  try {
+    await program.parseAsync([...wanted], { from: 'user' });
+    // `start` gives the assistant's own, which it sets itself.
+    return exitCode ?? Number(process.exitCode ?? 0);
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return 0;
+    if (isJson) printFailure(verbOf(program, args), usageError(error));
+    return 2;
+  }
+}
+
+type Way = { readonly isJson: boolean; readonly exit: (code: number) => void };
+
+/** Returns the arguments with `--dry-run` carried out; null where the verb has none, which is printed. */
+async function withoutDryRun(
+  args: readonly string[],
+  edition: Edition,
+  way: Way,
+): Promise<readonly string[] | null> {
+  const isHelp = args.some((arg) => arg === '--help' || arg === '-h');
+  if (!args.includes('--dry-run') || isHelp) return args;
+  const called = calledVerb(await createProgram(args, edition, way), args);
+  const { withoutChanges } = await import('./dry-run.ts');
+  try {
+    return withoutChanges(args, called);
+  } catch (error) {
+    if (!(error instanceof ClawError)) throw error;
+    if (way.isJson) printFailure(called ?? '', error);
+    else process.stderr.write(`${error.code}: ${error.message}\n`);
+    return null;
+  }
+}
+
+async function createProgram(
+  args: readonly string[],
+  edition: Edition,
+  way: Way,
+): Promise<Command> {
+  const program = new Command('claw')
+    .description(edition.description)
+    .usage('<verb> [options]')
+    .version(edition.version, '--version', 'print the version')
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => printHelp(text, way.isJson) })
+    .showHelpAfterError('(claw --help lists the verbs)')
+    .showSuggestionAfterError()
+    .configureHelp(HELP)
+    .addOption(new Option('--json', 'print one JSON object on stdout'))
+    .addOption(new Option('--cwd <dir>', 'work in another folder').argParser(folderArgument))
+    .addOption(new Option('--yes', 'do not ask'))
+    .addOption(new Option('-q, --quiet', 'print the result and no progress'))
+    .addOption(new Option('--dry-run', 'show what the verb would do, and change nothing'))
+    .addOption(
+      new Option('--no-install', 'install no npm packages; claw status says what is missing'),
+    )
+    .addOption(
+      new Option(
+        '--expect <plan>',
+        'refuse unless the plan is still this one (its id, from --json)',
+      ),
+    )
+    .addOption(
+      new Option(
+        '--proof <tests>',
+        'which tests prove a change: the skills’ only, also the project’s that it touches (related), or all',
+      )
+        .choices(['skills', 'related', 'all'])
+        .default(undefined, 'related'),
+    )
+    .addOption(
+      new Option(
+        '--allow <path>',
+        'allow a change to this file, which can run code or configure tools; npm:<package> lets an install script run',
+      )
+        .default([], 'none')
+        .argParser((value: string, known: string[]) => [...known, value]),
+    );
+  const runVerb: RunVerb = async (verb, work) => {
+    const options = program.opts<GlobalOptions>();
+    way.exit(await runAndPrint(verb, { options, additions: edition.additions }, work));
+  };
+  for (const define of wantedVerbs(program, args, edition.verbs)) define(program, runVerb);
+  await edition.discover?.(program, runVerb, args);
+  for (const command of program.commands) {
+    command.showHelpAfterError(`(claw help ${command.name()} tells more)`);
+  }
+  groupVerbs(program);
+  return program;
+}
+
+/** Returns the verb that is called, since it need not wait for the others; all of them for help, and for a word that is none. */
+function wantedVerbs(program: Command, args: readonly string[], verbs: Verbs) {
+  const called = calledVerb(program, args);
+  const isHelp = args.some((arg) => arg === '--help' || arg === '-h');
+  // The completion is made of all verbs.
+  const isOne = called !== null && called !== 'completion' && !isHelp;
+  const define = isOne && Object.hasOwn(verbs, called) ? verbs[called] : null;
+  return define ? [define] : Object.values(verbs);
+}
+
+async function runAndPrint(
+  verb: string,
+  { options, additions }: Pick<Invocation, 'options' | 'additions'>,
+  work: (invocation: Invocation) => Promise<CliResult | DiscoveredResult>,
+): Promise<number> {
+  const ui = createUi({ isPlain: options.json === true, isQuiet: options.quiet === true });
+  const cwd = resolve(options.cwd ?? process.cwd());
+  const interruption = catchInterruption();
+  const { signal } = interruption;
+  try {
+    const root = findRoot(cwd);
+    const invocation = { root, cwd, options, ui, signal, additions };
+    const result = await resultOrFailure(verb, () => work(invocation));
+    ui.stop(result.error === null);
+    if (options.json) process.stdout.write(`${renderJson(result)}\n`);
+    else await print(result, await waitingDetails(result, invocation));
+    return interruption.exitCode(result) ?? exitCodeOf(result);
+  } finally {
+    interruption.end();
+  }
+}
+
+async function resultOrFailure(
+  verb: string,
+  work: () => Promise<CliResult | DiscoveredResult>,
+): Promise<PrintedResult> {
+  try {
+    return await work();
+  } catch (error) {
+    return failure(verb, asCommandError(error));
+  }
+}
+
+function failure(verb: string, error: CommandError): Failure {
+  return { ...ended(verb, null, outcomeOf(error)), error };
+}
+
+/** Returns how the conflicts of a verb that was blocked can be decided; none for other verbs. */
+async function waitingDetails(result: PrintedResult, invocation: Invocation) {
+  if (result.outcome !== 'blocked' || result.verb === 'plan') return [];
+  const { createContext } = await import('./engine/invocation.ts');
+  return (await conflicts(createContext(invocation))).data?.details ?? [];
+}
+
+async function print(
+  result: PrintedResult,
+  details: Awaited<ReturnType<typeof waitingDetails>>,
+): Promise<void> {
+  const { renderText } = await import('./render/render.ts');
+  const { out, err } = renderText(result, screenOf(process.stdout, process.env), details);
+  if (out !== '') process.stdout.write(out);
+  if (err !== '') process.stderr.write(err);
+}
+
+function printFailure(verb: string, error: ClawError): void {
+  process.stdout.write(`${renderJson(failure(verb, error))}\n`);
+}
+
+function printHelp(text: string, isJson: boolean): void {
+  process.stdout.write(isJson ? `${renderJson(ended('help', text.trimEnd()))}\n` : text);
+}
+
+/** Returns the verb that was meant, for the report of a command line that could not be parsed. */
+function verbOf(program: Command, args: readonly string[]): string {
+  const verbs = program.commands.map((command) => command.name());
+  return args.find((word) => verbs.includes(word)) ?? args.find((word) => !/^-/.test(word)) ?? '';
+}
+
+function usageError(error: CommanderError): ClawError {
+  const isBare = error.code === 'commander.help';
+  const message = isBare ? 'No verb is given.' : error.message.replace(/^error: /, '');
+  return new ClawError('USAGE', `${message.replace(/\.$/, '')}. \`claw --help\` lists the verbs.`);
+}
+
+function folderArgument(value: string): string {
+  if (statSync(value, { throwIfNoEntry: false })?.isDirectory()) return value;
+  throw new InvalidArgumentError('There is no such folder.');
+}
+
+/**
+ * Removes git's variables: inside a hook they name another repository or index than the project folder's
+ * own.
+ */
+function forgetRepository(): void {
+  const names = Object.keys(process.env).filter((name) =>
+    /^GIT_(DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|PREFIX|NAMESPACE|.*OBJECT_DIRECTOR.*)$/.test(name),
+  );
+  for (const name of names) delete process.env[name];
+}
+
+/** Keeps working when the reader of the output stops early, as in `claw list | head -1`. */
+function survivePipes(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    if (stream.listenerCount('error') === 0) stream.on('error', () => {});
+  }
+}

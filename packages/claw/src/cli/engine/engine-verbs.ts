@@ -1,0 +1,345 @@
+import { Option } from 'commander';
+import * as engine from '../../commands.ts';
+import type { ResolveOptions } from '../resolve/resolve.ts';
+import type { Verbs } from '../verb.ts';
+import { type DevArguments, devCommand, devVerb } from './dev.ts';
+import { createContext, readCodeOf, runChanging } from './invocation.ts';
+import { drawMatrix, type MatrixOptions, matrixCommand, matrixRequest } from './matrix-options.ts';
+import { type PackArguments, packCommand, packVerb } from './pack-options.ts';
+import { resolveCommand } from './resolve-options.ts';
+import {
+  byOption,
+  keepOption,
+  movedOption,
+  type ReleaseOptions,
+  releaseOf,
+  retireOption,
+  type UpdateArguments,
+  updateOf,
+} from './update-options.ts';
+
+/** The engine's verbs: parse, call, print. */
+export const engineVerbs: Verbs = {
+  init: (program, run) =>
+    program
+      .command('init')
+      .description('record the release that you stand on; the first apply does this for you')
+      .option('--core-version <version>', 'the version of the core, where nothing tells it')
+      .option('--release <ref or dir>', 'the commit or folder that is the release')
+      .action((options: ReleaseOptions) =>
+        run('init', (invocation) => engine.init(createContext(invocation), releaseOf(options))),
+      ),
+  adopt: (program, run) =>
+    program
+      .command('adopt')
+      .description(
+        'set up a fork: count your edits from where you left upstream, record them, and show the next update',
+      )
+      .argument('<upstream>', 'a git url or folder, a remote, or a ref such as upstream/main')
+      .addOption(byOption())
+      .action((upstream: string, options: { by?: string }) =>
+        run('adopt', (invocation) =>
+          engine.adopt(createContext(invocation), upstream, options.by ?? 'one'),
+        ),
+      ),
+  apply: (program, run) =>
+    program
+      .command('apply')
+      .description(
+        'weave skills into the code: a name under skills/, a folder, a tarball, ' +
+          'or a git url with #folder or #ref:folder',
+      )
+      .argument('<skill...>')
+      .option('--core-version <version>', 'as for init, where this is the first command')
+      .option('--release <ref or dir>', 'as for init, where this is the first command')
+      .action((skills: string[], options: ReleaseOptions) =>
+        runChanging(run, 'apply', (invocation) =>
+          engine.apply(createContext(invocation), skills, releaseOf(options)),
+        ),
+      ),
+  remove: (program, run) =>
+    program
+      .command('remove')
+      .description('take skills out again')
+      .argument('<skill...>')
+      .action((skills: string[]) =>
+        runChanging(run, 'remove', (invocation) =>
+          engine.remove(createContext(invocation), skills),
+        ),
+      ),
+  upgrade: (program, run) =>
+    program
+      .command('upgrade')
+      .description('bring applied skills to the version that their sources hold now')
+      .argument('[skill...]')
+      .action((skills: string[]) =>
+        runChanging(run, 'upgrade', (invocation) =>
+          engine.upgrade(createContext(invocation), skills),
+        ),
+      ),
+  replay: (program, run) =>
+    program
+      .command('replay')
+      .description('make the tree that .claw/state.yaml describes, on a fresh clone')
+      .action(() =>
+        runChanging(run, 'replay', (invocation) => engine.replay(createContext(invocation))),
+      ),
+  update: (program, run) =>
+    program
+      .command('update')
+      .description('move to another release; keep skills and edits')
+      .argument(
+        '[folder or ref]',
+        'a folder, or a tag, branch or commit that git knows here; the newest release by default',
+      )
+      .option('--release <ref or dir>', 'the old release, where no init ever named it')
+      .addOption(retireOption())
+      .addOption(keepOption())
+      .addOption(movedOption())
+      .action((wanted: string | undefined, options: UpdateArguments) =>
+        runChanging(run, 'update', (invocation) =>
+          engine.update(createContext(invocation), wanted ?? null, updateOf(options)),
+        ),
+      ),
+  customize: (program, run) =>
+    program
+      .command('customize')
+      .description('record your edits as a layer of their own')
+      .argument('<what and why>')
+      .action((description: string) =>
+        run('customize', (invocation) => engine.customize(createContext(invocation), description)),
+      ),
+  rebase: (program, run) =>
+    program
+      .command('rebase')
+      .description('make one customisation of all skills and edits')
+      .action(() => run('rebase', (invocation) => engine.rebase(createContext(invocation)))),
+  pack: (program, run) =>
+    packCommand(program).action((name: string, paths: string[], options: PackArguments) =>
+      run('pack', async (invocation) => {
+        const readCode = await readCodeOf(invocation);
+        return await packVerb(createContext(invocation), name, paths, { ...options, readCode });
+      }),
+    ),
+  dev: (program, run) =>
+    devCommand(program).action((name: string, paths: string[], options: DevArguments) =>
+      run('dev', async (invocation) => {
+        const isJson = invocation.options.json === true;
+        const readCode = await readCodeOf(invocation);
+        return await devVerb(createContext(invocation), name, paths, {
+          ...options,
+          isJson,
+          readCode,
+        });
+      }),
+    ),
+  plan: (program, run) =>
+    program
+      .command('plan')
+      .description('print what a verb would do, and touch nothing')
+      .argument(
+        '<verb>',
+        'init, adopt, apply, remove, upgrade, replay, update, customize, rebase, undo or pack',
+      )
+      .argument('[args...]')
+      .option('--core-version <version>', 'as for init and apply')
+      .option('--release <ref or dir>', 'as for init, apply and update')
+      .addOption(retireOption())
+      .addOption(keepOption())
+      .addOption(movedOption())
+      .addOption(byOption())
+      .option('--update', 'as for pack: of a package that is there')
+      .action((verb: string, args: string[], options: PlanArguments) =>
+        run('plan', (invocation) =>
+          engine.plan(createContext(invocation), {
+            verb,
+            args,
+            release: releaseOf(options),
+            update: updateOf(options),
+            options: {
+              ...(options.update === true ? { renew: 'yes' } : {}),
+              ...(options.by === undefined ? {} : { by: options.by }),
+            },
+          }),
+        ),
+      ),
+  status: (program, run) =>
+    program
+      .command('status')
+      .description('show what is installed, what waits, and what you have changed')
+      .action(() =>
+        run('status', async (invocation) => {
+          const status = await engine.status(createContext(invocation));
+          return (await invocation.additions?.status(status, invocation.root)) ?? status;
+        }),
+      ),
+  list: (program, run) =>
+    program
+      .command('list')
+      .description('list the applied skills')
+      .option('--available', 'list the skills in skills/ instead')
+      .action((options: { available?: boolean }) =>
+        run('list', (invocation) =>
+          engine.list(createContext(invocation), { available: options.available === true }),
+        ),
+      ),
+  show: (program, run) =>
+    program
+      .command('show')
+      .description('show what a skill is, what it brings, and whether it is in')
+      .argument('<skill>', 'a name, or a source as apply takes it')
+      .action((skill: string) =>
+        run('show', (invocation) => engine.show(createContext(invocation), skill)),
+      ),
+  log: (program, run) =>
+    program
+      .command('log')
+      .description('list the commands that undo can take back, newest first')
+      .action(() => run('log', (invocation) => engine.log(createContext(invocation)))),
+  completion: (program, run) =>
+    program
+      .command('completion')
+      .description('print the completion for a shell: bash, zsh or fish')
+      .argument('<shell>', 'bash: source <(claw completion bash); zsh and fish in the same way')
+      .action((shell: string) =>
+        run('completion', async (invocation) => {
+          const { complete } = await import('../completion.ts');
+          return await complete(program, shell, invocation);
+        }),
+      ),
+  verify: (program, run) =>
+    program
+      .command('verify')
+      .description('compare the files on disk with what .claw/ records')
+      .action(() => run('verify', (invocation) => engine.verify(createContext(invocation)))),
+  matrix: (program, run) =>
+    matrixCommand(program).action((skills: string[], options: MatrixOptions) =>
+      run('matrix', async (invocation) => {
+        const result = await engine.matrix(
+          createContext(invocation),
+          matrixRequest(skills, options),
+        );
+        return await drawMatrix(result, invocation.cwd, options.svg);
+      }),
+    ),
+  why: (program, run) =>
+    program
+      .command('why')
+      .description(
+        'show who each line comes from (blame for skills): file, file:line or file:from-to',
+      )
+      .argument('<file[:line]>')
+      .action((place: string) =>
+        run('why', (invocation) => engine.why(createContext(invocation), place)),
+      ),
+  diff: (program, run) =>
+    program
+      .command('diff')
+      .description('show what a skill changes here, as a patch; without a name, what you changed')
+      .argument('[skill]')
+      .action((name?: string) =>
+        run('diff', (invocation) => engine.diff(createContext(invocation), name ?? null)),
+      ),
+  doctor: (program, run) =>
+    program
+      .command('doctor')
+      .description('check everything that claw relies on, and say what to do')
+      .option('--offline', 'ask nothing outside this machine: the model is left out')
+      .action((options: { readonly offline?: boolean }) =>
+        run('doctor', async (invocation) => {
+          const context = createContext(invocation);
+          const { additions } = invocation;
+          if (additions !== null) return await additions.doctor(context, options.offline === true);
+          return await engine.doctor(context);
+        }),
+      ),
+  conflicts: (program, run) =>
+    program
+      .command('conflicts')
+      .description('show the open conflicts')
+      .option('--answers', 'print a file to fill in, for claw resolve --answers')
+      .action((options: { answers?: boolean }) =>
+        run('conflicts', (invocation) => engine.conflicts(createContext(invocation), options)),
+      ),
+  resolve: (program, run) =>
+    resolveCommand(program).action((path: string | undefined, options: ResolveOptions) =>
+      run('resolve', async (invocation) => {
+        const { resolveVerb } = await import('../resolve/resolve.ts');
+        return await resolveVerb(invocation, createContext(invocation), path ?? null, options);
+      }),
+    ),
+  continue: (program, run) =>
+    program
+      .command('continue')
+      .description('finish the waiting command with your decisions')
+      .option('--prove', 'run checks and tests on it, and change nothing yet')
+      .action((options: { prove?: boolean }) =>
+        runChanging(run, 'continue', (invocation) =>
+          engine.continueOperation(createContext(invocation), { isTrial: options.prove === true }),
+        ),
+      ),
+  resolutions: (program, run) =>
+    program
+      .command('resolutions')
+      .description('list the recorded resolutions; `resolutions forget <key>` forgets one')
+      .argument('[forget]')
+      .argument('[key]')
+      .action((action: string | undefined, key: string | undefined) =>
+        run('resolutions', async (invocation) => {
+          const context = createContext(invocation);
+          if (action === undefined) return await engine.resolutions(context);
+          if (action === 'forget' && key !== undefined) {
+            return await engine.forgetResolution(context, key);
+          }
+          throw new engine.ClawError(
+            'USAGE',
+            'It is: claw resolutions, or claw resolutions forget KEY.',
+          );
+        }),
+      ),
+  undo: (program, run) =>
+    program
+      .command('undo')
+      .description('take back the last command')
+      .action(() =>
+        runChanging(run, 'undo', (invocation) => engine.undo(createContext(invocation))),
+      ),
+  abort: (program, run) =>
+    program
+      .command('abort')
+      .description('forget the waiting command and its decisions')
+      .action(() => run('abort', (invocation) => engine.abort(createContext(invocation)))),
+  recover: (program, run) =>
+    program
+      .command('recover')
+      .description('finish what a killed command left')
+      .addOption(
+        new Option('--keep-mine', 'keep your edits where it met them').conflicts([
+          'rollForward',
+          'rollBack',
+          'adopt',
+        ]),
+      )
+      .addOption(
+        new Option('--roll-forward', 'finish it over your edits, which are kept beside').conflicts([
+          'rollBack',
+          'adopt',
+        ]),
+      )
+      .addOption(new Option('--roll-back', 'take it back').conflicts('adopt'))
+      .option('--adopt', 'trust what claw wrote before you moved, copied or restored this folder')
+      .action((options: Record<string, boolean>) =>
+        runChanging(run, 'recover', (invocation) =>
+          engine.recover(createContext(invocation), decisionOf(options)),
+        ),
+      ),
+};
+
+type PlanArguments = UpdateArguments & { readonly update?: boolean; readonly by?: string };
+
+function decisionOf(options: Readonly<Record<string, boolean>>) {
+  if (options['keepMine']) return 'keep-mine';
+  if (options['rollForward']) return 'roll-forward';
+  if (options['adopt']) return 'adopt';
+  return options['rollBack'] ? 'roll-back' : null;
+}

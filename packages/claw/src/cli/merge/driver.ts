@@ -1,0 +1,145 @@
+import { resolve } from 'node:path';
+import { git } from '@patchclaw/merge/git';
+import { ClawError } from '../../commands.ts';
+import { addPatterns, patternsIn, removePatterns } from './attributes.ts';
+import { driverCommand, tryDriver } from './driver-command.ts';
+
+/** The place and the files that a driver is installed for. */
+export type DriverOptions = {
+  /** The folder that commands run in. */
+  readonly cwd: string;
+  /** For all repositories of this user. */
+  readonly isGlobal: boolean;
+  /** Patterns of git's attributes; without any, every file that no attribute of the repository speaks of. */
+  readonly patterns: readonly string[];
+  /** Writes patterns into `.gitattributes`, which is committed, instead of `.git/info/attributes`. */
+  readonly isShared: boolean;
+};
+
+/** The state of the driver. */
+export type DriverStatus = {
+  readonly isInstalled: boolean;
+  /** Merges files of which no attribute says how. */
+  readonly isDefault: boolean;
+  readonly patterns: readonly { readonly file: string; readonly patterns: readonly string[] }[];
+  /** Null where it works, else what is wrong with it. */
+  readonly fault: string | null;
+};
+
+const DESCRIPTION = 'claw: lines, then syntax; git merges by itself where it is missing';
+const KEYS = ['name', 'driver', 'recursive'] as const;
+
+/**
+ * Installs the driver in git's configuration. Without patterns it becomes the default of files that have no
+ * `merge` attribute, so that what the repository's attributes say goes on to count.
+ *
+ * @throws ClawError USAGE where git has another driver there, or this is no repository
+ */
+export function installDriver(options: DriverOptions): void {
+  const { patterns, isGlobal, isShared, cwd } = options;
+  const scope = scopeOf(options);
+  if (isGlobal && (patterns.length > 0 || isShared)) {
+    throw refused('Patterns are for one repository: leave out --global, --path or --shared.');
+  }
+  if (isShared && patterns.length === 0) throw refused('--shared wants a --path.');
+  if (patterns.some((pattern) => pattern === '' || /[\r\n\0]/.test(pattern))) {
+    throw refused('A --path is empty, or has more than one line.');
+  }
+  const present = read(options, 'merge.claw.driver');
+  if (present !== null && !present.includes('merge-driver run')) {
+    throw refused(`git has another driver by the name claw: ${present}`);
+  }
+  if (patterns.length === 0) {
+    const other = read(options, 'merge.default');
+    if (other !== null && other !== 'claw') {
+      const next = 'Unset it, or name files: claw merge-driver install --path "*.ts"';
+      throw refused(`git's merge.default is ${other}, which stays. ${next}`);
+    }
+  }
+  const values = {
+    name: DESCRIPTION,
+    driver: driverCommand(gitVersion(cwd)),
+    // A merge base made of several is git's own affair: everybody has to come to the same.
+    recursive: 'text',
+  };
+  for (const key of KEYS) git(['config', scope, `merge.claw.${key}`, values[key]], undefined, cwd);
+  if (patterns.length === 0) git(['config', scope, 'merge.default', 'claw'], undefined, cwd);
+  else addPatterns(attributeFiles(cwd)[isShared ? 1 : 0], patterns);
+}
+
+/** Takes out what {@link installDriver} put in, and nothing else. @returns false where there was nothing */
+export function uninstallDriver(options: DriverOptions): boolean {
+  const { isGlobal, cwd } = options;
+  const scope = scopeOf(options);
+  let isFound = false;
+  const unset = (key: string) => {
+    git(['config', scope, '--unset-all', key], undefined, cwd);
+    isFound = true;
+  };
+  if (read(options, 'merge.default') === 'claw') unset('merge.default');
+  if (read(options, 'merge.claw.driver')?.includes('merge-driver run')) {
+    for (const key of KEYS)
+      if (read(options, `merge.claw.${key}`) !== null) unset(`merge.claw.${key}`);
+  }
+  if (!isGlobal) {
+    for (const file of attributeFiles(cwd)) if (removePatterns(file)) isFound = true;
+  }
+  return isFound;
+}
+
+/** Looks at what is installed, and lets the driver merge a small file. */
+export function driverStatus(options: DriverOptions): DriverStatus {
+  const command = read(options, 'merge.claw.driver');
+  const files = options.isGlobal ? [] : attributeFiles(options.cwd);
+  const patterns = files.flatMap((file) => {
+    const found = patternsIn(file);
+    return found.length === 0 ? [] : [{ file, patterns: found }];
+  });
+  const isDefault = read(options, 'merge.default') === 'claw';
+  const fault = command === null ? 'it is not installed' : tryDriver(command);
+  return { isInstalled: command !== null, isDefault, patterns, fault };
+}
+
+function attributeFiles(cwd: string): readonly [string, string] {
+  const ask = (...args: string[]) =>
+    resolve(
+      cwd,
+      git(['rev-parse', ...args], undefined, cwd)
+        .toString('utf8')
+        .replace(/\n$/, ''),
+    );
+  try {
+    return [
+      ask('--git-path', 'info/attributes'),
+      resolve(ask('--show-toplevel'), '.gitattributes'),
+    ];
+  } catch {
+    throw refused('This is no repository of git with files in it. For all of yours: --global');
+  }
+}
+
+/** Reads a setting of the scope; of a repository also where the user's own configuration has it for `merge.default`. */
+function read(options: DriverOptions, key: string): string | null {
+  const scopes = options.isGlobal ? ['--global'] : ['--local'];
+  try {
+    const printed = git(['config', ...scopes, '--get', key], undefined, options.cwd);
+    return printed.toString('utf8').replace(/\n$/, '');
+  } catch {
+    return null;
+  }
+}
+
+function scopeOf({ isGlobal, cwd }: DriverOptions): '--global' | '--local' {
+  if (!isGlobal) attributeFiles(cwd);
+  return isGlobal ? '--global' : '--local';
+}
+
+function gitVersion(cwd: string): readonly [number, number] {
+  const [, major = '0', minor = '0'] =
+    /(\d+)\.(\d+)/.exec(git(['--version'], undefined, cwd).toString()) ?? [];
+  return [Number(major), Number(minor)];
+}
+
+function refused(message: string): ClawError {
+  return new ClawError('USAGE', message);
+}

@@ -1,0 +1,157 @@
+import { isSameFile, type TreeFile } from '@patchclaw/merge';
+import type { VerbResult } from '../../contract/result.ts';
+import { ClawError } from '../../errors.ts';
+import type { PlanningContext } from '../../operation/context.ts';
+import type { Installation } from '../../operation/installation.ts';
+import { pinning } from '../../operation/layers.ts';
+import { carryOut } from '../../operation/operation.ts';
+import { planLayers, type TargetPlan } from '../../operation/target/target.ts';
+import type { ExtraChange, Operation } from '../../operation/types.ts';
+import { orderLayers } from '../../package/order.ts';
+import type { SkillPackage } from '../../package/package.ts';
+import { listFolder } from '../../state/claw-folder.ts';
+import { readTreeFile } from '../../state/disk.ts';
+import { type FoldedPackage, type FoldRequest, foldIntoPackage } from './folding.ts';
+import type { Renewable } from './renewable.ts';
+import { findRenewalInput, type RenewalInput, type RenewOptions, reportOf } from './renewal.ts';
+import { renewUnapplied } from './unapplied.ts';
+
+/**
+ * Renews a package: against the present core, with the owner's edits that belong to it folded in. Where the
+ * skill is applied, the tree is composed of the new package afterwards.
+ *
+ * @throws ClawError SKILL_NOT_FOUND; USAGE for a path without an edit; SECRET_FOUND; TESTS_FAILED
+ */
+export async function packUpdate(
+  context: PlanningContext,
+  name: string,
+  options: RenewOptions,
+): Promise<VerbResult<'pack'>> {
+  const found = await findRenewalInput(context, name, options);
+  if (found.renewable.applied === null) return renewUnapplied(context, found);
+  return await carryOut(context, await planRenewal(context, found, options));
+}
+
+/** Plans `claw pack <name> --update` of an applied skill. */
+export async function planPackUpdate(
+  context: PlanningContext,
+  name: string,
+  options: RenewOptions,
+): Promise<Operation<'pack'>> {
+  const found = await findRenewalInput(context, name, options);
+  if (found.renewable.applied !== null) return await planRenewal(context, found, options);
+  throw new ClawError(
+    'USAGE',
+    `${name} is not applied, so that claw pack ${name} --update writes nothing but skills/${name}.`,
+  );
+}
+
+async function planRenewal(
+  context: PlanningContext,
+  input: RenewalInput,
+  options: RenewOptions,
+): Promise<Operation<'pack'>> {
+  const { installation, installed, renewable, versionFor } = input;
+  const { skill, applied, source, folder } = renewable;
+  const { root } = installation;
+  const rest = installed.filter((layer) => layer !== applied);
+  const request = { installation, installed, decisions: context.decisions };
+  const brought = planLayers({ ...request, wanted: [...rest, skill] });
+  const after = new Map(brought.changes.map((change) => [change.path, change.after]));
+  const wanted = (path: string) =>
+    after.has(path) ? (after.get(path) ?? null) : readTreeFile(root, path);
+  const others = brought.layers.filter(({ manifest }) => manifest.skill !== skill.manifest.skill);
+  const fold = () =>
+    foldIntoPackage({
+      installation,
+      renewable,
+      others,
+      composition: brought.target,
+      edits: editsAgainst(brought, installation, [...input.edited, ...after.keys()], wanted),
+      named: input.named,
+      decisions: context.decisions ?? [],
+      version: versionFor,
+    });
+  const made = brought.conflicts.length > 0 ? brought.conflicts : fold();
+  const operation = {
+    verb: 'pack' as const,
+    arguments: [skill.manifest.skill],
+    retry: [skill.manifest.skill, ...input.named],
+    options: { level: options.level, proof: options.isUnproved ? 'none' : null },
+    installation,
+    installed,
+    pin: pinning(
+      installation.state,
+      new Map([[skill.manifest.skill, { source, commit: null }]]),
+      context.now(),
+    ),
+  };
+  if (!('package' in made)) {
+    return { ...operation, plan: { ...brought, conflicts: made }, warnings: [], data: {} };
+  }
+  const plan = planOf(brought, made);
+  const files = folderChanges(root, folder, made.package);
+  const published = input.edited.map((path) => [path, installation.publishedFile(path)] as const);
+  return {
+    ...operation,
+    plan,
+    files,
+    warnings: [...warningsOf(renewable), ...input.warningsFor(made.package)],
+    isIdle:
+      files.length === 0 && plan.changes.length === 0 && made.package.digest === applied?.digest,
+    proof: { isSkipped: options.isUnproved === true, compared: new Map(published) },
+    data: reportOf(made, installation),
+  };
+}
+
+/** Returns the files that are not as the layers compose them once the folder's own changes are in. */
+function editsAgainst(
+  { target }: TargetPlan,
+  { releaseFile }: Installation,
+  paths: readonly string[],
+  wanted: (path: string) => TreeFile | null,
+): FoldRequest['edits'] {
+  return [...new Set(paths)]
+    .sort()
+    .map((path) => ({ path, wanted: wanted(path), composed: target.files.get(path) }))
+    .filter(
+      ({ path, wanted: file, composed }) =>
+        !isSameFile(file, composed ? composed.file : releaseFile(path)),
+    );
+}
+
+/**
+ * Returns the plan of the folder's own changes, on the package with the edits in it. Folding writes no file
+ * of the tree: where a file is composed with other bytes than the owner's, the difference stays an edit.
+ */
+function planOf(brought: TargetPlan, made: FoldedPackage): TargetPlan {
+  return {
+    layers: orderLayers([
+      ...brought.layers.filter(({ manifest }) => manifest.skill !== made.package.manifest.skill),
+      made.package,
+    ]),
+    target: made.composition,
+    changes: brought.changes,
+    conflicts: [],
+    resolvedConflicts: brought.resolvedConflicts,
+    adopted: () => [],
+    pathMaps: brought.pathMaps,
+  };
+}
+
+function folderChanges(root: string, folder: string, made: SkillPackage): readonly ExtraChange[] {
+  const wanted = new Map([...made.files].map(([path, file]) => [`${folder}/${path}`, file]));
+  const present = listFolder(`${root}/${folder}`).map((path) => `${folder}/${path}`);
+  return [...new Set([...present, ...wanted.keys()])].sort().flatMap((path) => {
+    const before = readTreeFile(root, path);
+    const after = wanted.get(path) ?? null;
+    return isSameFile(before, after) ? [] : [{ path, before, after }];
+  });
+}
+
+function warningsOf({ cameFrom, skill, folder }: Renewable): readonly string[] {
+  if (cameFrom === null) return [];
+  return [
+    `${skill.manifest.skill} came from ${cameFrom}. Your package of it is ${folder} now, and upgrades come from there.`,
+  ];
+}

@@ -1,0 +1,85 @@
+import { isSameFile, unifiedPatch } from '@patchclaw/merge';
+import { layerChanges } from '../compose/blame/layer-changes.ts';
+import type { FileChange } from '../compose/plan.ts';
+import { OWNER } from '../conflict.ts';
+import { type ChangeKind, resultOf, type VerbResult } from '../contract/result.ts';
+import type { EngineContext } from '../operation/context.ts';
+import { type Installation, requireState } from '../operation/installation.ts';
+import { requireApplied } from '../operation/layers.ts';
+import { readTreeFile } from '../state/disk.ts';
+import { accountFor, requireInstallation } from './ownership.ts';
+import { findEdits } from './status.ts';
+
+/** One changed file; `patch` is what `git apply` takes. */
+type FileDiff = {
+  readonly path: string;
+  readonly kind: ChangeKind;
+  readonly patch: string;
+  readonly added: number;
+  readonly removed: number;
+};
+
+/**
+ * Shows a layer's changes in this composition; without a name, the owner's edits since the last command.
+ * `data` is `{ layer, files }`.
+ *
+ * @throws ClawError NOT_INITIALISED, SKILL_NOT_APPLIED
+ */
+export async function diff(
+  context: EngineContext,
+  name: string | null,
+): Promise<VerbResult<'diff'>> {
+  const installation = await requireInstallation(context.root);
+  const { changes, warnings } =
+    name === null
+      ? { changes: await ownerChanges(context, installation), warnings: [] }
+      : changesOf(installation, name);
+  const files: readonly FileDiff[] = changes.map((change) => ({
+    path: change.path,
+    kind: kindOf(change),
+    ...unifiedPatch(change),
+  }));
+  const outcome = files.length === 0 ? 'nothing' : 'done';
+  return resultOf('diff', outcome, { data: { layer: name ?? OWNER, files }, warnings });
+}
+
+async function ownerChanges(
+  { root, now }: EngineContext,
+  installation: Installation,
+): Promise<readonly FileChange[]> {
+  const edits = await findEdits(root, requireState(installation), now);
+  return edits.map(({ path, kind }) => ({
+    path,
+    before: kind === 'add' ? null : installation.publishedFile(path),
+    after: kind === 'delete' ? null : readTreeFile(root, path),
+    movedFrom: null,
+  }));
+}
+
+function changesOf(
+  installation: Installation,
+  name: string,
+): { readonly changes: readonly FileChange[]; readonly warnings: readonly string[] } {
+  requireApplied(requireState(installation), name);
+  const { composition, layers } = accountFor(installation);
+  const layer = layers.find(({ manifest }) => manifest.skill === name);
+  if (layer === undefined) return { changes: [], warnings: [] };
+  const { releaseFile, publishedFile, pathMaps, resolutions } = installation;
+  const answers = { decisions: [], resolutions };
+  const input = { release: releaseFile, layers, answers, pathMaps };
+  const changes = layerChanges(input, composition, layer);
+  const other = changes.filter(({ path }) => {
+    const composed = composition.files.get(path)?.file ?? null;
+    return !isSameFile(publishedFile(path), composed);
+  });
+  const warnings = other.map(
+    ({ path }) => `${path} was published otherwise than this engine composes it.`,
+  );
+  return { changes, warnings };
+}
+
+function kindOf({ before, after, movedFrom }: FileChange): ChangeKind {
+  if (movedFrom !== null) return 'rename';
+  if (before === null) return 'add';
+  return after === null ? 'delete' : 'modify';
+}

@@ -1,0 +1,77 @@
+import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { dirname, join, posix, relative, resolve } from 'node:path';
+import { z } from 'zod';
+import type { ProofFiles } from '../proof-files.ts';
+
+/**
+ * What an import by a bare name leads to: an installed package, which is no part of the tree; files of the tree, in a
+ * package that is linked from it, such as a workspace; or null for what is unknown.
+ */
+export type BareName = 'installed' | readonly string[] | null;
+
+/** Tells what a bare name leads to, such as `@scope/name/part`. */
+export type ReadBareName = (specifier: string) => BareName;
+
+const Manifest = z.object({
+  main: z.string().default('index.js'),
+  exports: z.unknown().optional(),
+});
+
+/**
+ * Creates a reader of bare names.
+ *
+ * @param nodeModules absolute; null where no packages are installed. Links lead from there into the tree beside it
+ */
+export function bareNameReader(nodeModules: string | null, files: ProofFiles): ReadBareName {
+  const known = new Map<string, BareName>();
+  const real = nodeModules === null || !existsSync(nodeModules) ? null : realpathSync(nodeModules);
+  const look = (specifier: string): BareName => {
+    const name = /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier;
+    if (real === null || !existsSync(join(real, name))) return null;
+    if (!lstatSync(join(real, name)).isSymbolicLink()) return 'installed';
+    const folder = linkedFolder(real, name);
+    return folder === null ? null : filesOf(folder, `.${specifier.slice(name.length)}`, files);
+  };
+  return (specifier) => {
+    const before = known.get(specifier);
+    if (before !== undefined) return before;
+    const found = look(specifier);
+    known.set(specifier, found);
+    return found;
+  };
+}
+
+/** Returns the folder of a linked package, relative to the tree; null where it lies outside. */
+function linkedFolder(nodeModules: string, name: string): string | null {
+  const target = resolve(dirname(join(nodeModules, name)), readlinkSync(join(nodeModules, name)));
+  const folder = relative(dirname(nodeModules), target);
+  return /^(\.\.|node_modules)(\/|$)/.test(folder) || folder === '' ? null : folder;
+}
+
+/** Returns every file that a package may give for a part of it, whoever asks; null where it says none that is there. */
+function filesOf(folder: string, part: string, files: ProofFiles): readonly string[] | null {
+  const path = `${folder}/package.json`;
+  try {
+    const { main, exports } = Manifest.parse(JSON.parse(files.read(path)?.toString('utf8') ?? ''));
+    const given = exports === undefined ? (part === '.' ? main : part) : targetOf(exports, part);
+    const all = textsIn(given).map((text) => posix.join(folder, text));
+    // What is built is no file of the tree; the sources that it is made of are among them.
+    const found = all.filter(files.has);
+    return found.length === 0 ? null : found;
+  } catch {
+    return null; // No manifest, or one that nothing can be told from.
+  }
+}
+
+/** A pattern such as `./*` is unknown. */
+function targetOf(exports: unknown, part: string): unknown {
+  const isByPart =
+    typeof exports === 'object' && exports !== null && Object.keys(exports)[0]?.startsWith('.');
+  if (!isByPart) return part === '.' ? exports : null;
+  return (exports as Readonly<Record<string, unknown>>)[part] ?? null;
+}
+
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}

@@ -1,0 +1,151 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Tree, TreeFile } from '@patchclaw/merge';
+import { digestFile, type FileDigest } from '../digest.ts';
+import { ClawError } from '../errors.ts';
+import { readTreeFile, treeReader } from './disk.ts';
+import { unpackFiles } from './packed.ts';
+
+/** Folders of `.claw/` whose bytes are committed with the project. */
+export const BASE = '.claw/base';
+export const COMPOSED = '.claw/composed';
+export const PACKAGES = '.claw/packages';
+export const CUSTOM = '.claw/custom';
+export const RESOLUTIONS = '.claw/resolutions';
+export const KEPT_LOCK = '.claw/package-lock.json';
+
+/**
+ * Returns the file that a skill's package is kept in, whole. One file takes a fraction of the time that some ten
+ * files with their folders take on disk.
+ */
+export function packedPlace(name: string): string {
+  return `${PACKAGES}/${name}.package`;
+}
+
+/** Returns the folder of the ancestors found for a package. No package's name has a dot in it. */
+export function inferredPlace(name: string): string {
+  return `${PACKAGES}/${name}.bases`;
+}
+
+/** Matches names that git reads in any folder, as they are and as they are kept. */
+const STEERS_GIT = /^\.git(ignore|attributes|modules)(\.kept)*$/i;
+
+/**
+ * Returns the place of a file below one of these folders. A `.gitignore` or `.gitattributes` of the core
+ * would steer git here as well, and a clone would lack files or get other bytes: such files are kept as
+ * `.gitignore.kept`. No two paths are kept at one place.
+ */
+export function keptPath(folder: string, path: string): string {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  return STEERS_GIT.test(name) ? `${folder}/${path}.kept` : `${folder}/${path}`;
+}
+
+/** The digests that `state.yaml` pins, by path. */
+type Pinned = { readonly files: ReadonlyMap<string, FileDigest | 'deleted'> };
+
+/**
+ * Returns a file that layers touch, as the last command published it.
+ *
+ * @param read reads a file of the project
+ * @throws ClawError DIGEST_MISMATCH when the kept bytes are not those that `state.yaml` pins
+ */
+export function readComposed(
+  read: (path: string) => TreeFile | null,
+  { files }: Pinned,
+  path: string,
+): TreeFile | null {
+  const pinned = files.get(path);
+  if (pinned === undefined || pinned === 'deleted') return null;
+  const place = keptPath(COMPOSED, path);
+  const file = read(place);
+  if (file && digestFile(file) === pinned) return file;
+  throw new ClawError(
+    'DIGEST_MISMATCH',
+    `${place} is not what .claw/state.yaml pins. Take .claw/ back from git, or run claw replay.`,
+    { path: place },
+  );
+}
+
+/** A layer's package, as `state.yaml` names it. */
+type Named = { readonly kind: 'skill' | 'customisation'; readonly name: string };
+
+/**
+ * Returns the places where a layer's package may be kept, the present form first. Earlier engines kept
+ * a skill's as a folder; a customisation, which the owner may want to read, still is one.
+ */
+export function packagePlaces({ kind, name }: Named): readonly [string, ...string[]] {
+  if (kind === 'customisation') return [`${CUSTOM}/${name}`];
+  return [packedPlace(name), `${PACKAGES}/${name}`];
+}
+
+/** Returns the files of a package that is kept at one of its places; none where it is missing or damaged. */
+export function readPackageFiles(root: string, place: string): Tree {
+  if (!place.endsWith('.package')) return readFolder(root, place);
+  const file = readTreeFile(root, place);
+  return (file && unpackFiles(file.bytes)) ?? new Map();
+}
+
+/** Returns every regular file kept below a folder, by its true path in it; an absent folder is empty. */
+export function readFolder(root: string, folder: string): Tree {
+  const tree = new Map<string, TreeFile>();
+  const read = treeReader(root, folder);
+  for (const [path, place] of listKept(root, folder)) {
+    const file = read(place);
+    if (file) tree.set(path, file);
+  }
+  return tree;
+}
+
+/** Returns those of the named files that are kept below a folder, by their true paths in it. */
+export function readKeptFiles(root: string, folder: string, paths: readonly string[]): Tree {
+  const tree = new Map<string, TreeFile>();
+  const read = treeReader(root);
+  for (const path of paths) {
+    const file = read(keptPath(folder, path));
+    if (file) tree.set(path, file);
+  }
+  return tree;
+}
+
+/** Lists the files kept below a folder: the true path in it, and the place. */
+export function listKept(
+  root: string,
+  folder: string,
+): readonly (readonly [path: string, place: string])[] {
+  return listFolder(join(root, folder)).map((kept) => [truePath(kept), `${folder}/${kept}`]);
+}
+
+/**
+ * Returns the paths of the files below a folder on disk, sorted; links and special files included, unopened.
+ */
+export function listFolder(folder: string): readonly string[] {
+  const found: string[] = [];
+  const walk = (below: string): void => {
+    for (const entry of readEntries(`${folder}/${below}`)) {
+      const path = below + entry.name;
+      if (entry.isDirectory()) walk(`${path}/`);
+      else found.push(path);
+    }
+  };
+  walk('');
+  return found.sort();
+}
+
+/** Returns the names in a folder on disk; none where there is no folder. */
+export function listEntries(folder: string): readonly string[] {
+  return readEntries(folder).map(({ name }) => name);
+}
+
+function truePath(kept: string): string {
+  const name = kept.slice(kept.lastIndexOf('/') + 1);
+  return STEERS_GIT.test(name) ? kept.replace(/\.kept$/, '') : kept;
+}
+
+function readEntries(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    throw error;
+  }
+}

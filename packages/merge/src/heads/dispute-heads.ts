@@ -1,0 +1,137 @@
+import { joinRegions } from '../checks/invalid-merge.ts';
+import { linesOf } from '../lines/region-lines.ts';
+import type { Range, Region } from '../lines/regions.ts';
+import type { Versions } from '../tree.ts';
+import {
+  type HeadReader,
+  headReaderOf,
+  type SectionReader,
+  sectionReaderOf,
+} from './head-table.ts';
+import { isCatalogue, staleTranslations } from './translations.ts';
+
+/** What reads the names and the sections of a file; null for what its kind has not, or where that is unknown. */
+export type Heads = {
+  readonly names: HeadReader | null;
+  readonly sections: SectionReader | null;
+  readonly isCatalogue: boolean;
+};
+
+/** Returns what reads the heads of a file, by its name. */
+export function headsOf(path: string | undefined): Heads {
+  return {
+    names: headReaderOf(path),
+    sections: sectionReaderOf(path),
+    isCatalogue: isCatalogue(path),
+  };
+}
+
+/** A merge as its lines, each with the region that it is from. */
+type Merged = {
+  readonly regions: readonly Region[];
+  readonly lines: Versions<readonly string[]>;
+  readonly text: readonly string[];
+  readonly origins: readonly number[];
+};
+
+/**
+ * Makes conflicts of what lines alone do not tell: a name that the merge would give twice, since each side has added one
+ * at another place, lines that would land below a head which the other side has put in between, and a translation of a
+ * text that the other side has changed.
+ */
+export function disputeHeads(
+  regions: readonly Region[],
+  lines: Versions<readonly string[]>,
+  { names, sections, isCatalogue: hasMessages }: Heads,
+): readonly Region[] {
+  if (names === null && sections === null && !hasMessages) return regions;
+  const kinds = new Set(regions.map(({ kind }) => kind));
+  if (!kinds.has('resolved') && !(kinds.has('ours') && kinds.has('theirs'))) return regions;
+  const text: string[] = [];
+  const origins: number[] = [];
+  for (const [index, region] of regions.entries()) {
+    for (const line of linesOf(region, lines)) {
+      text.push(line);
+      origins.push(index);
+    }
+  }
+  const merged = { regions, lines, text, origins };
+  const stretches = [
+    ...(names === null ? [] : namedTwice(merged, names)),
+    ...(sections === null ? [] : inOtherSections(merged, sections)),
+    ...(hasMessages ? staleTranslations(regions, lines) : []),
+  ];
+  return stretches.length === 0 ? regions : joinRegions(regions, stretches);
+}
+
+/** Returns where a name would be given more often than by either side. */
+function namedTwice({ regions, lines, text, origins }: Merged, read: HeadReader): readonly Range[] {
+  const most = mostOf(countsOf(read(lines.ours)), countsOf(read(lines.theirs)));
+  const places = Map.groupBy(
+    read(text).filter(({ isUnique }) => isUnique),
+    ({ path }) => path,
+  );
+  return [...places].flatMap(([path, heads]) => {
+    if (heads.length < 2 || heads.length <= (most.get(path) ?? 0)) return [];
+    return (
+      nearestPair(
+        regions,
+        heads.flatMap(({ line }) => origins[line] ?? []),
+      ) ?? []
+    );
+  });
+}
+
+/** Returns where lines of one side are below a head that the other side has only put in, and were below another one. */
+function inOtherSections(
+  { regions, lines, text, origins }: Merged,
+  read: SectionReader,
+): readonly Range[] {
+  const above = { merged: read(text), ours: read(lines.ours), theirs: read(lines.theirs) };
+  return regions.flatMap((region, index) => {
+    const { kind } = region;
+    if (kind !== 'ours' && kind !== 'theirs') return [];
+    const { start, end } = region[kind];
+    const offset = lines[kind].slice(start, end).findIndex((line) => line.trim() !== '');
+    const place = origins.indexOf(index) + offset;
+    const [head, own] = [above.merged[place] ?? -1, above[kind][start + offset] ?? -1];
+    const from = origins[head];
+    const origin = from === undefined ? undefined : regions[from];
+    if (offset === -1 || from === undefined || origin === undefined) return [];
+    const isOthers = origin.kind === (kind === 'ours' ? 'theirs' : 'ours');
+    const isPutIn = origin.base.start === origin.base.end;
+    if (!isOthers || !isPutIn || text[head] === lines[kind][own]) return [];
+    return [{ start: Math.min(index, from), end: Math.max(index, from) + 1 }];
+  });
+}
+
+function countsOf(heads: ReturnType<HeadReader>): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { path } of heads) counts.set(path, (counts.get(path) ?? 0) + 1);
+  return counts;
+}
+
+function mostOf(
+  one: ReadonlyMap<string, number>,
+  other: ReadonlyMap<string, number>,
+): ReadonlyMap<string, number> {
+  const most = new Map(one);
+  for (const [path, count] of other) most.set(path, Math.max(count, most.get(path) ?? 0));
+  return most;
+}
+
+/** Returns the closest two of some regions of which one is ours' and the other theirs', or one that has both; else null. */
+function nearestPair(regions: readonly Region[], indices: readonly number[]): Range | null {
+  const resolved = indices.find((at) => regions[at]?.kind === 'resolved');
+  if (resolved !== undefined) return { start: resolved, end: resolved + 1 };
+  const sorted = [...new Set(indices)].toSorted((one, other) => one - other);
+  const changed = sorted.filter((at) => ['ours', 'theirs'].includes(regions[at]?.kind ?? ''));
+  const pairs = changed.flatMap((start, place) => {
+    const end = changed[place + 1];
+    return end === undefined || regions[start]?.kind === regions[end]?.kind
+      ? []
+      : [{ start, end: end + 1 }];
+  });
+  const [nearest = null] = pairs.toSorted((a, b) => a.end - a.start - (b.end - b.start));
+  return nearest;
+}

@@ -1,0 +1,61 @@
+import type { Versions } from '../tree.ts';
+import { at } from './edits.ts';
+import { contentOf } from './lines.ts';
+
+/** Three texts as numbers: equal numbers for lines of equal content, all below `size`. */
+export type Interned = Versions<Int32Array> & {
+  readonly size: number;
+  /** The number of each content. */
+  readonly numbers: ReadonlyMap<string, number>;
+  /** The content of each number. */
+  readonly contents: readonly string[];
+};
+
+/**
+ * Numbers the lines of all three versions, so that comparing lines is comparing numbers.
+ *
+ * Line ends do not count: they are merged apart from the words.
+ */
+export function internLines({ base, ours, theirs }: Versions<readonly string[]>): Interned {
+  const numbers = new Map<string, number>();
+  const contents: string[] = [];
+  const intern = (line: string) => {
+    const content = contentOf(line);
+    const known = numbers.get(content);
+    if (known !== undefined) return known;
+    const number = contents.push(content) - 1;
+    numbers.set(content, number);
+    return number;
+  };
+  const places: number[] = [];
+  const baseNumbers = new Int32Array(base.length);
+  for (let place = 0; place < base.length; place++) {
+    const number = intern(base[place] ?? '');
+    if (number === places.length) places.push(place);
+    baseNumbers[place] = number;
+  }
+  // Most lines of a side are the base's next one, and to compare two lines takes less than to look one up.
+  const internSide = (side: readonly string[]) => {
+    const sideNumbers = new Int32Array(side.length);
+    let next = 0;
+    for (let index = 0; index < side.length; index++) {
+      const line = side[index] ?? '';
+      if (line === base[next]) sideNumbers[index] = at(baseNumbers, next++);
+      else {
+        const number = intern(line);
+        const place = places[number] ?? -1;
+        if (place >= next) next = place + 1;
+        sideNumbers[index] = number;
+      }
+    }
+    return sideNumbers;
+  };
+  return {
+    base: baseNumbers,
+    ours: internSide(ours),
+    theirs: internSide(theirs),
+    size: numbers.size,
+    numbers,
+    contents,
+  };
+}

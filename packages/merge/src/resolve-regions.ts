@@ -1,0 +1,241 @@
+import { wordReader } from './checks/declared-words.ts';
+import { usesLostName } from './checks/lost-names.ts';
+import { checkPlaces } from './checks/misplaced.ts';
+import { type Suspicion, suspicionOf } from './checks/needs-syntax-check.ts';
+import { createCheck, type DefectCheck, reopen } from './checks/reopen.ts';
+import { findSolvable } from './checks/solvable.ts';
+import { resolveEntries } from './entries/merge-entries.ts';
+import { type EntrySides, keepsNamesApart, openEntries } from './entries/reader.ts';
+import { yamlParts } from './entries/yaml-parts.ts';
+import type { Interned } from './lines/intern.ts';
+import { mapVersions, NAMES } from './lines/line-ends.ts';
+import { linesOf } from './lines/region-lines.ts';
+import type { Range, Region } from './lines/regions.ts';
+import { excerptOf } from './syntax/excerpt.ts';
+import { inspectYaml } from './syntax/faults/keys.ts';
+import { type Format, isLanguage, type Language } from './syntax/language.ts';
+import { resolveConflicts } from './syntax/levels.ts';
+import { outlineOf } from './syntax/outline.ts';
+import { memoizeParse, type Parse } from './syntax/parse.ts';
+import { decodeLines, readSides, type Sides } from './syntax/side.ts';
+import type { Versions } from './tree.ts';
+
+/** Longer texts are merged by lines alone: no input is slow. */
+const MAX_LENGTH = 1 << 18;
+/** More of each version, around the changes, is not checked by a parser. */
+const MAX_PARSED = 1 << 17;
+/** Nor resolved with one, which reads five texts and their tokens, where a check mostly reads one. */
+const MAX_RESOLVED = 1 << 16;
+/** A text is read around its changes first where that is at most this part of it. */
+const MAX_KEPT = 0.8;
+/** Lines around a conflict that its answer may take in. */
+const CONTEXT = 44;
+/** Texts with more conflicts than this have little in common. */
+const MAX_CONFLICTS = 200;
+
+const OURS: Suspicion = { sides: ['ours'], names: null };
+const BOTH: Suspicion = { sides: ['ours', 'theirs'], names: null };
+
+type Lines = Versions<readonly string[]>;
+
+/**
+ * Resolves by layout and syntax what the merge by lines left open. Reopens clean regions that would put an
+ * edit into another declaration than its own, and those whose result would declare a name twice, or no longer
+ * parse although both sides do.
+ *
+ * Returns unchanged the regions that it has no answer for.
+ */
+export function resolveRegions(
+  aligned: readonly Region[],
+  texts: Interned,
+  lines: Lines,
+  format: Format,
+): readonly Region[] {
+  const whole = { regions: aligned, texts, lines, parse: memoizeParse() };
+  if (format === 'yaml' && isSoundYaml(aligned, texts, lines)) return aligned;
+  if (!isLanguage(format)) return resolveRead(whole, format);
+  const excerpt = excerptOf(aligned, texts, lines, { isSolvable: findSolvable(lines, format) });
+  if (excerpt.regions === aligned) return resolveRead(whole, format);
+  // Null, too, where an answer would lose lines.
+  const resolved = readStrictly(excerpt.lines, (parse) =>
+    excerpt.restore(resolveRead({ ...excerpt, parse }, format)),
+  );
+  return resolved ?? resolveRead(whole, format);
+}
+
+/**
+ * Tells whether a merge without open conflicts holds together: it parses, says no name twice that no input has
+ * twice, and each edit is in its own declaration. False for a text too long to be read.
+ */
+export function isSound(
+  regions: readonly Region[],
+  texts: Interned,
+  lines: Lines,
+  format: Format | null,
+): boolean {
+  if (format === null) return true;
+  const whole = { regions, texts, lines };
+  const holds = (read: Omit<Read, 'parse'>) => (parse: Parse) => {
+    if (!isShort(read.lines, format)) return false;
+    const disputeMisplaced = checkPlaces(read.texts, read.lines, format, parse);
+    const isFine = findFine(read, openEntries(read.texts, format), format);
+    const reader = { lines: read.lines, format, parse, wordsIn: wordReader() };
+    const check = createCheck(reader, isFine);
+    if (reopen(disputeMisplaced(read.regions), OURS, check) !== read.regions) return false;
+    return !isLanguage(format) || !usesLostName(read.regions, read.lines, format, parse);
+  };
+  if (!isLanguage(format)) return holds(whole)(memoizeParse());
+  const excerpt = excerptOf(regions, texts, lines);
+  return readStrictly(excerpt.lines, holds(excerpt)) ?? readStrictly(lines, holds(whole)) ?? false;
+}
+
+function isShort(lines: Lines, format: Format): boolean {
+  const limit = isLanguage(format) ? MAX_PARSED : MAX_LENGTH;
+  return Object.values(lines).every((side) => lengthOf(side) <= limit);
+}
+
+/** Tells whether a clean merge has no defect around its changes; one that is found there can be the cut's. */
+function isSoundYaml(aligned: readonly Region[], texts: Interned, lines: Lines): boolean {
+  if (aligned.some(isConflict) || !isShort(lines, 'yaml')) return false;
+  const excerpt = excerptOf(aligned, texts, lines, { partsIn: yamlParts });
+  const isCut = excerpt.regions !== aligned;
+  return isCut && resolveRead({ ...excerpt, parse: memoizeParse() }, 'yaml') === excerpt.regions;
+}
+
+/** Makes a test for {@link DefectCheck}. */
+function findFine(
+  read: Omit<Read, 'parse'>,
+  entries: EntrySides | null,
+  format: Format,
+): DefectCheck['isFine'] {
+  if (format === 'yaml') return (regions) => isFineYaml(regions, read);
+  // Of keys with their values more is a key than can be put in.
+  if (entries === null || format === 'keyed-lines') return () => false;
+  return (regions) => keepsNamesApart(regions, entries);
+}
+
+/** Tells whether a merge has no fault and no name twice around its changes; false where that is most of it. */
+function isFineYaml(regions: readonly Region[], { texts, lines }: Omit<Read, 'parse'>): boolean {
+  const excerpt = excerptOf(regions, texts, lines, { partsIn: yamlParts });
+  if (excerpt.lines.base.length > MAX_KEPT * lines.base.length) return false;
+  const { fault, duplicates } = inspectYaml(decodeLines(mergedLines(excerpt)));
+  return fault === null && duplicates.length === 0;
+}
+
+/**
+ * Reads with a parser; null where one of the versions does not parse, as with an excerpt that was cut in the wrong
+ * place. A merged text that does not parse although they do is a finding.
+ */
+function readStrictly<T>(lines: Lines, read: (parse: Parse) => T): T | null {
+  const all = memoizeParse();
+  const unread = new Error('a version that does not parse');
+  try {
+    return read((...args) => {
+      const syntax = all(...args);
+      const isVersion = () => Object.values(lines).some((side) => decodeLines(side) === args[0]);
+      // Nothing that is found after this counts, so it is not looked for.
+      if (syntax === null && isVersion()) throw unread;
+      return syntax;
+    });
+  } catch (error) {
+    if (error === unread) return null;
+    throw error;
+  }
+}
+
+/** A text, whole or in excerpts, and its reader. */
+type Read = {
+  readonly regions: readonly Region[];
+  readonly texts: Interned;
+  readonly lines: Lines;
+  readonly parse: Parse;
+};
+
+type Solving = { readonly lines: Lines; readonly language: Language; readonly parse: Parse };
+
+function resolveRead(whole: Read, format: Format): readonly Region[] {
+  const { regions: aligned, texts, lines, parse } = whole;
+  if (!isShort(lines, format)) return aligned;
+  if (aligned.filter(isConflict).length > MAX_CONFLICTS) return aligned;
+  const language = isLanguage(format) ? format : null;
+  const isResolved =
+    language !== null && Object.values(lines).every((side) => lengthOf(side) <= MAX_RESOLVED);
+  const mayBeSolved = findSolvable(lines, format);
+  const isSolvable = (region: Region) => isResolved && isConflict(region) && mayBeSolved(region);
+  const disputeMisplaced = checkPlaces(texts, lines, format, parse);
+  const regions = disputeMisplaced(aligned);
+  const wordsIn = wordReader();
+  const suspicion = suspicionOf(regions, lines, format, wordsIn);
+  const entries = openEntries(texts, format);
+  const check = createCheck({ lines, format, parse, wordsIn }, findFine(whole, entries, format));
+  const { budget } = check;
+  const holds = (some: readonly Region[], suspicion: Suspicion) => {
+    budget.isProposal = true;
+    const isSame = reopen(some, suspicion, check) === some;
+    budget.isProposal = false;
+    return isSame && budget.left > 0;
+  };
+  if (language !== null && regions.some(isSolvable)) {
+    const resolved = resolveSolvable(regions, isSolvable, { lines, language, parse });
+    const isAnyResolved = resolved.some(({ kind }) => kind === 'resolved');
+    // An insertion can be right for the lines around it, and wrong for the file.
+    const suspected = resolved.some(isConflict)
+      ? suspicion
+      : { sides: OURS.sides, names: suspicionOf(resolved, lines, format, wordsIn).names };
+    const hasNames = () =>
+      resolved.some(isConflict) || !usesLostName(resolved, lines, language, parse);
+    const isValid = () =>
+      holds(resolved, suspected) && disputeMisplaced(resolved) === resolved && hasNames();
+    if (isAnyResolved && isValid()) return resolved;
+  }
+  if (entries !== null) {
+    const resolved = resolveEntries(regions, texts, entries);
+    const suspected = resolved.some(isConflict) ? BOTH : OURS;
+    if (resolved !== regions && holds(resolved, suspected)) return resolved;
+  }
+  return reopen(regions, suspicion, check);
+}
+
+/** Resolves with a parser that reads no more than what is around each conflict, and the heads of what that is in. */
+function resolveSolvable(
+  regions: readonly Region[],
+  isSolvable: (region: Region) => boolean,
+  { lines, language, parse }: Solving,
+): readonly Region[] {
+  const wanted = regions.filter(isSolvable);
+  const outlines = mapVersions(NAMES, (name) =>
+    outlineOf(
+      lines[name],
+      wanted.map(({ [name]: { start, end } }) => ({ start: start - CONTEXT, end: end + CONTEXT })),
+    ),
+  );
+  const solve = (read: Sides | null) => resolveConflicts(regions, read, language, isSolvable);
+  const sides = readSides(outlines, language, parse);
+  const resolved = sides === null ? null : solve(sides);
+  // An answer for more lines than a conflict has would be without those that were not read.
+  const isRead = (region: Region) =>
+    region.kind !== 'resolved' ||
+    Object.values(NAMES).every((name) => isSame(outlines[name], lines[name], region[name]));
+  return resolved?.every(isRead) ? resolved : solve(readSides(lines, language, parse));
+}
+
+function isSame(
+  some: readonly string[],
+  others: readonly string[],
+  { start, end }: Range,
+): boolean {
+  for (let line = start; line < end; line++) if (some[line] !== others[line]) return false;
+  return true;
+}
+
+function mergedLines({ regions, lines }: Pick<Read, 'regions' | 'lines'>): readonly string[] {
+  return regions.flatMap((region) => linesOf(region, lines));
+}
+
+function isConflict({ kind }: Region): boolean {
+  return kind === 'conflict';
+}
+
+function lengthOf(lines: readonly string[]): number {
+  return lines.reduce((length, line) => length + line.length, 0);
+}

@@ -1,0 +1,48 @@
+import { Command } from 'commander';
+import { expect, test } from 'vitest';
+import { DRY_RUNS, withoutChanges } from '../packages/claw/src/cli/dry-run.ts';
+import { engineVerbs } from '../packages/claw/src/cli/engine/engine-verbs.ts';
+import { groupVerbs } from '../packages/claw/src/cli/help.ts';
+import { mergeVerbs } from '../packages/claw/src/cli/merge/merge-verbs.ts';
+import { assistantVerbs } from '../src/cli/assistant/assistant-verbs.ts';
+
+test('help puts every verb of the engine into a group that says what it is for', () => {
+  const program = new Command();
+  for (const define of Object.values(engineVerbs)) define(program, async () => {});
+  groupVerbs(program);
+  const others = program.commands.filter((command) => command.helpGroup() === 'The assistant:');
+  expect(program.commands.length).toBeGreaterThan(20);
+  expect(others.map((command) => command.name())).toEqual([]);
+});
+
+test('a verb is called as it is listed, since it alone is defined then', () => {
+  const verbs = { ...engineVerbs, ...mergeVerbs, ...assistantVerbs };
+  for (const [name, define] of Object.entries(verbs)) {
+    const program = new Command();
+    define(program, async () => {});
+    expect(program.commands.map((command) => command.name())).toEqual([name]);
+  }
+});
+
+test('every verb of the engine says what --dry-run does with it', () => {
+  expect(Object.keys(engineVerbs).sort()).toEqual(Object.keys(DRY_RUNS).sort());
+});
+
+test.each([
+  ['apply a b --dry-run --json', 'plan apply a b --json'],
+  ['--dry-run --cwd x remove remove', '--cwd x plan remove remove'],
+  ['continue --dry-run', 'continue --prove'],
+  ['status --dry-run', 'status'],
+])('%s is %s', (typed, expected) => {
+  const called = typed.split(' ').find((word) => Object.hasOwn(DRY_RUNS, word)) ?? null;
+  expect(withoutChanges(typed.split(' '), called).join(' ')).toBe(expected);
+});
+
+test.each(['abort', 'resolve', 'recover', 'dev', 'resolutions', 'setup', 'of-a-skill'])(
+  '%s has no dry run, and is refused',
+  (verb) => {
+    expect(() => withoutChanges([verb, '--dry-run'], verb)).toThrow(
+      `claw ${verb} has no --dry-run`,
+    );
+  },
+);
