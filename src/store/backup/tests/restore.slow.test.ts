@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { generateIdentity, identityToRecipient } from 'age-encryption';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { CALLS, census, inject } from '../../../engine/transaction/testing/strace.ts';
+import { CALLS, census, inject } from '../../../../packages/claw/src/transaction/testing/strace.ts';
 import { openStore } from '../../store.ts';
 import type { BackupLock } from '../archive.ts';
 import type { Part } from '../facts.ts';
