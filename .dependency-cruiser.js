@@ -184,8 +184,14 @@ export default {
     only(
       'verbs',
       '^src/verbs/',
-      `^src/(verbs/|verb\\.ts$|store/|http/files\\.ts$|supervisor/((instance-lock|environment)\\.ts|restore-swap\\.js)$|supervisor/console/printable\\.ts$)|${TEXT}|${LEAVES}`,
+      `^src/(verbs/|import/|verb\\.ts$|store/|http/files\\.ts$|supervisor/((instance-lock|environment)\\.ts|restore-swap\\.js)$|supervisor/console/printable\\.ts$)|${TEXT}|${LEAVES}`,
       'a verb looks into the store, or talks to the running assistant by its call.',
+    ),
+    only(
+      'import',
+      '^src/import/',
+      `^src/(import/|store/|channels/whatsapp/session/link-(database|state)\\.ts$|host/scheduler/(calendar|duration|schedule|task-refused)\\.ts$|host/groups/(folder-name|trigger)\\.ts$)|${LEAVES}`,
+      'import reads the stores of other assistants, and writes ours while no assistant runs.',
     ),
     only(
       'verb',

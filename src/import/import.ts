@@ -1,0 +1,111 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { importsFolder, type Roots } from './file-journal.ts';
+import {
+  type DetectedSource,
+  ImportRefused,
+  PRODUCTS,
+  type Product,
+  type SourceContext,
+} from './items.ts';
+import { isEmptyPlan, type Plan, planImport, titleOf } from './plan.ts';
+import { findRunning, realFolder, type SystemView } from './running.ts';
+import { SOURCES } from './sources/sources.ts';
+import { lookHere, openTarget } from './target.ts';
+import { recoverImport } from './undo.ts';
+import { type Imported, type WriteContext, writeImport } from './write.ts';
+
+/** What an import works with, beside the folder that it reads. */
+export type ImportOptions = WriteContext & {
+  readonly roots: Roots;
+  readonly home: string | null;
+  readonly timeZone: string;
+  readonly assistantName: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly now: number;
+  readonly lookAtSystem: () => SystemView;
+  /** The product that the folder is of; null to find out. */
+  readonly from: Product | null;
+  readonly isTakeOver: boolean;
+  /** Makes a backup before anything is written; null where there is none to be made. */
+  readonly makeBackup: (() => Promise<string | null>) | null;
+  /**
+   * Shows the plan, and decides: whether it is carried out, and whether keys come. Not asked where nothing would be done.
+   */
+  readonly decide: (
+    plan: Plan,
+  ) => Promise<{ readonly isWanted: boolean; readonly withKeys: boolean }>;
+};
+
+export type ImportEnd = {
+  readonly plan: Plan;
+  /** Null where the plan was only shown. */
+  readonly imported: Imported | null;
+  readonly backup: string | null;
+};
+
+const NOTHING: Imported = { id: null, messages: 0, groups: 0, tasks: 0, files: 0, settings: 0 };
+
+/** Imports from a folder: finds out what it is, plans, asks, and carries out. @throws ImportRefused */
+export async function importFrom(folder: string, options: ImportOptions): Promise<ImportEnd> {
+  const { roots, now, isTakeOver } = options;
+  if (!existsSync(folder) || !statSync(folder).isDirectory()) {
+    throw new ImportRefused(`${folder} is no folder. Name the folder of the other assistant.`);
+  }
+  const root = realFolder(folder);
+  if (root === realFolder(roots.project)) {
+    throw new ImportRefused(
+      'This is the folder of this assistant itself. Name that of the other one.',
+    );
+  }
+  mkdirSync(importsFolder(roots.data), { recursive: true, mode: 0o700 });
+  const workDir = mkdtempSync(join(importsFolder(roots.data), 'read-'));
+  try {
+    const context = { root, home: options.home, workDir, timeZone: options.timeZone, now };
+    const source = detect(context, options.from);
+    refuseRunning(source, root, options.lookAtSystem());
+    const state = source.read();
+    const target = openTarget(roots, now);
+    try {
+      recoverImport(target, [workDir]);
+      const here = lookHere(target, options);
+      const plan = planImport(state, root, here, { isTakeOver });
+      const decided = await options.decide(plan);
+      if (!decided.isWanted) return { plan, imported: null, backup: null };
+      if (isEmptyPlan(plan)) return { plan, imported: NOTHING, backup: null };
+      const settings = plan.settings.filter(({ isSecret }) => decided.withKeys || !isSecret);
+      const backup = (await options.makeBackup?.()) ?? null;
+      const from = { plan: { ...plan, settings }, source: state, place: root };
+      return { plan, imported: writeImport(target, from, options), backup };
+    } finally {
+      target.database.close();
+      state.close();
+    }
+  } finally {
+    rmSync(workDir, { recursive: true, force: true });
+  }
+}
+
+function detect(context: SourceContext, from: Product | null): DetectedSource {
+  const wanted = SOURCES.filter(({ product }) => from === null || product === from);
+  for (const source of wanted) {
+    const found = source.detect(context);
+    if (found !== null) return found;
+  }
+  const products = from === null ? PRODUCTS.map(titleOf).join(', ') : titleOf(from);
+  throw new ImportRefused(
+    `${context.root} has no store of ${products}. Name the folder that holds it, such as ~/nanoclaw, ~/.openclaw, ~/.hermes, ~/.nanobot or ~/.clawft.`,
+  );
+}
+
+function refuseRunning(source: DetectedSource, root: string, view: SystemView): void {
+  const running = findRunning(source, root, view);
+  if (running.length === 0) return;
+  const lines = running.map(({ what, stop }) => `  ${what}: ${stop}`);
+  throw new ImportRefused(
+    [
+      `${titleOf(source.product)} is still running. Stop it first, then import again:`,
+      ...lines,
+    ].join('\n'),
+  );
+}

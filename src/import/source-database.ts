@@ -1,0 +1,44 @@
+import { constants, copyFileSync, existsSync, mkdtempSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import Database from 'better-sqlite3';
+import { ImportRefused } from './items.ts';
+
+/**
+ * Opens a copy of another assistant's database. SQLite writes beside a database even if it only reads it (`-shm`, and
+ * the log of a program that was killed), so the source's own file is never opened. The copy includes that log: what was
+ * written last is often only there.
+ *
+ * @throws ImportRefused for a file that is no usable database
+ */
+export function openSourceDatabase(path: string, workDir: string): Database.Database {
+  const copy = join(mkdtempSync(join(workDir, 'db-')), basename(path));
+  for (const suffix of ['', '-wal', '-journal']) {
+    if (existsSync(`${path}${suffix}`)) {
+      copyFileSync(`${path}${suffix}`, `${copy}${suffix}`, constants.COPYFILE_FICLONE);
+    }
+  }
+  const database = new Database(copy, { fileMustExist: true });
+  try {
+    const fault = database.pragma('quick_check(1)', { simple: true });
+    if (fault !== 'ok') throw new Error(String(fault));
+  } catch (error) {
+    database.close();
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ImportRefused(
+      `${path} is damaged or no SQLite database (${reason}). Repair it with the assistant that it belongs to, then import again.`,
+      { cause: error },
+    );
+  }
+  return database;
+}
+
+/** Returns the columns of a table; none where there is no such table. */
+export function columnsOf(database: Database.Database, table: string): ReadonlySet<string> {
+  const rows = database.prepare('SELECT name FROM pragma_table_info(?)').pluck().all(table);
+  return new Set(rows.map(String));
+}
+
+/** Returns a column of a table, or an SQL literal in its place where this version has no such column. */
+export function columnOr(columns: ReadonlySet<string>, name: string, literal: string): string {
+  return columns.has(name) ? name : `${literal} AS ${name}`;
+}
