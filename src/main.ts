@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createAgentsSandbox } from './agents-sandbox.ts';
+import { saveBeforeMigration } from './before-migration.ts';
 import type { Channel } from './channels/channel.ts';
 import { TERMINAL_JID } from './channels/terminal.ts';
 import { readWhatFits } from './config.ts';
@@ -90,6 +91,9 @@ const endDamaged = onDamagedDatabase({
   newId: randomUUID,
   exit: () => process.exit(EXIT_UNUSABLE),
 });
+const unsaved = await saveBeforeMigration({ projectDir, database });
+if (unsaved !== null)
+  log.warn('there is no backup from before this migration', { reason: unsaved });
 const store = orExit(() => {
   const reason = reasonNotToStart({ projectDir, dataDir: settings.dataDir });
   if (reason !== null) throw reason;

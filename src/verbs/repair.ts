@@ -1,5 +1,8 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { openArchive } from '../store/backup/archive.ts';
+import { backupsFolder, listBackups } from '../store/backup/kept-backups.ts';
+import { READ_LIMITS } from '../store/backup/make-backup.ts';
 import {
   databasePath,
   forgetDamage,
@@ -53,8 +56,9 @@ export const verb = defineVerb({
       }
       try {
         const moment = now();
+        const newest = await newestBackup(dataDir);
         const entries = [
-          ...(await ownPart(call, { projectDir, dataDir, now: moment })),
+          ...(await ownPart(call, { projectDir, dataDir, now: moment })).map(withBackup(newest)),
           ...otherDatabases(dataDir).flatMap((path) => {
             const entry = repairOne(path, { now: moment, isCore: false, progress: call.progress });
             return entry.state === 'whole' ? [] : [entry];
@@ -141,6 +145,46 @@ function repairOne(
     if (!(error instanceof StoreError)) throw error;
     return entryOf(path, 'failed', [error.message]);
   }
+}
+
+/** A backup that can stand in for what could not be saved: its name, its time and its rows. */
+type Offer = {
+  readonly name: string;
+  readonly createdAt: number;
+  readonly rows: Readonly<Record<string, number>>;
+};
+
+/** Finds the newest backup of the database that needs no key, and reads what it says of itself. */
+async function newestBackup(dataDir: string): Promise<Offer | null> {
+  for (const { file, name, isLocked, createdAt } of listBackups(backupsFolder(dataDir))) {
+    if (isLocked) continue;
+    try {
+      const archive = await openArchive(file, {}, READ_LIMITS);
+      archive.close();
+      return { name, createdAt, rows: archive.facts.rows };
+    } catch {
+      // Damaged as well: an older one may be whole.
+    }
+  }
+  return null;
+}
+
+/** Adds the counts of a backup to those of a repair, and the way to take it instead. */
+function withBackup(offer: Offer | null): (entry: RepairEntry) => RepairEntry {
+  return (entry) => {
+    if (offer === null || (entry.state !== 'repaired' && entry.state !== 'failed')) return entry;
+    const saved = new Map(entry.tables.map(({ name, rows }) => [name, rows]));
+    const differing = Object.entries(offer.rows).filter(
+      ([name, rows]) => rows !== (saved.get(name) ?? 0) && !name.startsWith('sqlite_'),
+    );
+    const time = new Date(offer.createdAt).toISOString().slice(0, 16).replace('T', ' ');
+    const lines = [
+      `Newest backup: ${offer.name}, made ${time} UTC. ${differing.length === 0 ? 'It has as many rows of each table as were saved.' : 'Rows saved now, and rows in it:'}`,
+      ...differing.map(([name, rows]) => `  ${name}: ${saved.get(name) ?? 0} saved, ${rows} in it`),
+      `To take the database of the backup instead: npx claw restore ${offer.name} --only database`,
+    ];
+    return { ...entry, lines: [...entry.lines, ...lines] };
+  };
 }
 
 function freeStamp(path: string, stamp: string): string {
