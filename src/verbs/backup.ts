@@ -7,6 +7,7 @@ import { REASONS } from '../store/backup/facts.ts';
 import { backupsFolder, listBackups, prune } from '../store/backup/kept-backups.ts';
 import { verifyBackup } from '../store/backup/make-backup.ts';
 import { defineVerb, type VerbCall, type VerbEnd, VerbError } from '../verb.ts';
+import { drill } from './backup/drill.ts';
 import {
   askPassphrase,
   BACKUP_SETTINGS,
@@ -35,6 +36,7 @@ export const verb = defineVerb({
     { flags: '--no-secrets', help: 'leave keys and logins out of an encrypted backup too' },
     { flags: '--no-media', help: 'leave out the files that people have sent' },
     { flags: '--keep <n>', help: 'then delete all but the newest n backups in that folder' },
+    { flags: '--drill', help: 'restore the newest backup beside, start it, ask it, delete it' },
     {
       flags: '--identity <file>',
       help: 'the file with the secret key, to verify an encrypted one',
@@ -48,6 +50,7 @@ export const verb = defineVerb({
       const [word, file, ...rest] = call.words;
       const place = { projectDir, dataDir, now };
       if (rest.length > 0) throw usage();
+      if (call.options['drill'] === true) return drill(place, call).catch(rethrow);
       if (word === 'list') return list(place, file);
       if (word === 'verify') return verify(place, call, file);
       if (file !== undefined) throw usage();
@@ -55,10 +58,14 @@ export const verb = defineVerb({
     },
 });
 
+function rethrow(error: unknown): never {
+  throw inVerbWords(error);
+}
+
 function usage(): VerbError {
   return new VerbError(
     'usage',
-    'Write `claw backup [folder]`, `claw backup list [folder]` or `claw backup verify <file>`.',
+    'Write `claw backup [folder]`, `claw backup --drill`, `claw backup list [folder]` or `claw backup verify <file>`.',
   );
 }
 

@@ -1,11 +1,8 @@
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { copyFile, mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
-import { z } from 'zod';
 import { type BackupFacts, PARTS, type Part } from '../store/backup/facts.ts';
 import { backupsFolder } from '../store/backup/kept-backups.ts';
 import { instanceOf } from '../store/backup/make-backup.ts';
@@ -30,6 +27,7 @@ import {
   lockBySettings,
   momentWords,
   saveInstallation,
+  verifyCode,
 } from './backup/installation.ts';
 
 /** Puts a backup in the place of what is here. */
@@ -211,41 +209,6 @@ function lockEngine(projectDir: string): () => void {
     rmSync(join(folder, 'lock.db'), { force: true });
     database.close();
   };
-}
-
-const Verified = z.object({
-  data: z.object({ damaged: z.array(z.string()) }).nullable(),
-  error: z.object({ code: z.string(), message: z.string() }).nullable(),
-});
-
-/** Has the engine look at the restored code beside the installation: at what it keeps, and what it pins. */
-async function verifyCode(staged: string, { wanted }: Unpacked, call: VerbCall): Promise<void> {
-  if (!wanted.some(({ path }) => path === 'project/.claw/state.yaml')) return;
-  call.progress('Checking the code of the backup');
-  const claw = join(import.meta.dirname, '../../bin/claw.js');
-  const args = [claw, 'verify', '--json', '--cwd', staged];
-  const { stdout } = await promisify(execFile)(process.execPath, args, {
-    cwd: staged,
-    maxBuffer: 64 * 1024 * 1024,
-  }).catch((error: unknown) => ({ stdout: String(Object(error)['stdout'] ?? '') }));
-  const { data, error } = Verified.catch({ data: null, error: null }).parse(jsonOf(stdout));
-  const damaged = data?.damaged ?? [];
-  if (damaged.length > 0) {
-    throw new VerbError(
-      'failed',
-      `claw verify refuses the code in the backup: ${damaged.slice(0, 3).join(', ')} is not what it pins. Nothing was changed. Restore without it: --only database,memory,groups,sessions`,
-    );
-  }
-  if (data === null)
-    call.progress(`claw verify could not look at it: ${error?.message ?? 'no result'}`);
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 async function askFirst(call: VerbCall, facts: BackupFacts, { code }: RestorePlan): Promise<void> {

@@ -102,7 +102,7 @@ function damaged(path: string, reason: string): BackupError {
 }
 
 /** Counts the rows of each table; those that SQLite keeps for a search index are no tables of ours. */
-function rowsOf(database: Database.Database): Readonly<Record<string, number>> {
+export function rowsOf(database: Database.Database): Readonly<Record<string, number>> {
   const tables = z
     .array(z.object({ name: z.string(), type: z.string() }))
     .parse(database.pragma('table_list'))

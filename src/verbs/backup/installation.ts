@@ -1,10 +1,13 @@
+import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
 import { z } from 'zod';
 import type { BackupKeys, BackupLock } from '../../store/backup/archive.ts';
 import { BackupError, type BackupReason } from '../../store/backup/facts.ts';
 import { type MadeBackup, makeBackup } from '../../store/backup/make-backup.ts';
+import type { Unpacked } from '../../store/backup/restore.ts';
 import { isSecretSetting, secretValues } from '../../supervisor/environment.ts';
 import { type VerbCall, VerbError } from '../../verb.ts';
 
@@ -128,4 +131,43 @@ export function momentWords(ms: number): string {
 /** Returns the path of the file that a call names: as given, or by its name in `data/backups/`. */
 export function backupPath(word: string, projectDir: string, folder: string): string {
   return word.includes('/') ? resolve(projectDir, word) : join(folder, word);
+}
+
+const Verified = z.object({
+  data: z.object({ damaged: z.array(z.string()) }).nullable(),
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+});
+
+/** Has the engine look at the restored code beside the installation: at what it keeps, and what it pins. */
+export async function verifyCode(
+  staged: string,
+  { wanted }: Unpacked,
+  call: VerbCall,
+): Promise<void> {
+  if (!wanted.some(({ path }) => path === 'project/.claw/state.yaml')) return;
+  call.progress('Checking the code of the backup');
+  const claw = join(import.meta.dirname, '../../../bin/claw.js');
+  const args = [claw, 'verify', '--json', '--cwd', staged];
+  const { stdout } = await promisify(execFile)(process.execPath, args, {
+    cwd: staged,
+    maxBuffer: 64 * 1024 * 1024,
+  }).catch((error: unknown) => ({ stdout: String(Object(error)['stdout'] ?? '') }));
+  const { data, error } = Verified.catch({ data: null, error: null }).parse(jsonOf(stdout));
+  const damaged = data?.damaged ?? [];
+  if (damaged.length > 0) {
+    throw new VerbError(
+      'failed',
+      `claw verify refuses the code in the backup: ${damaged.slice(0, 3).join(', ')} is not what it pins. Nothing was changed. Restore without it: --only database,memory,groups,sessions`,
+    );
+  }
+  if (data === null)
+    call.progress(`claw verify could not look at it: ${error?.message ?? 'no result'}`);
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
