@@ -265,6 +265,17 @@ cd ../shop
 ${FIRST_COMMIT}git tag v1
 `,
   },
+  assistant: {
+    files: {
+      ...GREETER,
+      'project/.env': 'ASSISTANT_NAME=Ada\nOPENAI_API_KEY=sk-not-a-real-key\n',
+      'project/.gitignore': '/data/\n/groups/\n/.env\n/.restore/\n',
+      'project/groups/main/CLAUDE.md': 'Likes tea.\n',
+      'project/data/sessions/main/talk.jsonl': '{}\n',
+    },
+    setup: `${FIRST_COMMIT}node -e 'new (require("node:sqlite").DatabaseSync)("data/claw.db").exec("CREATE TABLE outbox (state, error); CREATE TABLE turns (state, lease_owner, lease_until, error); CREATE TABLE messages (text); INSERT INTO messages VALUES (1), (2)")'
+`,
+  },
   shell: { files: SHELL, setup: FIRST_COMMIT },
   fork: { files: GREETER, setup: FORK },
   'two-skills': { files: { ...GREETER, ...LOUD, ...POLITE }, setup: FIRST_COMMIT },

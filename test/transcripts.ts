@@ -90,6 +90,7 @@ function normalised(output: string, root: string): string {
       // How far fetching is, which only a slow one tells.
       .replace(/^git: .* \d+ %\n/gm, '')
       .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '…')
+      .replace(/\d{4}-\d\d-\d\d \d\d:\d\d UTC|\b\d{8}T\d{6}Z/g, '…')
       .replace(/(?<=--strategy ours )[0-9a-f]{12}\b/g, '…')
       .replace(/\b(sha256:)?[0-9a-f]{40,64}\b/g, (_, prefix = '') => `${prefix}…`)
   );

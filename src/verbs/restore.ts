@@ -252,7 +252,7 @@ async function saveFirst(
 
 function linesOf(
   file: string,
-  { facts, wanted, dropped }: Unpacked,
+  { facts, files, wanted, dropped }: Unpacked,
   { code, notes, isFenced }: RestorePlan,
   life: Life,
   { savedAs, keptIn }: { readonly savedAs: string | null; readonly keptIn: string | null },
@@ -260,7 +260,7 @@ function linesOf(
   const changed = code.written.length + code.removed.length;
   const packages = code.written.some((path) => path === 'project/package-lock.json');
   return [
-    `Restored ${wanted.length} files of ${file}, made ${momentWords(facts.createdAt)}. Each has the digest that it had.`,
+    `Restored ${wanted.length === 1 ? '1 file' : `${wanted.length} files`} of ${file}, made ${momentWords(facts.createdAt)}.`,
     ...(changed === 0
       ? []
       : [`Code: ${code.written.length} source files written, ${code.removed.length} removed.`]),
@@ -271,7 +271,7 @@ function linesOf(
           `${dropped.turns} questions had no answer yet and ${dropped.messages} messages were not sent yet when it was made. They are not done again: somebody may have had them since.`,
         ]),
     ...notes,
-    ...facts.leftOut,
+    ...(wanted.length === files.length ? facts.leftOut : []),
     ...(savedAs === null ? [] : [`What was here is saved: ${savedAs}`]),
     ...(keptIn === null ? [] : [`What no backup holds of it is kept: ${keptIn}`]),
     ...(isFenced

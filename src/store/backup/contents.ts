@@ -126,8 +126,8 @@ class Notes {
   sentences(): readonly string[] {
     return [
       ...this.#sentences,
-      ...someOf(this.#links, 'symbolic links are not in it'),
-      ...someOf(this.#closed, 'files could not be read and are not in it'),
+      ...someOf(this.#links, 'symbolic links left out'),
+      ...someOf(this.#closed, 'files left out, which could not be read'),
     ];
   }
 }
@@ -135,7 +135,9 @@ class Notes {
 function someOf(paths: readonly string[], what: string): readonly string[] {
   if (paths.length === 0) return [];
   const more = paths.length > SHOWN ? ` and ${paths.length - SHOWN} more` : '';
-  return [`${paths.length} ${what}: ${paths.slice(0, SHOWN).join(', ').slice(0, 1_000)}${more}.`];
+  return [
+    `${what[0]?.toUpperCase()}${what.slice(1)} (${paths.length}): ${paths.slice(0, SHOWN).join(', ').slice(0, 1_000)}${more}.`,
+  ];
 }
 
 async function dataFiles(

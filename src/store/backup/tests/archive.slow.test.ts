@@ -86,7 +86,7 @@ describe('a backup', () => {
       'project/src/own.ts',
     ]);
     expect(facts).toMatchObject({ version: '1.2.3', hasSecrets: true, rows: { meta: 1 } });
-    expect(facts.leftOut).toEqual(['1 symbolic links are not in it: project/groups/main/link.']);
+    expect(facts.leftOut).toEqual(['Symbolic links left out (1): project/groups/main/link.']);
     const read = await verifyBackup(file, { passphrase: 'correct horse' });
     expect(read).toEqual({ facts, files });
     await expect(verifyBackup(file, { passphrase: 'wrong horse' })).rejects.toMatchObject({
