@@ -75,6 +75,8 @@ export type SourceFile = {
   /** Where it goes, below that folder. */
   readonly path: string;
   readonly kind: 'memory' | 'persona' | 'skill' | 'file';
+  /** Tells files apart that go to the same place. */
+  readonly key?: string;
   readonly content: SourceContent;
 };
 

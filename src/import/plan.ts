@@ -369,7 +369,10 @@ function planFiles(
   const skills = new Set<string>();
   const title = titleOf(source.product);
   for (const file of source.files) {
-    const name = placed('file', `${file.folder ?? ''}/${file.path}`);
+    const name = placed(
+      'file',
+      `${file.folder ?? ''}/${file.path}${file.key === undefined ? '' : `#${file.key}`}`,
+    );
     if (here.item(name) !== undefined) continue;
     const folder = folders.get(file.folder ?? '');
     if (folder === undefined) continue;

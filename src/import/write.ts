@@ -188,7 +188,7 @@ function writeHistory(
   let seen = 0;
   for (const message of source.messages()) {
     seen += 1;
-    if (seen % PROGRESS_EVERY === 0) progress(`${seen} of ${source.countMessages} messages`);
+    if (seen % PROGRESS_EVERY === 0) progress(`${seen} messages`);
     said.add(message);
     const { jid, id, sender, senderName, isOwner, text, at } = message;
     const item = saidItem(source.product, message);
