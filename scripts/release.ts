@@ -13,6 +13,8 @@ import { type Change, listsOf, readChange, withRelease } from './release/changel
 
 const root = process.cwd();
 const CHANGELOG = 'CHANGELOG.md';
+/** Folders in `packages/`, which have the version of the whole. */
+const PACKAGES = ['claw', 'merge'];
 const Package = z.looseObject({ version: z.string() });
 const Migrations = z.array(
   z.looseObject({ path_map: z.record(z.string(), z.string()).default({}) }),
@@ -69,7 +71,7 @@ async function release(): Promise<void> {
   await git('add', '--all');
   await git('commit', '--quiet', '--allow-empty', '--message', `release: ${version}`);
   await git('tag', '--annotate', `v${version}`, '--message', `Patchclaw ${version}`);
-  await run('npm', 'run', 'build:engine');
+  await run('npm', 'run', 'build:packages');
   console.log(
     `Release ${version} is committed, tagged and packed here. To publish it:\n  git push origin HEAD v${version}`,
   );
@@ -89,15 +91,23 @@ function versionOf(word: string | undefined, present: string): string {
 function changedFiles(version: string, changes: readonly Change[]): ReadonlyMap<string, string> {
   const date = new Date().toISOString().slice(0, 10);
   const files = new Map<string, string>();
-  files.set('package.json', read('package.json').replace(/("version": )"[^"]*"/, `$1"${version}"`));
-  // Its own version stands twice in a lock file, above all packages.
-  let times = 0;
-  const lock = read('package-lock.json').replaceAll(/("version": )"[^"]*"/g, (whole, key) => {
-    times += 1;
-    return times <= 2 ? `${key}"${version}"` : whole;
-  });
-  files.set('package-lock.json', lock);
-  const own = changes.filter(({ skill }) => skill === undefined);
+  const packages = PACKAGES.filter((name) => existsSync(join(root, 'packages', name)));
+  for (const path of ['package.json', ...packages.map((name) => `packages/${name}/package.json`)]) {
+    files.set(path, withVersion(read(path), version));
+  }
+  const lock = JSON.parse(read('package-lock.json'));
+  lock.version = version;
+  for (const place of ['', ...packages.map((name) => `packages/${name}`)]) {
+    const itsOwn = lock.packages[place];
+    lock.packages[place] = JSON.parse(withVersion(JSON.stringify(itsOwn), version));
+  }
+  files.set('package-lock.json', `${JSON.stringify(lock, null, 2)}\n`);
+  for (const name of packages) {
+    const path = join('packages', name, CHANGELOG);
+    const lists = listsOf(changes.filter((change) => change.package === name));
+    if (lists !== '') files.set(path, withRelease(read(path), { version, date, lists }));
+  }
+  const own = changes.filter((change) => (change.skill ?? change.package) === undefined);
   files.set(CHANGELOG, withRelease(read(CHANGELOG), { version, date, lists: listsOf(own) }));
   for (const skill of new Set(changes.flatMap((change) => change.skill ?? []))) {
     const folder = join('skills', skill);
@@ -112,6 +122,13 @@ function changedFiles(version: string, changes: readonly Change[]): ReadonlyMap<
     files.set(path, withRelease(text, { version: itsOwn.version, date, lists }));
   }
   return files;
+}
+
+/** Sets the version of a package.json, and of the packages beside it where it names their version. */
+function withVersion(text: string, version: string): string {
+  return text
+    .replace(/("version":\s*)"[^"]*"/, `$1"${version}"`)
+    .replaceAll(/("@patchclaw\/\w+":\s*)"[^"]*"/g, `$1"${version}"`);
 }
 
 /** Names files that moved since the last release and that `migrations.yaml` does not tell `claw update` of. */

@@ -4,18 +4,20 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Built, buildPackage, packPackage } from '../packages/claw/build/package.ts';
-import { type Files, temporaryCodebase } from '../src/testing/claw/codebase.ts';
+import { type Codebase, type Files, temporaryCodebase } from '../src/testing/claw/codebase.ts';
 
 const HOME = join(import.meta.dirname, '..');
 const PLACE = fs.mkdtempSync(join(tmpdir(), 'claw-engine-'));
-let tarball = '';
-let built: Built = { inputs: [] };
+const tarball = { merge: '', claw: '' };
+const built: Record<'merge' | 'claw', Built> = { merge: { inputs: [] }, claw: { inputs: [] } };
 
 beforeAll(async () => {
-  const folder = join(PLACE, 'engine');
-  fs.mkdirSync(folder);
-  built = await buildPackage(folder);
-  tarball = packPackage(folder, PLACE);
+  for (const which of ['merge', 'claw'] as const) {
+    const folder = join(PLACE, which);
+    fs.mkdirSync(folder);
+    built[which] = await buildPackage(folder, which);
+    tarball[which] = packPackage(folder, PLACE);
+  }
 });
 afterAll(() => fs.rmSync(PLACE, { recursive: true, force: true }));
 
@@ -23,10 +25,10 @@ afterAll(() => fs.rmSync(PLACE, { recursive: true, force: true }));
 const OURS = /^packages\/(merge|claw)\/src\//;
 
 test('is made of the engine and its verbs, and of nothing of the assistant', () => {
-  expect(built.inputs.filter((path) => !OURS.test(path) && path !== '<stdin>')).toEqual([]);
+  expect(built.claw.inputs.filter((path) => !OURS.test(path) && path !== '<stdin>')).toEqual([]);
   const { dependencies = {} } = JSON.parse(read('package.json'));
   expect(dependencies).toEqual({});
-  const help = run(PLACE, [join(PLACE, 'engine/claw.js'), '--help']).stdout;
+  const help = run(PLACE, [join(PLACE, 'claw/claw.js'), '--help']).stdout;
   expect(help).not.toMatch(/assistant|chat|groups|container/i);
 });
 
@@ -60,14 +62,16 @@ test('a folder without git: apply, update, undo, remove, replay', async () => {
   });
   install(codebase.root);
   await cycle(codebase.root, 'js', codebase.path('node_modules/.bin/claw'), '// ');
+  mergesAsLibrary(codebase);
 });
 
 test('a Python repository, the engine installed globally', async () => {
   await using codebase = temporaryCodebase(program('py', '# '), { git: true });
   const prefix = join(PLACE, 'global');
-  npm(PLACE, ['install', '--global', '--prefix', prefix, tarball]);
+  npm(PLACE, ['install', '--global', '--prefix', prefix, tarball.claw, tarball.merge]);
   await cycle(codebase.root, 'py', join(prefix, 'bin/claw'), '# ');
   expect(codebase.git('status', '--porcelain', '--', 'app.py')).toBe('');
+  mergesForGit(codebase, join(prefix, 'bin/patchclaw-merge'));
   expect(fs.existsSync(codebase.path('node_modules'))).toBe(false);
 });
 
@@ -85,14 +89,55 @@ test('a workspace of pnpm', async () => {
   const pnpm = join(PLACE, 'pnpm');
   fs.mkdirSync(pnpm);
   npm(pnpm, ['install', '--prefix', pnpm, 'pnpm@10']);
-  const args = [join(pnpm, 'node_modules/pnpm/bin/pnpm.cjs'), 'add', '-w', '-D', tarball];
+  const args = [
+    join(pnpm, 'node_modules/pnpm/bin/pnpm.cjs'),
+    'add',
+    '-w',
+    '-D',
+    tarball.claw,
+    tarball.merge,
+  ];
   const added = run(codebase.root, [...args, '--store-dir', join(PLACE, 'store')]);
   expect(added).toMatchObject({ status: 0 });
   codebase.git('add', '-A');
   codebase.git('commit', '-qm', 'claw');
   codebase.git('tag', '-f', 'v1.0.0');
   await cycle(codebase.root, 'js', codebase.path('node_modules/.bin/claw'), '// ');
+  mergesAsLibrary(codebase);
 });
+
+/** Two additions at the end of a file of settings, on which git itself stops. */
+const SIDES = { base: 'A=1\n', ours: 'A=1\nOURS=1\n', theirs: 'A=1\nTHEIRS=1\n' };
+const BOTH = 'A=1\nOURS=1\nTHEIRS=1\n';
+
+function mergesAsLibrary(codebase: Codebase): void {
+  const program = `import { mergeText } from '@patchclaw/merge';
+    console.log(JSON.stringify(mergeText(${JSON.stringify(SIDES)}, { path: '.env.example' })));`;
+  codebase.write({ 'merges.mjs': program });
+  const { stdout, stderr } = run(codebase.root, ['merges.mjs']);
+  expect(JSON.parse(stdout || stderr)).toEqual({ text: BOTH, conflicts: 0 });
+}
+
+function mergesForGit(codebase: Codebase, bin: string): void {
+  const commit = (text: string) => {
+    codebase.write({ '.env.example': text });
+    codebase.git('add', '-A');
+    codebase.git('commit', '-qm', 'settings');
+  };
+  commit(SIDES.base);
+  codebase.git('switch', '-qc', 'theirs');
+  commit(SIDES.theirs);
+  codebase.git('switch', '-q', '-');
+  commit(SIDES.ours);
+  codebase.git(
+    'config',
+    'merge.ours.driver',
+    `PATH=${dirname(process.execPath)}:$PATH ${bin} merge-driver run %O %A %B %L %P`,
+  );
+  codebase.git('config', 'merge.default', 'ours');
+  codebase.git('merge', '-q', 'theirs');
+  expect(codebase.read('.env.example')).toBe(BOTH);
+}
 
 /** A program whose lines a skill and a release change. */
 function program(extension: string, comment: string): Files {
@@ -159,11 +204,11 @@ async function cycle(root: string, extension: string, bin: string, comment: stri
 }
 
 function read(path: string): string {
-  return fs.readFileSync(join(PLACE, 'engine', path), 'utf8');
+  return fs.readFileSync(join(PLACE, 'claw', path), 'utf8');
 }
 
 function install(root: string): void {
-  npm(root, ['install', '--offline', '--save-dev', tarball]);
+  npm(root, ['install', '--offline', '--save-dev', tarball.claw, tarball.merge]);
 }
 
 function npm(cwd: string, args: readonly string[]): void {

@@ -50,7 +50,7 @@ function project(): Codebase {
   const scripts = {
     check: ran('check'),
     'test:all': ran('test:all'),
-    'build:engine': ran('build'),
+    'build:packages': ran('build'),
   };
   const codebase = temporaryCodebase(
     {

@@ -4,9 +4,13 @@ import { z } from 'zod';
 /** The kinds of changes, in the order of Keep a Changelog. */
 const KINDS = ['added', 'changed', 'deprecated', 'removed', 'fixed', 'security'] as const;
 
-const Head = z.strictObject({ kind: z.enum(KINDS), skill: z.string().optional() });
+const Head = z.strictObject({
+  kind: z.enum(KINDS),
+  skill: z.string().optional(),
+  package: z.enum(['claw', 'merge']).optional(),
+});
 
-/** One change that the next release brings; `skill` where it belongs in the changelog of a skill. */
+/** One change that the next release brings; `skill` or `package` where it belongs in the changelog of one. */
 export type Change = z.infer<typeof Head> & { readonly path: string; readonly text: string };
 
 /**

@@ -32,8 +32,7 @@ export async function currentBuild(home) {
     if (!fs.existsSync(folder)) await build({ home, lib, folder, digest });
   } catch (error) {
     if (known === null) throw error;
-    const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
-    const warning = `packages/ cannot be built: ${reason} claw runs as it was built before, until that is fixed.`;
+    const warning = `packages/ cannot be built: ${reasonOf(error)}. claw runs as it was built before, until that is fixed.`;
     return { folder: join(lib, known.digest), warning };
   }
   name(lib, { stats, digest });
@@ -92,6 +91,14 @@ async function build({ home, lib, folder, digest }) {
   } finally {
     fs.rmSync(made, { recursive: true, force: true });
   }
+}
+
+/** The first of esbuild's errors, or what any other says in its first line. @param {any} error */
+function reasonOf(error) {
+  const [first] = error.errors ?? [];
+  if (first === undefined) return String(error.message ?? error).split('\n')[0];
+  const { file, line } = first.location ?? {};
+  return file === undefined ? first.text : `${file}:${line}: ${first.text}`;
 }
 
 /** @param {string} lib @returns {{ stats: string, digest: string } | null} */

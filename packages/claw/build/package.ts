@@ -14,23 +14,50 @@ export const OLDEST_NODE = '22.13.0';
 /** Files of ours that the package is made of; the list is what a test holds it to. */
 export type Built = { readonly inputs: readonly string[] };
 
+/** A package that is published: what it is built of, and the program that it brings. */
+type Published = {
+  readonly name: string;
+  readonly entries: Readonly<Record<string, string>>;
+  readonly program: { readonly name: string; readonly file: string; readonly text: string };
+};
+
 /**
- * Builds the engine's package into an empty folder: plain JavaScript without dependencies, types, and a
- * `claw` with the engine's verbs alone.
+ * Builds a package of `packages/` into an empty folder: plain JavaScript without dependencies, types, and its program.
+ *
+ * @param which the folder in `packages/`
  */
-export async function buildPackage(folder: string): Promise<Built> {
+export async function buildPackage(folder: string, which: 'claw' | 'merge'): Promise<Built> {
+  const published = PUBLISHED[which];
+  const { name, entries, program } = published;
   const metafile = await bundle({
     home: HOME,
     outdir: join(folder, 'lib'),
     stamp: digestOfSources(),
-    entries: { index: ENTRIES.index, claw: ENTRIES.claw },
+    entries,
   });
   const inputs = Object.keys(metafile.inputs);
-  writeTypes(HOME, join(folder, 'types'));
-  writeFileSync(join(folder, 'claw.js'), CLAW);
-  chmodSync(join(folder, 'claw.js'), 0o755);
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
-  copyFileSync(join(HOME, 'packages/claw/README.md'), join(folder, 'README.md'));
+  writeTypes(HOME, join(folder, 'types'), `${which}/src/index.d.ts`);
+  writeFileSync(join(folder, program.file), program.text);
+  chmodSync(join(folder, program.file), 0o755);
+  const { version, license, description } = own(which);
+  const manifest = {
+    name,
+    version,
+    description,
+    license,
+    type: 'module',
+    engines: { node: `>=${OLDEST_NODE}` },
+    bin: { [program.name]: program.file },
+    exports: {
+      '.': { types: `./types/${which}/src/index.d.ts`, default: './lib/index.js' },
+      './package.json': './package.json',
+    },
+    files: [program.file, 'lib', 'types', 'CHANGELOG.md', 'LICENSES-OF-PARTS.txt'],
+  };
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  for (const file of ['README.md', 'CHANGELOG.md']) {
+    copyFileSync(join(HOME, 'packages', which, file), join(folder, file));
+  }
   copyFileSync(join(HOME, 'LICENSE'), join(folder, 'LICENSE'));
   writeFileSync(join(folder, 'LICENSES-OF-PARTS.txt'), licences(metafile));
   return { inputs: inputs.filter((path) => !path.startsWith('node_modules/')) };
@@ -47,44 +74,51 @@ export function packPackage(folder: string, out: string): string {
   return join(out, filename);
 }
 
-const CLAW = `#!/usr/bin/env node
-import { readFileSync } from 'node:fs';
+const NODE_IS_NEW_ENOUGH = `import { readFileSync } from 'node:fs';
 import module from 'node:module';
 
-const { version, engines } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
+const { name, version, engines } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
 const oldest = engines.node.replace('>=', '');
 const [major, minor] = process.versions.node.split('.').map(Number);
 const [needed, atLeast] = oldest.split('.').map(Number);
 if (major < needed || (major === needed && minor < atLeast)) {
-  process.stderr.write(\`claw needs Node \${oldest} or newer; this is \${process.versions.node}.\\n\`);
+  process.stderr.write(\`\${name} needs Node \${oldest} or newer; this is \${process.versions.node}.\\n\`);
   process.exit(1);
 }
 module.enableCompileCache?.();
-const { main } = await import('./lib/claw.js');
+`;
+
+const CLAW = `#!/usr/bin/env node
+${NODE_IS_NEW_ENOUGH}const { main } = await import('./lib/claw.js');
 process.exitCode = await main(process.argv.slice(2), { version, beside: null });
 `;
 
-function manifest() {
-  const { version, description: _, license } = own();
-  return {
-    name: '@patchclaw/claw',
-    version,
-    description:
-      'Skills as patches of code: woven in by three-way merge, taken out again, replayed.',
-    license,
-    type: 'module',
-    engines: { node: `>=${OLDEST_NODE}` },
-    bin: { claw: 'claw.js' },
-    exports: {
-      '.': { types: './types/claw/src/index.d.ts', default: './lib/index.js' },
-      './package.json': './package.json',
-    },
-    files: ['claw.js', 'lib', 'types', 'LICENSES-OF-PARTS.txt'],
-  };
+const MERGE = `#!/usr/bin/env node
+${NODE_IS_NEW_ENOUGH}const { runRaw } = await import('./lib/git.js');
+const code = await runRaw(process.argv.slice(2));
+if (code === null) {
+  process.stderr.write(\`patchclaw-merge \${version}
+usage: patchclaw-merge merge-file <file> <base> <other>   as git merge-file; -h lists its options
+       patchclaw-merge merge-driver run %O %A %B %L %P     as a merge driver of git\\n\`);
 }
+process.exitCode = code ?? 2;
+`;
 
-function own(): Record<'version' | 'description' | 'license', string> {
-  return JSON.parse(readFileSync(join(HOME, 'package.json'), 'utf8'));
+const PUBLISHED: Readonly<Record<'claw' | 'merge', Published>> = {
+  claw: {
+    name: '@patchclaw/claw',
+    entries: { index: ENTRIES.index, claw: ENTRIES.claw },
+    program: { name: 'claw', file: 'claw.js', text: CLAW },
+  },
+  merge: {
+    name: '@patchclaw/merge',
+    entries: { index: 'packages/merge/src/index.ts', git: 'packages/merge/src/git/raw.ts' },
+    program: { name: 'patchclaw-merge', file: 'merge.js', text: MERGE },
+  },
+};
+
+function own(which: string): Record<'version' | 'description' | 'license', string> {
+  return JSON.parse(readFileSync(join(HOME, 'packages', which, 'package.json'), 'utf8'));
 }
 
 /** Caches are named by it. */

@@ -17,10 +17,12 @@ const MERGE = 'merge/src/index.ts';
 const IMPORTS = /(from |import\()(['"])([^'"]+)\2/g;
 
 /**
- * Writes the declarations that the engine's index leads to, with those of zod, in which the data of
- * results is described: the package needs no other.
+ * Writes the declarations that a package's index leads to, with those of zod where the data of results is described
+ * in it: the package needs no other.
+ *
+ * @param index relative to `packages/`, such as `claw/src/index.d.ts`
  */
-export function writeTypes(home: string, folder: string): void {
+export function writeTypes(home: string, folder: string, index: string): void {
   const made = mkdtempSync(join(tmpdir(), 'claw-types-'));
   try {
     const config = join(made, 'tsconfig.json');
@@ -29,8 +31,8 @@ export function writeTypes(home: string, folder: string): void {
     const run = spawnSync(process.execPath, [tsc, '-p', config], { encoding: 'utf8' });
     if (run.status !== 0) throw new Error(`tsc: ${run.stdout.slice(0, 2000)}${run.stderr}`);
     const zod = join(folder, 'zod');
-    copyDeclarations(join(home, 'node_modules/zod/v4'), zod);
-    copyReachable(join(made, 'out'), folder, zod);
+    const needsZod = copyReachable(join(made, 'out'), { to: folder, index, zod });
+    if (needsZod) copyDeclarations(join(home, 'node_modules/zod/v4'), zod);
   } finally {
     rmSync(made, { recursive: true, force: true });
   }
@@ -51,13 +53,18 @@ function configOf(home: string, made: string) {
       removeComments: false,
     },
     include: [],
-    files: [join(home, 'packages/claw/src/index.ts')],
+    // Of what is linked into node_modules no declarations are made unless it is asked for.
+    files: ['claw', 'merge'].map((name) => join(home, 'packages', name, 'src/index.ts')),
   };
 }
 
-/** Copies what the index imports, and what that imports. */
-function copyReachable(from: string, to: string, zod: string): void {
-  const waiting = ['claw/src/index.d.ts'];
+/** Copies what the index imports, and what that imports. @returns whether any of it imports zod */
+function copyReachable(
+  from: string,
+  { to, index, zod }: { readonly to: string; readonly index: string; readonly zod: string },
+): boolean {
+  let needsZod = false;
+  const waiting = [index];
   const seen = new Set(waiting);
   for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
     const target = join(to, file);
@@ -66,6 +73,7 @@ function copyReachable(from: string, to: string, zod: string): void {
       IMPORTS,
       (all, before: string, quote: string, name: string) => {
         if (name === 'zod') {
+          needsZod = true;
           const path = relative(dirname(target), join(zod, 'classic/index.js'));
           return `${before}${quote}${path}${quote}`;
         }
@@ -80,6 +88,7 @@ function copyReachable(from: string, to: string, zod: string): void {
     mkdirSync(dirname(target), { recursive: true });
     writeFileSync(target, text);
   }
+  return needsZod;
 }
 
 function copyDeclarations(from: string, to: string): void {

@@ -176,12 +176,14 @@ test('a tree that does not come up is taken back, and the owner is told why', as
 });
 
 test('a tree that broke claw as well is taken back without it', async () => {
-  const before = readFileSync(join(import.meta.dirname, '../../cli/main.ts'), 'utf8');
-  // As an update may bring it: no skill may touch src/cli in an installation.
+  const before = readFileSync(join(import.meta.dirname, '../../../bin/claw.js'), 'utf8');
+  // As an update may bring it: no skill may touch bin/ in an installation.
   const parts = {
     core: '0.1.0',
     add: { 'src/channels/broken.ts': "throw new Error('no luck');\n" },
-    modify: { 'src/cli/main.ts': [before, `throw new Error('claw is broken');\n${before}`] },
+    modify: {
+      'bin/claw.js': [before, before.replace('const NEEDED', 'claw is broken;\nconst NEEDED')],
+    },
   } as const;
   const files = Object.entries(skillFiles('broken', parts)).map(
     ([path, content]) => [`skills/broken/${path}`, String(content)] as const,
@@ -193,7 +195,7 @@ test('a tree that broke claw as well is taken back without it', async () => {
   expect(conversation.stdout).toContain('no luck');
   expect(conversation.stdout).toContain('Registered:');
   expect(existsSync(join(tree.dir, 'src/channels/broken.ts'))).toBe(false);
-  expect(readFileSync(join(tree.dir, 'src/cli/main.ts'), 'utf8')).toBe(before);
+  expect(readFileSync(join(tree.dir, 'bin/claw.js'), 'utf8')).toBe(before);
   expect(existsSync(join(tree.dir, '.claw/state.yaml'))).toBe(false);
 });
 
