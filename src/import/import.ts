@@ -61,7 +61,14 @@ export async function importFrom(folder: string, options: ImportOptions): Promis
   mkdirSync(importsFolder(roots.data), { recursive: true, mode: 0o700 });
   const workDir = mkdtempSync(join(importsFolder(roots.data), 'read-'));
   try {
-    const context = { root, home: options.home, workDir, timeZone: options.timeZone, now };
+    const context = {
+      root,
+      home: options.home,
+      workDir,
+      timeZone: options.timeZone,
+      now,
+      from: options.from,
+    };
     const source = detect(context, options.from);
     refuseRunning(source, root, options.lookAtSystem());
     const state = source.read();

@@ -135,6 +135,8 @@ export type SourceContext = {
   /** The time zone of this machine or of the settings. */
   readonly timeZone: string;
   readonly now: number;
+  /** The product that the owner named; null where the folder must tell. */
+  readonly from: Product | null;
 };
 
 /** A folder that was recognised as the store of a product. */

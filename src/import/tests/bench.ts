@@ -14,6 +14,15 @@ export const NOW = Date.parse('2026-11-28T12:00:00Z');
 
 const MIGRATIONS = join(import.meta.dirname, '../../store/migrations');
 
+/** Ids that are the same in each run. */
+export function countedIds(): () => string {
+  let count = 0;
+  return () => {
+    count += 1;
+    return `00000000-0000-4000-8000-${String(count).padStart(12, '0')}`;
+  };
+}
+
 /** A project of an assistant in a temporary folder, into which is imported. */
 export class Installation {
   readonly project = mkdtempSync(join(tmpdir(), 'claw-import-'));

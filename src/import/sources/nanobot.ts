@@ -1,0 +1,249 @@
+import { join } from 'node:path';
+import { z } from 'zod';
+import { text } from '../../lib/bounded-schema.ts';
+import { settingsIn } from '../env-settings.ts';
+import type {
+  Product,
+  Source,
+  SourceChat,
+  SourceContext,
+  SourceGroup,
+  SourceMessage,
+  SourceState,
+} from '../items.ts';
+import { isFile, isFolder, namesIn, readSourceJson } from '../source-files.ts';
+import { readWhatsAppFolder } from '../whatsapp-link.ts';
+import {
+  camelCased,
+  chatOfPeer,
+  type Delivery,
+  jsonLines,
+  messageOf,
+  modelSetting,
+  momentOfAny,
+  senderOfPeer,
+  settingsOf,
+  tasksOfJobs,
+  workspaceFiles,
+} from './gateway.ts';
+
+/** nanobot: a workspace, sessions as JSONL files, and cron jobs in a JSON file. */
+export const nanobot = layoutOf('nanobot', {
+  units: [/^(ai\.|com\.)?nanobot([-.][\w.-]+)?$/],
+  commands: [/\bnanobot\s+gateway\b/],
+});
+
+/** clawft: the layout of nanobot, with names in either case. */
+export const clawft = layoutOf('clawft', {
+  units: [/^(ai\.|com\.)?(clawft|weft)([-.][\w.-]+)?$/],
+  commands: [/\b(weft|clawft)\s+gateway\b/],
+});
+
+const Channel = z.looseObject({
+  token: text(1_000).nullish(),
+  botToken: text(1_000).nullish(),
+  appToken: text(1_000).nullish(),
+  allowFrom: z
+    .array(z.union([text(200), z.number()]))
+    .max(10_000)
+    .nullish(),
+});
+const Config = z.looseObject({
+  agents: z
+    .looseObject({
+      defaults: z
+        .looseObject({ workspace: text(4_000).nullish(), model: text(500).nullish() })
+        .nullish(),
+    })
+    .nullish(),
+  providers: z.record(text(100), z.looseObject({ apiKey: text(10_000).nullish() })).nullish(),
+  channels: z.record(text(100), z.unknown()).nullish(),
+});
+type Config = z.output<typeof Config>;
+
+function layoutOf(
+  product: Extract<Product, 'nanobot' | 'clawft'>,
+  runs: { readonly units: readonly RegExp[]; readonly commands: readonly RegExp[] },
+): Source {
+  return {
+    product,
+    detect(context) {
+      const { root } = context;
+      // Both have the same files: the folder's own name tells which it is, and --from where that says nothing.
+      const isNamed = root.split('/').at(-1)?.replace(/^\./, '').startsWith(product) === true;
+      const isWanted = isNamed || context.from === product;
+      const isThere = isFile(join(root, 'config.json')) && isFolder(join(root, 'workspace'));
+      if (!isWanted || !isThere) return null;
+      return {
+        product,
+        version: 'with files',
+        storeFiles: [],
+        ...runs,
+        containerPrefixes: [product],
+        read: () => readStore(context, product),
+      };
+    },
+  };
+}
+
+type Session = {
+  readonly key: string;
+  readonly chat: SourceChat;
+  readonly path: string;
+};
+
+function readStore(context: SourceContext, product: Product): SourceState {
+  const { root, timeZone } = context;
+  const raw = readSourceJson(join(root, 'config.json'), z.unknown());
+  const config = Config.safeParse(camelCased(raw)).data ?? null;
+  const env = settingsIn(root);
+  const workspace = join(root, 'workspace');
+  const sessions = ['workspace/sessions', 'sessions'].flatMap((at) => sessionsIn(join(root, at)));
+  const groups = groupsOf(sessions, config);
+  const folderOf = (delivery: Delivery) => {
+    if (delivery === null) return null;
+    const jids = (['direct', 'group'] as const).map(
+      (kind) => chatOfPeer({ channel: delivery.channel, kind, id: delivery.to, name: null }).jid,
+    );
+    return groups.find(({ jid }) => jids.includes(jid))?.folder ?? null;
+  };
+  const jobs = ['cron/jobs.json', 'workspace/cron/jobs.json'].map((path) =>
+    tasksOfJobs(readSourceJson(join(root, path), z.unknown()), timeZone, folderOf),
+  );
+  const files = workspaceFiles(workspace, 'main');
+  const whatsapp = readWhatsAppFolder(join(root, 'whatsapp-auth'));
+  const model = modelSetting(config?.agents?.defaults?.model);
+  const main = mainGroup(
+    product,
+    groups,
+    files.files.length > 0 || jobs.some(({ tasks }) => tasks.length > 0),
+  );
+  return {
+    product,
+    version: 'with files',
+    assistantName: null,
+    timeZone,
+    chats: sessions.map(({ chat }) => chat),
+    groups: [...main, ...groups],
+    countMessages: 0,
+    *messages() {
+      for (const session of sessions) yield* messagesOf(session);
+    },
+    tasks: jobs.flatMap(({ tasks }) => tasks),
+    files: files.files,
+    settings: [...env.settings, ...configSettings(config), ...model.settings],
+    link: whatsapp.link,
+    leftBehind: [
+      ...env.leftBehind,
+      ...files.leftBehind,
+      ...jobs.flatMap(({ leftBehind }) => leftBehind),
+      ...whatsapp.leftBehind,
+      ...model.leftBehind,
+      ...providersLeft(config),
+    ],
+    close: () => {},
+  };
+}
+
+const Head = z.looseObject({ _type: z.literal('metadata'), key: text(1_000).nullish() });
+const Said = z.looseObject({
+  role: text(50),
+  content: z.unknown().optional(),
+  timestamp: z.union([text(100), z.number()]).nullish(),
+});
+
+function sessionsIn(folder: string): readonly Session[] {
+  return namesIn(folder)
+    .filter((name) => name.endsWith('.jsonl'))
+    .flatMap((name) => {
+      const path = join(folder, name);
+      const [first] = jsonLines(path);
+      const key = Head.safeParse(first).data?.key ?? name.slice(0, -6).replace('_', ':');
+      const [, channel = '', id = ''] = /^([a-z]+):(.+)$/s.exec(key) ?? [];
+      // The shell, cron jobs and the heartbeat are no chats that somebody else reads.
+      if (channel === '' || ['cli', 'cron', 'heartbeat', 'system'].includes(channel)) return [];
+      const isGroup =
+        id.startsWith('-') || id.endsWith('@g.us') || /^(discord|slack)$/.test(channel);
+      const kind = isGroup ? ('group' as const) : ('direct' as const);
+      return [{ key, path, chat: chatOfPeer({ channel, kind, id, name: null }) }];
+    });
+}
+
+function* messagesOf({ key, chat, path }: Session): Iterable<SourceMessage> {
+  let number = 0;
+  let last = 0;
+  for (const raw of jsonLines(path)) {
+    number += 1;
+    const line = Said.safeParse(raw).data;
+    if (line === undefined) continue;
+    last = momentOfAny(line.timestamp) ?? last;
+    const { role, content } = line;
+    const id = `${key}/${line.timestamp ?? number}/${role}`;
+    const message = messageOf(chat, { id, role, content, at: last }, false);
+    if (message !== null) yield message;
+  }
+}
+
+function groupsOf(sessions: readonly Session[], config: Config | null): readonly SourceGroup[] {
+  const unique = new Map(sessions.map(({ chat }) => [chat.jid, chat]));
+  return [...unique.values()].map((chat) => {
+    const listed = Channel.safeParse(config?.channels?.[chat.channel]).data?.allowFrom?.map(String);
+    const isOpen = listed === undefined || listed.includes('*');
+    return {
+      ...chat,
+      folder: chat.jid.replace(/[^a-zA-Z0-9]+/g, '-').replace(/^-/, ''),
+      isMain: false,
+      needsTrigger: !chat.isDirect,
+      triggerWord: null,
+      allow: isOpen ? null : listed.map((one) => senderOfPeer(chat.channel, one)),
+    };
+  });
+}
+
+/** Memory and tasks belong to the owner's own chat here, which the source has no address of. */
+export function mainGroup(
+  product: Product,
+  groups: readonly SourceGroup[],
+  isNeeded: boolean,
+): readonly SourceGroup[] {
+  if (!isNeeded || groups.some(({ isMain }) => isMain)) return [];
+  return [
+    {
+      ...{ jid: `${product}:main`, channel: product, name: product, isDirect: true },
+      ...{ folder: 'main', isMain: true, needsTrigger: false, triggerWord: null, allow: null },
+    },
+  ];
+}
+
+function configSettings(config: Config | null): SourceState['settings'] {
+  const of = (name: string) => Channel.safeParse(config?.channels?.[name]).data;
+  const [telegram, discord, slack] = ['telegram', 'discord', 'slack'].map(of);
+  const listed = (channel: z.output<typeof Channel> | undefined) => {
+    const names = channel?.allowFrom?.map(String) ?? [];
+    // nanobot writes a person of Telegram's as `id|name`.
+    return names.includes('*') ? null : names.map((name) => name.split('|')[0]).join(',');
+  };
+  return settingsOf([
+    ['ANTHROPIC_API_KEY', config?.providers?.['anthropic']?.apiKey],
+    ['OPENAI_API_KEY', config?.providers?.['openai']?.apiKey],
+    ['TELEGRAM_BOT_TOKEN', telegram?.token],
+    ['TELEGRAM_ALLOW_FROM', listed(telegram)],
+    ['DISCORD_BOT_TOKEN', discord?.token],
+    ['DISCORD_ALLOW_FROM', listed(discord)],
+    ['SLACK_BOT_TOKEN', slack?.botToken],
+    ['SLACK_APP_TOKEN', slack?.appToken],
+  ]);
+}
+
+function providersLeft(config: Config | null): SourceState['leftBehind'] {
+  return Object.entries(config?.providers ?? {}).flatMap(([name, { apiKey }]) =>
+    !apiKey || name === 'anthropic' || name === 'openai'
+      ? []
+      : [
+          {
+            what: `the key of ${name}`,
+            why: 'no setting here is of this provider: npx claw setup model',
+          },
+        ],
+  );
+}

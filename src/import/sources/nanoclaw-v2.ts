@@ -1,0 +1,472 @@
+import { join } from 'node:path';
+import type { Database } from 'better-sqlite3';
+import { z } from 'zod';
+import { jsonWithin, MESSENGER_BOUNDS } from '../../lib/bounded-json.ts';
+import { text } from '../../lib/bounded-schema.ts';
+import { settingsIn } from '../env-settings.ts';
+import {
+  ImportRefused,
+  type LeftBehind,
+  type Source,
+  type SourceChat,
+  type SourceContext,
+  type SourceFile,
+  type SourceGroup,
+  type SourceMessage,
+  type SourceState,
+  type SourceTask,
+} from '../items.ts';
+import { columnsOf, openSourceDatabase } from '../source-database.ts';
+import {
+  copiesOf,
+  filesBelow,
+  isFile,
+  isFolder,
+  namesIn,
+  readSourceJson,
+  skillsIn,
+} from '../source-files.ts';
+import { readWhatsAppFolder } from '../whatsapp-link.ts';
+import { momentOfAny } from './gateway.ts';
+import { chatOf, isShippedSkill, NANOCLAW_RUNS } from './nanoclaw.ts';
+
+/** NanoClaw 2: a database of who talks where, `data/v2.db`, and two databases for each session. */
+export const nanoclawV2: Source = {
+  product: 'nanoclaw',
+  detect(context) {
+    const { root } = context;
+    const store = join(root, 'data/v2.db');
+    if (!isFile(store)) return null;
+    const manifest = z.object({ version: text(100).optional() });
+    const version = readSourceJson(join(root, 'package.json'), manifest)?.version ?? '2';
+    if (!/^2(\.|$)/.test(version)) {
+      throw new ImportRefused(
+        `${root} is NanoClaw ${version}, whose store is not known here: NanoClaw 1 and 2 can be imported. Update Patchclaw (npx claw update), then import again.`,
+      );
+    }
+    return {
+      product: 'nanoclaw',
+      version,
+      storeFiles: [store],
+      ...NANOCLAW_RUNS,
+      read: () => readStore(context, store, version),
+    };
+  },
+};
+
+const Wiring = z.object({
+  messaging_group_id: text(200),
+  agent_group_id: text(200),
+  channel_type: text(100),
+  platform_id: text(500),
+  chat_name: text(1_000).nullable(),
+  is_group: z.int().nullable(),
+  folder: text(200),
+  engage_mode: text(50),
+  engage_pattern: text(1_000).nullable(),
+  sender_scope: text(50),
+});
+type Wiring = z.output<typeof Wiring>;
+
+type WiredGroup = SourceGroup & {
+  readonly agent: string;
+  readonly chatId: string;
+  readonly home: string;
+};
+
+function readStore(context: SourceContext, store: string, version: string): SourceState {
+  const { root, workDir } = context;
+  const opened: Database[] = [];
+  const open = (path: string): Database => {
+    const database = openSourceDatabase(path, workDir);
+    opened.push(database);
+    return database;
+  };
+  const close = () => {
+    for (const database of opened) database.close();
+  };
+  try {
+    const central = open(store);
+    if (!columnsOf(central, 'messaging_group_agents').has('engage_mode')) {
+      throw new ImportRefused(
+        `${store} is older than NanoClaw 2.0.10, or its schema is not known here. Start the newest NanoClaw 2 there once, which brings it up to date, then import again.`,
+      );
+    }
+    const env = settingsIn(root);
+    const timeZone = env.values['TZ'] || context.timeZone;
+    const groups = readGroups(central);
+    const sessions = sessionsOf(central, root, groups);
+    const { link, leftBehind: ofLink } = readWhatsAppFolder(join(root, 'store/auth'));
+    const files = readFiles(root, groups);
+    const tasks = sessions.flatMap(({ inbound, group }) =>
+      isFile(inbound) ? tasksIn(open(inbound), group, timeZone) : [],
+    );
+    return {
+      product: 'nanoclaw',
+      version,
+      assistantName: env.values['ASSISTANT_NAME'] ?? null,
+      timeZone,
+      chats: readChats(central),
+      groups,
+      countMessages: 0,
+      *messages() {
+        for (const session of sessions) yield* messagesOf(session, workDir);
+      },
+      tasks: [...new Map(tasks.map((task) => [task.id, task])).values()],
+      files: files.files,
+      settings: env.settings,
+      link,
+      leftBehind: [
+        ...env.leftBehind,
+        ...ofLink,
+        ...files.leftBehind,
+        ...secondHomes(groups),
+        {
+          what: 'keys in its vault (OneCLI)',
+          why: 'it hands them out to nobody: npx claw setup model',
+        },
+      ],
+      close,
+    };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+const ChatRow = z.object({
+  channel_type: text(100),
+  platform_id: text(500),
+  name: text(1_000).nullable(),
+  is_group: z.int().nullable(),
+});
+
+function readChats(database: Database): readonly SourceChat[] {
+  return database
+    .prepare('SELECT channel_type, platform_id, name, is_group FROM messaging_groups ORDER BY id')
+    .all()
+    .map((row) => {
+      const {
+        channel_type: channel,
+        platform_id: id,
+        name,
+        is_group: isGroup,
+      } = ChatRow.parse(row);
+      return platformChat(channel, id, name, isGroup === 1);
+    });
+}
+
+/** A platform id is a JID of WhatsApp's, else `<channel>:<id>`; Discord's has the server before the channel. */
+function platformChat(
+  channel: string,
+  id: string,
+  name: string | null,
+  isGroup: boolean,
+): SourceChat {
+  const [, , last] = /^discord:([^:]+):([^:]+)$/.exec(id) ?? [];
+  const isPlain = channel === 'whatsapp' || id.startsWith(`${channel}:`);
+  const jid = last === undefined ? (isPlain ? id : `${channel}:${id}`) : `discord:${last}`;
+  return { ...chatOf({ jid, channel, name, isGroup }), isDirect: !isGroup };
+}
+
+function readGroups(database: Database): readonly WiredGroup[] {
+  const owners = new Set(
+    database
+      .prepare(
+        `SELECT messaging_group_id FROM user_dms JOIN user_roles USING (user_id) WHERE role = 'owner'`,
+      )
+      .pluck()
+      .all(),
+  );
+  const members = database
+    .prepare(`
+      SELECT user_id FROM agent_group_members WHERE agent_group_id = :agent
+      UNION SELECT user_id FROM user_roles WHERE agent_group_id IS NULL OR agent_group_id = :agent`)
+    .pluck();
+  const rows = database
+    .prepare(`
+      SELECT messaging_group_id, agent_group_id, channel_type, platform_id, chats.name AS chat_name,
+        is_group, folder, engage_mode, engage_pattern, sender_scope
+      FROM messaging_group_agents
+      JOIN messaging_groups AS chats ON chats.id = messaging_group_id
+      JOIN agent_groups ON agent_groups.id = agent_group_id
+      ORDER BY messaging_group_agents.priority DESC, messaging_group_agents.created_at, messaging_group_agents.id`)
+    .all()
+    .map((row) => Wiring.parse(row));
+  const homes = new Map<string, number>();
+  const seen = new Set<string>();
+  return rows.flatMap((row) => {
+    const chat = platformChat(row.channel_type, row.platform_id, row.chat_name, row.is_group === 1);
+    // Two agents in one chat: the first one has it here.
+    if (seen.has(chat.jid)) return [];
+    seen.add(chat.jid);
+    const isMain = owners.has(row.messaging_group_id);
+    const number = (homes.get(row.folder) ?? 0) + 1;
+    homes.set(row.folder, number);
+    return [
+      {
+        ...chat,
+        ...triggerOf(row, isMain),
+        agent: row.agent_group_id,
+        chatId: row.messaging_group_id,
+        home: row.folder,
+        folder: number === 1 ? row.folder : `${row.folder}-${number}`,
+        isMain,
+        allow:
+          row.sender_scope === 'known'
+            ? members
+                .all({ agent: row.agent_group_id })
+                .flatMap((id) => sendersOf(String(id), chat))
+            : null,
+      },
+    ];
+  });
+}
+
+function triggerOf(
+  { engage_mode: mode, engage_pattern: pattern }: Wiring,
+  isMain: boolean,
+): Pick<SourceGroup, 'needsTrigger' | 'triggerWord'> {
+  const isAlways = mode === 'pattern' && (pattern === '.' || pattern === '.*');
+  // A pattern that is one word at the beginning is a trigger; any other answers to the name here.
+  const word = /^\^?\(?(@?[\p{L}\p{N}_-]+)\)?(?:\\b)?$/u.exec(pattern ?? '')?.[1] ?? null;
+  return {
+    needsTrigger: !isMain && !isAlways,
+    triggerWord: mode === 'pattern' && !isAlways ? word : null,
+  };
+}
+
+/** People are `tg:1` or `phone:+49…`; here a channel's own ids stand for them. Those of other channels are left out. */
+function sendersOf(user: string, { channel }: SourceChat): readonly string[] {
+  const [, kind = '', id = ''] = /^([a-z]+):(.*)$/s.exec(user) ?? [];
+  const theirs = { tg: 'telegram', dc: 'discord', phone: 'whatsapp' }[kind] ?? kind;
+  if (theirs !== channel) return [];
+  const isNumber = channel === 'whatsapp' && !id.includes('@');
+  return [isNumber ? `${id.replace(/\D/g, '')}@s.whatsapp.net` : id];
+}
+
+type SessionFiles = {
+  readonly group: WiredGroup;
+  readonly inbound: string;
+  readonly outbound: string;
+};
+const SessionRow = z.object({
+  id: text(200),
+  agent_group_id: text(200),
+  messaging_group_id: text(200).nullable(),
+});
+
+function sessionsOf(
+  database: Database,
+  root: string,
+  groups: readonly WiredGroup[],
+): readonly SessionFiles[] {
+  return database
+    .prepare('SELECT id, agent_group_id, messaging_group_id FROM sessions ORDER BY created_at, id')
+    .all()
+    .flatMap((row) => {
+      const { id, agent_group_id: agent, messaging_group_id: chat } = SessionRow.parse(row);
+      const ofAgent = groups.filter((group) => group.agent === agent);
+      const group = ofAgent.find(({ chatId }) => chatId === chat) ?? ofAgent[0];
+      const isName = [id, agent].every((name) => /^[\w.-]+$/.test(name) && !name.startsWith('.'));
+      if (group === undefined || !isName) return [];
+      const folder = join(root, 'data/v2-sessions', agent, id);
+      return [
+        { group, inbound: join(folder, 'inbound.db'), outbound: join(folder, 'outbound.db') },
+      ];
+    });
+}
+
+const Row = z.object({
+  id: text(500),
+  seq: z.int().nullable(),
+  kind: text(50),
+  timestamp: text(100),
+  platform_id: text(500).nullable(),
+  channel_type: text(100).nullable(),
+  content: text(16_777_216),
+});
+const Content = z.looseObject({
+  text: text().nullish(),
+  sender: text(1_000).nullish(),
+  senderId: text(500).nullish(),
+  author: z
+    .looseObject({
+      fullName: text(500).nullish(),
+      userName: text(500).nullish(),
+      userId: text(500).nullish(),
+    })
+    .nullish(),
+});
+
+/** What came in and what went out, by their common numbers. Each database is open only while it is read. */
+function* messagesOf(
+  { group, inbound, outbound }: SessionFiles,
+  workDir: string,
+): Iterable<SourceMessage> {
+  const found: { readonly seq: number; readonly message: SourceMessage }[] = [];
+  for (const [path, table, isAnswer] of [
+    [inbound, 'messages_in', false],
+    [outbound, 'messages_out', true],
+  ] as const) {
+    if (!isFile(path)) continue;
+    const database = openSourceDatabase(path, workDir);
+    try {
+      const rows = database.prepare(
+        `SELECT id, seq, kind, timestamp, platform_id, channel_type, content FROM ${table} WHERE kind LIKE 'chat%'`,
+      );
+      for (const raw of rows.iterate()) {
+        const row = Row.parse(raw);
+        const message = messageOf(row, group, isAnswer);
+        if (message !== null) found.push({ seq: row.seq ?? 0, message });
+      }
+    } finally {
+      database.close();
+    }
+  }
+  for (const { message } of found.toSorted((one, other) => one.seq - other.seq)) yield message;
+}
+
+function messageOf(
+  row: z.output<typeof Row>,
+  group: WiredGroup,
+  isAnswer: boolean,
+): SourceMessage | null {
+  const content = Content.safeParse(jsonWithin(row.content, MESSENGER_BOUNDS)).data;
+  const words = content?.text ?? '';
+  if (words.trim() === '') return null;
+  const { platform_id: id, channel_type: channel } = row;
+  const jid = id && channel ? platformChat(channel, id, null, false).jid : group.jid;
+  const name = content?.sender ?? content?.author?.fullName ?? content?.author?.userName ?? null;
+  const person = content?.senderId ?? content?.author?.userId ?? name ?? 'unknown';
+  return {
+    jid,
+    id: row.id,
+    sender: isAnswer ? null : person.replace(/^[a-z]+:/, ''),
+    senderName: isAnswer ? null : name,
+    isOwner: !isAnswer && group.isMain,
+    text: words,
+    at: momentOfAny(utc(row.timestamp)) ?? 0,
+  };
+}
+
+/** SQLite's own clock writes UTC without saying so. */
+function utc(moment: string | null): string | null {
+  return moment !== null && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/.test(moment)
+    ? `${moment.replace(' ', 'T')}Z`
+    : moment;
+}
+
+const TaskRow = z.object({
+  id: text(500),
+  series_id: text(500).nullable(),
+  timestamp: text(100),
+  status: text(50).nullable(),
+  process_after: text(100).nullable(),
+  recurrence: text(1_000).nullable(),
+  content: text(16_777_216),
+});
+const TaskContent = z.looseObject({ prompt: text(), script: text().nullish() });
+
+/** Tasks are messages that wait. Of a series each time is one; the newest tells when it is next. */
+function tasksIn(database: Database, group: WiredGroup, timeZone: string): readonly SourceTask[] {
+  if (columnsOf(database, 'messages_in').size === 0) return [];
+  const rows = database
+    .prepare(`SELECT id, series_id, timestamp, status, process_after, recurrence, content
+      FROM messages_in WHERE kind = 'task' ORDER BY seq`)
+    .all()
+    .map((row) => TaskRow.parse(row));
+  const series = Map.groupBy(rows, ({ id, series_id: name }) => name ?? id);
+  return [...series].flatMap(([id, times]) => {
+    const last = times.at(-1);
+    const content = TaskContent.safeParse(jsonWithin(last?.content ?? '', MESSENGER_BOUNDS)).data;
+    if (last === undefined || content === undefined) return [];
+    const next = momentOfAny(utc(last.process_after));
+    const isOpen = last.status === 'pending' || last.status === 'paused';
+    const done = times.filter(({ status }) => status === 'completed').at(-1);
+    return [
+      {
+        ...{ id, folder: group.folder, name: null, prompt: content.prompt },
+        schedule:
+          last.recurrence === null
+            ? { kind: 'at', at: next ?? momentOfAny(utc(last.timestamp)) ?? 0, timeZone }
+            : { kind: 'cron', pattern: last.recurrence, timeZone },
+        context: 'group',
+        state: !isOpen ? 'done' : last.status === 'paused' ? 'paused' : 'active',
+        nextRun: isOpen ? next : null,
+        lastRun: momentOfAny(utc(done?.process_after ?? null)),
+        createdAt: momentOfAny(utc(times[0]?.timestamp ?? null)),
+        runs: [],
+        lost: content.script ? 'the script that ran before it does not come' : null,
+      } satisfies SourceTask,
+    ];
+  });
+}
+
+/** `CLAUDE.md` is made by NanoClaw 2 of its own parts; the people's memory is `CLAUDE.local.md`. */
+function readFiles(
+  root: string,
+  groups: readonly WiredGroup[],
+): { readonly files: readonly SourceFile[]; readonly leftBehind: readonly LeftBehind[] } {
+  const isTheirs = (path: string) =>
+    ['CLAUDE.md', 'logs', '.claude-shared.md', '.claude-fragments', 'container.json'].includes(
+      path,
+    );
+  // Several chats of the owner share one folder here, as they did there.
+  const isFirst = (group: WiredGroup) =>
+    !group.isMain || groups.find(({ isMain, home }) => isMain && home === group.home) === group;
+  const found = groups.filter(isFirst).map(({ home, folder, agent }) => {
+    const from = join(root, 'groups', home);
+    const { paths, leftBehind } = filesBelow(
+      from,
+      (path) => isTheirs(path) || path === 'CLAUDE.local.md',
+    );
+    const memory = isFile(join(from, 'CLAUDE.local.md'))
+      ? [
+          {
+            folder,
+            path: 'CLAUDE.md',
+            kind: 'memory',
+            key: 'CLAUDE.local.md',
+            content: { kind: 'copy', from: join(from, 'CLAUDE.local.md') },
+          } as const,
+        ]
+      : [];
+    const skills = skillsIn(
+      join(root, 'data/v2-sessions', agent, '.claude-shared/skills'),
+      folder,
+      isShippedSkill,
+    );
+    return {
+      files: [...memory, ...copiesOf(from, paths, { folder, kind: 'file' }), ...skills.files],
+      leftBehind: [...leftBehind, ...skills.leftBehind],
+    };
+  });
+  const global = filesBelow(join(root, 'groups/global'), (path) => path === 'logs');
+  const shared = global.paths.flatMap((path) =>
+    copiesOf(join(root, 'groups/global'), [path], {
+      folder: null,
+      kind: path === 'CLAUDE.md' ? 'memory' : 'file',
+    }),
+  );
+  const homes = new Set([...groups.map(({ home }) => home), 'global']);
+  const alone = namesIn(join(root, 'groups')).filter(
+    (name) => isFolder(join(root, 'groups', name)) && !homes.has(name),
+  );
+  return {
+    files: [...found.flatMap(({ files }) => files), ...shared],
+    leftBehind: [
+      ...found.flatMap(({ leftBehind }) => leftBehind),
+      ...alone.map((name) => ({ what: `groups/${name}`, why: 'no chat is wired to this agent' })),
+    ],
+  };
+}
+
+function secondHomes(groups: readonly WiredGroup[]): readonly LeftBehind[] {
+  return groups
+    .filter(({ home, folder, isMain }) => home !== folder && !isMain)
+    .map(({ home, name, jid }) => ({
+      what: `one memory for several chats of groups/${home}`,
+      why: `${name ?? jid} gets a copy, in a folder of its own`,
+    }));
+}
