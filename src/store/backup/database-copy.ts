@@ -1,4 +1,4 @@
-import { closeSync, copyFileSync, openSync, readSync, rmSync, statSync } from 'node:fs';
+import { closeSync, copyFileSync, existsSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { z } from 'zod';
 import { isDamage, REPAIR } from '../error.ts';
@@ -27,7 +27,8 @@ export async function copyDatabase(
   to: string,
 ): Promise<Readonly<Record<string, number>>> {
   try {
-    if (!(await copyByBackup(from, to))) copyLocked(from, to);
+    if (isLocked(from)) copyLocked(from, to);
+    else await copyByBackup(from, to);
     return finishCopy(from, to);
   } catch (error) {
     if (!isDamage(error)) throw error;
@@ -35,23 +36,18 @@ export async function copyDatabase(
   }
 }
 
-/** Returns false where another process holds the database for itself alone. */
-async function copyByBackup(from: string, to: string): Promise<boolean> {
+async function copyByBackup(from: string, to: string): Promise<void> {
   const database = new Database(from, { readonly: true, fileMustExist: true, timeout: 2_000 });
   try {
     await database.backup(to, { progress: () => ALL_PAGES });
-    return true;
-  } catch (error) {
-    if (!isBusy(error)) throw error;
-    rmSync(to, { force: true });
-    return false;
   } finally {
     database.close();
   }
 }
 
-function isBusy(error: unknown): boolean {
-  return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
+/** Tells whether a process holds a database for itself alone: then it keeps no index of the log that others could join. */
+function isLocked(path: string): boolean {
+  return existsSync(`${path}-wal`) && !existsSync(`${path}-shm`);
 }
 
 /**

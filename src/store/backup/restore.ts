@@ -60,7 +60,7 @@ export async function unpackBackup(
     for await (const { path, isExecutable, bytes } of archive.files()) {
       if (!wants(partOf(path))) continue;
       const target = placeOf(path, staged);
-      await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+      await mkdir(dirname(target), { recursive: true, mode: modeOf(path, true) });
       const output = await open(target, 'wx', modeOf(path, isExecutable));
       try {
         for await (const chunk of bytes) await output.write(chunk);
@@ -91,11 +91,16 @@ export function placeOf(path: string, { projectDir, dataDir }: Places): string {
   return path.startsWith('data/') ? join(dataDir, path.slice(5)) : join(projectDir, path.slice(8));
 }
 
-/** Sources are for everybody, as git writes them; all else is the owner's alone. */
+/**
+ * Returns the mode of a file, or of the folder around one. Sources are for everybody, as git writes them. Agents may be
+ * another user and work in folders that are closed further up. All else is the owner's alone.
+ */
 function modeOf(path: string, isExecutable: boolean): number {
-  if (partOf(path) === 'code') return isExecutable ? 0o755 : 0o644;
+  if (OPEN_PARTS.has(partOf(path))) return isExecutable ? 0o755 : 0o644;
   return isExecutable ? 0o700 : 0o600;
 }
+
+const OPEN_PARTS: ReadonlySet<Part> = new Set(['code', 'groups', 'media', 'memory', 'sessions']);
 
 function isOwnDatabase({ path }: ArchivedFile): boolean {
   return partOf(path) === 'database' || path === 'data/whatsapp/link.db';

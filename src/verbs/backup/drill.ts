@@ -208,6 +208,7 @@ class Output {
     const until = performance.now() + ANSWER_MS;
     while (!isThere()) {
       if (this.#exit !== null) throw this.#failure('it ended');
+      if (this.#text.includes('Say `/retry`')) throw this.#failure('its agent failed');
       const leftMs = until - performance.now();
       if (leftMs <= 0) throw this.#failure('there was no answer in three minutes');
       await new Promise<void>((resolve) => {

@@ -1,0 +1,136 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readBackupState } from '../../../store/backup/backup-state.ts';
+import { openStore } from '../../../store/store.ts';
+import { lockInstance } from '../../../supervisor/instance-lock.ts';
+
+const HOME = resolve(import.meta.dirname, '../../../..');
+let root: string;
+let project: string;
+let data: string;
+
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), 'backup-verb-'));
+  project = join(root, 'project');
+  data = join(project, 'data');
+  mkdirSync(project);
+  const files = execFileSync('git', ['ls-files', '-z', '--', ':!skills', ':!test', ':!docs'], {
+    cwd: HOME,
+  });
+  execFileSync('tar', ['-c', '--null', '-T', '-', '-f', join(root, 'tree.tar')], {
+    cwd: HOME,
+    input: files,
+  });
+  execFileSync('tar', ['-xf', join(root, 'tree.tar')], { cwd: project });
+  symlinkSync(join(HOME, 'node_modules'), join(project, 'node_modules'));
+  mkdirSync(join(project, 'groups/main'), { recursive: true });
+  writeFileSync(join(project, 'groups/main/CLAUDE.md'), 'Likes tea.\n');
+  const store = openStore({ path: join(data, 'claw.db'), now: 1 });
+  for (let n = 0; n < 300; n += 1) store.meta.set(`note-${n}`, 'x'.repeat(500));
+  store.close();
+});
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+function claw(...args: readonly string[]) {
+  const run = spawnSync(process.execPath, [join(HOME, 'bin/claw.js'), ...args, '--cwd', project], {
+    cwd: project,
+    encoding: 'utf8',
+  });
+  return { status: run.status, output: run.stdout + run.stderr };
+}
+
+test('a drill restores the newest backup, starts it and asks it; a backup that does not start is told', () => {
+  expect(claw('backup').status).toBe(0);
+  const good = claw('backup', '--drill');
+  expect(good.output).toContain('it answered 3 questions');
+  expect(readBackupState(data)).toMatchObject({
+    drilledAt: expect.any(Number),
+    drillFailure: null,
+  });
+  const main = join(project, 'src/main.ts');
+  const whole = readFileSync(main, 'utf8');
+  appendFileSync(main, '\nthrow new Error("broken by its owner");\n');
+  expect(claw('backup', '--reason', 'update').status).toBe(0);
+  const bad = claw('backup', '--drill');
+  expect(bad.status).not.toBe(0);
+  expect(bad.output).toContain('did not answer');
+  expect(readBackupState(data).drillFailure?.reason).toContain('broken by its owner');
+  writeFileSync(main, whole);
+  expect(readdirSync(join(data, 'tmp'))).toEqual([]);
+});
+
+test('BACKUP_AFTER gets the file: restic has it in a repository', () => {
+  const repository = join(root, 'restic');
+  const env = {
+    ...process.env,
+    RESTIC_PASSWORD: 'x',
+    RESTIC_REPOSITORY: repository,
+    RESTIC_CACHE_DIR: join(root, 'cache'),
+  };
+  const restic = (...args: readonly string[]) => {
+    const program = 'restic';
+    return execFileSync(program, args, { env, encoding: 'utf8' });
+  };
+  restic('init');
+  const settings = `RESTIC_PASSWORD=x RESTIC_REPOSITORY='${repository}' RESTIC_CACHE_DIR='${root}/cache' restic backup "$1"`;
+  writeFileSync(
+    join(project, '.env'),
+    `BACKUP_AFTER=${JSON.stringify(settings).replaceAll('\\"', "'").replaceAll("'$1'", '$1').replaceAll("''", "'")}\n`,
+  );
+  const made = claw('backup', join(root, 'kept'));
+  expect(made.output).toContain('Backup: ');
+  expect(made.status).toBe(0);
+  const [file = ''] = readdirSync(join(root, 'kept'));
+  expect(restic('ls', 'latest')).toContain(join(root, 'kept', file));
+  writeFileSync(join(project, '.env'), 'BACKUP_AFTER="echo no room on it >&2; exit 3"\n');
+  const failed = claw('backup');
+  expect(failed.status).not.toBe(0);
+  expect(failed.output).toContain('The backup is made');
+  expect(failed.output).toContain('no room on it');
+  rmSync(join(project, '.env'));
+});
+
+test('a restore waits for nobody: it refuses while the assistant runs', () => {
+  const lock = lockInstance(data, process.pid);
+  if (lock.kind !== 'held') throw new Error('The folder is in use.');
+  const [name = ''] = readdirSync(join(root, 'kept'));
+  expect(claw('restore', join(root, 'kept', name), '--yes').output).toContain('Stop it first');
+  lock.release();
+});
+
+test('a repair offers the newest backup, and its database can take the place of a damaged one', () => {
+  expect(claw('backup', '--reason', 'daily').status).toBe(0);
+  const path = join(data, 'claw.db');
+  const { size } = statSync(path);
+  const file = openSync(path, 'r+');
+  for (let at = 4096 * 40; at < size - 4096 * 4; at += 4096)
+    writeSync(file, Buffer.alloc(4096, 0x5a), 0, 4096, at);
+  closeSync(file);
+  const repaired = claw('repair', '--yes');
+  expect(repaired.output).toMatch(/Newest backup: patchclaw-\S+-daily\.tar\.zst/);
+  expect(repaired.output).toMatch(/meta: \d+ saved, 300 in it/);
+  const name = /npx claw restore (\S+) --only database/.exec(repaired.output)?.[1] ?? '';
+  expect(claw('restore', name, '--only', 'database', '--yes').output).toContain('Restored');
+  const database = new Database(path, { readonly: true });
+  expect(database.prepare('SELECT count(*) FROM meta').pluck().get()).toBe(300);
+  database.close();
+  expect(existsSync(join(project, '.restore'))).toBe(false);
+});
