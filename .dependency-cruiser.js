@@ -36,7 +36,7 @@ export default {
     only(
       'claw-alone',
       '^packages/claw/',
-      '^packages/(claw/|merge/src/(index|git/index)\\.ts$)',
+      '^packages/(claw/|merge/src/(index|git/index|git/raw)\\.ts$)',
       'The engine imports nothing outside itself but the merge, by its public face.',
     ),
     only(

@@ -4,13 +4,13 @@ import { pathToFileURL } from 'node:url';
 import {
   ClawError,
   CliError,
+  type Command,
   calledVerb,
   ended,
   type Invocation,
   type RunVerb,
   screenOf,
 } from '@patchclaw/claw/cli';
-import type { Command } from 'commander';
 import type { VerbCall, VerbContribution, VerbEnd } from '../verb.ts';
 
 const FOLDER = resolve(import.meta.dirname, '../verbs');

@@ -35,8 +35,13 @@ export async function bundle(options: {
       format: 'esm',
       platform: 'node',
       target: 'node22',
+      // Without comments and indentation half of the text is left; names stay, for whoever reads a stack.
+      minifyWhitespace: true,
+      minifySyntax: true,
+      lineLimit: 120,
       // By path: where packages are linked to another tree, that tree's merge would be built in.
       alias: {
+        '@patchclaw/merge/raw': join(home, 'packages/merge/src/git/raw.ts'),
         '@patchclaw/merge/git': join(home, 'packages/merge/src/git/index.ts'),
         '@patchclaw/merge': join(home, 'packages/merge/src/index.ts'),
       },

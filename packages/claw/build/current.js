@@ -1,6 +1,5 @@
 // Finds the engine as it was built from these very sources, or builds it. Runs before anything of the engine is loaded,
 // so it uses Node's built-ins alone.
-import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 
@@ -23,10 +22,10 @@ const KEPT = 3;
 export async function currentBuild(home) {
   const lib = join(home, 'packages/claw/lib');
   const sources = listSources(home);
-  const stats = digestOf(sources.map(({ path, stat }) => `${path} ${stat.size} ${stat.mtimeMs}`));
+  const stats = sources.map(({ path, stat }) => `${path} ${stat.size} ${stat.mtimeMs}`).join('\n');
   const known = readKnown(lib);
   if (known?.stats === stats) return { folder: join(lib, known.digest), warning: null };
-  const digest = digestOf(sources.map(({ path }) => `${path} ${textOf(home, path)}`));
+  const digest = await digestOf(sources.map(({ path }) => `${path} ${textOf(home, path)}`));
   const folder = join(lib, digest);
   try {
     if (!fs.existsSync(folder)) await build({ home, lib, folder, digest });
@@ -45,20 +44,20 @@ function listSources(home) {
   const found = [];
   /** @param {string} path */
   const look = (path) => {
-    const stat = fs.statSync(join(home, path), { throwIfNoEntry: false });
+    const stat = fs.statSync(`${home}/${path}`, { throwIfNoEntry: false });
     if (stat === undefined) return;
     if (!stat.isDirectory()) {
       found.push({ path, stat });
       return;
     }
-    for (const entry of fs.readdirSync(join(home, path)).sort()) {
+    for (const entry of fs.readdirSync(`${home}/${path}`)) {
       if (!OF_TESTS.test(entry)) look(`${path}/${entry}`);
     }
   };
   for (const folder of SOURCES) for (const part of PARTS) look(`${folder}/${part}`);
   // Libraries are built in: npm's note says which.
   look('node_modules/.package-lock.json');
-  return found;
+  return found.sort((one, other) => (one.path < other.path ? -1 : 1));
 }
 
 /**
@@ -141,6 +140,7 @@ function replace(path, text) {
 }
 
 /** @param {string[]} lines */
-function digestOf(lines) {
+async function digestOf(lines) {
+  const { createHash } = await import('node:crypto');
   return createHash('sha256').update(lines.join('\n')).digest('hex').slice(0, 32);
 }

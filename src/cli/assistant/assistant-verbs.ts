@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import {
   ClawError,
+  type Command,
   type Invocation,
   type RunVerb,
   screenOf,
   type Verbs,
   wrapped,
 } from '@patchclaw/claw/cli';
-import type { Command } from 'commander';
 import { defineLogs } from '../logs/logs.ts';
 import { type SetupResult, withLines } from '../results.ts';
 import { defineService } from '../service/service.ts';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LEVELS } from './arguments.ts';
 
 /** One line of the logs. A line that is not JSON, such as the output of a crash, is kept as it is. */
 export type LogLine = {
@@ -15,9 +16,6 @@ export type Wanted = {
   readonly level: number;
   readonly since: number | null;
 };
-
-/** pino's numbers. */
-export const LEVELS = { debug: 20, info: 30, warn: 40, error: 50 } as const;
 
 const Fields = z.looseObject({
   level: z.number().default(LEVELS.info),

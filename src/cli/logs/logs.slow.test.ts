@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { parseSince } from './since.ts';
+import { parseSince } from './arguments.ts';
 
 const CLAW = resolve(import.meta.dirname, '../../../bin/claw.js');
 const DAY = 86_400_000;

@@ -1,8 +1,6 @@
-import { findRoot } from '@patchclaw/claw/cli';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, findRoot, InvalidArgumentError, Option } from '@patchclaw/claw/cli';
 import { dataDirOf, environmentOf } from '../environment.ts';
-import { LEVELS } from './line.ts';
-import { parseSince } from './since.ts';
+import { LEVELS, parseSince } from './arguments.ts';
 
 type LogsOptions = {
   readonly follow?: boolean;

@@ -1,12 +1,13 @@
 import { resolve } from 'node:path';
 import {
+  Argument,
   ClawError,
+  type Command,
   type DiscoveredResult,
   ended,
   type Invocation,
   type RunVerb,
 } from '@patchclaw/claw/cli';
-import { Argument, type Command } from 'commander';
 import { dataDirOf, environmentOf } from '../environment.ts';
 import { withLines } from '../results.ts';
 import type { ServiceDefinition } from './definition.ts';

@@ -1,4 +1,6 @@
-// What a program beside the engine needs to bring verbs of its own to the command line.
+// What a program beside the engine needs to bring verbs of its own to the command line. Commander is among it: an error
+// of another copy would not be known for a wrong argument.
+export { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 export {
   apply,
   ClawError,

@@ -7,7 +7,7 @@ import {
   temporaryCodebase,
 } from '../../../../src/testing/claw/codebase.ts';
 
-const HOME = join(import.meta.dirname, '../../..');
+const HOME = join(import.meta.dirname, '../../../..');
 const CLAW = join(HOME, 'bin/claw.js');
 const PLAIN: Files = { 'a b.json': '{\n  "a": 1,\n  "b": 2\n}\n', 'c.txt': 'one\ntwo\nthree\n' };
 

@@ -1,3 +1,6 @@
+/** pino's numbers. */
+export const LEVELS = { debug: 20, info: 30, warn: 40, error: 50 } as const;
+
 const UNITS = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 } as const;
 
 /** Parses `90s`, `30m`, `2d` (ago), `09:30` (today) or a date; null for anything else. */
