@@ -86,16 +86,15 @@ export class CodedError<Code extends string> extends Error {
     this.path = detail.path ?? null;
     this.data = detail.data ?? {};
   }
-
-  /** One of another copy of this module counts as well: a process may hold the engine's sources beside what is built. */
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    if (Function.prototype[Symbol.hasInstance].call(this, value)) return true;
-    return this.name !== 'CodedError' && value instanceof Error && value.name === this.name;
-  }
 }
 
 /** The one error that the engine throws. A merge conflict is a value, never an error. */
-export class ClawError extends CodedError<ErrorCode> {}
+export class ClawError extends CodedError<ErrorCode> {
+  /** One of another copy of this module counts too: a process may hold the engine's sources beside what is built. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof Error && value.name === 'ClawError';
+  }
+}
 
 /**
  * Returns a name as one word of a shell, which takes nothing in it for a command. Names of files, refs and remotes come
