@@ -226,6 +226,23 @@ test: [tests/loud.sh]
 };
 
 /** Codebases that the transcripts of docs/ are run in, by the names that the pages give. */
+/** Makes a store of NanoClaw 1 with two chats, one message and one task. */
+const NANOCLAW = `import { DatabaseSync } from 'node:sqlite';
+
+new DatabaseSync('../nanoclaw/store/messages.db').exec(\`
+  CREATE TABLE chats (jid, name, channel, is_group);
+  CREATE TABLE messages (id, chat_jid, sender, sender_name, content, timestamp, is_from_me, is_bot_message);
+  CREATE TABLE registered_groups (jid, name, folder, trigger_pattern, added_at, requires_trigger, is_main);
+  CREATE TABLE scheduled_tasks (id, group_folder, prompt, schedule_type, schedule_value, next_run, status, created_at);
+  INSERT INTO registered_groups VALUES ('491701@s.whatsapp.net', 'Ada', 'main', '@Andy', '1', 0, 1),
+    ('1203@g.us', 'Family', 'family', '@Andy', '2', 1, 0);
+  INSERT INTO messages VALUES
+    ('m1', '1203@g.us', '4917', 'Ben', 'We chose the chocolate cake', '2026-11-27T18:00:00Z', 0, 0);
+  INSERT INTO scheduled_tasks VALUES
+    ('t1', 'family', 'Say good morning', 'cron', '0 8 * * *', NULL, 'active', '2026-11-01T08:00:00Z');
+\`);
+`;
+
 export const FIXTURES: Readonly<Record<string, Fixture>> = {
   greeter: { files: { ...GREETER, ...LOUD }, setup: FIRST_COMMIT },
   'two-branches': {
@@ -274,6 +291,21 @@ ${FIRST_COMMIT}git tag v1
       'project/data/sessions/main/talk.jsonl': '{}\n',
     },
     setup: `${FIRST_COMMIT}node -e 'new (require("node:sqlite").DatabaseSync)("data/claw.db").exec("CREATE TABLE outbox (state, error); CREATE TABLE turns (state, lease_owner, lease_until, error); CREATE TABLE messages (text); INSERT INTO messages VALUES (1), (2)")'
+`,
+  },
+  nanoclaw: {
+    files: {
+      ...GREETER,
+      'project/.gitignore': '/data/\n/groups/\n/.env\n',
+      'make-store.mjs': NANOCLAW,
+      'nanoclaw/package.json': '{"version":"1.2.12"}\n',
+      'nanoclaw/.env':
+        'ANTHROPIC_API_KEY=sk-not-a-real-key\nTELEGRAM_BOT_TOKEN=1:not-a-real-token\n',
+      'nanoclaw/groups/main/CLAUDE.md': 'Likes tea.\n',
+      'nanoclaw/groups/family/CLAUDE.md': 'Ben is allergic to nuts.\n',
+    },
+    setup: `${FIRST_COMMIT}mkdir ../nanoclaw/store
+node ../make-store.mjs
 `,
   },
   shell: { files: SHELL, setup: FIRST_COMMIT },

@@ -1,5 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { z } from 'zod';
 import { importsFolder, type Roots } from './file-journal.ts';
 import {
   type DetectedSource,
@@ -71,12 +73,12 @@ export async function importFrom(folder: string, options: ImportOptions): Promis
     };
     const source = detect(context, options.from);
     refuseRunning(source, root, options.lookAtSystem());
-    const state = source.read();
+    const state = readable(source, root, () => source.read());
     const target = openTarget(roots, now);
     try {
       recoverImport(target, [workDir]);
       const here = lookHere(target, options);
-      const plan = planImport(state, root, here, { isTakeOver });
+      const plan = readable(source, root, () => planImport(state, root, here, { isTakeOver }));
       const decided = await options.decide(plan);
       if (!decided.isWanted) return { plan, imported: null, backup: null };
       if (isEmptyPlan(plan)) return { plan, imported: NOTHING, backup: null };
@@ -103,6 +105,21 @@ function detect(context: SourceContext, from: Product | null): DetectedSource {
   throw new ImportRefused(
     `${context.root} has no store of ${products}. Name the folder that holds it, such as ~/nanoclaw, ~/.openclaw, ~/.hermes, ~/.nanobot or ~/.clawft.`,
   );
+}
+
+/** A table, column or value that is not as this product stores it up to now is a refusal with its name, and no fault. */
+function readable<T>({ product, version }: DetectedSource, root: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof Database.SqliteError || error instanceof z.ZodError)) throw error;
+    const [first = ''] = error.message.split('\n');
+    const reason = error instanceof z.ZodError ? z.prettifyError(error) : first;
+    throw new ImportRefused(
+      `The store in ${root} is not one of ${titleOf(product)} ${version} as it is known here: ${reason}. Nothing was changed. Update Patchclaw (npx claw update), then import again.`,
+      { cause: error },
+    );
+  }
 }
 
 function refuseRunning(source: DetectedSource, root: string, view: SystemView): void {

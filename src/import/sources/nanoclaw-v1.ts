@@ -230,9 +230,11 @@ function readTasks(database: Database, timeZone: string): readonly SourceTask[] 
   const optional = ['context_mode', 'script', 'last_run'].map((name) =>
     columnOr(columns, name, 'NULL'),
   );
-  const runs = database.prepare(`SELECT run_at, duration_ms, status, result, error
-    FROM task_run_logs WHERE task_id = ? ORDER BY run_at DESC, id DESC LIMIT 100`);
   const hasRuns = columnsOf(database, 'task_run_logs').size > 0;
+  const runs = hasRuns
+    ? database.prepare(`SELECT run_at, duration_ms, status, result, error
+    FROM task_run_logs WHERE task_id = ? ORDER BY run_at DESC, id DESC LIMIT 100`)
+    : null;
   return database
     .prepare(`SELECT id, group_folder, prompt, schedule_type, schedule_value, next_run, status,
       created_at, ${optional.join(', ')} FROM scheduled_tasks ORDER BY created_at, id`)
@@ -250,7 +252,7 @@ function readTasks(database: Database, timeZone: string): readonly SourceTask[] 
         nextRun: momentIn(row.next_run),
         lastRun: momentIn(row.last_run),
         createdAt: momentIn(row.created_at),
-        runs: hasRuns ? runs.all(row.id).map(runOf).toReversed() : [],
+        runs: runs?.all(row.id).map(runOf).toReversed() ?? [],
         lost: row.script ? 'the script that ran before it does not come' : null,
       } satisfies SourceTask;
     });

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { parseTranscript } from '../../../container/agent/conversation/transcript.ts';
 import { openLinkDatabase } from '../../channels/whatsapp/session/link-database.ts';
@@ -303,6 +304,11 @@ test('a newer NanoClaw, a damaged store and a folder of something else are refus
   writeFiles(source.root, { 'package.json': '{"version":"3.0.0"}' });
   await expect(here.import(source)).rejects.toThrow('NanoClaw 3.0.0, whose store is not known');
   await expect(here.import({ ...source, root: source.home })).rejects.toThrow('has no store of');
+  const foreign = makeNanoclaw();
+  const database = new Database(join(foreign.root, 'store/messages.db'));
+  database.exec('ALTER TABLE messages RENAME COLUMN content TO body');
+  database.close();
+  await expect(here.import(foreign)).rejects.toThrow('no such column: content');
   const damaged = makeNanoclaw();
   rmSync(join(damaged.root, 'store/messages.db-wal'));
   writeFileSync(join(damaged.root, 'store/messages.db'), 'no database at all'.repeat(500));
