@@ -72,10 +72,26 @@ function mergeOne(
   if (before === undefined && (head !== mine.head || tail !== mine.tail)) return null;
   const list = names.size > 0 ? names : mine.names && NONE;
   const merged = { ...mine, whole, head, tail, names: list };
-  if (isSame(merged, mine) && !isMoved(lists)) return mine;
+  if (isSame(merged, mine) && !isMoved(lists)) return inLayoutOf(other, mine, before);
   const swapped = { base: lists.base, ours: lists.theirs, theirs: lists.ours };
-  if (isSame(merged, other) && !isMoved(swapped)) return other;
+  if (isSame(merged, other) && !isMoved(swapped)) return inLayoutOf(mine, other, before);
   return { ...merged, lines: writeImport(merged, [mine, other]) };
+}
+
+/**
+ * Returns an import as one side changed it, laid out as the other side has it where that changed nothing but whether the
+ * names have a line each.
+ */
+function inLayoutOf(
+  layout: ImportStatement,
+  changed: ImportStatement,
+  before: ImportStatement | undefined,
+): ImportStatement {
+  if (before === undefined || !isSame(before, layout)) return changed;
+  const isOnLines = ({ lines }: ImportStatement) => lines.length > 1;
+  if (isOnLines(before) === isOnLines(layout)) return changed;
+  if (isOnLines(before) !== isOnLines(changed)) return changed;
+  return { ...changed, lines: writeImport(changed, [layout]) };
 }
 
 /** Merges a value that may be missing; null where both sides changed it, each differently. */
