@@ -28,6 +28,7 @@ const WITHOUT_BOUNDS: Readonly<Record<string, readonly string[]>> = {
     'src/doctor/last-state.ts',
     'src/host/groups/chat-list.ts',
     'src/host/turns/tool-calls/call-journal.ts',
+    'src/import/{file-journal,undo}.ts',
     'src/store/**/*.ts',
     'src/supervisor/rollback/*.ts',
   ],
@@ -40,7 +41,11 @@ const WITHOUT_BOUNDS: Readonly<Record<string, readonly string[]>> = {
     'src/sandbox/agent/bundle.ts',
     'src/sandbox/engines/daemon/seccomp.ts',
   ],
-  '`claw`, which runs as the owner': ['src/host/contracts/claw.ts'],
+  '`claw`, which runs as the owner': [
+    'src/host/contracts/claw.ts',
+    'src/services/backup.ts',
+    'src/verbs/backup/installation.ts',
+  ],
   'the owner, in a setting': [
     'skills/mcp/add/src/lib/mcp/{config,edit}.ts',
     'skills/providers/add/src/model/providers/compatible/headers.ts',

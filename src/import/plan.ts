@@ -4,6 +4,7 @@ import { triggerProblem } from '../host/groups/trigger.ts';
 import { describeDuration } from '../host/scheduler/duration.ts';
 import { nextRunAfter } from '../host/scheduler/schedule.ts';
 import { TaskRefused } from '../host/scheduler/task-refused.ts';
+import { shortened } from '../lib/graphemes.ts';
 import type { TaskSchedule } from '../store/store.ts';
 import { quoted } from './env-settings.ts';
 import type {
@@ -496,7 +497,7 @@ function planLink(
 
 function shortPrompt(prompt: string): string {
   const [first = ''] = prompt.split('\n');
-  return first.length > 40 ? `"${first.slice(0, 39)}…"` : `"${first}"`;
+  return `"${shortened(first, 40)}"`;
 }
 
 function planned(count: number, noun: string): string {

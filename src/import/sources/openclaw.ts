@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { MESSENGER_BOUNDS, readJsonHere } from '../../lib/bounded-json.ts';
 import { text } from '../../lib/bounded-schema.ts';
 import { settingsIn } from '../env-settings.ts';
 import {
@@ -269,14 +270,14 @@ function sessionsInDatabase(database: Database, agent: string): readonly Session
     'SELECT event_json FROM transcript_events WHERE session_id = ? ORDER BY seq',
   );
   return rows.flatMap(({ session_key: key, current_session_id: current, entry_json: json }) => {
-    const entry = SessionEntry.safeParse(json === null ? {} : JSON.parse(json)).data ?? {};
+    const entry = SessionEntry.safeParse(json === null ? {} : valueOf(json)).data ?? {};
     const found = chatOfKey(key, entry);
     if (found === null) return [];
     const earlier = windows?.all(key).map(String) ?? [];
     const ids = [...new Set([...earlier, ...(current === null ? [] : [current])])];
     function* messages(): Iterable<SourceMessage> {
       for (const id of ids) {
-        const lines = events.all(id).map((row) => JSON.parse(Event.parse(row).event_json));
+        const lines = events.all(id).map((row) => valueOf(Event.parse(row).event_json));
         if (found !== null) yield* messagesOf(lines, found, id);
       }
     }
@@ -484,4 +485,10 @@ function neverTaken(root: string): readonly LeftBehind[] {
   return ['hooks', 'extensions', 'plugins', 'exec-approvals.json']
     .filter((name) => existsSync(join(root, name)))
     .map((name) => ({ what: name, why }));
+}
+
+/** Reads JSON that another program stored; null for what is damaged, or more than a message can be. */
+function valueOf(text: string): unknown {
+  const read = readJsonHere(text, MESSENGER_BOUNDS);
+  return read.kind === 'value' ? read.value : null;
 }
