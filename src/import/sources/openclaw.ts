@@ -270,14 +270,14 @@ function sessionsInDatabase(database: Database, agent: string): readonly Session
     'SELECT event_json FROM transcript_events WHERE session_id = ? ORDER BY seq',
   );
   return rows.flatMap(({ session_key: key, current_session_id: current, entry_json: json }) => {
-    const entry = SessionEntry.safeParse(json === null ? {} : valueOf(json)).data ?? {};
+    const entry = SessionEntry.safeParse(json === null ? {} : parsedOrNull(json)).data ?? {};
     const found = chatOfKey(key, entry);
     if (found === null) return [];
     const earlier = windows?.all(key).map(String) ?? [];
     const ids = [...new Set([...earlier, ...(current === null ? [] : [current])])];
     function* messages(): Iterable<SourceMessage> {
       for (const id of ids) {
-        const lines = events.all(id).map((row) => valueOf(Event.parse(row).event_json));
+        const lines = events.all(id).map((row) => parsedOrNull(Event.parse(row).event_json));
         if (found !== null) yield* messagesOf(lines, found, id);
       }
     }
@@ -488,7 +488,7 @@ function neverTaken(root: string): readonly LeftBehind[] {
 }
 
 /** Reads JSON that another program stored; null for what is damaged, or more than a message can be. */
-function valueOf(text: string): unknown {
+function parsedOrNull(text: string): unknown {
   const read = readJsonHere(text, MESSENGER_BOUNDS);
   return read.kind === 'value' ? read.value : null;
 }
