@@ -169,7 +169,7 @@ function live(places: Places): void {
     'src/added.ts': 'later\n',
     'groups/main/CLAUDE.md': 'Likes coffee.',
     'groups/main/later.md': 'later',
-    'groups/work/CLAUDE.md': 'A group that was added.',
+    'groups/office/CLAUDE.md': 'A group that was added.',
     'data/matrix/keys.json': 'ratchet 2',
   });
   rmSync(join(places.projectDir, 'src/gone.ts'));
@@ -223,7 +223,7 @@ describe('a restore', () => {
     expect(after).toEqual({
       ...before,
       'data/instance.json': expect.any(String),
-      'groups/work/CLAUDE.md': 'A group that was added.',
+      'groups/office/CLAUDE.md': 'A group that was added.',
       '.env': 'MODEL_KEY=new\n',
       'data/matrix/keys.json': 'ratchet 2',
       'data/whatsapp/link.db': '[["ratchet",[{"n":2}]]]',
