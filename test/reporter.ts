@@ -1,19 +1,25 @@
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
 /**
- * Ends a run with what a person asks first: how many were skipped and why, and one plain line of
- * counts.
+ * Ends a run with what a person asks first: which tests failed, each with the first line of its error, how many were
+ * skipped and why, and one plain line of counts.
  */
 export class PlainReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     const counts = { passed: 0, failed: errors.length, skipped: 0 };
     const reasons = new Map<string, number>();
+    for (const error of errors) console.log(`failed: outside of a test: ${firstLine(error)}`);
     for (const module of modules) {
-      if (module.errors().length > 0) counts.failed += 1;
+      const faults = module.errors();
+      if (faults.length > 0) counts.failed += 1;
+      for (const error of faults)
+        console.log(`failed: ${module.relativeModuleId}: ${firstLine(error)}`);
       for (const test of module.children.allTests()) {
         const { state } = test.result();
         if (state === 'pending') continue;
         counts[state] += 1;
+        for (const error of test.result().errors ?? [])
+          console.log(`failed: ${module.relativeModuleId} > ${test.fullName}: ${firstLine(error)}`);
         if (state !== 'skipped') continue;
         const reason = reasonOf(test);
         reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
@@ -22,6 +28,12 @@ export class PlainReporter implements Reporter {
     for (const [reason, count] of reasons) console.log(`skipped ${count}: ${reason}`);
     console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
   }
+}
+
+function firstLine(error: unknown): string {
+  const message =
+    error instanceof Object && 'message' in error ? String(error.message) : String(error);
+  return message.split('\n', 1)[0]?.slice(0, 300) ?? '';
 }
 
 // A test says why it is skipped in its note, or a group of tests in brackets behind its name.
