@@ -1,10 +1,17 @@
 import { cutText } from '../../../lib/cut-text.ts';
 import type { ChooseModels } from '../../../model/routing.ts';
-import type { OwnToolRun, TurnEvents, TurnOutcome, TurnRequest } from '../../../sandbox/sandbox.ts';
+import type {
+  OwnToolRun,
+  Sandbox,
+  TurnEvents,
+  TurnOutcome,
+  TurnRequest,
+} from '../../../sandbox/sandbox.ts';
 import {
   type Group,
   REJECTED,
   runsBeside,
+  type Store,
   type Turn,
   type TurnCall,
 } from '../../../store/store.ts';
@@ -30,9 +37,13 @@ import { answered, failed, gaveUp, type TurnResult, unregistered } from '../turn
 import type { FollowUpEvents } from './follow-ups.ts';
 import type { LazySandbox } from './lazy-sandbox.ts';
 import { conversationOf, type PromptParts, promptOf } from './prompt.ts';
-import { conversationOfTurn, nextConversation } from './turn-conversation.ts';
+import {
+  conversationOfTurn,
+  nextConversation,
+  type TurnConversation,
+} from './turn-conversation.ts';
 import { turnMessages } from './turn-messages.ts';
-import { chooseTurnModels } from './turn-models.ts';
+import { chooseTurnModels, type TurnModels } from './turn-models.ts';
 import { fetchPictures, messagesWithPictures, type TurnPicturesOptions } from './turn-pictures.ts';
 import { type TurnPromptOptions, turnPrompt } from './turn-prompt.ts';
 
@@ -91,25 +102,41 @@ export async function runAgentTurn(
   turn: Turn,
   callbacks: AgentCallbacks,
 ): Promise<TurnResult> {
-  const { store, sandbox } = options;
+  const prepared = await prepare(options, turn, callbacks);
+  if (prepared.kind !== 'prepared') return prepared;
+  const { outcome, streamed } = await run(options, prepared, callbacks);
+  return await conclude(options, prepared, callbacks, outcome, streamed);
+}
+
+/** A turn whose agent can begin. */
+type PreparedTurn = {
+  readonly kind: 'prepared';
+  readonly group: Group;
+  readonly task: TaskTurn | null;
+  readonly conversation: TurnConversation;
+  readonly chosen: TurnModels;
+  readonly sandbox: Sandbox;
+  readonly request: TurnRequest;
+};
+
+/** Gathers what the agent needs. @returns the end of the turn where it cannot begin */
+async function prepare(
+  options: AgentTurnOptions,
+  turn: Turn,
+  callbacks: AgentCallbacks,
+): Promise<PreparedTurn | TurnResult> {
+  const { store } = options;
   const group = store.groups.byJid(turn.jid);
   if (group === null) return unregistered();
   const task = taskOfTurn(store, turn);
   if (task?.task.state === 'cancelled') return silently('skipped', 'cancelled before it began');
   const isTask = task !== null;
   const taskType = taskTypeOf(turn, { isTask });
-  const range = { jid: turn.jid, from: turn.fromSeq, upto: turn.uptoSeq };
-  const messages = turnMessages(store, range, options.timeZone);
-  const queuedBy = queuedByOf(turn);
-  const { system, pool } = queuedBy ?? {};
-  const asked = promptFor(task, messages, system);
-  // A service's own prompt is given as it is.
-  const missing = system === undefined ? callbacks.missingTools.forAgent : [];
-  const notes = [
-    leftOutNote(store.turns.rejectedBefore(turn.id)),
-    endedTurnsNote(store.turnCalls.ofEndedTurns(turn.id)),
-  ];
-  const prompt = [...(isTask ? [] : notes), ...missing.map((one) => `(${one})\n`), asked].join('');
+  const { system, pool } = queuedByOf(turn) ?? {};
+  const span = { jid: turn.jid, from: turn.fromSeq, upto: turn.uptoSeq };
+  const messages = turnMessages(store, span, options.timeZone);
+  const missing = callbacks.missingTools.forAgent;
+  const prompt = promptFor(store, turn, { task, messages, system, missing });
   const isAlone = isTask || system !== undefined;
   const wanted = isAlone ? [] : messagesWithPictures(options, turn.jid, messages.messages);
   const chosen = await chooseTurnModels(options, {
@@ -124,112 +151,160 @@ export async function runAgentTurn(
   });
   if (typeof chosen === 'string') return failed('NO_MODEL', `${chosen} Then ask again.`);
   if (options.budgets.isUsedUp(group.folder)) return overBudget(options.budgets, group, { isTask });
-  const opened = await sandbox.open();
+  const opened = await options.sandbox.open();
   if (opened.kind === 'unavailable') return failed('NO_ENGINE', opened.advice);
   store.taskRuns.start(turn.id, options.now());
   const conversation = conversationOfTurn(options, group, task);
-  const { beginsAnew } = conversation;
   callbacks.outside.begin(conversation);
+  const { beginsAnew, session } = conversation;
   const { models, sideModels } = chosen;
-  const written =
-    system === undefined
-      ? await turnPrompt(options, {
-          turn,
-          group,
-          isTask,
-          taskType,
-          prompt,
-          beginsAnew,
-          models,
-          messages,
-        })
-      : { system };
-  const seesPictures = models[0].abilities.vision;
-  const pictures = await fetchPictures(options, group, seesPictures ? wanted : []);
-  const { followUps } = callbacks;
+  const about = { turn, group, isTask, taskType, prompt, beginsAnew, models, messages };
+  const written = system === undefined ? await turnPrompt(options, about) : { system };
+  const pictures = await fetchPictures(options, group, seesPictures(chosen) ? wanted : []);
   const earlier = await callbacks.earlier();
   // There was no agent yet that the owner's word could end.
   if (options.isEnded(turn.id)) return failed('CANCELLED', 'It was stopped before it began.');
-  let said = '';
-  const outcome = await opened.sandbox.runTurn(
-    {
-      id: turn.id,
-      folder: group.folder,
-      isMain: group.isMain,
-      isBeside: runsBeside(turn),
-      session: conversation.session,
-      models,
-      sideModels,
-      ...written,
-      prompt,
-      pictures,
-      earlier,
-      tools: callbacks.toolsFor({ isMain: group.isMain, isTask }),
-      guardedOwnTools: callbacks.guardedOwnTools,
-      ownToolsOff: callbacks.ownToolsOff,
-    },
-    {
-      onText(delta) {
-        said += delta;
-        callbacks.onText?.(delta);
-      },
-      onTool: callbacks.onTool,
-      onAsk: callbacks.onAsk,
-      onOwnTool: callbacks.onOwnTool,
-      onOwnToolRun(run) {
-        callbacks.record.ownTool(run);
-        callbacks.onOwnToolRun(run);
-      },
-      onModelCall: (call, signal) =>
-        callbacks.record.admitted(call, async () =>
-          options.isStopping()
-            ? { kind: 'refused', message: 'The assistant is being stopped.' }
-            : await options.budgets.admit(group.folder, call, signal),
-        ),
-      onModelAnswer: chosen.answered,
-      onPromptCut: chosen.promptCut,
-      onModelPassedOver(model, failure) {
-        callbacks.record.passedOver(model, failure);
-        chosen.passedOver(model, failure);
-      },
-      ...(followUps === undefined
-        ? {}
-        : {
-            onReady: (send) => followUps.onReady(send, seesPictures),
-            onAccepted: followUps.onAccepted,
-          }),
-    },
-  );
-  callbacks.outside.end();
-  if (outcome.kind === 'failed' && outcome.code === 'BUDGET' && options.isStopping()) {
-    return { kind: 'given-back', text: isTask || said.trim() === '' ? null : `${said}\n\n${CUT}` };
+  const request: TurnRequest = {
+    id: turn.id,
+    folder: group.folder,
+    isMain: group.isMain,
+    isBeside: runsBeside(turn),
+    session,
+    models,
+    sideModels,
+    ...written,
+    prompt,
+    pictures,
+    earlier,
+    tools: callbacks.toolsFor({ isMain: group.isMain, isTask }),
+    guardedOwnTools: callbacks.guardedOwnTools,
+    ownToolsOff: callbacks.ownToolsOff,
+  };
+  const { sandbox } = opened;
+  return { kind: 'prepared', group, task, conversation, chosen, sandbox, request };
+}
+
+/** Writes the prompt: the task or the messages, after notes on what the agent would not know. */
+function promptFor(
+  store: Store,
+  turn: Turn,
+  work: {
+    readonly task: TaskTurn | null;
+    readonly messages: PromptParts;
+    /** A service's own system prompt: its turn gets its prompt as it is. */
+    readonly system: string | undefined;
+    readonly missing: readonly string[];
+  },
+): string {
+  const { task, messages, system } = work;
+  const missing = system === undefined ? work.missing.map((one) => `(${one})\n`) : [];
+  if (task !== null) {
+    const asked =
+      system === undefined ? taskPrompt(task, conversationOf(messages)) : task.task.prompt;
+    return [...missing, asked].join('');
   }
+  const leftOut = leftOutNote(store.turns.rejectedBefore(turn.id));
+  const ended = endedTurnsNote(store.turnCalls.ofEndedTurns(turn.id));
+  return [leftOut, ended, ...missing, promptOf(messages)].join('');
+}
+
+function leftOutNote(count: number): string {
+  if (count === 0) return '';
+  const what = count === 1 ? 'A question before this was' : `${count} questions before this were`;
+  return `(${what} left out, because the model's server refused it.)\n`;
+}
+
+const MAX_TOLD_CALLS = 20;
+const MAX_TOLD_INPUT_BYTES = 300;
+const OUTCOMES = { done: 'done', failed: 'failed', running: 'may have been done' } as const;
+
+/** Tells what a turn that the owner stopped, or that was given up, has changed already. */
+function endedTurnsNote(calls: readonly TurnCall[]): string {
+  if (calls.length === 0) return '';
+  const lines = calls.slice(-MAX_TOLD_CALLS).map(({ name, input, outcome }) => {
+    const { text, isTruncated } = cutText(input, MAX_TOLD_INPUT_BYTES);
+    return `- ${name} ${text}${isTruncated ? '…' : ''}: ${OUTCOMES[outcome]}`;
+  });
+  const head = 'A turn before this was ended without an answer. It had made these calls:';
+  return `(${head}\n${lines.join('\n')})\n`;
+}
+
+/** Has the agent work. @returns its outcome, and the text that it wrote until then */
+async function run(
+  { budgets, isStopping }: AgentTurnOptions,
+  { group, chosen, sandbox, request }: PreparedTurn,
+  callbacks: AgentCallbacks,
+): Promise<{ readonly outcome: TurnOutcome; readonly streamed: string }> {
+  const { record, followUps } = callbacks;
+  let streamed = '';
+  const outcome = await sandbox.runTurn(request, {
+    onText(delta) {
+      streamed += delta;
+      callbacks.onText?.(delta);
+    },
+    onTool: callbacks.onTool,
+    onAsk: callbacks.onAsk,
+    onOwnTool: callbacks.onOwnTool,
+    onOwnToolRun(run) {
+      record.ownTool(run);
+      callbacks.onOwnToolRun(run);
+    },
+    onModelCall: (call, signal) =>
+      record.admitted(call, async () =>
+        isStopping()
+          ? { kind: 'refused', message: 'The assistant is being stopped.' }
+          : await budgets.admit(group.folder, call, signal),
+      ),
+    onModelAnswer: chosen.answered,
+    onPromptCut: chosen.promptCut,
+    onModelPassedOver(model, failure) {
+      record.passedOver(model, failure);
+      chosen.passedOver(model, failure);
+    },
+    ...(followUps === undefined
+      ? {}
+      : {
+          onReady: (send) => followUps.onReady(send, seesPictures(chosen)),
+          onAccepted: followUps.onAccepted,
+        }),
+  });
+  callbacks.outside.end();
+  return { outcome, streamed };
+}
+
+function seesPictures({ models }: TurnModels): boolean {
+  return models[0].abilities.vision;
+}
+
+/** Makes the turn's result of what came of the agent. */
+async function conclude(
+  options: AgentTurnOptions,
+  { group, task, conversation, chosen }: PreparedTurn,
+  { missingTools, isSilent }: AgentCallbacks,
+  outcome: TurnOutcome,
+  streamed: string,
+): Promise<TurnResult> {
+  const isTask = task !== null;
   if (outcome.kind === 'failed' && outcome.code === 'BUDGET') {
-    return overBudget(options.budgets, group, { isTask });
+    if (!options.isStopping()) return overBudget(options.budgets, group, { isTask });
+    const isUnheard = isTask || streamed.trim() === '';
+    return { kind: 'given-back', text: isUnheard ? null : `${streamed}\n\n${CUT}` };
   }
   if (outcome.kind === 'failed') {
     const hint = await successorHint(options.chatModels, outcome);
     const told = { ...outcome, message: `${outcome.message}${hint}` };
-    if (group.isMain || task !== null) return failedResult(told, group, task);
+    if (group.isMain || isTask) return failedResult(told, group, task);
     return failedElsewhere(options, told, group);
   }
   options.modelTroubles.forget(troubleOf(group));
   const session = nextConversation(conversation, outcome.session);
   const isEmpty = outcome.text.trim() === '';
-  if (task !== null && (isEmpty || callbacks.isSilent())) {
-    return silently('silent', outcome.text, session);
-  }
-  const told = [...callbacks.missingTools.forChat, ...(await chosen.notices())];
+  if (isTask && (isEmpty || isSilent())) return silently('silent', outcome.text, session);
+  const told = [...missingTools.forChat, ...(await chosen.notices())];
   return answered([...told, textOf(outcome)].join('\n\n'), session);
 }
 
 const CUT = '(I am being stopped in the middle of this. I go on with it when I run again.)';
-
-/** A turn with a system prompt of its own gets its prompt as it is. */
-function promptFor(task: TaskTurn | null, messages: PromptParts, system?: string): string {
-  if (task === null) return promptOf(messages);
-  return system === undefined ? taskPrompt(task, conversationOf(messages)) : task.task.prompt;
-}
 
 function failedResult(
   { code, message, reason }: Extract<TurnOutcome, { kind: 'failed' }>,
@@ -271,27 +346,6 @@ function failedElsewhere(
 
 function troubleOf({ folder }: Group): string {
   return `chat ${folder}`;
-}
-
-function leftOutNote(count: number): string {
-  if (count === 0) return '';
-  const what = count === 1 ? 'A question before this was' : `${count} questions before this were`;
-  return `(${what} left out, because the model's server refused it.)\n`;
-}
-
-const MAX_TOLD_CALLS = 20;
-const MAX_TOLD_INPUT_BYTES = 300;
-const OUTCOMES = { done: 'done', failed: 'failed', running: 'may have been done' } as const;
-
-/** Tells what a turn that the owner stopped, or that was given up, has changed already. */
-function endedTurnsNote(calls: readonly TurnCall[]): string {
-  if (calls.length === 0) return '';
-  const lines = calls.slice(-MAX_TOLD_CALLS).map(({ name, input, outcome }) => {
-    const { text, isTruncated } = cutText(input, MAX_TOLD_INPUT_BYTES);
-    return `- ${name} ${text}${isTruncated ? '…' : ''}: ${OUTCOMES[outcome]}`;
-  });
-  const head = 'A turn before this was ended without an answer. It had made these calls:';
-  return `(${head}\n${lines.join('\n')})\n`;
 }
 
 function textOf({ text, isTruncated }: Extract<TurnOutcome, { kind: 'answered' }>): string {
