@@ -7,6 +7,7 @@ import { noteRunningCode } from './changes/running-code.ts';
 import { completionsOf } from './complete.ts';
 import type { Resumption } from './contracts/command.ts';
 import type { HostOptions } from './contracts/options.ts';
+import { portsOf } from './contracts/ports.ts';
 import { openRegistry } from './groups/registry.ts';
 import { openInbound } from './inbound-path/inbound.ts';
 import { openChatModels } from './models/chat-models.ts';
@@ -36,22 +37,14 @@ export interface Host {
  * It reads from the end of the path to its beginning: each part gets those after it, and wakes them.
  */
 export function openHost(options: HostOptions): Host {
-  const { store, settings, channels, projectDir, mainChat, instance, commands } = options;
-  const { now, setTimer, timeZone, newId, log, timeouts, sandbox, http } = options;
+  const ports = portsOf(options);
+  const { store, channels, projectDir, timeouts } = ports;
+  const { commands, sandbox, http } = options;
   const { channelOf, peopleOf } = openAddressBook(channels);
 
   // Out: from the outbox to the channels.
   const outbound = openOutbound({
-    store,
-    settings,
-    channels,
-    projectDir,
-    mainChat,
-    now,
-    newId,
-    setTimer,
-    log,
-    timeouts,
+    ports,
     channelOf,
     // Nothing is sent before the budgets are open.
     pay: (folder, work) => budgets.pay(folder, work),
@@ -59,26 +52,17 @@ export function openHost(options: HostOptions): Host {
   const { outgoing, outgoingFiles, acknowledging, delivery, live } = outbound;
   const toOwner = { queue: outgoing.queueForOwner, onQueued: delivery.wake };
 
-  const budgets = openBudgets({ store, settings, now, newId, timeZone, log, ...toOwner });
+  const budgets = openBudgets({ ...ports, ...toOwner });
 
   // Beside the path: tasks and services, which queue turns.
   const turnsQueued = createSignal();
   const { tasks, services } = openBackground({
+    ports,
     services: options.services,
     databases: options.databases,
     embed: openEmbedding({ models: options.models, budgets }),
-    store,
-    settings,
-    channels,
     channelOf,
-    projectDir,
     http,
-    now,
-    setTimer,
-    timeZone,
-    newId,
-    log,
-    timeouts,
     outgoing,
     sandbox,
     // Services start when the host does: turns are open by then.
@@ -94,10 +78,7 @@ export function openHost(options: HostOptions): Host {
 
   // What turns work with.
   const registry = openRegistry({
-    store,
-    settings,
-    projectDir,
-    now,
+    ...ports,
     peopleOf,
     stopAgent: (folder) => sandbox.stop(folder),
     forgetChat(jid) {
@@ -105,39 +86,21 @@ export function openHost(options: HostOptions): Host {
       channelOf(jid)?.forgetChat?.(jid);
     },
   });
-  const fetchAttachment = attachmentFetcher({ store, settings, now, channelOf });
+  const fetchAttachment = attachmentFetcher({ ...ports, channelOf });
   const chatModels = openChatModels({
     store,
     models: options.models,
     catalog: options.catalog,
     chooseModels: options.chooseModels,
   });
-  const asking = openAsking({
-    store,
-    channels,
-    mainChat,
-    now,
-    newId,
-    setTimer,
-    timeouts,
-    log,
-    onQueued: delivery.wake,
-  });
+  const asking = openAsking({ ...ports, onQueued: delivery.wake });
   outbound.delivered.on(asking.delivered);
   options.guards.onBroken(outgoing.tellOwner);
   const engines = options.engines.map(({ name, limits }) => ({ name, limits }));
   const tools = options.tools.with(services.toolSources);
   const toolsKnown = () => knownTools(tools.list(), options.ownTools);
   const turns = openTurns({
-    store,
-    settings,
-    mainChat,
-    instance,
-    now,
-    timeZone,
-    newId,
-    log,
-    timeouts,
+    ports,
     sandbox,
     services,
     chooseModels: options.chooseModels,
@@ -155,7 +118,7 @@ export function openHost(options: HostOptions): Host {
     channelOf,
     commandServices: {
       store,
-      settings,
+      settings: ports.settings,
       projectDir,
       commands,
       tools: toolsKnown,
@@ -164,8 +127,8 @@ export function openHost(options: HostOptions): Host {
       budgets,
       models: chatModels,
       tasks,
-      now,
-      newId,
+      now: ports.now,
+      newId: ports.newId,
       engines,
       version: options.version,
       runningCode: noteRunningCode(projectDir, options.composition),
@@ -196,16 +159,7 @@ export function openHost(options: HostOptions): Host {
 
   // In: what channels hand over.
   const inbound = openInbound({
-    store,
-    settings,
-    channels,
-    projectDir,
-    now,
-    setTimer,
-    timeZone,
-    newId,
-    log,
-    timeouts,
+    ports,
     commands,
     filters: options.filters,
     budgets,
@@ -231,23 +185,7 @@ export function openHost(options: HostOptions): Host {
   return {
     start: (resumption) =>
       startHost(
-        {
-          store,
-          settings,
-          channels,
-          projectDir,
-          mainChat,
-          instance,
-          now,
-          log,
-          timeouts,
-          outbound,
-          turns,
-          services,
-          inbound,
-          asking,
-          trouble: options.trouble,
-        },
+        { ...ports, outbound, turns, services, inbound, asking, trouble: options.trouble },
         resumption,
       ),
     complete: (typed) =>
@@ -260,7 +198,7 @@ export function openHost(options: HostOptions): Host {
       live.stop();
       await Promise.all([
         servicesEnded,
-        shutdown({ channels, sandbox, log, timeouts, turnQueue, delivery, graceMs }),
+        shutdown({ ...ports, sandbox, turnQueue, delivery, graceMs }),
       ]);
       acknowledging.stop();
     },

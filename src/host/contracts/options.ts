@@ -12,75 +12,50 @@ import type { Toolbox } from '../turns/tool-calls/toolbox.ts';
 import type { Claw } from './claw.ts';
 import type { Command, KnownEngine, SilentPart } from './command.ts';
 import type { Git } from './git.ts';
-import type {
-  ChannelsPort,
-  ClockPort,
-  IdPort,
-  InstancePort,
-  LogPort,
-  MainChatPort,
-  ProjectPort,
-  SettingsPort,
-  StorePort,
-  Timeouts,
-  TimeoutsPort,
-  TimerPort,
-  TimeZonePort,
-} from './ports.ts';
+import type { Ports, Timeouts } from './ports.ts';
 import type { StartService } from './service.ts';
 
 /** Everything the host works with. It reads no environment, no clock and no id on its own. */
-export type HostOptions = StorePort &
-  SettingsPort &
-  ChannelsPort &
-  ProjectPort &
-  MainChatPort &
-  InstancePort &
-  ClockPort &
-  TimerPort &
-  TimeZonePort &
-  IdPort &
-  LogPort &
-  TimeoutsPort & {
-    readonly version: string;
-    /** Channels of this tree that stay silent, and the settings that each of them needs. */
-    readonly silentChannels?: readonly Silent[];
-    /** Other contributions of this tree that stay silent. */
-    readonly silentParts?: readonly SilentPart[];
-    readonly commands: readonly Command[];
-    readonly tools: Toolbox;
-    /** Names of the tools that agents have in their container. */
-    readonly ownTools: readonly string[];
-    readonly guards: Guards;
-    readonly filters: InboundFilters;
-    /** The model of the settings: its name, and whether it can be asked. */
-    readonly models: HostModels;
-    /** The models that servers list. */
-    readonly catalog: Catalog;
-    /** Engines that can run agents here, best first. */
-    readonly engines: readonly KnownEngine[];
-    readonly chooseModels: ChooseModels;
-    readonly systemPrompt: SystemPrompt;
-    readonly services: readonly Named<StartService>[];
-    /** The HTTP server for routes of services; it is off until one registers a route. */
-    readonly http: Loopback;
-    /** Databases of services; the caller closes them after the host has stopped. */
-    readonly databases: OwnDatabases;
-    readonly sandbox: LazySandbox;
-    readonly claw: Claw;
-    readonly git: Git;
-    /** True if the terminal draws a block of the kind `qr` as a code. */
-    readonly drawsCodes: boolean;
-    readonly isSet: (setting: string) => boolean;
-    /** Says what is wrong with the settings as the next start would read them; null when nothing is. */
-    readonly settingsProblem: () => string | null;
-    /** A problem that the owner has to know of at the start, in their own chats; null for none. */
-    readonly trouble: string | null;
-    /** The composition in the tree before this process began to load; null for the present one. */
-    readonly composition: string | null;
-    /** Asks for a new process on the tree as it is now. */
-    readonly requestRestart: () => void;
-  };
+export type HostOptions = Ports & {
+  readonly version: string;
+  /** Channels of this tree that stay silent, and the settings that each of them needs. */
+  readonly silentChannels?: readonly Silent[];
+  /** Other contributions of this tree that stay silent. */
+  readonly silentParts?: readonly SilentPart[];
+  readonly commands: readonly Command[];
+  readonly tools: Toolbox;
+  /** Names of the tools that agents have in their container. */
+  readonly ownTools: readonly string[];
+  readonly guards: Guards;
+  readonly filters: InboundFilters;
+  /** The model of the settings: its name, and whether it can be asked. */
+  readonly models: HostModels;
+  /** The models that servers list. */
+  readonly catalog: Catalog;
+  /** Engines that can run agents here, best first. */
+  readonly engines: readonly KnownEngine[];
+  readonly chooseModels: ChooseModels;
+  readonly systemPrompt: SystemPrompt;
+  readonly services: readonly Named<StartService>[];
+  /** The HTTP server for routes of services; it is off until one registers a route. */
+  readonly http: Loopback;
+  /** Databases of services; the caller closes them after the host has stopped. */
+  readonly databases: OwnDatabases;
+  readonly sandbox: LazySandbox;
+  readonly claw: Claw;
+  readonly git: Git;
+  /** True if the terminal draws a block of the kind `qr` as a code. */
+  readonly drawsCodes: boolean;
+  readonly isSet: (setting: string) => boolean;
+  /** Says what is wrong with the settings as the next start would read them; null when nothing is. */
+  readonly settingsProblem: () => string | null;
+  /** A problem that the owner has to know of at the start, in their own chats; null for none. */
+  readonly trouble: string | null;
+  /** The composition in the tree before this process began to load; null for the present one. */
+  readonly composition: string | null;
+  /** Asks for a new process on the tree as it is now. */
+  readonly requestRestart: () => void;
+};
 
 export const DEFAULT_TIMEOUTS: Timeouts = {
   leaseMs: 60_000,

@@ -4,8 +4,8 @@ import type { Store } from '../../store/store.ts';
 import type { SetTimer } from '../scheduler/alarm.ts';
 import type { HostLog } from './log.ts';
 
-// Ways of the host to what is around it, one a port: a part of the host asks for those that it uses, so that
-// its type says what it can touch.
+// Ways of the host to what is around it. A part of the host names the ports that it uses, so that its type says
+// what it can touch. Ports travel as one object: `{ ...ports, … }`, narrowed by the type of the part that gets them.
 
 /** The database. */
 export type StorePort = { readonly store: Store };
@@ -36,6 +36,51 @@ export type IdPort = { readonly newId: () => string };
 export type LogPort = { readonly log: HostLog };
 
 export type TimeoutsPort = { readonly timeouts: Timeouts };
+
+/** All of them as one object, for a part that only hands them on. */
+export type Ports = StorePort &
+  SettingsPort &
+  ChannelsPort &
+  ProjectPort &
+  MainChatPort &
+  InstancePort &
+  ClockPort &
+  TimerPort &
+  TimeZonePort &
+  IdPort &
+  LogPort &
+  TimeoutsPort;
+
+/** Picks the ports out of all that the host was given. */
+export function portsOf({
+  store,
+  settings,
+  channels,
+  projectDir,
+  mainChat,
+  instance,
+  now,
+  setTimer,
+  timeZone,
+  newId,
+  log,
+  timeouts,
+}: Ports): Ports {
+  return {
+    store,
+    settings,
+    channels,
+    projectDir,
+    mainChat,
+    instance,
+    now,
+    setTimer,
+    timeZone,
+    newId,
+    log,
+    timeouts,
+  };
+}
 
 /** Intervals and limits of the host's repeated work, in milliseconds. */
 export type Timeouts = {

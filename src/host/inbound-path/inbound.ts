@@ -2,18 +2,7 @@ import type { Channel, Frame } from '../../channels/channel.ts';
 import type { KeptReaction } from '../../store/store.ts';
 import type { Budgets } from '../budget/budgets.ts';
 import type { Command } from '../contracts/command.ts';
-import type {
-  ChannelsPort,
-  ClockPort,
-  IdPort,
-  LogPort,
-  ProjectPort,
-  SettingsPort,
-  StorePort,
-  TimeoutsPort,
-  TimerPort,
-  TimeZonePort,
-} from '../contracts/ports.ts';
+import type { Ports } from '../contracts/ports.ts';
 import type { Outgoing } from '../outbound/outgoing.ts';
 import { openChannelEvents } from './channel-events.ts';
 import { openChannelWatch } from './channel-watch.ts';
@@ -28,62 +17,41 @@ export interface Inbound {
   stop(): void;
 }
 
-export type InboundOptions = StorePort &
-  SettingsPort &
-  ChannelsPort &
-  ProjectPort &
-  ClockPort &
-  TimerPort &
-  TimeZonePort &
-  IdPort &
-  LogPort &
-  TimeoutsPort & {
-    readonly commands: readonly Command[];
-    readonly filters: InboundFilters;
-    readonly budgets: Pick<Budgets, 'pay'>;
-    readonly channelOf: (jid: string) => Channel | undefined;
-    readonly outgoing: Outgoing;
-    /** Something new is stored in these chats: there may be turns to run and messages to send. */
-    readonly onStored: (jids: ReadonlySet<string>) => void;
-    /** A reaction to a message of the assistant's was kept. */
-    readonly onReaction: (reaction: KeptReaction) => void;
-    /** A frame has come; true where a service takes it. */
-    readonly onFrame: (frame: Frame) => boolean;
-    readonly onLink: (channel: string, isConnected: boolean) => void;
-    /** A message waits in the outbox, or a channel may be able to send one now. */
-    readonly onSendable: () => void;
-  };
+export type InboundOptions = {
+  readonly ports: Ports;
+  readonly commands: readonly Command[];
+  readonly filters: InboundFilters;
+  readonly budgets: Pick<Budgets, 'pay'>;
+  readonly channelOf: (jid: string) => Channel | undefined;
+  readonly outgoing: Outgoing;
+  /** Something new is stored in these chats: there may be turns to run and messages to send. */
+  readonly onStored: (jids: ReadonlySet<string>) => void;
+  /** A reaction to a message of the assistant's was kept. */
+  readonly onReaction: (reaction: KeptReaction) => void;
+  /** A frame has come; true where a service takes it. */
+  readonly onFrame: (frame: Frame) => boolean;
+  readonly onLink: (channel: string, isConnected: boolean) => void;
+  /** A message waits in the outbox, or a channel may be able to send one now. */
+  readonly onSendable: () => void;
+};
 
 /** Opens the channels' way to the host; none is connected yet. */
-export function openInbound(options: InboundOptions): Inbound {
-  const { store, settings, channels, projectDir, commands, filters, channelOf, outgoing } = options;
-  const { now, setTimer, timeZone, newId, log, timeouts, onStored, onSendable } = options;
+export function openInbound({ ports, ...parts }: InboundOptions): Inbound {
+  const { channels, timeouts } = ports;
+  const { outgoing, onSendable } = parts;
   const toOwner = { queue: outgoing.queueForOwner, onQueued: onSendable };
-  const strangers = openStrangerDigest({ store, now, setTimer, timeZone, ...toOwner });
-  const late = openLateDigest({ store, setTimer, ...toOwner });
-  const watch = openChannelWatch({ store, channels, setTimer, log, say: outgoing.say });
+  const strangers = openStrangerDigest({ ...ports, ...toOwner });
+  const late = openLateDigest({ ...ports, ...toOwner });
+  const watch = openChannelWatch({ ...ports, say: outgoing.say });
   const events = openChannelEvents({
-    store,
-    settings,
-    projectDir,
-    commands,
-    filters,
-    budgets: options.budgets,
-    channelOf,
-    now,
-    setTimer,
-    newId,
-    log,
-    timeouts,
-    onStored,
-    onStranger: strangers.wake,
+    ...ports,
+    ...parts,
     tellOwner: outgoing.tellOwner,
-    onReaction: options.onReaction,
-    onFrame: options.onFrame,
+    onStranger: strangers.wake,
     onLate: late.wake,
     onStatus(channel, status) {
       watch.note(channel, status);
-      options.onLink(channel.name, status.state === 'connected');
+      parts.onLink(channel.name, status.state === 'connected');
     },
     onReady: onSendable,
   });

@@ -1,17 +1,6 @@
 import { createSignal, type Signal } from '../../lib/signal.ts';
 import type { ChannelOf } from '../address-book.ts';
-import type {
-  ChannelsPort,
-  ClockPort,
-  IdPort,
-  LogPort,
-  MainChatPort,
-  ProjectPort,
-  SettingsPort,
-  StorePort,
-  TimeoutsPort,
-  TimerPort,
-} from '../contracts/ports.ts';
+import type { Ports } from '../contracts/ports.ts';
 import { type Acknowledging, openAcknowledging } from './acknowledge.ts';
 import { type Delivery, type DeliveryOptions, openDelivery } from './delivery.ts';
 import { type GivenUp, openGivenUpNotices } from './given-up.ts';
@@ -32,56 +21,34 @@ export type Outbound = {
   readonly tellGivenUp: (message: GivenUp) => void;
 };
 
-export type OutboundOptions = StorePort &
-  SettingsPort &
-  ChannelsPort &
-  ProjectPort &
-  MainChatPort &
-  ClockPort &
-  IdPort &
-  TimerPort &
-  LogPort &
-  TimeoutsPort &
-  Pick<DeliveryOptions, 'pay'> & { readonly channelOf: ChannelOf };
+export type OutboundOptions = Pick<DeliveryOptions, 'pay'> & {
+  readonly ports: Ports;
+  readonly channelOf: ChannelOf;
+};
 
 /** Opens the way of messages out. */
-export function openOutbound(options: OutboundOptions): Outbound {
-  const { store, settings, channels, projectDir, mainChat } = options;
-  const { now, newId, setTimer, log, timeouts, channelOf } = options;
+export function openOutbound({ ports, channelOf, pay }: OutboundOptions): Outbound {
+  const { dataDir } = ports.settings;
   // Delivery itself queues a notice for the owner where it gives a message up.
   const queued = createSignal();
   const onQueued = queued.emit;
 
-  const outgoing = openOutgoing({ store, channels, mainChat, now, newId, onQueued });
-  const outgoingFiles = openOutgoingFiles({
-    store,
-    newId,
-    projectDir,
-    dataDir: settings.dataDir,
-  });
-  const acknowledging = openAcknowledging({ store, channelOf });
+  const outgoing = openOutgoing({ ...ports, onQueued });
+  const outgoingFiles = openOutgoingFiles({ ...ports, dataDir });
+  const acknowledging = openAcknowledging({ ...ports, channelOf });
   const delivered = createSignal<string>();
   delivered.on(acknowledging.check);
   const live = openLiveAnswers({
-    store,
-    now,
-    newId,
-    setTimer,
-    log,
-    timeouts,
+    ...ports,
     channelOf,
     say: (jid, text, turnId) => outgoing.say(jid, text, { turnId, isProgress: true }),
   });
   delivered.on(live.delivered);
-  const tellGivenUp = openGivenUpNotices({ store, channels, now, newId, onQueued });
+  const tellGivenUp = openGivenUpNotices({ ...ports, onQueued });
   const delivery = openDelivery({
-    store,
-    channels,
-    now,
-    log,
-    timeouts,
+    ...ports,
     outgoingFiles,
-    pay: options.pay,
+    pay,
     quiet: live.quiet,
     onDelivered: delivered.emit,
     onGivenUp: tellGivenUp,

@@ -1,3 +1,4 @@
+import type { Ports } from '../contracts/ports.ts';
 import type { Outgoing } from '../outbound/outgoing.ts';
 import { tellBrokenTask } from '../scheduler/broken-task.ts';
 import { openDueTasks } from '../scheduler/due-tasks.ts';
@@ -7,54 +8,21 @@ import { runServices, type Services, type ServicesOptions } from './services.ts'
 /** Work that no message asks for: the tasks of chats, and services, one of which says when tasks are due. */
 export type Background = { readonly tasks: TaskBook; readonly services: Services };
 
-export type BackgroundOptions = Omit<ServicesOptions, 'dueTasks'> & {
+export type BackgroundOptions = Omit<ServicesOptions, keyof Ports | 'dueTasks'> & {
+  readonly ports: Ports;
   readonly outgoing: Outgoing;
 };
 
 /** Opens the tasks and makes the services ready; none is started. */
-export function openBackground(options: BackgroundOptions): Background {
-  const { store, settings, now, setTimer, timeZone, newId, log, timeouts, onQueued } = options;
-  const { onMessageQueued } = options;
-  const { outgoing, http, databases, projectDir, sandbox, calls, stopTurn, embed } = options;
-  const { channels, channelOf } = options;
+export function openBackground({ ports, outgoing, ...parts }: BackgroundOptions): Background {
+  const { store } = ports;
+  const onFired = parts.onQueued;
   const dueTasks = openDueTasks({
-    store,
-    now,
-    newId,
-    log,
-    onFired: onQueued,
+    ...ports,
+    onFired,
     onBroken: (task, reason) => tellBrokenTask({ store, outgoing }, task, reason),
   });
-  const tasks = openTaskBook({
-    store,
-    now,
-    newId,
-    timeZone,
-    onChanged: dueTasks.changed,
-    onFired: onQueued,
-  });
-  const services = runServices({
-    services: options.services,
-    databases,
-    projectDir,
-    sandbox,
-    calls,
-    stopTurn,
-    embed,
-    channels,
-    channelOf,
-    store,
-    settings,
-    http,
-    now,
-    setTimer,
-    timeZone,
-    newId,
-    log,
-    timeouts,
-    dueTasks,
-    onQueued,
-    onMessageQueued,
-  });
+  const tasks = openTaskBook({ ...ports, onChanged: dueTasks.changed, onFired });
+  const services = runServices({ ...ports, ...parts, dueTasks });
   return { tasks, services };
 }

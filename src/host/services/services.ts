@@ -9,6 +9,7 @@ import type { Program, ProgramSpec } from '../../lib/program.ts';
 import type { Environment } from '../../lib/settings.ts';
 import type { KeptReaction } from '../../store/store.ts';
 import type {
+  ChannelsPort,
   ClockPort,
   IdPort,
   LogPort,
@@ -63,11 +64,9 @@ export interface Services {
   stop(): Promise<void>;
 }
 
-export type ServicesOptions = StorePort & { readonly services: readonly Named<StartService>[] } & {
-  readonly http: Loopback;
-  readonly databases: OwnDatabases;
-  readonly embed: EmbedForGroup;
-} & SettingsPort &
+export type ServicesOptions = StorePort &
+  SettingsPort &
+  ChannelsPort &
   ProjectPort &
   TimeZonePort &
   ClockPort &
@@ -75,10 +74,13 @@ export type ServicesOptions = StorePort & { readonly services: readonly Named<St
   TimerPort &
   TimeoutsPort &
   LogPort & {
+    readonly services: readonly Named<StartService>[];
+    readonly http: Loopback;
+    readonly databases: OwnDatabases;
+    readonly embed: EmbedForGroup;
     readonly dueTasks: DueTasks;
     readonly sandbox: Pick<LazySandbox, 'open'>;
     readonly calls: ServiceCalls;
-    readonly channels: readonly Channel[];
     readonly channelOf: (jid: string) => Channel | undefined;
     /** Ends the agent of a turn, where it is at work. */
     readonly stopTurn: (id: string) => void;

@@ -40,20 +40,7 @@ export function openTurnQueue(options: TurnQueueOptions): TurnQueue {
   let again: NodeJS.Timeout | undefined;
 
   const lease = () => ({ owner: instance, until: now() + timeouts.leaseMs });
-  const { runLeased, release } = createLeasedRunner({
-    store,
-    instance,
-    now,
-    newId: options.newId,
-    log,
-    timeouts,
-    running,
-    records: options.records,
-    toTell: options.toTell,
-    onEnded: options.onEnded,
-    onGivenBack: options.onGivenBack,
-    isDraining: () => isDraining,
-  });
+  const { runLeased, release } = createLeasedRunner({ ...options, isDraining: () => isDraining });
 
   function wake(): void {
     clearTimeout(again);

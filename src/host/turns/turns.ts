@@ -1,16 +1,6 @@
 import type { Store } from '../../store/store.ts';
 import type { Asking } from '../asking/asking.ts';
-import type {
-  ClockPort,
-  IdPort,
-  InstancePort,
-  LogPort,
-  MainChatPort,
-  SettingsPort,
-  StorePort,
-  TimeoutsPort,
-  TimeZonePort,
-} from '../contracts/ports.ts';
+import type { Ports } from '../contracts/ports.ts';
 import type { ServiceCalls } from '../contracts/service.ts';
 import { openModelTroubles } from '../models/model-troubles.ts';
 import type { Outbound } from '../outbound/outbound.ts';
@@ -45,19 +35,14 @@ export type Turns = {
   readonly stopTurn: (id: string) => void;
 };
 
-export type TurnsOptions = StorePort &
-  SettingsPort &
-  MainChatPort &
-  InstancePort &
-  ClockPort &
-  TimeZonePort &
-  IdPort &
-  LogPort &
-  TimeoutsPort &
-  Pick<AgentTurnOptions, 'sandbox' | 'chooseModels' | 'chatModels' | 'systemPrompt' | 'budgets'> &
+export type TurnsOptions = Pick<
+  AgentTurnOptions,
+  'sandbox' | 'chooseModels' | 'chatModels' | 'systemPrompt' | 'budgets'
+> &
   Pick<TurnToolsOptions, 'tools' | 'ownTools' | 'guards' | 'fetchAttachment' | 'channelOf'> &
   Pick<CommandContextOptions, 'models' | 'drawsCodes'> &
   Pick<TurnQueueOptions, 'onEnded' | 'onGivenBack'> & {
+    readonly ports: Ports;
     readonly asking: Asking;
     readonly outbound: Outbound;
     /** Asked what becomes of the turns that services have queued, and called by tools, commands and routers. */
@@ -72,43 +57,31 @@ export type TurnsOptions = StorePort &
   };
 
 /** Opens the turns; none runs before the queue is woken. */
-export function openTurns(options: TurnsOptions): Turns {
-  const { store, settings, mainChat, instance, now, newId, timeZone, log, timeouts } = options;
-  const { asking, channelOf, sandbox } = options;
-  const { outgoingFiles } = options.outbound;
-  const { say } = options.outbound.outgoing;
-  const { commands, registry, tasks } = options.commandServices;
+export function openTurns({ ports, ...parts }: TurnsOptions): Turns {
+  const { store } = ports;
+  const { asking, channelOf, sandbox, services, chatModels, fetchAttachment } = parts;
+  const { outgoingFiles, live } = parts.outbound;
+  const { say, tellOwner } = parts.outbound.outgoing;
+  const { commands, registry, tasks } = parts.commandServices;
+  const callService = services.call;
   const running = openRunningTurns(sandbox.stop);
   const runningCommand = openRunningCommand(commands);
-  const typing = openTyping(channelOf, timeouts.typingMs);
-  const followUps = openFollowUps({
-    store,
-    instance,
-    timeZone,
-    log,
-    fetchAttachment: options.fetchAttachment,
-  });
+  const typing = openTyping(channelOf, ports.timeouts.typingMs);
+  const followUps = openFollowUps({ ...ports, fetchAttachment });
   const contexts = createCommandContexts({
+    ...ports,
+    ...parts,
     services: {
-      ...options.commandServices,
-      retryFailed: () => retryFailedTurns(store, options.onQueued),
+      ...parts.commandServices,
+      retryFailed: () => retryFailedTurns(store, parts.onQueued),
       cancelTurns: running.cancel,
       cancelCommand: runningCommand.cancel,
     },
-    models: options.models,
-    drawsCodes: options.drawsCodes,
-    instance,
-    mainChat,
-    asking,
-    callService: options.services.call,
+    callService,
     say,
   });
   const commandRunner = openCommandRunner({
-    store,
-    settings,
-    now,
-    timeZone,
-    newId,
+    ...ports,
     commands,
     contexts,
     runningCommand,
@@ -117,81 +90,43 @@ export function openTurns(options: TurnsOptions): Turns {
     say,
     cancelTurns: running.cancel,
   });
-  const { chatModels, systemPrompt, budgets } = options;
-  const modelTroubles = openModelTroubles(chatModels);
-  const chooseModels: typeof options.chooseModels = (turn) =>
-    options.chooseModels(turn, callFromRouter(options.services, turn));
-  const { tellOwner } = options.outbound.outgoing;
-  const agent = {
-    store,
-    settings,
-    now,
-    timeZone,
-    log,
-    sandbox,
-    chooseModels,
-    chatModels,
-    modelTroubles,
+  const agent: AgentTurnOptions = {
+    ...ports,
+    ...parts,
+    chooseModels: (turn) => parts.chooseModels(turn, callFromRouter(services, turn)),
+    modelTroubles: openModelTroubles(chatModels),
     tellOwner,
-    systemPrompt,
-    services: options.services,
-    budgets,
-    fetchAttachment: options.fetchAttachment,
-    channelOf,
     atWork: () => running.agents().length,
     isEnded: running.isEnded,
     isStopping: () => turnQueue.isDraining(),
   };
-  const { tools, ownTools, guards, fetchAttachment } = options;
-  const toolParts = {
-    store,
-    timeZone,
-    log,
-    tools,
-    ownTools,
-    guards,
-    registry,
-    tasks,
-    outgoingFiles,
-    fetchAttachment,
-    channelOf,
-    callService: options.services.call,
-    say,
-  };
-  const records = openTurnRecords({ store, now, log });
+  const toolParts = { ...ports, ...parts, registry, tasks, outgoingFiles, callService, say };
+  const records = openTurnRecords(ports);
   const runAgent = createAgentRunner({
-    store,
-    now,
-    log,
+    ...ports,
     records,
     contexts,
     asking,
     followUps,
     outgoingFiles,
     typing,
-    live: options.outbound.live,
+    live,
     runTurn: (turn, callbacks) => runAgentTurn(agent, turn, callbacks),
     openTools: (work) => openTurnTools(toolParts, work),
-    toolsReady: options.services.toolsReady,
+    toolsReady: services.toolsReady,
   });
   const turnQueue = openTurnQueue({
-    store,
-    settings,
-    instance,
-    now,
-    newId,
-    log,
-    timeouts,
+    ...ports,
     running,
     records,
     runAgent,
     runCommand: commandRunner.run,
     toTell: (turn, result) =>
-      taskResult(store, turn, deliveredResult({ store, services: options.services }, turn, result)),
-    onEnded: options.onEnded,
-    onGivenBack: options.onGivenBack,
+      taskResult(store, turn, deliveredResult({ store, services }, turn, result)),
+    onEnded: parts.onEnded,
+    onGivenBack: parts.onGivenBack,
   });
-  const serviceCalls = openServiceCalls({ toolParts, asking, newId, mainChat });
+  const serviceCalls = openServiceCalls({ ...ports, toolParts, asking });
   const stopTurn = running.cancelTurn;
   return { turnQueue, commandRunner, followUps, serviceCalls, stopTurn };
 }
