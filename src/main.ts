@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createAgentsSandbox } from './agents-sandbox.ts';
-import { saveBeforeMigration } from './before-migration.ts';
+import { saverBeforeMigration } from './before-migration.ts';
 import type { Channel } from './channels/channel.ts';
 import { TERMINAL_JID } from './channels/terminal.ts';
 import { readWhatFits } from './config.ts';
@@ -91,14 +91,18 @@ const endDamaged = onDamagedDatabase({
   newId: randomUUID,
   exit: () => process.exit(EXIT_UNUSABLE),
 });
-const unsaved = await saveBeforeMigration({ projectDir, database });
-if (unsaved !== null)
-  log.warn('there is no backup from before this migration', { reason: unsaved });
+const beforeMigration = saverBeforeMigration(projectDir, (reason) =>
+  log.warn('there is no backup from before this migration', { reason }),
+);
 const store = orExit(() => {
   const reason = reasonNotToStart({ projectDir, dataDir: settings.dataDir });
   if (reason !== null) throw reason;
   const { messagesShown } = settings;
-  return openStore({ path: database, now: Date.now(), messagesShown, onDamage: endDamaged });
+  return openStore({
+    ...{ path: database, now: Date.now(), messagesShown },
+    onDamage: endDamaged,
+    beforeMigration,
+  });
 });
 ownersChats.push(
   ...orExit(() => store.groups.all().filter(({ isMain }) => isMain)).map(({ jid }) => jid),
@@ -115,7 +119,7 @@ const sandbox = createAgentsSandbox({
   // What an agent may spend, see and reach is what the owner has set, and nothing else.
   obstacle: wrong.length > 0 ? troubleOf(wrong, []) : null,
 });
-const databases = openOwnDatabases({ dataDir: settings.dataDir, now: Date.now });
+const databases = openOwnDatabases({ dataDir: settings.dataDir, now: Date.now, beforeMigration });
 const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const parts = orExit(() =>
   openParts({

@@ -9,6 +9,8 @@ const ADDITIONS: Additions = {
     (await import('./assistant/restart-hint.ts')).withRestartHint(result, root),
   doctor: async (context, isOffline) =>
     (await import('./assistant/doctor.ts')).lookAtAll(context, isOffline),
+  beforePublish: async (_, place) =>
+    (await import('./assistant/update-backup.ts')).saveBeforeUpdate(place),
   hasModel: async (root) => (await import('./setup/model.ts')).hasModel(root),
   askModel: async (prompt, place) => (await import('./setup/model.ts')).askModel(prompt, place),
   readCode: async () => (await import('./assistant/read-code.ts')).readCode,

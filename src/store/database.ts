@@ -12,15 +12,19 @@ export type { Database } from 'better-sqlite3';
  * `synchronous=FULL` because a message is acknowledged to the far end once it is stored here:
  * a commit that a power cut can undo would lose it.
  *
- * Damage that is found later, in any statement, is told to `onDamage` and thrown as the same StoreError as here.
+ * Damage that is found later, in any statement, is told to `told.onDamage` and thrown as the same StoreError as here.
  *
+ * @param told.beforeMigration called before the schema of a database that is not new changes
  * @throws StoreError when a migration is refused, or what is there cannot be used
  */
 export function openDatabase(
   path: string,
   migrations: readonly Migration[],
   now: number,
-  onDamage: (error: StoreError) => void = () => {},
+  told: {
+    readonly onDamage?: ((error: StoreError) => void) | undefined;
+    readonly beforeMigration?: (() => void) | undefined;
+  } = {},
 ): Database.Database {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   // SQLite gives its own files the mode of the database.
@@ -35,12 +39,12 @@ export function openDatabase(
     database.pragma('wal_autocheckpoint = 4000');
     database.pragma('foreign_keys = ON');
     database.pragma('busy_timeout = 2000');
-    applyMigrations(database, migrations, now);
+    applyMigrations(database, migrations, now, told.beforeMigration);
   } catch (error) {
     database.close();
     throw unusable(path, error);
   }
-  reportDamage(database, path, onDamage);
+  reportDamage(database, path, told.onDamage ?? (() => {}));
   return database;
 }
 
@@ -93,9 +97,10 @@ export function bringUpToDate(
   place: string,
   migrations: readonly Migration[],
   now: number,
+  beforeMigration?: () => void,
 ): void {
   try {
-    applyMigrations(database, migrations, now);
+    applyMigrations(database, migrations, now, beforeMigration);
   } catch (error) {
     throw unusable(place, error);
   }

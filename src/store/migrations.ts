@@ -39,6 +39,7 @@ export function discoverMigrations(folder: string): readonly Migration[] {
  * Recorded names that this tree does not know are left alone, so that an older tree runs on a
  * newer database. That is safe only because a migration never takes anything away.
  *
+ * @param beforeChange called before the first one is applied to a database that is not new
  * @throws StoreError MIGRATION_REFUSED when one drops, renames or deletes
  * @throws StoreError MIGRATION_CHANGED when the file of an applied one says something else now
  */
@@ -46,6 +47,7 @@ export function applyMigrations(
   database: Database,
   migrations: readonly Migration[],
   now: number,
+  beforeChange: () => void = () => {},
 ): void {
   makeTable(database);
   const applied = database.prepare('SELECT digest FROM migrations WHERE name = ?').pluck();
@@ -65,6 +67,8 @@ export function applyMigrations(
     else if (known !== digestOf(migration)) throw changed(migration);
     return false;
   });
+  const isNew = database.prepare('SELECT 1 FROM migrations').get() === undefined;
+  if (missing.length > 0 && !isNew) beforeChange();
   for (const migration of missing) {
     database.transaction(() => {
       database.exec(migration.sql);

@@ -13,17 +13,3 @@ export function changedMigrations(
 ): readonly string[] {
   return changesIn(database, discoverMigrations(folder)).map(({ message }) => message);
 }
-
-/** Tells whether the next start changes the schema of a database. */
-export function hasOpenMigrations(
-  path: string,
-  folder = `${import.meta.dirname}/migrations`,
-): boolean {
-  const database = openReadOnly(path);
-  try {
-    const applied = new Set(database.prepare('SELECT name FROM migrations').pluck().all());
-    return discoverMigrations(folder).some(({ name }) => !applied.has(name));
-  } finally {
-    database.close();
-  }
-}

@@ -8,16 +8,24 @@ import type { Migration } from './migrations.ts';
 /** Names that are files everywhere. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
 
-/** Opens the databases of contributions, each when it is asked for: `data/databases/service-hook.db`. */
+/**
+ * Opens the databases of contributions, each when it is asked for: `data/databases/service-hook.db`.
+ *
+ * @param options.beforeMigration called before the schema of one that is not new changes
+ */
 export function openOwnDatabases({
   dataDir,
   now,
+  beforeMigration,
 }: {
   readonly dataDir: string;
   readonly now: () => number;
+  readonly beforeMigration?: () => void;
 }): OwnDatabases {
   const pathOf = (key: string) => join(databasesFolder(dataDir), `${key}.db`);
-  return ownDatabases(pathOf, now, (path, steps) => openDatabase(path, steps, now()));
+  const openAt = (path: string, steps: readonly Migration[]) =>
+    openDatabase(path, steps, now(), { beforeMigration });
+  return ownDatabases(pathOf, now, openAt, beforeMigration);
 }
 
 /**
@@ -38,6 +46,7 @@ function ownDatabases(
   placeOf: (key: string) => string,
   now: () => number,
   openAt: (place: string, steps: readonly Migration[]) => Database,
+  beforeMigration?: () => void,
 ): OwnDatabases {
   const open = new Map<string, Database>();
   let isClosed = false;
@@ -53,7 +62,7 @@ function ownDatabases(
     const known = open.get(key);
     if (known !== undefined) {
       // Another file of the contribution may know more of them.
-      bringUpToDate(known, place, steps, now());
+      bringUpToDate(known, place, steps, now(), beforeMigration);
       return known;
     }
     const database = openAt(place, steps);

@@ -120,15 +120,17 @@ export type StoreOptions = {
   readonly messagesShown?: number;
   /** Told when a statement finds the file damaged: nothing more should be written to it. */
   readonly onDamage?: (error: StoreError) => void;
+  /** Called before the schema of a database that is not new changes. */
+  readonly beforeMigration?: () => void;
 };
 
 const OWN_MIGRATIONS = `${import.meta.dirname}/migrations`;
 
 /** Opens the database at `path`, making it and bringing its schema up to date where needed. */
 export function openStore(options: StoreOptions): Store {
-  const { path, migrationsDir, now, messagesShown = MESSAGES_SHOWN, onDamage } = options;
+  const { path, migrationsDir, now, messagesShown = MESSAGES_SHOWN } = options;
   const migrations = discoverMigrations(migrationsDir ?? OWN_MIGRATIONS);
-  const database = openDatabase(path, migrations, now, onDamage);
+  const database = openDatabase(path, migrations, now, options);
   const asks = openAsks(database);
   const chats = openChats(database);
   const folders = openFolders(database);

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { openArchive } from '../store/backup/archive.ts';
-import { backupsFolder, listBackups } from '../store/backup/kept-backups.ts';
+import { backupsFolder, listBackups, prune } from '../store/backup/kept-backups.ts';
 import { READ_LIMITS } from '../store/backup/make-backup.ts';
 import {
   databasePath,
@@ -22,6 +22,13 @@ import {
 import { openStore } from '../store/store.ts';
 import { lockInstance } from '../supervisor/instance-lock.ts';
 import { defineVerb, type VerbCall, VerbError } from '../verb.ts';
+import {
+  BACKUP_SETTINGS,
+  type BackupSettings,
+  type Installation,
+  lockBySettings,
+  saveInstallation,
+} from './backup/installation.ts';
 
 /** What became of one database, for programs. */
 type RepairEntry = {
@@ -38,8 +45,9 @@ export const verb = defineVerb({
   name: 'repair',
   help: 'save every readable row of a damaged database; keep the damaged file',
   options: [{ flags: '--empty', help: 'start with an empty database, where the old one is lost' }],
+  settings: BACKUP_SETTINGS,
   create:
-    ({ projectDir, dataDir, now }) =>
+    ({ projectDir, dataDir, now, settings }) =>
     async (call) => {
       if (!existsSync(dataDir)) {
         if (reasonNotToStart({ projectDir, dataDir }) === null) {
@@ -57,15 +65,15 @@ export const verb = defineVerb({
       try {
         const moment = now();
         const newest = await newestBackup(dataDir);
-        const entries = [
-          ...(await ownPart(call, { projectDir, dataDir, now: moment })).map(withBackup(newest)),
-          ...otherDatabases(dataDir).flatMap((path) => {
-            const entry = repairOne(path, { now: moment, isCore: false, progress: call.progress });
-            return entry.state === 'whole' ? [] : [entry];
-          }),
-        ];
+        const saving = saveOnce({ projectDir, dataDir, now }, call, settings);
+        const place = { projectDir, dataDir, now: moment, save: saving.save };
+        const entries = (await ownPart(call, place)).map(withBackup(newest));
+        for (const path of otherDatabases(dataDir)) {
+          const entry = await repairOne(path, { ...place, isCore: false, progress: call.progress });
+          if (entry.state !== 'whole') entries.push(entry);
+        }
         const data = entries.map(({ lines: _, ...entry }) => entry);
-        const lines = entries.flatMap((entry) => entry.lines);
+        const lines = [...entries.flatMap((entry) => entry.lines), ...saving.lines()];
         if (entries.some(({ state }) => state === 'failed')) {
           throw new VerbError('failed', lines.join('\n'));
         }
@@ -76,16 +84,48 @@ export const verb = defineVerb({
     },
 });
 
-type Place = { readonly projectDir: string; readonly dataDir: string; readonly now: number };
+/**
+ * Saves the installation before the first change, once. Damaged databases are in that backup as they are. If it cannot be
+ * made, the repair goes on and says so: a repair keeps the damaged file in any case.
+ */
+function saveOnce(place: Installation, call: VerbCall, settings: BackupSettings) {
+  let saved: readonly string[] | null = null;
+  return {
+    lines: () => saved ?? [],
+    async save(): Promise<void> {
+      if (saved !== null) return;
+      call.progress('Saving what is here');
+      try {
+        const lock = lockBySettings(settings);
+        const { signal } = call;
+        const options = { reason: 'repair', lock, withMedia: false, signal } as const;
+        const { file } = await saveInstallation(place, options);
+        prune(backupsFolder(place.dataDir), place.now(), null);
+        saved = [`What was here before the repair is saved: ${file}`];
+      } catch (error) {
+        if (call.signal.aborted) throw error;
+        const reason = error instanceof Error ? error.message : String(error);
+        saved = [`There is no backup from before the repair: ${reason}`];
+      }
+    },
+  };
+}
 
-async function ownPart(call: VerbCall, { now, ...folders }: Place): Promise<RepairEntry[]> {
+type Place = {
+  readonly projectDir: string;
+  readonly dataDir: string;
+  readonly now: number;
+  readonly save: () => Promise<void>;
+};
+
+async function ownPart(call: VerbCall, { now, save, ...folders }: Place): Promise<RepairEntry[]> {
   const path = databasePath(folders.dataDir);
   if (finishRepair(path)) {
     forgetDamage(path);
     return [entryOf(path, 'finished', [`The repair of ${path} that was cut short is finished.`])];
   }
   if (hasTables(path)) {
-    return [repairOne(path, { now, isCore: true, progress: call.progress })];
+    return [await repairOne(path, { now, save, isCore: true, progress: call.progress })];
   }
   const reason = reasonNotToStart(folders);
   if (reason === null) {
@@ -96,6 +136,7 @@ async function ownPart(call: VerbCall, { now, ...folders }: Place): Promise<Repa
     'Start with an empty database? Chats, tasks and history are then gone; memories in groups/ stay.',
   );
   if (!isWanted) throw new VerbError('failed', 'Nothing was changed.');
+  await save();
   openStore({ path, now }).close();
   return [entryOf(path, 'new', [`${path} is new and empty. Start the assistant: npx claw start`])];
 }
@@ -116,19 +157,21 @@ function otherDatabases(dataDir: string): readonly string[] {
   return all.filter((path) => existsSync(path));
 }
 
-function repairOne(
+async function repairOne(
   path: string,
   options: {
     readonly now: number;
+    readonly save: () => Promise<void>;
     readonly isCore: boolean;
     readonly progress: (text: string) => void;
   },
-): RepairEntry {
-  const { now, isCore, progress } = options;
+): Promise<RepairEntry> {
+  const { now, save, isCore, progress } = options;
   if (isWhole(path)) {
     forgetDamage(path);
     return entryOf(path, 'whole', [`${path} is whole. Nothing was changed.`]);
   }
+  await save();
   progress(`Reading what is left of ${path}`);
   const stamp = new Date(now).toISOString().replace(/[-:]/g, '').slice(0, 15).replace('T', '-');
   try {
@@ -156,8 +199,9 @@ type Offer = {
 
 /** Finds the newest backup of the database that needs no key, and reads what it says of itself. */
 async function newestBackup(dataDir: string): Promise<Offer | null> {
-  for (const { file, name, isLocked, createdAt } of listBackups(backupsFolder(dataDir))) {
-    if (isLocked) continue;
+  for (const { file, name, isLocked, reason, createdAt } of listBackups(backupsFolder(dataDir))) {
+    // One from before a repair holds what was damaged then.
+    if (isLocked || reason === 'repair') continue;
     try {
       const archive = await openArchive(file, {}, READ_LIMITS);
       archive.close();

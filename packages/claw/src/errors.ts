@@ -49,6 +49,7 @@ export const ERROR_CODES = [
   'NPM_FAILED',
   'CHECKS_FAILED',
   'TESTS_FAILED',
+  'BACKUP_FAILED',
   'INTERRUPTED',
   // the owner's model
   'MODEL_REFUSED',

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { readArguments } from '../../host/changes/arguments.ts';
 import { answer, readTree } from '../../host/changes/change.ts';
 import { findNewestRelease, type NewestRelease } from '../../host/changes/newest-release.ts';
@@ -15,7 +14,6 @@ import { retirementQuestion } from '../../host/changes/retirement.ts';
 import { updateTitle } from '../../host/changes/update-title.ts';
 import type { ClawResult } from '../../host/contracts/claw.ts';
 import { type CommandContext, defineCommand } from '../../host/contracts/command.ts';
-import { databasePath } from '../../store/database-condition.ts';
 
 const OPTIONS = {
   '--retire-contained': 'alone',
@@ -62,21 +60,12 @@ export const command = defineCommand({
   async confirm(context, data) {
     const request = PreviewedRequest.parse(data);
     const [ref = ''] = request.args;
-    await saveFirst(context);
     return carryOutChange(context, request, (note) =>
       previewChange(context, requestOf({ ...request, ref }), note),
     );
   },
   resume: reportChange,
 });
-
-/** Makes a backup. Without one the update still goes on, which the owner is told: `/undo` takes the code back. */
-async function saveFirst({ claw, settings, say }: CommandContext): Promise<void> {
-  if (!existsSync(databasePath(settings.dataDir))) return;
-  const { ok, error } = await claw(['backup', '--reason', 'update', '--no-media']);
-  if (!ok)
-    say(`There is no backup from before this update: ${error?.message ?? 'no reason given'}`);
-}
 
 type Wanted = {
   readonly ref: string;

@@ -63,7 +63,7 @@ const SPOILED = 'The backup is damaged: it is not, to the bit, what was written.
 /**
  * Writes an archive to a new file, in one pass.
  *
- * @returns the digest of each file that was written
+ * @returns the digest of each file that was written, and the SHA-256 of the whole
  * @throws BackupError BAD_RECIPIENT; the file system's error
  */
 export async function writeArchive(
@@ -74,9 +74,10 @@ export async function writeArchive(
     readonly lock: BackupLock;
     readonly signal?: AbortSignal | undefined;
   },
-): Promise<readonly ArchivedFile[]> {
+): Promise<{ readonly files: readonly ArchivedFile[]; readonly sha256: string }> {
   const { facts, items, lock, signal } = options;
   const files: ArchivedFile[] = [];
+  const written = createHash('sha256');
   const encrypt = await encrypterOf(lock);
   await pipeline(
     Readable.from(tarOf(facts, items, files), { objectMode: false }),
@@ -88,10 +89,16 @@ export async function writeArchive(
     }),
     withTrailer,
     encrypt,
+    async function* digested(source: AsyncIterable<Uint8Array>) {
+      for await (const chunk of source) {
+        written.update(chunk);
+        yield chunk;
+      }
+    },
     createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true }),
     { signal },
   );
-  return files;
+  return { files, sha256: written.digest('hex') };
 }
 
 async function* tarOf(

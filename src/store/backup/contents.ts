@@ -5,7 +5,7 @@
 //
 // Caches, logs and sockets are made anew and are left out. Keys and logins are only in an encrypted backup.
 import { execFile } from 'node:child_process';
-import { constants, type Dirent } from 'node:fs';
+import { constants, type Dirent, existsSync } from 'node:fs';
 import {
   access,
   copyFile,
@@ -29,6 +29,8 @@ export type ContentsOptions = {
   readonly withSecrets: boolean;
   readonly withMedia: boolean;
   readonly isSecret: (name: string, value: string) => boolean;
+  /** True saves a damaged database byte by byte, beside its name, and goes on: the assistant is stopped. */
+  readonly withDamaged: boolean;
   /** An empty folder for copies that must not change while they are read. */
   readonly stagingDir: string;
 };
@@ -43,6 +45,7 @@ export type Contents = {
 /** A file that was found: where it is, and where it goes. */
 type Found = { readonly path: string; readonly from: string };
 
+const OWN_DATABASE = 'data/claw.db';
 /** Made anew, of this process, or backups themselves. */
 const NOT_DATA =
   /^(?:cache|logs|run|backups|restoring|tmp|drill|before-restore-.*)$|^(?:instance\.(?:db.*|pid)|podman-seccomp\.json|fenced\.json|instance\.json|last-healthy\.json)$|\.(?:damaged-.*|repaired|repairing|damage\.json)$/;
@@ -65,18 +68,23 @@ export async function gatherContents(options: ContentsOptions): Promise<Contents
   const leftOut = new Notes();
   const data = await dataFiles(options, leftOut);
   const databases: Found[] = [];
+  const damaged: Found[] = [];
   let rows: Readonly<Record<string, number>> = {};
   await mkdir(stagingDir, { recursive: true, mode: 0o700 });
   for (const [n, { path, from }] of data.databases.entries()) {
     const copy = join(stagingDir, `${n}.db`);
     try {
       const counted = await copyDatabase(from, copy);
-      if (path === 'data/claw.db') rows = counted;
+      if (path === OWN_DATABASE) rows = counted;
       databases.push({ path, from: copy });
     } catch (error) {
-      if (!(error instanceof BackupError) || path === 'data/claw.db') throw error;
+      if (!(error instanceof BackupError)) throw error;
+      if (options.withDamaged) {
+        damaged.push(...damagedParts({ path, from }));
+        leftOut.say(`${path} is damaged; it is in the backup as it is, as ${damagedName(path)}.`);
+      } else if (path === OWN_DATABASE) throw error;
       // A damaged database of a skill must not keep everything else from being saved.
-      leftOut.say(`${path} is damaged and is not in it: npx claw repair`);
+      else leftOut.say(`${path} is damaged and is not in it: npx claw repair`);
     }
   }
   const files = [
@@ -96,13 +104,25 @@ export async function gatherContents(options: ContentsOptions): Promise<Contents
     leftOut: leftOut.sentences(),
     async *items() {
       if (env !== null) yield bytesItem('project/.env', Buffer.from(env), false);
-      for (const database of databases) yield await largeFile(database, false);
+      for (const database of [...databases, ...damaged]) yield await largeFile(database, false);
       for (const file of files) {
         const item = await fileItem(file, stagingDir);
         if (item !== null) yield item;
       }
     },
   };
+}
+
+/** Lists the files of a damaged database, under names that no program opens by itself. */
+function damagedParts({ path, from }: Found): readonly Found[] {
+  return ['', '-wal', '-journal']
+    .map((end) => ({ path: damagedName(path) + end, from: from + end }))
+    .filter((part) => existsSync(part.from));
+}
+
+/** Repairs give damaged files such names, too. */
+function damagedName(path: string): string {
+  return `${path}.damaged-before-repair`;
 }
 
 /** Sentences on what is not in a backup: a few examples of each kind. */
@@ -152,7 +172,10 @@ async function dataFiles(
   const all = await collect(dataDir, 'data', names, leftOut);
   const own = all.filter(({ path }) => !OF_AGENTS.test(path));
   const databases = own.filter(
-    ({ path, from }) => /\.(?:db|sqlite3?)$/.test(path) && !NOT_DATA.test(path) && isDatabase(from),
+    ({ path, from }) =>
+      // The assistant's own is one whatever its first bytes are: then it is damaged.
+      path === OWN_DATABASE ||
+      (/\.(?:db|sqlite3?)$/.test(path) && !NOT_DATA.test(path) && isDatabase(from)),
   );
   const isPart = (path: string) =>
     COMPANION.test(path) &&

@@ -89,7 +89,7 @@ export class BackupError extends Error {
 
 /** Tells which part of the installation a file belongs to, by its path in the archive. */
 export function partOf(path: string): Part {
-  if (/^data\/(claw\.db|databases\/.*)$/.test(path)) return 'database';
+  if (/^data\/(claw\.db(\.damaged-.*)?|databases\/.*)$/.test(path)) return 'database';
   if (path.startsWith('data/whatsapp/')) return 'link';
   if (/^data\/sessions\/[^/]+\/\.claude\/memory\//.test(path)) return 'memory';
   if (/^data\/(sessions|of-chats)\//.test(path)) return 'sessions';

@@ -1,11 +1,18 @@
-import { randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { createHash, randomUUID } from 'node:crypto';
+import { closeSync, createReadStream, fsyncSync, openSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { type BackupKeys, type BackupLock, openArchive, writeArchive } from './archive.ts';
 import { gatherContents } from './contents.ts';
-import { type ArchivedFile, type BackupFacts, type BackupReason, FORMAT } from './facts.ts';
+import {
+  type ArchivedFile,
+  BackupError,
+  type BackupFacts,
+  type BackupReason,
+  FORMAT,
+} from './facts.ts';
 import { backupName, backupsFolder } from './kept-backups.ts';
 
 /** The installation that is saved, and how. */
@@ -44,11 +51,11 @@ export const READ_LIMITS = { maxEntries: 1_000_000, maxBytes: 1024 ** 4 } as con
 
 /**
  * Saves an installation into one new file, also while the assistant runs. The file has its name only when it is
- * complete and on disk. Memory stays flat; the disk needs room for the databases once more meanwhile.
+ * complete, on disk, and was read again. Memory stays flat; the disk needs room for the databases once more meanwhile.
  *
  * SQLite's work blocks the thread: call it in a process that nobody waits for.
  *
- * @throws BackupError DATABASE_DAMAGED, BAD_RECIPIENT; the file system's error
+ * @throws BackupError DATABASE_DAMAGED, BAD_RECIPIENT, SPOILED; the file system's error
  */
 export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
   const { projectDir, dataDir, reason, lock, isSecret, now, signal } = options;
@@ -69,6 +76,7 @@ export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
       dataDir,
       withSecrets: hasSecrets,
       withMedia: hasMedia,
+      withDamaged: reason === 'repair',
       isSecret,
       stagingDir,
     });
@@ -84,7 +92,11 @@ export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
       rows: { ...contents.rows },
       leftOut: contents.leftOut.slice(0, 200).map((line) => line.slice(0, 2_000)),
     };
-    const files = await writeArchive(unfinished, { facts, items: contents.items(), lock, signal });
+    const { files, sha256 } = await writeArchive(unfinished, {
+      ...{ facts, lock, signal },
+      items: contents.items(),
+    });
+    await proveWritten(unfinished, lock, sha256);
     await rename(unfinished, file);
     syncFolder(folder);
     return { file, sizeBytes: (await stat(file)).size, facts, files };
@@ -92,6 +104,21 @@ export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
     await rm(unfinished, { force: true });
     await rm(stagingDir, { recursive: true, force: true });
   }
+}
+
+/** Reads a new backup again. A locked one is compared with what was written, since its key is elsewhere. */
+async function proveWritten(path: string, lock: BackupLock, sha256: string): Promise<void> {
+  if (lock.kind === 'none') {
+    await verifyBackup(path);
+    return;
+  }
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path, { highWaterMark: 1024 * 1024 }), hash);
+  if (hash.digest('hex') === sha256) return;
+  throw new BackupError(
+    'SPOILED',
+    'The disk holds something else than was written to it. Check the disk, then try again.',
+  );
 }
 
 /**

@@ -103,6 +103,7 @@ function modeOf(path: string, isExecutable: boolean): number {
 const OPEN_PARTS: ReadonlySet<Part> = new Set(['code', 'groups', 'media', 'memory', 'sessions']);
 
 function isOwnDatabase({ path }: ArchivedFile): boolean {
+  if (/\.damaged-[^/]*$/.test(path)) return false; // Kept as it was, for whoever wants to look into it.
   return partOf(path) === 'database' || path === 'data/whatsapp/link.db';
 }
 

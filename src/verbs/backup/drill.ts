@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { noteBackupState } from '../../store/backup/backup-state.ts';
 import { rowsOf } from '../../store/backup/database-copy.ts';
-import type { Part } from '../../store/backup/facts.ts';
+import type { BackupReason, Part } from '../../store/backup/facts.ts';
 import { fencePath } from '../../store/backup/fence.ts';
 import { backupsFolder, listBackups } from '../../store/backup/kept-backups.ts';
 import { type Places, unpackBackup } from '../../store/backup/restore.ts';
@@ -18,6 +18,8 @@ import { type Installation, momentWords, saveInstallation, verifyCode } from './
 
 /** Keys and logins have no business in a drill. */
 const WITHOUT: ReadonlySet<Part> = new Set(['settings', 'link', 'other']);
+/** One from before a migration has the tables of older code; one from before a repair may lack the database. */
+const BEFORE_CHANGE: ReadonlySet<BackupReason> = new Set(['migration', 'repair']);
 const QUESTIONS = 3;
 const ANSWER_MS = 180_000;
 const LEAVE_MS = 15_000;
@@ -81,7 +83,7 @@ async function tryBackup(place: Installation, call: VerbCall): Promise<VerbEnd> 
 /** Returns the newest backup that needs no key; where there is none, one is made for the drill alone. */
 async function backupToTry(place: Installation, call: VerbCall, folder: string): Promise<string> {
   const all = listBackups(backupsFolder(place.dataDir));
-  const newest = all.find(({ isLocked, reason }) => !isLocked && reason !== 'migration');
+  const newest = all.find(({ isLocked, reason }) => !isLocked && !BEFORE_CHANGE.has(reason));
   // The key of encrypted ones is not on this machine, so the newest of them is proved by another of the same state.
   if (newest !== undefined && all[0]?.isLocked !== true) return newest.file;
   call.progress('Making a backup for the drill');

@@ -9,6 +9,19 @@ export type Additions = {
   readonly changed: (result: VerbResult, root: string) => Promise<VerbResult>;
   /** Looks at the code and at that program. */
   readonly doctor: (context: EngineContext, isOffline: boolean) => Promise<CliResult<'doctor'>>;
+  /**
+   * Saves that program's data before a proved change is published.
+   *
+   * @throws ClawError BACKUP_FAILED: then nothing is published
+   */
+  readonly beforePublish: (
+    verb: string,
+    place: {
+      readonly root: string;
+      readonly signal: AbortSignal;
+      readonly onStep: (text: string) => void;
+    },
+  ) => Promise<void>;
   readonly hasModel: (root: string) => Promise<boolean>;
   /** Asks a model how a conflict is to be resolved. */
   readonly askModel: (

@@ -14,6 +14,7 @@ const FAILURES: readonly CommandError['code'][] = [
   'CHECKS_FAILED',
   'TESTS_FAILED',
   'NPM_FAILED',
+  'BACKUP_FAILED',
   'IO_FAILED',
   'INTERRUPTED',
   'INTERNAL',

@@ -57,6 +57,10 @@ function additionsOf(load: Load): Additions {
     changed: async (result, root) => (await additions())?.changed(result, root) ?? result,
     doctor: async (context, isOffline) =>
       await ((await additions())?.doctor(context, isOffline) ?? doctor(context)),
+    beforePublish: async (verb, place) => {
+      // Loading that program takes time, and only an update is worth it.
+      if (verb === 'update') await (await additions())?.beforePublish(verb, place);
+    },
     hasModel: async (root) => (await (await additions())?.hasModel(root)) ?? false,
     askModel: async (prompt, place) => {
       const model = await additions();

@@ -27,6 +27,8 @@ export type EngineContext = {
   readonly ask?: ((question: string) => Promise<boolean>) | undefined;
   /** Asks the owner's model; rejects with MODEL_REFUSED. Absent where there is none to ask. */
   readonly askModel?: (prompt: ModelPrompt) => Promise<ModelReply>;
+  /** Called when a change is proved and about to be published; what it rejects with keeps everything as it is. */
+  readonly beforePublish?: (verb: string) => Promise<void>;
   /** Ends the verb before anything is published; what it runs is ended, what it laid out removed. */
   readonly signal?: AbortSignal;
 };

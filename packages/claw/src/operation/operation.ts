@@ -100,7 +100,8 @@ function secretsTaken({ root, taken }: Installation): readonly string[] {
  * Proves a planned command and commits it. The caller holds the lock and has recovered.
  *
  * @param early a release that is being written since before the plan was made
- * @throws ClawError CONSENT_NEEDED, PLAN_CHANGED, NPM_FAILED, CHECKS_FAILED, TESTS_FAILED, TREE_CHANGED (plan again)
+ * @throws ClawError CONSENT_NEEDED, PLAN_CHANGED, NPM_FAILED, CHECKS_FAILED, TESTS_FAILED, BACKUP_FAILED,
+ *   TREE_CHANGED (plan again)
  */
 export async function carryOut<V extends CarriedVerb>(
   context: PlanningContext,
@@ -138,6 +139,7 @@ export async function carryOut<V extends CarriedVerb>(
       const all = [...warnings, ...proved.warnings];
       return { ...planned, data: { ...data, isTrial: true }, warnings: all };
     }
+    await context.beforePublish?.(operation.verb);
     const isChanged = commit(context, operation, packages, base);
     const replaced = isChanged ? notesOfReplaced(context, operation) : [];
     // A command that changed nothing leaves what waits, unless it is what waited.

@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { listBackups } from '../../../store/backup/kept-backups.ts';
 import { answers, textsOf } from '../../../testing/assistant.ts';
 import { runClaw } from '../../../testing/claw/claw.ts';
 import { CODE, cloneOfReleases, manifest, release } from '../../../testing/claw/releases.ts';
@@ -32,6 +34,8 @@ test('update finds the newest release of the remote, shows it, and asks before i
   await first.terminal.say('yes');
   await stopsForRestart(project, first);
   expect(read(project, 'src/a.ts')).toBe(CORE_2.replace('one = 1', 'one = 11'));
+  const backups = listBackups(join(project.dir, 'data/backups'));
+  expect(backups.map(({ reason }) => reason)).toEqual(['update']);
   const second = await project.start();
   await hears(second, 'The core is 2.0.0 now: 2 files changed. Skills in the code: none.');
   await ask(second, '/update v9', 'v9 is neither a folder nor a ref that git knows here.');

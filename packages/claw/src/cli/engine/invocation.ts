@@ -36,7 +36,14 @@ export function createContext(invocation: Invocation): EngineContext {
     signal,
     ...(additions === null
       ? {}
-      : { askModel: (prompt) => additions.askModel(prompt, { root, signal }) }),
+      : {
+          askModel: (prompt) => additions.askModel(prompt, { root, signal }),
+          beforePublish: (verb) =>
+            additions.beforePublish(verb, {
+              ...{ root, signal },
+              onStep: (text) => ui.progress({ kind: 'step', text }),
+            }),
+        }),
     ask: isAsked ? (question) => ui.ask(question) : undefined,
     confirm: isAsked ? async (summary) => await confirm(ui, summary) : null,
   };
