@@ -66,7 +66,7 @@ export default {
     ),
     only(
       'state',
-      '^packages/claw/src/state/',
+      '^packages/claw/src/installed/',
       `^packages/claw/src/(state|cache|package|structured)/|${ENGINE_LEAVES}`,
       'state knows no composition.',
     ),

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { listFolder } from '../../packages/claw/src/state/claw-folder.ts';
+import { listFolder } from '../../packages/claw/src/installed/claw-folder.ts';
 import type { Codebase } from '../../src/testing/claw/codebase.ts';
 import type { Work } from './timed-run.ts';
 

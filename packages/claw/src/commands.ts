@@ -5,10 +5,10 @@ import type { RenewOptions } from './commands/pack/renewal.ts';
 import type { PlannedVerb } from './commands/plan.ts';
 import { resultOf, type VerbResult } from './contract/result.ts';
 import type { Choice } from './decisions/choice.ts';
+import type { ReleaseRequest } from './installed/release.ts';
 import type { EngineContext } from './operation/context.ts';
 import { needsDecision, runExclusive, runReadOnly } from './operation/session.ts';
 import type { UpdateOptions } from './operation/update-options.ts';
-import type { ReleaseRequest } from './state/release.ts';
 import type { Decision } from './transaction/journal.ts';
 import { withLock } from './transaction/lock.ts';
 import { hasPending, recover as recoverTree } from './transaction/recover.js';
@@ -25,6 +25,7 @@ export type { DataOf, Verb } from './contract/data-by-verb.ts';
 export type { Change, ResultWith, VerbResult } from './contract/result.ts';
 export type { Choice } from './decisions/choice.ts';
 export { ClawError, CodedError, type ErrorCode, shellWord, shellWords } from './errors.ts';
+export { findRoot } from './installed/root.ts';
 export type {
   EngineContext,
   ModelPrompt,
@@ -34,7 +35,6 @@ export type {
 } from './operation/context.ts';
 export type { UpdateOptions } from './operation/update-options.ts';
 export type { ProofScope } from './proof/proof.ts';
-export { findRoot } from './state/root.ts';
 
 /** Takes the core of a codebase. Writes nothing outside `.claw/`. */
 export async function init(
@@ -79,13 +79,13 @@ export async function apply(
   wanted: readonly string[],
   request?: ReleaseRequest,
 ): Promise<VerbResult<'apply'>> {
-  const { readConfig } = await import('./state/config.ts');
-  const { listAhead } = await import('./state/project-files.ts');
+  const { readConfig } = await import('./installed/config.ts');
+  const { listAhead } = await import('./installed/project-files.ts');
   // git lists the files while the rest is loaded.
   const listing = listAhead(context.root, readConfig(context.root));
   const { planApply, requestPackages } = await import('./commands/apply.ts');
   const { carryOut } = await import('./operation/operation.ts');
-  const { createTreesReader } = await import('./state/release.ts');
+  const { createTreesReader } = await import('./installed/release.ts');
   const readTrees = createTreesReader();
   const given = { readTrees, listing, ...(request ? { request } : {}) };
   const requested = await requestPackages(context, wanted, given);
@@ -142,7 +142,7 @@ export async function update(
   wanted: string | null,
   options: Partial<UpdateOptions> = {},
 ): Promise<VerbResult<'update'>> {
-  const { stateDigest } = await import('./state/state-file.ts');
+  const { stateDigest } = await import('./installed/state-file.ts');
   if (stateDigest(context.root) === null && !hasPending(context.root)) {
     const { locateRelease } = await import('./update/new-release.ts');
     if (wanted !== null) await locateRelease(context, wanted);

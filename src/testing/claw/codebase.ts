@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { packedPlace, readPackageFiles } from '../../../packages/claw/src/state/claw-folder.ts';
+import { packedPlace, readPackageFiles } from '../../../packages/claw/src/installed/claw-folder.ts';
 import { checkContract } from '../contract.ts';
 import { CLAW, type Printed, runClaw } from './claw.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { digestTree } from '../../../packages/claw/src/digest.ts';
-import { BASE, readFolder } from '../../../packages/claw/src/state/claw-folder.ts';
+import { BASE, readFolder } from '../../../packages/claw/src/installed/claw-folder.ts';
 import { addSkill, type Codebase, temporaryCodebase } from '../../../src/testing/claw/codebase.ts';
 import { addRelease } from '../releases.ts';
 

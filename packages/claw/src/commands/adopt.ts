@@ -2,15 +2,19 @@ import { isSameFile, type TreeFile } from '@patchclaw/merge';
 import { conflictFile } from '../conflict.ts';
 import type { DataOf } from '../contract/data-by-verb.ts';
 import { ClawError, shellWord } from '../errors.ts';
-import { askConsent, missingConsent } from '../operation/consent.ts';
-import type { EngineContext } from '../operation/context.ts';
-import type { Edit } from '../operation/edits.ts';
+import { CUSTOM } from '../installed/claw-folder.ts';
+import { readTreeFile } from '../installed/disk.ts';
 import {
   type Installation,
   movesOf,
   readInstallation,
   readInstalledPackages,
-} from '../operation/installation.ts';
+} from '../installed/installation.ts';
+import { type Release, readCommitVersion, takeRelease } from '../installed/release.ts';
+import type { State } from '../installed/state-file.ts';
+import { askConsent, missingConsent } from '../operation/consent.ts';
+import type { EngineContext } from '../operation/context.ts';
+import type { Edit } from '../operation/edits.ts';
 import { pinning } from '../operation/layers.ts';
 import { coreState } from '../operation/release-state.ts';
 import { planLayers, type TargetPlan } from '../operation/target/target.ts';
@@ -20,18 +24,14 @@ import { showPath } from '../package/checks/paths.ts';
 import { treePathFault } from '../package/checks/protection.ts';
 import { type CustomFile, makeCustomisation } from '../package/manifest/customisation.ts';
 import type { SkillPackage } from '../package/package.ts';
-import { CUSTOM } from '../state/claw-folder.ts';
-import { readTreeFile } from '../state/disk.ts';
-import { listChanged, readBlobs, runGit, withoutLocalFilters } from '../state/git.ts';
+import { listChanged, readBlobs, runGit, withoutLocalFilters } from '../repository/git.ts';
 import {
   listCommits,
   listEntries,
   type OwnCommit,
   readMergedBranches,
   readOwnCommits,
-} from '../state/git-log.ts';
-import { type Release, readCommitVersion, takeRelease } from '../state/release.ts';
-import type { State } from '../state/state-file.ts';
+} from '../repository/git-log.ts';
 import { mergeBase } from '../update/old-core.ts';
 import { partIntoTopics, type Topic, type TopicWay, type Version } from '../update/topics.ts';
 import type { Upstream } from '../update/upstream.ts';

@@ -1,12 +1,24 @@
 import { ClawError } from '../errors.ts';
-import type { EngineContext, PlanningContext } from '../operation/context.ts';
-import { inferBases } from '../operation/inference.ts';
+import { type CodebaseConfig, readConfig } from '../installed/config.ts';
 import {
   type Installation,
   readInstallation,
   readInstalledPackages,
   readLayers,
-} from '../operation/installation.ts';
+} from '../installed/installation.ts';
+import { listProjectFiles } from '../installed/project-files.ts';
+import {
+  isRequested,
+  NO_REQUEST,
+  type ReleaseRequest,
+  readAhead,
+  readReleaseVersion,
+  type TreesReader,
+  takeRelease,
+} from '../installed/release.ts';
+import { readState, type State, stateDigest } from '../installed/state-file.ts';
+import type { EngineContext, PlanningContext } from '../operation/context.ts';
+import { inferBases } from '../operation/inference.ts';
 import { pinning } from '../operation/layers.ts';
 import { alreadyPresentNotes } from '../operation/target/already-present.ts';
 import { planLayers } from '../operation/target/target.ts';
@@ -16,18 +28,6 @@ import { checkRelations, orderLayers } from '../package/order.ts';
 import type { SkillPackage } from '../package/package.ts';
 import { type OpenedPackage, openPackage } from '../package/sources/open.ts';
 import { findPackage } from '../package/sources/sources.ts';
-import { type CodebaseConfig, readConfig } from '../state/config.ts';
-import { listProjectFiles } from '../state/project-files.ts';
-import {
-  isRequested,
-  NO_REQUEST,
-  type ReleaseRequest,
-  readAhead,
-  readReleaseVersion,
-  type TreesReader,
-  takeRelease,
-} from '../state/release.ts';
-import { readState, type State, stateDigest } from '../state/state-file.ts';
 import { hasPending } from '../transaction/recover.js';
 import { checkMapped } from '../update/migrate.ts';
 

@@ -11,12 +11,12 @@ import { layerNote } from '../decisions/places/layer-note.ts';
 import { placesIn } from '../decisions/places/places.ts';
 import { waysOf } from '../decisions/places/ways.ts';
 import { shownDecision } from '../decisions/shown-decision.ts';
+import { readResolutions } from '../installed/resolutions.ts';
+import { readState, stateDigest } from '../installed/state-file.ts';
 import type { EngineContext } from '../operation/context.ts';
 import { notesPath } from '../pending/files.ts';
 import { PENDING, type Pending } from '../pending/pending.ts';
 import { readWaiting } from '../pending/waiting.ts';
-import { readResolutions } from '../state/resolutions.ts';
-import { readState, stateDigest } from '../state/state-file.ts';
 
 /**
  * Returns the operation that waits, with its conflicts, what is decided, and recordings that may fit.

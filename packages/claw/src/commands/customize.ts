@@ -1,13 +1,15 @@
 import { isSameFile } from '@patchclaw/merge';
 import { renamesOf } from '../compose/files/renames.ts';
 import { ClawError } from '../errors.ts';
-import type { PlanningContext } from '../operation/context.ts';
-import { type Edit, listEdits } from '../operation/edits.ts';
+import { CUSTOM } from '../installed/claw-folder.ts';
+import { readTreeFile } from '../installed/disk.ts';
 import {
   type Installation,
   readInstallation,
   readInstalledPackages,
-} from '../operation/installation.ts';
+} from '../installed/installation.ts';
+import type { PlanningContext } from '../operation/context.ts';
+import { type Edit, listEdits } from '../operation/edits.ts';
 import { pinning } from '../operation/layers.ts';
 import { planLayers } from '../operation/target/target.ts';
 import type { Operation } from '../operation/types.ts';
@@ -15,8 +17,6 @@ import { pathFault, showPath } from '../package/checks/paths.ts';
 import { type CustomFile, makeCustomisation } from '../package/manifest/customisation.ts';
 import { orderLayers } from '../package/order.ts';
 import type { SkillPackage } from '../package/package.ts';
-import { CUSTOM } from '../state/claw-folder.ts';
-import { readTreeFile } from '../state/disk.ts';
 
 /**
  * Plans recording the owner's edits, made before the first command or since, committed or not, as a

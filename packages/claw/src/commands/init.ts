@@ -1,10 +1,10 @@
 import { ClawError } from '../errors.ts';
+import { readInstallation } from '../installed/installation.ts';
+import type { ReleaseRequest } from '../installed/release.ts';
 import type { EngineContext } from '../operation/context.ts';
-import { readInstallation } from '../operation/installation.ts';
 import { pinning } from '../operation/layers.ts';
 import { planLayers } from '../operation/target/target.ts';
 import type { Operation } from '../operation/types.ts';
-import type { ReleaseRequest } from '../state/release.ts';
 
 /**
  * Plans taking the core: no layer, no change of the tree, everything below `.claw/`.

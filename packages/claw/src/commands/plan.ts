@@ -1,5 +1,6 @@
 import type { VerbResult } from '../contract/result.ts';
 import { ClawError, shellWord } from '../errors.ts';
+import { createTreesReader, NO_REQUEST, type ReleaseRequest } from '../installed/release.ts';
 import { missingConsent, shortNames } from '../operation/consent.ts';
 import type { EngineContext, PlanningContext } from '../operation/context.ts';
 import { skippedNotes } from '../operation/npm/npm.ts';
@@ -7,7 +8,6 @@ import { foreseeScripts, NO_SCRIPTS } from '../operation/npm/npm-scripts.ts';
 import { asPlan, reportOperation } from '../operation/operation.ts';
 import type { Operation } from '../operation/types.ts';
 import { PLAIN_UPDATE, type UpdateOptions } from '../operation/update-options.ts';
-import { createTreesReader, NO_REQUEST, type ReleaseRequest } from '../state/release.ts';
 import { topicWay } from '../update/topics.ts';
 import { findUpstream } from '../update/upstream.ts';
 import { planAdopt } from './adopt.ts';

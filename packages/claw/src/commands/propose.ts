@@ -7,6 +7,7 @@ import { promptFor } from '../decisions/proposal.ts';
 import { type ProposedChoice, readProposal, refused } from '../decisions/proposal-reply.ts';
 import { shownDecision } from '../decisions/shown-decision.ts';
 import { ClawError } from '../errors.ts';
+import { isSameSubject, subjectOf } from '../installed/resolution.ts';
 import { throwIfInterrupted } from '../interrupted.ts';
 import type { EngineContext, ModelPrompt, ModelReply } from '../operation/context.ts';
 import { preparePackages } from '../operation/npm/npm.ts';
@@ -17,7 +18,6 @@ import type { SkillPackage } from '../package/package.ts';
 import type { Pending } from '../pending/pending.ts';
 import { tidyUp } from '../pending/tidy-up.ts';
 import { saveDecisions, type Waiting } from '../pending/waiting.ts';
-import { isSameSubject, subjectOf } from '../state/resolution.ts';
 import { planningOf, planPending } from './continue.ts';
 import { requireConflict, requireWaiting } from './resolve.ts';
 

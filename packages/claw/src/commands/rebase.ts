@@ -1,13 +1,13 @@
 import { isSameFile } from '@patchclaw/merge';
+import { CUSTOM } from '../installed/claw-folder.ts';
+import { readTreeFile } from '../installed/disk.ts';
+import { readInstallation, readInstalledPackages } from '../installed/installation.ts';
 import type { PlanningContext } from '../operation/context.ts';
-import { readInstallation, readInstalledPackages } from '../operation/installation.ts';
 import { pinning } from '../operation/layers.ts';
 import { planLayers } from '../operation/target/target.ts';
 import type { Operation } from '../operation/types.ts';
 import { makeCustomisation } from '../package/manifest/customisation.ts';
 import type { SkillPackage } from '../package/package.ts';
-import { CUSTOM } from '../state/claw-folder.ts';
-import { readTreeFile } from '../state/disk.ts';
 import { customName, findEdits } from './customize.ts';
 
 const DESCRIPTION = 'Everything that differed from the core when it was rebased';

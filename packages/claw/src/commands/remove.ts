@@ -1,11 +1,11 @@
 import { OWNER } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
-import type { PlanningContext } from '../operation/context.ts';
 import {
   readInstallation,
   readInstalledPackages,
   requireState,
-} from '../operation/installation.ts';
+} from '../installed/installation.ts';
+import type { PlanningContext } from '../operation/context.ts';
 import { pinning, requireApplied } from '../operation/layers.ts';
 import { planLayers, type TargetPlan } from '../operation/target/target.ts';
 import type { Operation } from '../operation/types.ts';

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { resultOf, type VerbResult } from '../contract/result.ts';
 import { digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
+import { readTreeFile } from '../installed/disk.ts';
+import { readResolutions, resolutionPath } from '../installed/resolutions.ts';
+import { readState, renderState, STATE_PATH } from '../installed/state-file.ts';
 import type { EngineContext } from '../operation/context.ts';
 import { stepOf } from '../operation/state-steps.ts';
-import { readTreeFile } from '../state/disk.ts';
-import { readResolutions, resolutionPath } from '../state/resolutions.ts';
-import { readState, renderState, STATE_PATH } from '../state/state-file.ts';
 import { commitSteps } from '../transaction/commit.ts';
 
 /** Returns every recorded resolution: its subject, its origin, and whether the present tree uses it. */

@@ -5,10 +5,10 @@ import type { Choice } from '../decisions/choice.ts';
 import { canBeDecided, decide, isDecided, plainChoice } from '../decisions/decide.ts';
 import { rolesIn } from '../decisions/named-side.ts';
 import { ClawError } from '../errors.ts';
+import { isSameSubject } from '../installed/resolution.ts';
+import { readState } from '../installed/state-file.ts';
 import type { EngineContext } from '../operation/context.ts';
 import { readWaiting, refuseOtherState, saveDecisions, type Waiting } from '../pending/waiting.ts';
-import { isSameSubject } from '../state/resolution.ts';
-import { readState } from '../state/state-file.ts';
 
 /**
  * Resolves one conflict of the waiting operation; nothing is published before `continue`.

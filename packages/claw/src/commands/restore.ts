@@ -1,21 +1,21 @@
 import { setImmediate } from 'node:timers/promises';
-import { ManifestCache } from '../cache/manifests.ts';
 import { digestFile } from '../digest.ts';
 import { ClawError } from '../errors.ts';
-import type { EngineContext } from '../operation/context.ts';
-import { formerNames } from '../operation/inference.ts';
+import { readHistory } from '../installed/history.ts';
 import {
   type Installation,
   keptBases,
   readInstalled,
   withBases,
-} from '../operation/installation.ts';
+} from '../installed/installation.ts';
+import { ManifestCache } from '../installed/manifests.ts';
+import type { LayerState, State } from '../installed/state-file.ts';
+import type { EngineContext } from '../operation/context.ts';
+import { formerNames } from '../operation/inference.ts';
 import { addedFile } from '../package/accessors.ts';
 import type { SkillPackage } from '../package/package.ts';
 import { openPackage } from '../package/sources/open.ts';
 import { findPackage } from '../package/sources/sources.ts';
-import { readHistory } from '../state/history.ts';
-import type { LayerState, State } from '../state/state-file.ts';
 
 /**
  * Returns the applied packages, where possibly only `state.yaml` was carried over: from the bytes kept in

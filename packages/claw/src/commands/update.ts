@@ -6,12 +6,18 @@ import {
   keptNotes,
 } from '../compose/contained/contained-changes.ts';
 import { shellWord } from '../errors.ts';
-import type { PlanningContext } from '../operation/context.ts';
+import type { CodebaseConfig } from '../installed/config.ts';
+import { treeReader } from '../installed/disk.ts';
 import {
   readInstallation,
   readInstalledPackages,
   requireState,
-} from '../operation/installation.ts';
+} from '../installed/installation.ts';
+import { MIGRATIONS_PATH, pathMapsOf, readMigrations } from '../installed/migrations.ts';
+import { isProjectPath } from '../installed/project-files.ts';
+import type { Release } from '../installed/release.ts';
+import type { State } from '../installed/state-file.ts';
+import type { PlanningContext } from '../operation/context.ts';
 import { pinning, requireApplied } from '../operation/layers.ts';
 import { coreState } from '../operation/release-state.ts';
 import { type NewCore, planLayers } from '../operation/target/target.ts';
@@ -21,14 +27,8 @@ import { checkCoreVersion } from '../package/manifest/core-version.ts';
 import { mapPath, withDeclared } from '../package/manifest/path-map.ts';
 import { checkRelations } from '../package/order.ts';
 import type { SkillPackage } from '../package/package.ts';
-import type { CodebaseConfig } from '../state/config.ts';
-import { treeReader } from '../state/disk.ts';
-import { isGitFolder, listChanged, resolveCommit } from '../state/git.ts';
-import { type CommitList, listCommits } from '../state/git-log.ts';
-import { MIGRATIONS_PATH, pathMapsOf, readMigrations } from '../state/migrations.ts';
-import { isProjectPath } from '../state/project-files.ts';
-import type { Release } from '../state/release.ts';
-import type { State } from '../state/state-file.ts';
+import { isGitFolder, listChanged, resolveCommit } from '../repository/git.ts';
+import { type CommitList, listCommits } from '../repository/git-log.ts';
 import { CORE } from '../structured/declaration.ts';
 import { declaredMoves, movesThatHold } from '../update/declared-moves.ts';
 import { type FoundMove, findMoves } from '../update/found-moves.ts';

@@ -1,18 +1,18 @@
 import { ClawError } from '../errors.ts';
-import type { EngineContext, PlanningContext } from '../operation/context.ts';
-import { inferBases } from '../operation/inference.ts';
 import {
   readInstallation,
   readInstalledPackages,
   requireState,
-} from '../operation/installation.ts';
+} from '../installed/installation.ts';
+import { readState, type State } from '../installed/state-file.ts';
+import type { EngineContext, PlanningContext } from '../operation/context.ts';
+import { inferBases } from '../operation/inference.ts';
 import { pinning, requireApplied } from '../operation/layers.ts';
 import { planLayers } from '../operation/target/target.ts';
 import type { Operation } from '../operation/types.ts';
 import { checkCoreVersion } from '../package/manifest/core-version.ts';
 import { checkRelations } from '../package/order.ts';
 import type { SkillPackage } from '../package/package.ts';
-import { readState, type State } from '../state/state-file.ts';
 import { hasPending } from '../transaction/recover.js';
 import { checkMapped } from '../update/migrate.ts';
 import { type Requested, requestPackages } from './apply.ts';

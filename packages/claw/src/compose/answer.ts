@@ -8,7 +8,7 @@ import {
   type Versions,
 } from '@patchclaw/merge';
 import type { Conflict } from '../conflict.ts';
-import type { Answer, AnsweredHunk, Resolution } from '../state/resolution.ts';
+import type { Answer, AnsweredHunk, Resolution } from '../installed/resolution.ts';
 
 /** Returns the file that an answer makes of a conflict; null where the answer is that there is none. */
 export function answeredFile(conflict: Conflict, answer: Answer): TreeFile | null {

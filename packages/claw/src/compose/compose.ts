@@ -1,8 +1,8 @@
 import { isSameFile, mergeFiles, type TreeFile } from '@patchclaw/merge';
 import type { Conflict } from '../conflict.ts';
+import { readOwnStructured } from '../installed/config.ts';
 import { hasMoves, mapPath, type PathMap } from '../package/manifest/path-map.ts';
 import type { SkillPackage } from '../package/package.ts';
-import { readOwnStructured } from '../state/config.ts';
 import { ComposedTree, type Composition } from './composition.ts';
 import { composeDeclarations } from './declarations.ts';
 import { Renames } from './files/renames.ts';

@@ -1,5 +1,5 @@
 import { at, diffLines, type Hunk, internLines, splitLines } from '@patchclaw/merge';
-import type { AnsweredHunk } from '../state/resolution.ts';
+import type { AnsweredHunk } from '../installed/resolution.ts';
 import { locateResolutions, type Stretch } from './locate-resolutions.ts';
 
 /**

@@ -8,7 +8,7 @@ import {
   type Resolution,
   type Subject,
   subjectOf,
-} from '../state/resolution.ts';
+} from '../installed/resolution.ts';
 import {
   answeredFile,
   answerFault,

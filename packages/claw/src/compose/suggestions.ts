@@ -5,7 +5,7 @@ import {
   isSameSubject,
   type Resolution,
   subjectOf,
-} from '../state/resolution.ts';
+} from '../installed/resolution.ts';
 import { disputesOf, fits, isSameLines, ownAnswerTo } from './answer.ts';
 
 /**

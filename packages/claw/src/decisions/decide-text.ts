@@ -3,8 +3,8 @@ import { answeredFile, answerFault } from '../compose/answer.ts';
 import { extractAnswers } from '../compose/extract.ts';
 import type { Conflict } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
+import type { Answer } from '../installed/resolution.ts';
 import { leftMarkers } from '../pending/files.ts';
-import type { Answer } from '../state/resolution.ts';
 
 /** The answer in a finished text, and the text itself where it has changes outside the hunks as well. */
 export type DecidedText = { readonly answer: Answer; readonly amended: Buffer | null };

@@ -7,7 +7,7 @@ import { answeredFile } from '../compose/answer.ts';
 import { resolveConflict } from '../compose/resolve-conflict.ts';
 import type { Conflict } from '../conflict.ts';
 import { digestBytes } from '../digest.ts';
-import { resolutionKey } from '../state/resolution.ts';
+import { resolutionKey } from '../installed/resolution.ts';
 import type { PlainChoice } from './choice.ts';
 import { decide } from './decide.ts';
 

@@ -1,7 +1,7 @@
 import { contentOf, dominantTerminator, endLine, type Hunk, splitLines } from '@patchclaw/merge';
 import type { Conflict } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
-import type { Answer } from '../state/resolution.ts';
+import type { Answer } from '../installed/resolution.ts';
 
 /** The resolution of one hunk: a side, both sides in this order, or other words (as people read them). */
 export type Pick = 'ours' | 'theirs' | 'ours-theirs' | 'theirs-ours' | { readonly text: string };

@@ -1,8 +1,8 @@
 import { disputesOf } from '../compose/answer.ts';
 import { type Conflict, OWNER } from '../conflict.ts';
 import { ClawError, shellWord } from '../errors.ts';
+import type { State } from '../installed/state-file.ts';
 import type { Pending } from '../pending/pending.ts';
-import type { State } from '../state/state-file.ts';
 import type { PlainChoice } from './choice.ts';
 import type { Pick } from './hunk-choices.ts';
 

@@ -3,10 +3,10 @@ import { layerChanges } from '../compose/blame/layer-changes.ts';
 import type { FileChange } from '../compose/plan.ts';
 import { OWNER } from '../conflict.ts';
 import { type ChangeKind, resultOf, type VerbResult } from '../contract/result.ts';
+import { readTreeFile } from '../installed/disk.ts';
+import { type Installation, requireState } from '../installed/installation.ts';
 import type { EngineContext } from '../operation/context.ts';
-import { type Installation, requireState } from '../operation/installation.ts';
 import { requireApplied } from '../operation/layers.ts';
-import { readTreeFile } from '../state/disk.ts';
 import { accountFor, requireInstallation } from './ownership.ts';
 import { findEdits } from './status.ts';
 

@@ -1,7 +1,7 @@
 import { resultOf, type VerbResult } from '../contract/result.ts';
+import { readConfig } from '../installed/config.ts';
+import { readState } from '../installed/state-file.ts';
 import type { EngineContext } from '../operation/context.ts';
-import { readConfig } from '../state/config.ts';
-import { readState } from '../state/state-file.ts';
 import { kept } from './doctor/claw-folder.ts';
 import type { Check, Finding, Subject } from './doctor/finding.ts';
 import { machine } from './doctor/machine.ts';

@@ -1,10 +1,10 @@
 import { relative, resolve, sep } from 'node:path';
 import { join } from 'node:path/posix';
 import { ClawError } from '../errors.ts';
+import type { Installation } from '../installed/installation.ts';
+import { isProjectPath, listProjectFiles } from '../installed/project-files.ts';
 import type { EngineContext } from '../operation/context.ts';
-import type { Installation } from '../operation/installation.ts';
 import { lstat } from '../package/lstat.ts';
-import { isProjectPath, listProjectFiles } from '../state/project-files.ts';
 
 /** A file of the project, and the lines of it that are meant: all of them where `lines` is null. */
 export type Place = {

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { resultOf, type VerbResult } from '../contract/result.ts';
 import { ClawError } from '../errors.ts';
+import { readConfig } from '../installed/config.ts';
+import { readState } from '../installed/state-file.ts';
 import type { EngineContext } from '../operation/context.ts';
 import { readPackage } from '../package/read-package.ts';
 import { bundledSkills } from '../package/sources/sources.ts';
-import { readConfig } from '../state/config.ts';
-import { readState } from '../state/state-file.ts';
 
 /** Lists the applied layers: `[{ name, version, digest, source }]`, with the commit of a source in git. */
 export function list({ root }: EngineContext): VerbResult<'list'> {

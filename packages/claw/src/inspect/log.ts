@@ -1,6 +1,6 @@
 import { resultOf, type VerbResult } from '../contract/result.ts';
+import { stateDigest } from '../installed/state-file.ts';
 import type { EngineContext } from '../operation/context.ts';
-import { stateDigest } from '../state/state-file.ts';
 import { listRecords, type TransactionRecord } from '../transaction/records.ts';
 
 /** Lists the commands that `undo` can take back, newest first. */

@@ -10,15 +10,15 @@ import { compose } from '../compose/compose.ts';
 import { findKind } from '../compose/files/structured-file.ts';
 import { conflictFile, OWNER } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
+import { KEPT_LOCK } from '../installed/claw-folder.ts';
+import { readTreeFile } from '../installed/disk.ts';
 import {
   type Installation,
   readInstallation,
   readInstalledPackages,
-} from '../operation/installation.ts';
+} from '../installed/installation.ts';
+import { readState } from '../installed/state-file.ts';
 import { orderLayers } from '../package/order.ts';
-import { KEPT_LOCK } from '../state/claw-folder.ts';
-import { readTreeFile } from '../state/disk.ts';
-import { readState } from '../state/state-file.ts';
 
 /** An owner, as `why` and `verify` report it. */
 export type OwnerReport = {

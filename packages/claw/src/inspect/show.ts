@@ -1,11 +1,11 @@
 import { resultOf, type VerbResult } from '../contract/result.ts';
+import { readConfig } from '../installed/config.ts';
+import { readInstallation, readInstalledPackages } from '../installed/installation.ts';
+import { readState } from '../installed/state-file.ts';
 import type { EngineContext } from '../operation/context.ts';
-import { readInstallation, readInstalledPackages } from '../operation/installation.ts';
 import type { SkillPackage } from '../package/package.ts';
 import { openPackage } from '../package/sources/open.ts';
 import { findPackage } from '../package/sources/sources.ts';
-import { readConfig } from '../state/config.ts';
-import { readState } from '../state/state-file.ts';
 
 /**
  * Shows what a skill is and what it brings: one that is in the code as it is there, any other one as its source has

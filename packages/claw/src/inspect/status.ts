@@ -1,15 +1,15 @@
-import { readBaseDigests } from '../cache/base-digests.ts';
 import { resultOf, type VerbResult } from '../contract/result.ts';
+import { readBaseDigests } from '../installed/base-digests.ts';
+import { readConfig } from '../installed/config.ts';
+import { readTreeFile } from '../installed/disk.ts';
+import { listProjectPaths } from '../installed/project-files.ts';
+import { findRelease, NO_REQUEST, takeRelease } from '../installed/release.ts';
+import { readState, type State, stateDigest } from '../installed/state-file.ts';
 import type { EngineContext } from '../operation/context.ts';
 import { type Edit, listEdits } from '../operation/edits.ts';
 import { lackingPackages, wasSkipped } from '../operation/npm/packages-lacking.ts';
 import { readPending } from '../pending/pending.ts';
-import { readConfig } from '../state/config.ts';
-import { readTreeFile } from '../state/disk.ts';
-import { isGitFolder } from '../state/git.ts';
-import { listProjectPaths } from '../state/project-files.ts';
-import { findRelease, NO_REQUEST, takeRelease } from '../state/release.ts';
-import { readState, type State, stateDigest } from '../state/state-file.ts';
+import { isGitFolder } from '../repository/git.ts';
 
 /** Reports what is installed, which operation waits, and the owner's edits since. */
 export async function status({ root, now }: EngineContext): Promise<VerbResult<'status'>> {

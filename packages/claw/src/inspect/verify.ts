@@ -1,13 +1,13 @@
 import { changedLines, changesLineEnds, isSameFile, type TreeFile } from '@patchclaw/merge';
-import { digestBase } from '../cache/base-digests.ts';
 import { touchedOwners } from '../compose/blame/blame.ts';
 import { resultOf, type VerbResult } from '../contract/result.ts';
 import { ClawError } from '../errors.ts';
+import { digestBase } from '../installed/base-digests.ts';
+import { BASE } from '../installed/claw-folder.ts';
+import { readTreeFile } from '../installed/disk.ts';
+import { readInstallation, requireState } from '../installed/installation.ts';
+import { resolutionPath } from '../installed/resolutions.ts';
 import type { EngineContext } from '../operation/context.ts';
-import { readInstallation, requireState } from '../operation/installation.ts';
-import { BASE } from '../state/claw-folder.ts';
-import { readTreeFile } from '../state/disk.ts';
-import { resolutionPath } from '../state/resolutions.ts';
 import { accountFor, blamePublished, describeOwner } from './ownership.ts';
 import { findEdits } from './status.ts';
 

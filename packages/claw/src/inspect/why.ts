@@ -7,15 +7,15 @@ import {
 } from '../compose/contained/contained-changes.ts';
 import { findKind } from '../compose/files/structured-file.ts';
 import { resultOf, type VerbResult } from '../contract/result.ts';
-import type { EngineContext } from '../operation/context.ts';
+import { readTreeFile } from '../installed/disk.ts';
 import {
   type Installation,
   readInstalledPackages,
   requireState,
-} from '../operation/installation.ts';
+} from '../installed/installation.ts';
+import type { EngineContext } from '../operation/context.ts';
 import { mapPath } from '../package/manifest/path-map.ts';
 import type { SkillPackage } from '../package/package.ts';
-import { readTreeFile } from '../state/disk.ts';
 import { findPlace, type Place, requireLines } from './file-location.ts';
 import {
   accountFor,

@@ -1,5 +1,5 @@
+import type { Release } from '../installed/release.ts';
 import { tidyUp } from '../pending/tidy-up.ts';
-import type { Release } from '../state/release.ts';
 import type { Step } from '../transaction/step.ts';
 import { prepareBase, sweepPrepared } from './release-state.ts';
 

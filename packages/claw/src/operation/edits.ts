@@ -1,7 +1,7 @@
-import { StatCache } from '../cache/stat-cache.ts';
 import type { FileDigest } from '../digest.ts';
-import type { CodebaseConfig } from '../state/config.ts';
-import { listProjectPaths } from '../state/project-files.ts';
+import type { CodebaseConfig } from '../installed/config.ts';
+import { listProjectPaths } from '../installed/project-files.ts';
+import { StatCache } from '../installed/stat-cache.ts';
 
 /** A file on disk that is not what the last command published. */
 export type Edit = { readonly path: string; readonly kind: 'add' | 'modify' | 'delete' };

@@ -1,11 +1,11 @@
 import { isSameFile, type Tree, type TreeFile } from '@patchclaw/merge';
+import { type FileVersion, type History, readHistory } from '../installed/history.ts';
+import type { Installation } from '../installed/installation.ts';
 import { addedFile, baseFile, modifiedFile } from '../package/accessors.ts';
 import { type ChosenBase, chooseBase } from '../package/infer-base.ts';
 import { mapPath, type PathMap } from '../package/manifest/path-map.ts';
 import type { SkillPackage } from '../package/package.ts';
-import { readCommit, resolveCommit } from '../state/git.ts';
-import { type FileVersion, type History, readHistory } from '../state/history.ts';
-import type { Installation } from './installation.ts';
+import { readCommit, resolveCommit } from '../repository/git.ts';
 
 /** The assumed ancestor of a package's file; nulls where it is unknown. */
 export type InferredBase = {

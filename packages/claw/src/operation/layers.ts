@@ -1,8 +1,8 @@
 import { digestFile } from '../digest.ts';
 import { ClawError } from '../errors.ts';
+import type { LayerState, State } from '../installed/state-file.ts';
 import { nearestNames } from '../package/nearest.ts';
 import type { SkillPackage } from '../package/package.ts';
-import type { LayerState, State } from '../state/state-file.ts';
 
 /** The place in git where a package was found. */
 type Found = { readonly source: string; readonly commit: string | null };

@@ -1,6 +1,6 @@
+import type { LayerState } from '../installed/state-file.ts';
 import { targetsOf } from '../package/checks/targets.ts';
 import type { SkillPackage } from '../package/package.ts';
-import type { LayerState } from '../state/state-file.ts';
 
 /** The source of a layer, and the paths of the project that it touches. */
 export type Origin = Pick<LayerState, 'name' | 'source' | 'version' | 'digest' | 'commit'> & {

@@ -2,9 +2,9 @@ import type { ResolvedConflict } from '../compose/resolve-conflict.ts';
 import { contradicts } from '../compose/suggestions.ts';
 import { type Conflict, OWNER } from '../conflict.ts';
 import { digestBytes } from '../digest.ts';
-import { type Answer, type Resolution, resolutionKey, subjectOf } from '../state/resolution.ts';
-import { renderAnswered } from '../state/resolution-file.ts';
-import { resolutionPath } from '../state/resolutions.ts';
+import { type Answer, type Resolution, resolutionKey, subjectOf } from '../installed/resolution.ts';
+import { renderAnswered } from '../installed/resolution-file.ts';
+import { resolutionPath } from '../installed/resolutions.ts';
 import type { KeptResolutions } from './state-steps.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Installation } from './installation.ts';
+import type { Installation } from '../installed/installation.ts';
 import type { Operation } from './types.ts';
 
 /** Returns a reader for release files: the new release during `update`, otherwise the installed one. */

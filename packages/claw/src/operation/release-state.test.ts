@@ -2,8 +2,8 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { digestTree } from '../digest.ts';
+import type { Release } from '../installed/release.ts';
 import { temporaryProject, treeFile } from '../proof/testing/project.ts';
-import type { Release } from '../state/release.ts';
 import { prepareBase } from './release-state.ts';
 
 const NAMES = Array.from({ length: 100 }, (_, at) => `src/${at}.js`);

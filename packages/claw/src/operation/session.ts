@@ -1,5 +1,6 @@
 import type { VerbResult } from '../contract/result.ts';
 import { ClawError } from '../errors.ts';
+import { stateDigest } from '../installed/state-file.ts';
 import { throwIfInterrupted } from '../interrupted.ts';
 import {
   isPendingForeign,
@@ -8,7 +9,6 @@ import {
   restorePending,
 } from '../pending/pending.ts';
 import { sweepViews } from '../proof/view.ts';
-import { stateDigest } from '../state/state-file.ts';
 import type { Recovery } from '../transaction/journal.ts';
 import { linkRefused, withLock } from '../transaction/lock.ts';
 import { hasPending, linkInOwnFolder, liveHolder, recover } from '../transaction/recover.js';

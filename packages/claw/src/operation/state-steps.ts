@@ -3,9 +3,6 @@ import { isSameFile, type TreeFile } from '@patchclaw/merge';
 import type { Composition } from '../compose/composition.ts';
 import { layersWithEffect } from '../compose/effect.ts';
 import { digestBytes, digestFile, type FileDigest } from '../digest.ts';
-import { lstat } from '../package/lstat.ts';
-import { hasChanges } from '../package/origin.ts';
-import type { SkillPackage } from '../package/package.ts';
 import {
   COMPOSED,
   CUSTOM,
@@ -16,10 +13,13 @@ import {
   listFolder,
   PACKAGES,
   packagePlaces,
-} from '../state/claw-folder.ts';
-import { treeReader } from '../state/disk.ts';
-import { packFiles } from '../state/packed.ts';
-import { type LayerState, STATE_PATH, type State, stateBytes } from '../state/state-file.ts';
+} from '../installed/claw-folder.ts';
+import { treeReader } from '../installed/disk.ts';
+import { packFiles } from '../installed/packed.ts';
+import { type LayerState, STATE_PATH, type State, stateBytes } from '../installed/state-file.ts';
+import { lstat } from '../package/lstat.ts';
+import { hasChanges } from '../package/origin.ts';
+import type { SkillPackage } from '../package/package.ts';
 import type { Fingerprint, Step } from '../transaction/step.ts';
 
 /** A layer as it will be kept: the package, and what `state.yaml` says of it. */

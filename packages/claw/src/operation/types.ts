@@ -2,11 +2,11 @@ import type { TreeFile } from '@patchclaw/merge';
 import type { FileChange } from '../compose/plan.ts';
 import type { Carried, CarriedVerb, ExtraOf } from '../contract/carried-verb.ts';
 import type { ResultWith } from '../contract/result.ts';
+import type { Installation } from '../installed/installation.ts';
+import type { Release } from '../installed/release.ts';
+import type { Resolution } from '../installed/resolution.ts';
+import type { LayerState, State } from '../installed/state-file.ts';
 import type { SkillPackage } from '../package/package.ts';
-import type { Release } from '../state/release.ts';
-import type { Resolution } from '../state/resolution.ts';
-import type { LayerState, State } from '../state/state-file.ts';
-import type { Installation } from './installation.ts';
 import type { TargetPlan } from './target/target.ts';
 
 /** A planned command: from here on every verb goes the same way. */

@@ -13,7 +13,7 @@ import { z } from 'zod';
 import type { Decision } from '../compose/resolve-conflict.ts';
 import type { Conflict } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
-import { parseDecision, renderDecision } from '../state/resolution-file.ts';
+import { parseDecision, renderDecision } from '../installed/resolution-file.ts';
 
 const CONFLICTS = '.claw-conflicts.json';
 const DECISIONS = '.claw-decisions';

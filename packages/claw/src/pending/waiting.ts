@@ -12,7 +12,7 @@ import type { Decision, ResolvedConflict } from '../compose/resolve-conflict.ts'
 import type { Conflict } from '../conflict.ts';
 import type { Digest } from '../digest.ts';
 import { ClawError } from '../errors.ts';
-import { stateDigest } from '../state/state-file.ts';
+import { stateDigest } from '../installed/state-file.ts';
 import { layOutConflict, markedText } from './files.ts';
 import { OPERATION, PENDING, type Pending, readPending, sealPending } from './pending.ts';
 import { readConflicts, readDecisions, writeConflicts, writeDecisions } from './store.ts';

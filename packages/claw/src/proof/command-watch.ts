@@ -2,7 +2,7 @@ import { lstatSync, statfsSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ProofLimits } from '../state/config.ts';
+import type { ProofLimits } from '../installed/config.ts';
 import { judge, NOTHING_WATCHED, type Stop, type Usage } from './limits.ts';
 import { familyOf } from './process-usage.ts';
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { DEFAULT_LIMITS, type ProofLimits, parseConfig } from '../state/config.ts';
+import { DEFAULT_LIMITS, type ProofLimits, parseConfig } from '../installed/config.ts';
 import { findBubblewrap } from './bubblewrap.ts';
 import { judge, NOTHING_WATCHED, type Watched } from './limits.ts';
 import { listProcesses, parsePs } from './process-usage.ts';

@@ -1,4 +1,4 @@
-import type { ProofLimits } from '../state/config.ts';
+import type { ProofLimits } from '../installed/config.ts';
 
 /** A limit that a command was stopped at; `time` is the caller's own budget and no setting. */
 export type StopLimit = 'silence' | 'cpu' | 'memory' | 'processes' | 'disk' | 'time';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { readCache, writeCache } from '../cache/cache-file.ts';
 import type { Digest } from '../digest.ts';
+import { readCache, writeCache } from '../installed/cache-file.ts';
 
 const MAX_KEYS = 2000;
 const PASSED = 'proof-passed';

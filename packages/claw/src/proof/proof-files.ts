@@ -1,7 +1,7 @@
 import type { TreeFile } from '@patchclaw/merge';
 import { type Digest, digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
-import { treeReader } from '../state/disk.ts';
+import { treeReader } from '../installed/disk.ts';
 import type { LayerTests } from './view.ts';
 
 /** The files of a view, to be read without laying it out. */

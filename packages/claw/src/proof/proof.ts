@@ -1,5 +1,5 @@
 import type { TreeFile } from '@patchclaw/merge';
-import type { ProofLimits } from '../state/config.ts';
+import type { ProofLimits } from '../installed/config.ts';
 import type { StopLimit } from './limits.ts';
 import type { ProofMemory } from './memory.ts';
 import type { Environment } from './sandboxed.ts';

@@ -11,7 +11,7 @@ import { release, totalmem } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { execa } from 'execa';
-import { DEFAULT_LIMITS, type ProofLimits } from '../state/config.ts';
+import { DEFAULT_LIMITS, type ProofLimits } from '../installed/config.ts';
 import { bubblewrapArgs, findBubblewrap } from './bubblewrap.ts';
 import type { Command } from './command.ts';
 import { watchCommand } from './command-watch.ts';

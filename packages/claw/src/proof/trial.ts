@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ProofLimits } from '../installed/config.ts';
+import { readTreeFile } from '../installed/disk.ts';
 import { throwIfInterrupted } from '../interrupted.ts';
-import type { ProofLimits } from '../state/config.ts';
-import { readTreeFile } from '../state/disk.ts';
 import { parseCommand } from './command.ts';
 import type { Stop } from './limits.ts';
 import type { ProofInput } from './proof.ts';

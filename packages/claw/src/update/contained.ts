@@ -1,17 +1,17 @@
 import { isSameFile, type TreeFile } from '@patchclaw/merge';
-import type { MergeCache } from '../cache/merges.ts';
 import { compose } from '../compose/compose.ts';
 import type { Composition } from '../compose/composition.ts';
 import { layersWithEffect } from '../compose/effect.ts';
+import type { MergeCache } from '../installed/merges.ts';
+import type { Resolution } from '../installed/resolution.ts';
+import type { State } from '../installed/state-file.ts';
 import { addedFile, baseFile, modifiedFile } from '../package/accessors.ts';
 import { mapPath, type PathMap } from '../package/manifest/path-map.ts';
 import { dependencesOf, orderLayers } from '../package/order.ts';
 import { hasChanges, originOf } from '../package/origin.ts';
 import type { SkillPackage } from '../package/package.ts';
-import { resolveCommit } from '../state/git.ts';
-import { notInHistory, patchesSince, patchOf, revertedSince } from '../state/git-patches.ts';
-import type { Resolution } from '../state/resolution.ts';
-import type { State } from '../state/state-file.ts';
+import { resolveCommit } from '../repository/git.ts';
+import { notInHistory, patchesSince, patchOf, revertedSince } from '../repository/git-patches.ts';
 
 /** A layer that a release contains. */
 export type Contained = {

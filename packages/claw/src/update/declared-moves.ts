@@ -1,7 +1,7 @@
 import { ClawError } from '../errors.ts';
+import type { Release } from '../installed/release.ts';
 import { treePathFault } from '../package/checks/protection.ts';
 import type { PathMap } from '../package/manifest/path-map.ts';
-import type { Release } from '../state/release.ts';
 import { isOlder } from './new-core.ts';
 import type { OldCore } from './old-core.ts';
 

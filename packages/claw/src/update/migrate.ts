@@ -1,14 +1,14 @@
 import type { Tree } from '@patchclaw/merge';
 import { gt, lte, satisfies, valid } from 'semver';
 import { ClawError } from '../errors.ts';
+import type { CodebaseConfig } from '../installed/config.ts';
+import type { Migration } from '../installed/migrations.ts';
 import { checkStructured } from '../package/checks/contents.ts';
 import { createCustomisationProtection, createProtection } from '../package/checks/protection.ts';
 import { targetsOf } from '../package/checks/targets.ts';
 import { mapPath, type PathMap } from '../package/manifest/path-map.ts';
 import type { SkillPackage } from '../package/package.ts';
 import { packageFromFiles } from '../package/package-from-files.ts';
-import type { CodebaseConfig } from '../state/config.ts';
-import type { Migration } from '../state/migrations.ts';
 
 /**
  * Returns the migrations between two releases, in order. Unknown old version: all it did not list. Unknown

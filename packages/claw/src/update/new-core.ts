@@ -1,8 +1,8 @@
 import { lt, valid } from 'semver';
+import type { Release } from '../installed/release.ts';
 import { LOCK } from '../operation/npm/npm.ts';
 import type { NewCore } from '../operation/target/target.ts';
 import { mapPath, type PathMap, unmapPath } from '../package/manifest/path-map.ts';
-import type { Release } from '../state/release.ts';
 import type { OldCore } from './old-core.ts';
 
 type Next = {

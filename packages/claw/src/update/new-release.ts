@@ -3,15 +3,15 @@ import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { mergeFiles } from '@patchclaw/merge';
 import { ClawError, shellWords } from '../errors.ts';
+import { CONFIG_PATH, type CodebaseConfig, parseConfig } from '../installed/config.ts';
+import { readTreeFile } from '../installed/disk.ts';
+import type { Installation } from '../installed/installation.ts';
+import { isProjectPath } from '../installed/project-files.ts';
+import { type Release, takeRelease } from '../installed/release.ts';
+import { STATE_PATH } from '../installed/state-file.ts';
 import type { EngineContext } from '../operation/context.ts';
-import type { Installation } from '../operation/installation.ts';
 import { lstat } from '../package/lstat.ts';
-import { CONFIG_PATH, type CodebaseConfig, parseConfig } from '../state/config.ts';
-import { readTreeFile } from '../state/disk.ts';
-import { isGitFolder, listLinks, readCommit, resolveCommit } from '../state/git.ts';
-import { isProjectPath } from '../state/project-files.ts';
-import { type Release, takeRelease } from '../state/release.ts';
-import { STATE_PATH } from '../state/state-file.ts';
+import { isGitFolder, listLinks, readCommit, resolveCommit } from '../repository/git.ts';
 
 /** Another release, and the settings of the codebase as they will be with it. */
 export type NewRelease = {

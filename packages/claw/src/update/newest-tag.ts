@@ -2,8 +2,8 @@ import clean from 'semver/functions/clean.js';
 import gt from 'semver/functions/gt.js';
 import prerelease from 'semver/functions/prerelease.js';
 import rcompare from 'semver/functions/rcompare.js';
-import { isGitFolder, runGit } from '../state/git.ts';
-import { readState } from '../state/state-file.ts';
+import { readState } from '../installed/state-file.ts';
+import { isGitFolder, runGit } from '../repository/git.ts';
 
 /** The newest release that is newer than the present core, or a sentence on why there is none. */
 export type NewestTag =

@@ -4,22 +4,22 @@ import { compose } from '../compose/compose.ts';
 import { conflictFile } from '../conflict.ts';
 import type { FileDigest } from '../digest.ts';
 import { ClawError, shellWord } from '../errors.ts';
-import type { EngineContext } from '../operation/context.ts';
-import type { Installation } from '../operation/installation.ts';
-import { skillDigests } from '../operation/release-state.ts';
-import { withDeclared } from '../package/manifest/path-map.ts';
-import { orderLayers } from '../package/order.ts';
-import type { SkillPackage } from '../package/package.ts';
-import { BASE } from '../state/claw-folder.ts';
-import { isGitFolder, resolveCommit, runGit } from '../state/git.ts';
+import { BASE } from '../installed/claw-folder.ts';
+import type { Installation } from '../installed/installation.ts';
 import {
   MIGRATIONS_PATH,
   type Migration,
   pathMapsOf,
   readMigrations,
-} from '../state/migrations.ts';
-import { type Release, takeRelease } from '../state/release.ts';
-import type { State } from '../state/state-file.ts';
+} from '../installed/migrations.ts';
+import { type Release, takeRelease } from '../installed/release.ts';
+import type { State } from '../installed/state-file.ts';
+import type { EngineContext } from '../operation/context.ts';
+import { skillDigests } from '../operation/release-state.ts';
+import { withDeclared } from '../package/manifest/path-map.ts';
+import { orderLayers } from '../package/order.ts';
+import type { SkillPackage } from '../package/package.ts';
+import { isGitFolder, resolveCommit, runGit } from '../repository/git.ts';
 import { refuseInstallation } from './new-release.ts';
 import { partingPoint } from './parting-point.ts';
 

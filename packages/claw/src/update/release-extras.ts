@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import { isSameFile, type Tree } from '@patchclaw/merge';
 import { ClawError } from '../errors.ts';
+import { listFolder } from '../installed/claw-folder.ts';
+import { readTree, readTreeFile } from '../installed/disk.ts';
+import type { Release } from '../installed/release.ts';
+import type { Resolution } from '../installed/resolution.ts';
+import { parseResolution } from '../installed/resolution-file.ts';
+import { resolutionPath } from '../installed/resolutions.ts';
 import { skillDigests, skillOf } from '../operation/release-state.ts';
 import type { ExtraChange } from '../operation/types.ts';
 import { lstat } from '../package/lstat.ts';
-import { listFolder } from '../state/claw-folder.ts';
-import { readTree, readTreeFile } from '../state/disk.ts';
-import type { Release } from '../state/release.ts';
-import type { Resolution } from '../state/resolution.ts';
-import { parseResolution } from '../state/resolution-file.ts';
-import { resolutionPath } from '../state/resolutions.ts';
 import type { OldCore } from './old-core.ts';
 
 /** The files of a release beside the core. */

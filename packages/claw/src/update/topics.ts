@@ -1,6 +1,6 @@
 import { ClawError } from '../errors.ts';
 import type { Edit } from '../operation/edits.ts';
-import type { OwnCommit } from '../state/git-log.ts';
+import type { OwnCommit } from '../repository/git-log.ts';
 
 /** The way in which the owner's edits are parted into customisations. */
 export const TOPIC_WAYS = ['one', 'commit', 'branch', 'folder'] as const;

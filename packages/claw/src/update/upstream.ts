@@ -19,7 +19,7 @@ import type { EngineContext } from '../operation/context.ts';
 import { lstat } from '../package/lstat.ts';
 import { openGit, sourceFailure } from '../package/sources/git.ts';
 import { type GitRepository, parseGitAddress } from '../package/sources/git-address.ts';
-import { isGitFolder, resolveCommit, runGit } from '../state/git.ts';
+import { isGitFolder, resolveCommit, runGit } from '../repository/git.ts';
 
 /** The upstream of a fork, as the owner named it. */
 export type Upstream = {

@@ -1,12 +1,12 @@
 import type { Tree, TreeFile } from '@patchclaw/merge';
 import { ClawError } from '../../errors.ts';
+import { type Installation, movesOf, readInstallation } from '../../installed/installation.ts';
+import { type Release, takeRelease } from '../../installed/release.ts';
 import type { EngineContext } from '../../operation/context.ts';
-import { type Installation, movesOf, readInstallation } from '../../operation/installation.ts';
 import { checkCoreVersion } from '../../package/manifest/core-version.ts';
 import type { SkillPackage } from '../../package/package.ts';
 import { openPackage } from '../../package/sources/open.ts';
 import { bundledSkills, findPackage, type PackageSource } from '../../package/sources/sources.ts';
-import { type Release, takeRelease } from '../../state/release.ts';
 import type { MatrixData } from './cell.ts';
 
 /** A skill of the matrix, or why it cannot be one. */

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Tree, TreeFile } from '@patchclaw/merge';
+import { readTreeFile } from '../../installed/disk.ts';
 import type { EngineContext } from '../../operation/context.ts';
 import { dependenciesOf } from '../../operation/npm/npm.ts';
 import { allowedScripts, isOwnProject, npmSettings } from '../../operation/npm/npm-scripts.ts';
 import { installPackages } from '../../proof/npm/packages.ts';
 import { layOutView } from '../../proof/view.ts';
-import { readTreeFile } from '../../state/disk.ts';
 
 /** Packages that a proof runs with: absolute, or null for those of the project itself. */
 export type InstalledPackages = {

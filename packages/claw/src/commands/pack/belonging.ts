@@ -1,5 +1,5 @@
 import type { Composition } from '../../compose/composition.ts';
-import type { Installation } from '../../operation/installation.ts';
+import type { Installation } from '../../installed/installation.ts';
 import { createProtection } from '../../package/checks/protection.ts';
 import type { SkillPackage } from '../../package/package.ts';
 import { structuredKind } from '../../structured/kind.ts';

@@ -1,10 +1,10 @@
 import { changedLines, isSameFile, type TreeFile } from '@patchclaw/merge';
 import { parseDocument, stringify } from 'yaml';
-import type { Installation } from '../../operation/installation.ts';
+import { readOwnStructured } from '../../installed/config.ts';
+import type { Installation } from '../../installed/installation.ts';
 import type { OwnValues } from '../../operation/secrets/secrets.ts';
 import type { SkillPackage } from '../../package/package.ts';
 import { addEditorConfig, intentNote } from '../../package/templates.ts';
-import { readOwnStructured } from '../../state/config.ts';
 import { structuredKind } from '../../structured/kind.ts';
 import { type Declaration, declarationsOf, declare } from './declarations.ts';
 import { rebaseEdits } from './edits/rebased-edits.ts';

@@ -4,7 +4,7 @@ import { compose } from '../../compose/compose.ts';
 import type { Composition } from '../../compose/composition.ts';
 import type { Decision } from '../../compose/resolve-conflict.ts';
 import { type Conflict, conflictFile } from '../../conflict.ts';
-import type { Installation } from '../../operation/installation.ts';
+import type { Installation } from '../../installed/installation.ts';
 import { type OwnValues, readOwnValues, refuseSecrets } from '../../operation/secrets/secrets.ts';
 import { composeKnown } from '../../operation/target/target.ts';
 import { dependencesOf, orderLayers } from '../../package/order.ts';

@@ -2,8 +2,8 @@ import type { TreeFile } from '@patchclaw/merge';
 import { parseDocument } from 'yaml';
 import { changeDigest } from '../../package/origin.ts';
 import type { SkillPackage } from '../../package/package.ts';
-import { runGit } from '../../state/git.ts';
-import { rangePatches } from '../../state/git-patches.ts';
+import { runGit } from '../../repository/git.ts';
+import { rangePatches } from '../../repository/git-patches.ts';
 import type { RangeEdits } from './range.ts';
 
 /** A manifest has 64 KiB, and a change of more commits than these is known by what it changes. */

@@ -3,12 +3,15 @@ import { isSameFile } from '@patchclaw/merge';
 import { compose } from '../../compose/compose.ts';
 import { resultOf, type VerbResult } from '../../contract/result.ts';
 import { ClawError } from '../../errors.ts';
-import type { EngineContext } from '../../operation/context.ts';
+import { listFolder } from '../../installed/claw-folder.ts';
+import { readOwnStructured } from '../../installed/config.ts';
+import { readTreeFile } from '../../installed/disk.ts';
 import {
   type Installation,
   readInstallation,
   readInstalledPackages,
-} from '../../operation/installation.ts';
+} from '../../installed/installation.ts';
+import type { EngineContext } from '../../operation/context.ts';
 import { readOwnValues, refuseSecrets } from '../../operation/secrets/secrets.ts';
 import { createProtection } from '../../package/checks/protection.ts';
 import { orderLayers } from '../../package/order.ts';
@@ -18,9 +21,6 @@ import { packageFromFiles } from '../../package/package-from-files.ts';
 import { skillPage } from '../../package/skill-page.ts';
 import { descriptionOf } from '../../package/templates.ts';
 import { unwrittenIn } from '../../package/unwritten.ts';
-import { listFolder } from '../../state/claw-folder.ts';
-import { readOwnStructured } from '../../state/config.ts';
-import { readTreeFile } from '../../state/disk.ts';
 import { structuredKind } from '../../structured/kind.ts';
 import { findEdits } from '../customize.ts';
 import { type ReadCode, setUpOf, undeclaredSettings } from './code-facts.ts';

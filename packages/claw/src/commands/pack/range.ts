@@ -1,8 +1,8 @@
 import { isSameFile } from '@patchclaw/merge';
 import { ClawError } from '../../errors.ts';
-import type { Installation } from '../../operation/installation.ts';
-import { isGitFolder, readCommit, resolveCommit } from '../../state/git.ts';
-import { isProjectPath } from '../../state/project-files.ts';
+import type { Installation } from '../../installed/installation.ts';
+import { isProjectPath } from '../../installed/project-files.ts';
+import { isGitFolder, readCommit, resolveCommit } from '../../repository/git.ts';
 import type { PackedEdit } from './renames.ts';
 
 /** The changes of a range of commits, and its two ends. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { ClawError } from '../../errors.ts';
-import type { Installation } from '../../operation/installation.ts';
+import type { Installation } from '../../installed/installation.ts';
 import { nearestNames } from '../../package/nearest.ts';
 import type { SkillPackage } from '../../package/package.ts';
 import { readPackage } from '../../package/read-package.ts';

@@ -2,13 +2,13 @@ import { gt } from 'semver';
 import type { z } from 'zod';
 import type { Immutable } from '../../contract/immutable.ts';
 import type { RenewalData } from '../../contract/verbs/pack.ts';
-import type { EngineContext } from '../../operation/context.ts';
-import { inferBases } from '../../operation/inference.ts';
 import {
   type Installation,
   readInstallation,
   readInstalledPackages,
-} from '../../operation/installation.ts';
+} from '../../installed/installation.ts';
+import type { EngineContext } from '../../operation/context.ts';
+import { inferBases } from '../../operation/inference.ts';
 import { digestPackage } from '../../package/digest-package.ts';
 import type { SkillPackage } from '../../package/package.ts';
 import { unwrittenIn } from '../../package/unwritten.ts';

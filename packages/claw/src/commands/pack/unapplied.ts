@@ -1,10 +1,10 @@
 import { isSameFile, mergeFiles, type TreeFile } from '@patchclaw/merge';
 import { resultOf, type VerbResult } from '../../contract/result.ts';
+import { readTreeFile } from '../../installed/disk.ts';
+import type { Installation } from '../../installed/installation.ts';
 import type { EngineContext } from '../../operation/context.ts';
-import type { Installation } from '../../operation/installation.ts';
 import { composeKnown } from '../../operation/target/target.ts';
 import { orderLayers } from '../../package/order.ts';
-import { readTreeFile } from '../../state/disk.ts';
 import { structuredKind } from '../../structured/kind.ts';
 import { foldIntoPackage, neededLayers } from './folding.ts';
 import { type RenewalInput, reportOf } from './renewal.ts';

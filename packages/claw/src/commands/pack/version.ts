@@ -1,8 +1,8 @@
 import { compare, gt, inc, valid } from 'semver';
+import { PACKAGES, packedPlace } from '../../installed/claw-folder.ts';
+import { unpackFiles } from '../../installed/packed.ts';
 import { parsePlainYaml } from '../../package/manifest/plain-yaml.ts';
-import { PACKAGES, packedPlace } from '../../state/claw-folder.ts';
-import { isGitFolder, resolveCommit, runGit } from '../../state/git.ts';
-import { unpackFiles } from '../../state/packed.ts';
+import { isGitFolder, resolveCommit, runGit } from '../../repository/git.ts';
 
 /** The parts of a version that can be raised. */
 export const LEVELS = ['patch', 'minor', 'major'] as const;

@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import { isSameFile, type Tree } from '@patchclaw/merge';
 import type { FileChange } from '../../compose/plan.ts';
 import type { Change } from '../../contract/result.ts';
+import { listFolder } from '../../installed/claw-folder.ts';
+import { readTreeFile } from '../../installed/disk.ts';
+import { stateDigest } from '../../installed/state-file.ts';
 import type { EngineContext } from '../../operation/context.ts';
 import { reportChanges } from '../../operation/report.ts';
 import { stepOf } from '../../operation/state-steps.ts';
-import { listFolder } from '../../state/claw-folder.ts';
-import { readTreeFile } from '../../state/disk.ts';
-import { stateDigest } from '../../state/state-file.ts';
 import { commitSteps } from '../../transaction/commit.ts';
 
 type PackageFolder = {

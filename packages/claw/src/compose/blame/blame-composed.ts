@@ -1,6 +1,6 @@
 import { splitLines } from '@patchclaw/merge';
+import type { Resolution } from '../../installed/resolution.ts';
 import type { SkillPackage } from '../../package/package.ts';
-import type { Resolution } from '../../state/resolution.ts';
 import { declarersOf, type KeyPath } from '../../structured/json/line-keys.ts';
 import { structuredKind } from '../../structured/kind.ts';
 import type { ComposedFile, Composition } from '../composition.ts';

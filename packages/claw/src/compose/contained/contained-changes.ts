@@ -1,9 +1,9 @@
 import { containedChanges, type LineRange, type TreeFile } from '@patchclaw/merge';
 import type { Conflict } from '../../conflict.ts';
+import type { Resolution } from '../../installed/resolution.ts';
 import { baseFile, modifiedFile } from '../../package/accessors.ts';
 import { mapPath, type PathMap } from '../../package/manifest/path-map.ts';
 import type { SkillPackage } from '../../package/package.ts';
-import type { Resolution } from '../../state/resolution.ts';
 import { RELEASE, type ResolvedConflict } from '../resolve-conflict.ts';
 
 /** Changes of a layer to one file that a release contains, though not all that the layer does. */

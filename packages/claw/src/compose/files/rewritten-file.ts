@@ -1,6 +1,6 @@
 import { type Hunk, isSameFile, type mergeFiles, type TreeFile } from '@patchclaw/merge';
 import type { Conflict } from '../../conflict.ts';
-import type { AnsweredHunk } from '../../state/resolution.ts';
+import type { AnsweredHunk } from '../../installed/resolution.ts';
 import { answeredFile, isSameLines } from '../answer.ts';
 import type { ComposedTree } from '../composition.ts';
 import { conflictHunks } from '../conflict-hunks.ts';

@@ -1,6 +1,6 @@
 import { isSameFile, type TreeFile, type Versions } from '@patchclaw/merge';
 import type { Conflict } from '../../conflict.ts';
-import { readOwnStructured } from '../../state/config.ts';
+import { readOwnStructured } from '../../installed/config.ts';
 import { type StructuredKind, structuredKind } from '../../structured/kind.ts';
 import { mergeStructured } from '../../structured/merge.ts';
 import { answeredFile } from '../answer.ts';

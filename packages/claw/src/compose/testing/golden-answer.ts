@@ -8,7 +8,7 @@ import {
   resolutionKey,
   type Subject,
   subjectOf,
-} from '../../state/resolution.ts';
+} from '../../installed/resolution.ts';
 import type { KnownAnswers } from '../resolve-conflict.ts';
 import { fileOf, type Section } from './golden-text.ts';
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { answerOfPicks, type Pick } from '../../decisions/hunk-choices.ts';
+import { type Resolution, subjectOf } from '../../installed/resolution.ts';
 import { packageFiles } from '../../package/package-fixture.ts';
 import { packageFromFiles } from '../../package/package-from-files.ts';
-import { type Resolution, subjectOf } from '../../state/resolution.ts';
 import { compose } from '../compose.ts';
 import type { Decision } from '../resolve-conflict.ts';
 

@@ -4,8 +4,13 @@ import { mergeFiles } from '../../../../merge/src/file.ts';
 import type { Conflict } from '../../conflict.ts';
 import { answerOfPicks } from '../../decisions/hunk-choices.ts';
 import { digestBytes } from '../../digest.ts';
-import { type Answer, type Resolution, resolutionKey, subjectOf } from '../../state/resolution.ts';
-import { parseResolution, renderAnswered } from '../../state/resolution-file.ts';
+import {
+  type Answer,
+  type Resolution,
+  resolutionKey,
+  subjectOf,
+} from '../../installed/resolution.ts';
+import { parseResolution, renderAnswered } from '../../installed/resolution-file.ts';
 import { answeredFile } from '../answer.ts';
 import { extractAnswers } from '../extract.ts';
 import { resolveConflict } from '../resolve-conflict.ts';

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { answeredFile, answerFault, disputesOf } from '../../compose/answer.ts';
 import type { Conflict } from '../../conflict.ts';
 import type { Rule as RuleSchema } from '../../contract/verbs/conflicts.ts';
-import { leavesMarkers } from '../../state/resolution-file.ts';
+import { leavesMarkers } from '../../installed/resolution-file.ts';
 import type { PlainChoice } from '../choice.ts';
 import { answerOfPicks, type Pick } from '../hunk-choices.ts';
 import { mergeWords } from './merge-words.ts';

@@ -1,10 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { digestBase } from '../../cache/base-digests.ts';
 import { digestFile } from '../../digest.ts';
 import { ClawError, shellWord } from '../../errors.ts';
-import { digestPackage } from '../../package/digest-package.ts';
-import { isForeign } from '../../package/package-from-files.ts';
+import { digestBase } from '../../installed/base-digests.ts';
 import {
   BASE,
   COMPOSED,
@@ -15,11 +13,13 @@ import {
   readComposed,
   readFolder,
   readPackageFiles,
-} from '../../state/claw-folder.ts';
-import { treeReader } from '../../state/disk.ts';
-import { isGitFolder, runGit } from '../../state/git.ts';
-import { readResolutions } from '../../state/resolutions.ts';
-import type { LayerState, State } from '../../state/state-file.ts';
+} from '../../installed/claw-folder.ts';
+import { treeReader } from '../../installed/disk.ts';
+import { readResolutions } from '../../installed/resolutions.ts';
+import type { LayerState, State } from '../../installed/state-file.ts';
+import { digestPackage } from '../../package/digest-package.ts';
+import { isForeign } from '../../package/package-from-files.ts';
+import { isGitFolder, runGit } from '../../repository/git.ts';
 import { bad, type Check, type CheckResult, good, type Subject } from './finding.ts';
 
 /** The bytes kept in `.claw/`, against what `state.yaml` pins. */

@@ -1,6 +1,6 @@
+import type { CodebaseConfig } from '../../installed/config.ts';
+import type { State } from '../../installed/state-file.ts';
 import type { EngineContext } from '../../operation/context.ts';
-import type { CodebaseConfig } from '../../state/config.ts';
-import type { State } from '../../state/state-file.ts';
 
 /** One thing that was looked at: whether it is well, in a sentence, and what can be done. */
 export type Finding = {

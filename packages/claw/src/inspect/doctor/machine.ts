@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
 import { findBubblewrap } from '../../proof/bubblewrap.ts';
-import { isGitFolder, runGit } from '../../state/git.ts';
+import { isGitFolder, runGit } from '../../repository/git.ts';
 import { bad, type Check, type CheckResult, good, type Subject } from './finding.ts';
 
 /** The first Node whose SQLite, which holds the lock, needs no flag. */

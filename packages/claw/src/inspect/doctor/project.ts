@@ -1,9 +1,9 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ClawError } from '../../errors.ts';
+import { readConfig } from '../../installed/config.ts';
 import { parseCommand } from '../../proof/command.ts';
 import { SYSTEM_PATH } from '../../proof/sandboxed.ts';
-import { readConfig } from '../../state/config.ts';
 import { findEdits } from '../status.ts';
 import { bad, type Check, type CheckResult, good, type Subject } from './finding.ts';
 

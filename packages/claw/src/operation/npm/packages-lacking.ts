@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { TreeFile } from '@patchclaw/merge';
 import { satisfies, validRange } from 'semver';
 import { z } from 'zod';
-import type { State } from '../../state/state-file.ts';
+import type { State } from '../../installed/state-file.ts';
 
 const Ranges = z.record(z.string(), z.string()).catch({});
 const Wanted = z.object({

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { type Digest, digestBytes, digestFile } from '../../digest.ts';
 import { ClawError } from '../../errors.ts';
+import { treeReader } from '../../installed/disk.ts';
 import { PENDING } from '../../pending/pending.ts';
 import { installedDigest } from '../../proof/npm/installed.ts';
 import type { ProofScope } from '../../proof/proof.ts';
-import { treeReader } from '../../state/disk.ts';
 import type { Operation } from '../types.ts';
 
 const NAME = '.claw-proved.json';

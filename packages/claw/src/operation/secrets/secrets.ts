@@ -1,7 +1,7 @@
 import { parseEnv } from 'node:util';
 import type { Tree } from '@patchclaw/merge';
 import { ClawError } from '../../errors.ts';
-import { readTreeFile } from '../../state/disk.ts';
+import { readTreeFile } from '../../installed/disk.ts';
 import { secretTexts } from './secret-texts.ts';
 
 /** Values of the owner's `.env`, by the names of their settings; none of them belongs in a package. */

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { TreeFile } from '@patchclaw/merge';
 import { type Conflict, OWNER, PLAN } from '../../conflict.ts';
+import { listFolder } from '../../installed/claw-folder.ts';
 import { lstat } from '../../package/lstat.ts';
-import { listFolder } from '../../state/claw-folder.ts';
 
 type FileChange = {
   readonly path: string;

@@ -1,7 +1,7 @@
 import { matchesGlob } from 'node:path';
 import { isSameFile, type TreeFile } from '@patchclaw/merge';
-import { DEFAULT_LIMITS, type ProofLimits } from '../../state/config.ts';
-import { treeReader } from '../../state/disk.ts';
+import { DEFAULT_LIMITS, type ProofLimits } from '../../installed/config.ts';
+import { treeReader } from '../../installed/disk.ts';
 import type { Found, OwnTests, ProofFailure, ProofInput } from '../proof.ts';
 import type { ProofFiles } from '../proof-files.ts';
 import { failsAsBefore, failureOf } from '../report.ts';

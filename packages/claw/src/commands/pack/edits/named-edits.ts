@@ -1,11 +1,11 @@
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { ClawError } from '../../../errors.ts';
+import { type Installation, readInstalledPackages } from '../../../installed/installation.ts';
+import { isProjectPath } from '../../../installed/project-files.ts';
 import type { EngineContext } from '../../../operation/context.ts';
-import { type Installation, readInstalledPackages } from '../../../operation/installation.ts';
 import { isSkillName } from '../../../package/identity.ts';
 import { lstat } from '../../../package/lstat.ts';
 import type { SkillPackage } from '../../../package/package.ts';
-import { isProjectPath } from '../../../state/project-files.ts';
 
 /** Arguments of `claw pack` as the author gave them. */
 export type PackArguments = {

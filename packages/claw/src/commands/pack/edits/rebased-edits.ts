@@ -1,7 +1,7 @@
 import { isSameFile, mergeFiles } from '@patchclaw/merge';
-import type { Installation } from '../../../operation/installation.ts';
+import { readOwnStructured } from '../../../installed/config.ts';
+import type { Installation } from '../../../installed/installation.ts';
 import type { SkillPackage } from '../../../package/package.ts';
-import { readOwnStructured } from '../../../state/config.ts';
 import { structuredKind } from '../../../structured/kind.ts';
 import type { PackedEdit } from '../renames.ts';
 

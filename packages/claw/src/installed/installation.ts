@@ -1,7 +1,4 @@
 import type { TreeFile } from '@patchclaw/merge';
-import { readBase, readBaseDigests } from '../cache/base-digests.ts';
-import { ManifestCache } from '../cache/manifests.ts';
-import { memoizeReads } from '../cache/memoize-reads.ts';
 import { digestFile, type FileDigest, type TreeDigests } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import type { PathMap } from '../package/manifest/path-map.ts';
@@ -14,6 +11,7 @@ import {
 } from '../package/package-from-files.ts';
 import { readPackage } from '../package/read-package.ts';
 import { findPackage } from '../package/sources/sources.ts';
+import { readBase, readBaseDigests } from './base-digests.ts';
 import {
   inferredPlace,
   packagePlaces,
@@ -22,10 +20,12 @@ import {
   readFolder,
   readKeptFiles,
   readPackageFiles,
-} from '../state/claw-folder.ts';
-import { type CodebaseConfig, readConfig } from '../state/config.ts';
-import { treeReader } from '../state/disk.ts';
-import { MIGRATIONS_PATH, pathMapsOf, readMigrations } from '../state/migrations.ts';
+} from './claw-folder.ts';
+import { type CodebaseConfig, readConfig } from './config.ts';
+import { treeReader } from './disk.ts';
+import { ManifestCache } from './manifests.ts';
+import { memoizeReads } from './memoize-reads.ts';
+import { MIGRATIONS_PATH, pathMapsOf, readMigrations } from './migrations.ts';
 import {
   findRelease,
   NO_REQUEST,
@@ -33,10 +33,10 @@ import {
   type ReleaseRequest,
   type TreesReader,
   takeRelease,
-} from '../state/release.ts';
-import type { Resolution } from '../state/resolution.ts';
-import { readResolutions } from '../state/resolutions.ts';
-import { type LayerState, readState, type State } from '../state/state-file.ts';
+} from './release.ts';
+import type { Resolution } from './resolution.ts';
+import { readResolutions } from './resolutions.ts';
+import { type LayerState, readState, type State } from './state-file.ts';
 
 /** The installed state: the core, the layers on it, and the result of the last command. */
 export type Installation = {

@@ -4,16 +4,16 @@ import { clean, valid } from 'semver';
 import { digestTree, type TreeDigests } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import { lstat } from '../package/lstat.ts';
-import { listFolder as listFilesBelow, RESOLUTIONS } from './claw-folder.ts';
-import type { CodebaseConfig } from './config.ts';
-import { readTree } from './disk.ts';
 import {
   findReleaseCommit,
   findVersionTag,
   isGitFolder,
   readCommit,
   resolveCommit,
-} from './git.ts';
+} from '../repository/git.ts';
+import { listFolder as listFilesBelow, RESOLUTIONS } from './claw-folder.ts';
+import type { CodebaseConfig } from './config.ts';
+import { readTree } from './disk.ts';
 import { isProjectPath, listProjectFiles } from './project-files.ts';
 import type { State } from './state-file.ts';
 

@@ -9,10 +9,10 @@ import {
   type TreeDigests,
 } from '../digest.ts';
 import { ClawError } from '../errors.ts';
-import { BASE, keptPath, listKept, readFolder } from '../state/claw-folder.ts';
-import type { State } from '../state/state-file.ts';
 import { ANY_ENGINE, readCache, writeCache } from './cache-file.ts';
+import { BASE, keptPath, listKept, readFolder } from './claw-folder.ts';
 import { StatCache } from './stat-cache.ts';
+import type { State } from './state-file.ts';
 
 const CACHE = 'base';
 

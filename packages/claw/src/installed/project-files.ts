@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, matchesGlob } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
 import { lstat } from '../package/lstat.ts';
+import { isGitFolder, runGit } from '../repository/git.ts';
 import type { CodebaseConfig } from './config.ts';
-import { isGitFolder, runGit } from './git.ts';
 
 /**
  * Returns the paths that may belong to the core or to the owner's edits: regular files that git does not

@@ -1,6 +1,6 @@
 import type { TreeFile } from '@patchclaw/merge';
 import { ClawError } from '../errors.ts';
-import { isGitFolder, readBlobs, resolveCommit, runGit } from './git.ts';
+import { isGitFolder, readBlobs, resolveCommit, runGit } from '../repository/git.ts';
 
 /** A path's content, and the newest commit that brought it. */
 export type FileVersion = { readonly commit: string; readonly file: TreeFile };

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Document, isMap, parseDocument, stringify } from 'yaml';
-import { readCache, writeCache } from '../cache/cache-file.ts';
 import { type Digest, digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
+import { readCache, writeCache } from './cache-file.ts';
 import {
   fromStateFile,
   fromStateJson,

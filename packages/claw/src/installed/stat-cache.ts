@@ -1,8 +1,8 @@
 import type { Stats } from 'node:fs';
 import { digestFile, type FileDigest } from '../digest.ts';
 import { lstat } from '../package/lstat.ts';
-import { treeReader } from '../state/disk.ts';
 import { ANY_ENGINE, readCache, writeCache } from './cache-file.ts';
+import { treeReader } from './disk.ts';
 
 /** The subject of a cache: files of the project, or the kept core. */
 export type StatSubject = 'stat' | 'core-stat';
