@@ -92,7 +92,7 @@ function fixedStamp(stamp: string): Plugin {
   return {
     name: 'fixed-stamp',
     setup: ({ onLoad }) => {
-      onLoad({ filter: /\/claw\/src\/cache\/engine-stamp\.ts$/ }, () => ({
+      onLoad({ filter: /\/claw\/src\/installed\/engine-stamp\.ts$/ }, () => ({
         contents: `export const engineStamp = () => ${JSON.stringify(stamp)};`,
         loader: 'js',
       }));

@@ -25,7 +25,7 @@ export type { DataOf, Verb } from './contract/data-by-verb.ts';
 export type { Change, ResultWith, VerbResult } from './contract/result.ts';
 export type { Choice } from './decisions/choice.ts';
 export { ClawError, CodedError, type ErrorCode, shellWord, shellWords } from './errors.ts';
-export { findRoot } from './installed/root.ts';
+export { findRoot } from './installed/project-root.ts';
 export type {
   EngineContext,
   ModelPrompt,

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { packFiles } from '../../../packages/claw/src/installed/packed.ts';
+import { packFiles } from '../../../packages/claw/src/installed/claw-folder.ts';
 import { isKeptSkill, keptSkills, readKeptFile } from '../kept-packages.ts';
 import { skillOfFile } from '../skill-packages.ts';
 

@@ -11,7 +11,7 @@ import { layerNote } from '../decisions/places/layer-note.ts';
 import { placesIn } from '../decisions/places/places.ts';
 import { waysOf } from '../decisions/places/ways.ts';
 import { shownDecision } from '../decisions/shown-decision.ts';
-import { readResolutions } from '../installed/resolutions.ts';
+import { readResolutions } from '../installed/resolution-file.ts';
 import { readState, stateDigest } from '../installed/state-file.ts';
 import type { EngineContext } from '../operation/context.ts';
 import { notesPath } from '../pending/files.ts';

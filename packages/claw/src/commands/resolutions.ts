@@ -4,7 +4,7 @@ import { resultOf, type VerbResult } from '../contract/result.ts';
 import { digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import { readTreeFile } from '../installed/disk.ts';
-import { readResolutions, resolutionPath } from '../installed/resolutions.ts';
+import { readResolutions, resolutionPath } from '../installed/resolution-file.ts';
 import { readState, renderState, STATE_PATH } from '../installed/state-file.ts';
 import type { EngineContext } from '../operation/context.ts';
 import { stepOf } from '../operation/state-steps.ts';

@@ -8,7 +8,7 @@ import {
   readInstalled,
   withBases,
 } from '../installed/installation.ts';
-import { ManifestCache } from '../installed/manifests.ts';
+import { ManifestCache } from '../installed/manifest-cache.ts';
 import type { LayerState, State } from '../installed/state-file.ts';
 import type { EngineContext } from '../operation/context.ts';
 import { formerNames } from '../operation/inference.ts';

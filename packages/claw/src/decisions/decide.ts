@@ -5,8 +5,7 @@ import { type Decision, decisionOn, resolveConflict } from '../compose/resolve-c
 import { type Conflict, PLAN } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
 import { type Answer, subjectOf } from '../installed/resolution.ts';
-import { leavesMarkers } from '../installed/resolution-file.ts';
-import { readResolutions } from '../installed/resolutions.ts';
+import { leavesMarkers, readResolutions } from '../installed/resolution-file.ts';
 import { readState } from '../installed/state-file.ts';
 import { refuseSpoiled } from '../operation/target/spoiled.ts';
 import { checkValue, parseValue } from '../package/manifest/resolution-value.ts';

@@ -1,7 +1,7 @@
 import { resultOf, type VerbResult } from '../contract/result.ts';
-import { readBaseDigests } from '../installed/base-digests.ts';
 import { readConfig } from '../installed/config.ts';
 import { readTreeFile } from '../installed/disk.ts';
+import { readBaseDigests } from '../installed/file-digests.ts';
 import { listProjectPaths } from '../installed/project-files.ts';
 import { findRelease, NO_REQUEST, takeRelease } from '../installed/release.ts';
 import { readState, type State, stateDigest } from '../installed/state-file.ts';

@@ -2,11 +2,11 @@ import { changedLines, changesLineEnds, isSameFile, type TreeFile } from '@patch
 import { touchedOwners } from '../compose/blame/blame.ts';
 import { resultOf, type VerbResult } from '../contract/result.ts';
 import { ClawError } from '../errors.ts';
-import { digestBase } from '../installed/base-digests.ts';
 import { BASE } from '../installed/claw-folder.ts';
 import { readTreeFile } from '../installed/disk.ts';
+import { digestBase } from '../installed/file-digests.ts';
 import { readInstallation, requireState } from '../installed/installation.ts';
-import { resolutionPath } from '../installed/resolutions.ts';
+import { resolutionPath } from '../installed/resolution-file.ts';
 import type { EngineContext } from '../operation/context.ts';
 import { accountFor, blamePublished, describeOwner } from './ownership.ts';
 import { findEdits } from './status.ts';

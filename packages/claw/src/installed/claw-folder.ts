@@ -4,7 +4,6 @@ import type { Tree, TreeFile } from '@patchclaw/merge';
 import { digestFile, type FileDigest } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import { readTreeFile, treeReader } from './disk.ts';
-import { unpackFiles } from './packed.ts';
 
 /** Folders of `.claw/` whose bytes are committed with the project. */
 export const BASE = '.claw/base';
@@ -96,6 +95,56 @@ export function readFolder(root: string, folder: string): Tree {
   return tree;
 }
 
+type PackedFile = {
+  readonly path: string;
+  readonly sizeBytes: number;
+  readonly isExecutable?: true;
+};
+
+/**
+ * Returns files as one: a line of JSON that lists them by path, then their bytes in that order, unchanged. The
+ * same files always give the same bytes.
+ */
+export function packFiles(files: Tree): Buffer {
+  const sorted = [...files].sort(([one], [other]) => (one < other ? -1 : 1));
+  const entries = sorted.map(([path, { bytes, isExecutable }]): PackedFile => {
+    const entry = { path, sizeBytes: bytes.length };
+    return isExecutable ? { ...entry, isExecutable } : entry;
+  });
+  const head = Buffer.from(`${JSON.stringify({ files: entries })}\n`);
+  return Buffer.concat([head, ...sorted.map(([, { bytes }]) => bytes)]);
+}
+
+/** Returns the files that were packed; null where the bytes are not whole. Their paths are not checked. */
+export function unpackFiles(bytes: Buffer): Tree | null {
+  let at = bytes.indexOf('\n') + 1;
+  const tree = new Map<string, TreeFile>();
+  for (const { path, sizeBytes, isExecutable = false } of readEntries(
+    bytes.toString('utf8', 0, at),
+  )) {
+    tree.set(path, { bytes: bytes.subarray(at, at + sizeBytes), isExecutable });
+    at += sizeBytes;
+  }
+  return tree.size > 0 && at === bytes.length ? tree : null;
+}
+
+function readEntries(head: string): readonly PackedFile[] {
+  try {
+    const value: unknown = JSON.parse(head);
+    const files = typeof value === 'object' && value !== null && 'files' in value && value.files;
+    return Array.isArray(files) && files.every(isEntry) ? files : [];
+  } catch {
+    return []; // Damaged, which the caller says: these are no files.
+  }
+}
+
+function isEntry(value: unknown): value is PackedFile {
+  if (typeof value !== 'object' || value === null) return false;
+  if (!('path' in value && 'sizeBytes' in value) || typeof value.path !== 'string') return false;
+  if (typeof value.sizeBytes !== 'number' || !Number.isSafeInteger(value.sizeBytes)) return false;
+  return value.sizeBytes >= 0 && (!('isExecutable' in value) || value.isExecutable === true);
+}
+
 /** Returns those of the named files that are kept below a folder, by their true paths in it. */
 export function readKeptFiles(root: string, folder: string, paths: readonly string[]): Tree {
   const tree = new Map<string, TreeFile>();
@@ -121,7 +170,7 @@ export function listKept(
 export function listFolder(folder: string): readonly string[] {
   const found: string[] = [];
   const walk = (below: string): void => {
-    for (const entry of readEntries(`${folder}/${below}`)) {
+    for (const entry of readDirents(`${folder}/${below}`)) {
       const path = below + entry.name;
       if (entry.isDirectory()) walk(`${path}/`);
       else found.push(path);
@@ -133,7 +182,7 @@ export function listFolder(folder: string): readonly string[] {
 
 /** Returns the names in a folder on disk; none where there is no folder. */
 export function listEntries(folder: string): readonly string[] {
-  return readEntries(folder).map(({ name }) => name);
+  return readDirents(folder).map(({ name }) => name);
 }
 
 function truePath(kept: string): string {
@@ -141,7 +190,7 @@ function truePath(kept: string): string {
   return STEERS_GIT.test(name) ? kept.replace(/\.kept$/, '') : kept;
 }
 
-function readEntries(folder: string) {
+function readDirents(folder: string) {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch (error) {

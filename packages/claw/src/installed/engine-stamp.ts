@@ -7,7 +7,7 @@ const ENGINE = join(import.meta.dirname, '../../..');
 /** The folders of the engine that what is cached depends on. */
 const PARTS = [
   'merge/src',
-  ...['cache', 'compose', 'operation', 'package', 'proof', 'state', 'structured'].map(
+  ...['compose', 'installed', 'operation', 'package', 'proof', 'structured'].map(
     (name) => `claw/src/${name}`,
   ),
 ];

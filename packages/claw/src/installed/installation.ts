@@ -11,7 +11,6 @@ import {
 } from '../package/package-from-files.ts';
 import { readPackage } from '../package/read-package.ts';
 import { findPackage } from '../package/sources/sources.ts';
-import { readBase, readBaseDigests } from './base-digests.ts';
 import {
   inferredPlace,
   packagePlaces,
@@ -22,9 +21,9 @@ import {
   readPackageFiles,
 } from './claw-folder.ts';
 import { type CodebaseConfig, readConfig } from './config.ts';
-import { treeReader } from './disk.ts';
-import { ManifestCache } from './manifests.ts';
-import { memoizeReads } from './memoize-reads.ts';
+import { memoizeReads, treeReader } from './disk.ts';
+import { readBase, readBaseDigests } from './file-digests.ts';
+import { ManifestCache } from './manifest-cache.ts';
 import { MIGRATIONS_PATH, pathMapsOf, readMigrations } from './migrations.ts';
 import {
   findRelease,
@@ -35,7 +34,7 @@ import {
   takeRelease,
 } from './release.ts';
 import type { Resolution } from './resolution.ts';
-import { readResolutions } from './resolutions.ts';
+import { readResolutions } from './resolution-file.ts';
 import { type LayerState, readState, type State } from './state-file.ts';
 
 /** The installed state: the core, the layers on it, and the result of the last command. */

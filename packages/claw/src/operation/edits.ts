@@ -1,7 +1,7 @@
 import type { FileDigest } from '../digest.ts';
 import type { CodebaseConfig } from '../installed/config.ts';
+import { StatCache } from '../installed/file-digests.ts';
 import { listProjectPaths } from '../installed/project-files.ts';
-import { StatCache } from '../installed/stat-cache.ts';
 
 /** A file on disk that is not what the last command published. */
 export type Edit = { readonly path: string; readonly kind: 'add' | 'modify' | 'delete' };

@@ -6,7 +6,7 @@ import type { DataOf } from '../contract/data-by-verb.ts';
 import type { Outcome, VerbResult } from '../contract/result.ts';
 import { digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
-import { saveBaseDigests } from '../installed/base-digests.ts';
+import { saveBaseDigests } from '../installed/file-digests.ts';
 import type { Installation } from '../installed/installation.ts';
 import type { Release } from '../installed/release.ts';
 import { rememberState } from '../installed/state-file.ts';

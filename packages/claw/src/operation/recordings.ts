@@ -3,8 +3,7 @@ import { contradicts } from '../compose/suggestions.ts';
 import { type Conflict, OWNER } from '../conflict.ts';
 import { digestBytes } from '../digest.ts';
 import { type Answer, type Resolution, resolutionKey, subjectOf } from '../installed/resolution.ts';
-import { renderAnswered } from '../installed/resolution-file.ts';
-import { resolutionPath } from '../installed/resolutions.ts';
+import { renderAnswered, resolutionPath } from '../installed/resolution-file.ts';
 import type { KeptResolutions } from './state-steps.ts';
 
 /**

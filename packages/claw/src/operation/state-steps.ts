@@ -13,9 +13,9 @@ import {
   listFolder,
   PACKAGES,
   packagePlaces,
+  packFiles,
 } from '../installed/claw-folder.ts';
 import { treeReader } from '../installed/disk.ts';
-import { packFiles } from '../installed/packed.ts';
 import { type LayerState, STATE_PATH, type State, stateBytes } from '../installed/state-file.ts';
 import { lstat } from '../package/lstat.ts';
 import { hasChanges } from '../package/origin.ts';

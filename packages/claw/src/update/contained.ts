@@ -2,7 +2,7 @@ import { isSameFile, type TreeFile } from '@patchclaw/merge';
 import { compose } from '../compose/compose.ts';
 import type { Composition } from '../compose/composition.ts';
 import { layersWithEffect } from '../compose/effect.ts';
-import type { MergeCache } from '../installed/merges.ts';
+import type { MergeCache } from '../installed/merge-cache.ts';
 import type { Resolution } from '../installed/resolution.ts';
 import type { State } from '../installed/state-file.ts';
 import { addedFile, baseFile, modifiedFile } from '../package/accessors.ts';

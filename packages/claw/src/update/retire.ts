@@ -1,7 +1,7 @@
 import { isSameFile, type TreeFile } from '@patchclaw/merge';
 import { compose } from '../compose/compose.ts';
 import { type Conflict, conflictFile } from '../conflict.ts';
-import { MergeCache } from '../installed/merges.ts';
+import { MergeCache } from '../installed/merge-cache.ts';
 import type { UpdateOptions } from '../operation/update-options.ts';
 import { orderLayers } from '../package/order.ts';
 import type { SkillPackage } from '../package/package.ts';

@@ -1,6 +1,5 @@
 import { compare, gt, inc, valid } from 'semver';
-import { PACKAGES, packedPlace } from '../../installed/claw-folder.ts';
-import { unpackFiles } from '../../installed/packed.ts';
+import { PACKAGES, packedPlace, unpackFiles } from '../../installed/claw-folder.ts';
 import { parsePlainYaml } from '../../package/manifest/plain-yaml.ts';
 import { isGitFolder, resolveCommit, runGit } from '../../repository/git.ts';
 

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { digestFile } from '../../digest.ts';
 import { ClawError, shellWord } from '../../errors.ts';
-import { digestBase } from '../../installed/base-digests.ts';
 import {
   BASE,
   COMPOSED,
@@ -15,7 +14,8 @@ import {
   readPackageFiles,
 } from '../../installed/claw-folder.ts';
 import { treeReader } from '../../installed/disk.ts';
-import { readResolutions } from '../../installed/resolutions.ts';
+import { digestBase } from '../../installed/file-digests.ts';
+import { readResolutions } from '../../installed/resolution-file.ts';
 import type { LayerState, State } from '../../installed/state-file.ts';
 import { digestPackage } from '../../package/digest-package.ts';
 import { isForeign } from '../../package/package-from-files.ts';

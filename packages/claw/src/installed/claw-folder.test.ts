@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Tree } from '../../../merge/src/tree.ts';
-import { packFiles, unpackFiles } from './packed.ts';
+import { packFiles, unpackFiles } from './claw-folder.ts';
 
 const FILES: Tree = new Map([
   ['tests/a.test.ts', { bytes: Buffer.from('no last line end'), isExecutable: false }],

@@ -2,8 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
 import { type Codebase, temporaryCodebase } from '../../../../src/testing/claw/codebase.ts';
-import { readBlobs } from './git.ts';
-import { runGitInFiles } from './git-in-files.ts';
+import { readBlobs, runGitInFiles } from './git.ts';
 
 /** More than a pipe or a socket holds. */
 const LONG = 'a line of it\n'.repeat(100_000);
