@@ -16,6 +16,7 @@ import { greetingOf } from './host/greeting.ts';
 import { openHost } from './host/host.ts';
 import { realTimer } from './host/scheduler/alarm.ts';
 import { openLoopback } from './http/open.ts';
+import { createSignal } from './lib/signal.ts';
 import { readStarterSet } from './lib/starter-set.ts';
 import { TreeFault } from './lib/tree-fault.ts';
 import { openLiveEnvironment } from './live-environment.ts';
@@ -58,6 +59,7 @@ forgetSmallAllocator(process.env);
 const link = connectSupervisor(process);
 const start = await link.started;
 const { settings } = readWhatFits(process.env, projectDir);
+const logLines = createSignal<string>();
 const log = await openLog({
   name: 'assistant',
   dataDir: settings.dataDir,
@@ -66,6 +68,7 @@ const log = await openLog({
   stderr: process.stderr,
   secrets: new Set(secretValues(process.env)),
   now: Date.now,
+  onLine: logLines.emit,
 });
 const fence = readFence(settings.dataDir);
 const contributions = await discoverContributions()
@@ -175,6 +178,7 @@ const host = openHost({
       .filter((text) => text !== null)
       .join('\n\n') || null,
   log,
+  logLines,
   requestRestart: () => link.send({ kind: 'restart' }),
   timeouts: DEFAULT_TIMEOUTS,
 });

@@ -1,6 +1,7 @@
 import { createSignal } from '../lib/signal.ts';
 import { openAddressBook } from './address-book.ts';
 import { openAsking } from './asking/asking.ts';
+import { openQuestion } from './asking/question.ts';
 import { attachmentFetcher } from './attachments/attachments.ts';
 import { openBudgets } from './budget/budgets.ts';
 import { noteRunningCode } from './changes/running-code.ts';
@@ -14,6 +15,7 @@ import { openChatModels } from './models/chat-models.ts';
 import { openEmbedding } from './models/embedding.ts';
 import { openOutbound } from './outbound/outbound.ts';
 import { openBackground } from './services/background.ts';
+import { openLiveFeed } from './services/live-feed.ts';
 import { shutdown } from './shutdown.ts';
 import { startHost } from './start.ts';
 import { describeChannel, describeSandbox } from './turns/commands/command-contexts.ts';
@@ -42,14 +44,19 @@ export function openHost(options: HostOptions): Host {
   const { commands, sandbox, http } = options;
   const { channelOf, peopleOf } = openAddressBook(channels);
 
+  const feed = openLiveFeed(ports);
+  options.logLines?.on((line) => feed.tell({ kind: 'log', line }));
+
   // Out: from the outbox to the channels.
-  const outbound = openOutbound({
+  const out = openOutbound({
     ports,
     channelOf,
     // Nothing is sent before the budgets are open.
     pay: (folder, work) => budgets.pay(folder, work),
   });
+  const outbound = { ...out, live: feed.over(out.live) };
   const { outgoing, outgoingFiles, acknowledging, delivery, live } = outbound;
+  outbound.delivered.on(feed.chatChanged);
   const toOwner = { queue: outgoing.queueForOwner, onQueued: delivery.wake };
 
   const budgets = openBudgets({ ...ports, ...toOwner });
@@ -71,6 +78,12 @@ export function openHost(options: HostOptions): Host {
       offered: (folder) => turns.serviceCalls.offered(folder),
       call: (call, signal) => turns.serviceCalls.call(call, signal),
     },
+    owner: {
+      say: (jid, text) => inbound.ownerSays(jid, text),
+      answer: ({ id, jid }, word) => inbound.ownerAnswers(jid, id, word),
+      questions: (jid) => store.asks.inChat(jid).flatMap((ask) => openQuestion(ask, jid)),
+    },
+    watch: feed.watch,
     stopTurn: (id) => turns.stopTurn(id),
     onQueued: turnsQueued.emit,
     onMessageQueued: delivery.wake,
@@ -146,8 +159,10 @@ export function openHost(options: HostOptions): Host {
     },
     onQueued: turnsQueued.emit,
     onGivenBack: delivery.wake,
+    onBegan: feed.began,
     onEnded(turn, result) {
       delivery.wake();
+      feed.ended(turn, result);
       if (result.kind === 'suspended') options.requestRestart();
       else acknowledging.ended(turn, result);
       asking.wake();
@@ -168,6 +183,7 @@ export function openHost(options: HostOptions): Host {
     onStored(jids) {
       turnQueue.wake();
       jids.forEach(followUps.wake);
+      jids.forEach(feed.chatChanged);
       asking.wake();
       delivery.wake();
       // After the channel has acknowledged: it must know of the message before it hears of its end.
@@ -176,6 +192,7 @@ export function openHost(options: HostOptions): Host {
     onReaction: services.reacted,
     onFrame: services.takeFrame,
     onLink: services.linkChanged,
+    onStatus: (channel, status) => feed.tell({ kind: 'status', channel, ...status }),
     onSendable() {
       delivery.wake();
       live.sweep();

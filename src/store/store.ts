@@ -20,6 +20,7 @@ import { type Attachments, openAttachments } from './messages/attachments.ts';
 import { type DroppedMessages, openDroppedMessages } from './messages/dropped-messages.ts';
 import { type FollowUps, openStoredFollowUps } from './messages/follow-ups.ts';
 import { type HeldMessages, openHeldMessages } from './messages/held-messages.ts';
+import { type History, openHistory } from './messages/history.ts';
 import { type LateMessages, openLateMessages } from './messages/late-messages.ts';
 import { type Messages, openMessages } from './messages/messages.ts';
 import { openSaid, type Said } from './messages/said.ts';
@@ -75,6 +76,7 @@ export interface Store {
   readonly followUps: FollowUps;
   readonly groups: Groups;
   readonly heldMessages: HeldMessages;
+  readonly history: History;
   readonly lateMessages: LateMessages;
   readonly messages: Messages;
   /** The number of a turn's newest messages that its agent sees. */
@@ -157,6 +159,7 @@ export function openStore(options: StoreOptions): Store {
     followUps: openStoredFollowUps(database),
     groups,
     heldMessages: openHeldMessages(database),
+    history: openHistory(database),
     lateMessages: openLateMessages(database),
     messages,
     messagesShown,

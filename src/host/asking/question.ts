@@ -1,8 +1,9 @@
 import { visible } from '@patchclaw/claw/text';
 import { z } from 'zod';
-import type { KeptChoices } from '../../store/store.ts';
+import type { KeptChoices, StoredAsk } from '../../store/store.ts';
 import type { AskQuestion, AskReply } from '../contracts/ask.ts';
 import type { CommandQuestion } from '../contracts/command.ts';
+import type { OpenQuestion } from '../contracts/owner-acts.ts';
 import { Choice, Continuation, choiceLines, type Reply } from '../contracts/question.ts';
 
 /** A question as the store keeps it: what is needed to answer it. */
@@ -163,6 +164,15 @@ export function pressedChoices(id: string, kept: KeptQuestion): KeptChoices | nu
     text: bodyOf(kept),
     options: options.map(({ word, label }) => ({ word, label })),
   };
+}
+
+/** Returns an open question as a page shows it; none for what another tree asked. */
+export function openQuestion(ask: StoredAsk, jid: string): readonly OpenQuestion[] {
+  const kept = parseKept(ask.payload);
+  if (kept === null) return [];
+  const { id, number, sender } = ask;
+  const options = pressedChoices(id, kept)?.options ?? [];
+  return [{ id, jid, number, text: bodyOf(kept), options, isForOwner: sender === null }];
 }
 
 /** Returns the confirmation for the person who answered a question that some work waits for. */

@@ -1,6 +1,7 @@
 import type { Loopback } from '../../http/route.ts';
 import type { Named, Silent } from '../../lib/contribution.ts';
 import type { OwnDatabases } from '../../lib/own-database.ts';
+import type { Signal } from '../../lib/signal.ts';
 import type { Catalog } from '../../model/catalog/catalog.ts';
 import type { HostModels } from '../../model/model.ts';
 import type { ChooseModels } from '../../model/routing.ts';
@@ -53,6 +54,8 @@ export type HostOptions = Ports & {
   readonly trouble: string | null;
   /** The composition in the tree before this process began to load; null for the present one. */
   readonly composition: string | null;
+  /** Emits each line of the log, with its secrets blanked out; without it nobody can watch the log. */
+  readonly logLines?: Pick<Signal<string>, 'on'>;
   /** Asks for a new process on the tree as it is now. */
   readonly requestRestart: () => void;
 };

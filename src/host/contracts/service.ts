@@ -11,13 +11,16 @@ import type { KeptReaction, RunOutcome, Store } from '../../store/store.ts';
 import type { SetTimer } from '../scheduler/alarm.ts';
 import type { DueTasks } from '../scheduler/due-tasks.ts';
 import type { AskQuestion, AskReply } from './ask.ts';
+import type { Watch } from './live-event.ts';
 import type { HostLog } from './log.ts';
+import type { OwnerActs } from './owner-acts.ts';
 import type { ServiceCaller } from './service-call.ts';
 import type { Brings, Tool } from './tool.ts';
 
 /** The part of the store that a service reads. Nothing of it writes. */
 export type ServiceStore = {
   readonly groups: Pick<Store['groups'], 'all' | 'byFolder' | 'byJid' | 'main'>;
+  readonly history: Store['history'];
   readonly messages: Pick<Store['messages'], 'between' | 'countBetween'>;
   readonly said: Store['said'];
   readonly reactions: Pick<Store['reactions'], 'since'>;
@@ -158,6 +161,9 @@ export type ServiceContext = {
    */
   readonly ask: (question: AskQuestion, signal?: AbortSignal) => Promise<AskReply>;
   readonly tools: ServiceTools;
+  readonly owner: OwnerActs;
+  /** Tells what happens in the assistant, as it happens. */
+  readonly watch: Watch;
   /**
    * Sends a frame to the program at the far end of a chat, once. Rejects, in words, where the channel carries none or
    * is not connected.

@@ -1,4 +1,5 @@
-import type { Channel, Frame } from '../../channels/channel.ts';
+import type { Channel, ChannelStatus, ChoiceOutcome, Frame } from '../../channels/channel.ts';
+import { PRESS } from '../../store/messages/messages.ts';
 import type { KeptReaction } from '../../store/store.ts';
 import type { Budgets } from '../budget/budgets.ts';
 import type { Command } from '../contracts/command.ts';
@@ -14,6 +15,15 @@ import { openStrangerDigest } from './stranger-digest.ts';
 export interface Inbound {
   /** Connects all channels; resolves when each has reported its state, or has taken too long. */
   connect(): Promise<void>;
+  /**
+   * Stores what the owner says in a registered chat elsewhere than on its channel, as a message of theirs.
+   *
+   * @returns the id of the message
+   * @throws Error, in words, where there is no such chat
+   */
+  ownerSays(jid: string, text: string): Promise<string>;
+  /** Takes the owner's answer to a question, as a press of a button. */
+  ownerAnswers(jid: string, question: string, word: string): Promise<ChoiceOutcome>;
   stop(): void;
 }
 
@@ -31,13 +41,14 @@ export type InboundOptions = {
   /** A frame has come; true where a service takes it. */
   readonly onFrame: (frame: Frame) => boolean;
   readonly onLink: (channel: string, isConnected: boolean) => void;
+  readonly onStatus: (channel: string, status: ChannelStatus) => void;
   /** A message waits in the outbox, or a channel may be able to send one now. */
   readonly onSendable: () => void;
 };
 
 /** Opens the channels' way to the host; none is connected yet. */
 export function openInbound({ ports, ...parts }: InboundOptions): Inbound {
-  const { channels, timeouts } = ports;
+  const { store, channels, timeouts, now, newId } = ports;
   const { outgoing, onSendable } = parts;
   const toOwner = { queue: outgoing.queueForOwner, onQueued: onSendable };
   const strangers = openStrangerDigest({ ...ports, ...toOwner });
@@ -52,6 +63,7 @@ export function openInbound({ ports, ...parts }: InboundOptions): Inbound {
     onStatus(channel, status) {
       watch.note(channel, status);
       parts.onLink(channel.name, status.state === 'connected');
+      parts.onStatus(channel.name, status);
     },
     onReady: onSendable,
   });
@@ -64,7 +76,40 @@ export function openInbound({ ports, ...parts }: InboundOptions): Inbound {
     onSendable();
   }
 
+  /** The owner, whom the channels of their chats vouch for, at another place. */
+  const OWNER = { sender: 'owner', isOwner: true } as const;
+
+  function eventsAt(jid: string) {
+    const channel = parts.channelOf(jid);
+    const chat = store.chats.byJid(jid);
+    if (channel === undefined || chat === null || store.groups.byJid(chat.jid) === null) {
+      throw new Error(`No registered chat that can be reached has the address ${jid}.`);
+    }
+    return { chat, events: events.eventsOf(channel) };
+  }
+
   return {
+    async ownerSays(jid, text) {
+      const { chat, events: at } = eventsAt(jid);
+      // The channel has no such message: nothing it shows can quote it.
+      const id = `${PRESS}${newId()}`;
+      await at.onMessage({
+        ...OWNER,
+        id,
+        jid: chat.jid,
+        chatName: chat.name,
+        isDirect: chat.isDirect,
+        senderName: null,
+        mentionsAssistant: true,
+        text,
+        sentAt: now(),
+      });
+      return id;
+    },
+    async ownerAnswers(jid, question, word) {
+      const { chat, events: at } = eventsAt(jid);
+      return (await at.onChoice?.({ ...OWNER, jid: chat.jid, question, word })) ?? 'closed';
+    },
     async connect() {
       await Promise.all(channels.map(connectOne));
       events.start();

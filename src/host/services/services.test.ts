@@ -59,6 +59,7 @@ test('a service holds its own settings and what its contract names, and nothing 
     'newId',
     'now',
     'openDatabase',
+    'owner',
     'queueMessage',
     'queueTurn',
     'readGroupFile',
@@ -72,11 +73,12 @@ test('a service holds its own settings and what its contract names, and nothing 
     'store',
     'timeZone',
     'tools',
+    'watch',
   ]);
   expect(context?.settings).toEqual({ PLAIN_WORD: 'yes' });
   const reads = Object.values(context?.store ?? {}).flatMap((part) => Object.keys(part));
   expect(reads.toSorted()).toEqual(
-    `after all between byFolder byFolder byId byJid counts countBetween extent find isOpen last main newest of ofTurn open since stepsOf total`
+    `after all between byFolder byFolder byId byJid counts countBetween extent find isOpen last main newest of ofTurn open page since stepsOf total whole`
       .split(' ')
       .toSorted(),
   );

@@ -8,6 +8,8 @@ import type { OwnDatabases } from '../../lib/own-database.ts';
 import type { Program, ProgramSpec } from '../../lib/program.ts';
 import type { Environment } from '../../lib/settings.ts';
 import type { KeptReaction } from '../../store/store.ts';
+import type { Watch } from '../contracts/live-event.ts';
+import type { OwnerActs } from '../contracts/owner-acts.ts';
 import type {
   ChannelsPort,
   ClockPort,
@@ -81,6 +83,8 @@ export type ServicesOptions = StorePort &
     readonly dueTasks: DueTasks;
     readonly sandbox: Pick<LazySandbox, 'open'>;
     readonly calls: ServiceCalls;
+    readonly owner: OwnerActs;
+    readonly watch: Watch;
     readonly channelOf: (jid: string) => Channel | undefined;
     /** Ends the agent of a turn, where it is at work. */
     readonly stopTurn: (id: string) => void;
@@ -210,6 +214,16 @@ function contextOf(
     },
     ask: (question, own = signal) => options.calls.ask(question, AbortSignal.any([signal, own])),
     tools: { offered: options.calls.offered, call: options.calls.call },
+    owner: {
+      say: options.owner.say,
+      answer: options.owner.answer,
+      questions: options.owner.questions,
+    },
+    watch(onEvent) {
+      const end = signal.aborted ? () => {} : options.watch(onEvent);
+      signal.addEventListener('abort', end, { once: true });
+      return end;
+    },
     sendFrame: (jid, body) => sendFrame(options, jid, body),
     startProgram: (spec) => startProgram(options, spec, signal),
     readGroupFile: (folder, path) => readGroupFile(options, folder, path),
@@ -275,6 +289,7 @@ async function registerRoute(
 
 function readable({
   groups,
+  history,
   messages,
   said,
   reactions,
@@ -292,6 +307,7 @@ function readable({
       byJid: groups.byJid,
       main: groups.main,
     },
+    history: { page: history.page, whole: history.whole },
     messages: { between: messages.between, countBetween: messages.countBetween },
     said: { after: said.after, extent: said.extent },
     reactions: { since: reactions.since },

@@ -75,6 +75,7 @@ test('a turn that cannot be claimed now is claimed later', async () => {
     toTell: (_turn, result) => result,
     records: { store() {}, forget() {} },
     onEnded: () => {},
+    onBegan: () => () => {},
     onGivenBack: () => {},
   });
   hold(project);

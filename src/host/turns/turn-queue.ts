@@ -27,6 +27,8 @@ export type TurnQueueOptions = Omit<LeasedRunnerOptions, 'isDraining'> &
   SettingsPort & {
     readonly runAgent: (turn: Turn) => Promise<TurnResult>;
     readonly runCommand: (turn: Turn) => Promise<TurnResult>;
+    /** A turn is worked on; the returned function is called when this process has left it, however it ended. */
+    readonly onBegan: (turn: Turn) => () => void;
   };
 
 /**
@@ -76,8 +78,10 @@ export function openTurnQueue(options: TurnQueueOptions): TurnQueue {
     const flags = { isCancelled: false, isLost: false };
     const work: RunningTurn = { turn, folder, done: Promise.resolve(), ...flags };
     running.add(work);
+    const left = options.onBegan(turn);
     work.done = runLeased(work, run).finally(() => {
       running.remove(work);
+      left();
       wake();
     });
   }

@@ -41,7 +41,7 @@ export type TurnsOptions = Pick<
 > &
   Pick<TurnToolsOptions, 'tools' | 'ownTools' | 'guards' | 'fetchAttachment' | 'channelOf'> &
   Pick<CommandContextOptions, 'models' | 'drawsCodes'> &
-  Pick<TurnQueueOptions, 'onEnded' | 'onGivenBack'> & {
+  Pick<TurnQueueOptions, 'onBegan' | 'onEnded' | 'onGivenBack'> & {
     readonly ports: Ports;
     readonly asking: Asking;
     readonly outbound: Outbound;
@@ -123,6 +123,7 @@ export function openTurns({ ports, ...parts }: TurnsOptions): Turns {
     runCommand: commandRunner.run,
     toTell: (turn, result) =>
       taskResult(store, turn, deliveredResult({ store, services }, turn, result)),
+    onBegan: parts.onBegan,
     onEnded: parts.onEnded,
     onGivenBack: parts.onGivenBack,
   });

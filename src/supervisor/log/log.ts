@@ -22,6 +22,8 @@ export type LogOptions = {
   /** Replaced wherever they turn up, also those that are added later. */
   readonly secrets: ReadonlySet<string>;
   readonly now: () => number;
+  /** Told of each line that goes to the file. */
+  readonly onLine?: (line: string) => void;
 };
 
 /** Writes to a file a day in `data/logs/`, synchronously, so that a crash loses no line, and to stderr. */
@@ -34,7 +36,16 @@ export async function openLog(options: LogOptions): Promise<Log> {
   const logger = pino(
     { level, base: null, timestamp: () => `,"time":${now()}` },
     pino.multistream([
-      { level, stream: { write: (line: string) => file.write(scrub(line)) } },
+      {
+        level,
+        stream: {
+          write(line: string) {
+            const clean = scrub(line);
+            file.write(clean);
+            options.onLine?.(clean.trimEnd());
+          },
+        },
+      },
       {
         level: isStderrLog ? level : atLeastWarn(level),
         stream: { write: (line: string) => void terminal.write(scrub(line)) },

@@ -1,0 +1,34 @@
+import type { ChoiceOutcome } from '../../channels/channel.ts';
+
+/** A question that is open in a chat. */
+export type OpenQuestion = {
+  readonly id: string;
+  readonly jid: string;
+  /** Its number among the questions of the chat. */
+  readonly number: number;
+  /** In Markdown, without how to answer it. */
+  readonly text: string;
+  /** The words and labels to answer with; empty where the next message in the chat is the answer. */
+  readonly options: readonly { readonly word: string; readonly label: string }[];
+  /** False where a member of the chat was asked, and nobody else may answer. */
+  readonly isForOwner: boolean;
+};
+
+/**
+ * Acts in the owner's name, for a service that has made sure that it is the owner who acts, such as a page behind
+ * a login. They go the way of a message: commands, their questions and their answers are the same as in the chat.
+ */
+export type OwnerActs = {
+  /**
+   * Says something as the owner in a registered chat, and resolves with the id of the message once it is on disk: an
+   * answer to the agent, or a command, which in one of the owner's own chats is `/apply …` and the like. What comes
+   * of it is said in that chat; `watch` tells which turn answers the message.
+   *
+   * @throws Error, in words, where no channel has the chat or it is not registered
+   */
+  say(jid: string, text: string): Promise<string>;
+  /** Answers a question by one of its words, as a press of a button does. */
+  answer(question: OpenQuestion, word: string): Promise<ChoiceOutcome>;
+  /** Returns the open questions of a chat, by number. */
+  questions(jid: string): readonly OpenQuestion[];
+};

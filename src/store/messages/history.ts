@@ -1,0 +1,104 @@
+import type { Database } from 'better-sqlite3';
+import { z } from 'zod';
+import type { SaidKind } from './said.ts';
+
+/** A message of a chat or an answer of the assistant, as a page shows it. */
+export type HistoryEntry = {
+  readonly kind: SaidKind;
+  readonly seq: number;
+  /** Null for the assistant. */
+  readonly sender: string | null;
+  readonly isOwner: boolean;
+  /** When the assistant stored it, in milliseconds since the epoch. */
+  readonly at: number;
+  /** The beginning of a long text. */
+  readonly text: string;
+  /** Of the whole text, in characters. */
+  readonly length: number;
+};
+
+/** A place in a chat's history: the entries with a smaller number are older, kind by kind. */
+export type HistoryPlace = Readonly<Record<SaidKind, number>>;
+
+/** All that was said in a chat, commands among it, page by page. */
+export interface History {
+  /**
+   * Returns the `limit` entries before a place, oldest first. A page costs the same wherever it is in the chat.
+   *
+   * @param before null for the newest entries
+   */
+  page(jid: string, before: HistoryPlace | null, limit: number): readonly HistoryEntry[];
+  /** Returns the whole text of an entry; null where it is gone. */
+  whole(jid: string, kind: SaidKind, seq: number): string | null;
+}
+
+/** Longer texts are cut on a page; `whole` has the rest. */
+const SHOWN = 8_000;
+
+const Row = z
+  .object({
+    seq: z.int(),
+    sender: z.string().nullable(),
+    is_owner: z.int(),
+    at: z.int(),
+    text: z.string(),
+    length: z.int(),
+  })
+  .transform(({ is_owner, ...row }) => ({ ...row, isOwner: is_owner === 1 }));
+const Text = z.object({ text: z.string() });
+
+export function openHistory(database: Database): History {
+  const below = (table: string, columns: string) =>
+    database.prepare(`
+      SELECT seq, ${columns}, substr(text, 1, ${SHOWN}) AS text, length(text) AS length FROM ${table}
+      WHERE jid = :jid AND seq < :seq ORDER BY seq DESC LIMIT :limit`);
+  const statements = {
+    message: below(
+      'messages',
+      'coalesce(sender_name, sender) AS sender, is_owner, stored_at AS at',
+    ),
+    answer: below('answers', 'NULL AS sender, 0 AS is_owner, said_at AS at'),
+  };
+  const texts = {
+    message: database.prepare('SELECT text FROM messages WHERE jid = ? AND seq = ?'),
+    answer: database.prepare('SELECT text FROM answers WHERE jid = ? AND seq = ?'),
+  };
+  return {
+    page(jid, before, limit) {
+      const [messages, answers] = (['message', 'answer'] as const).map((kind) => {
+        const seq = before?.[kind] ?? Number.MAX_SAFE_INTEGER;
+        const rows = statements[kind].all({ jid, seq, limit });
+        return rows.map((row): HistoryEntry => ({ kind, ...Row.parse(row) }));
+      });
+      return newestOf(messages ?? [], answers ?? [], limit).reverse();
+    },
+    whole(jid, kind, seq) {
+      const row = texts[kind].get(jid, seq);
+      return row === undefined ? null : Text.parse(row).text;
+    },
+  };
+}
+
+/**
+ * Takes from the beginnings of two lists, each newest first, whichever is newer. The order within a kind is that of
+ * its numbers, so that no page leaves out what a clock that was set back has put elsewhere.
+ */
+function newestOf(
+  messages: readonly HistoryEntry[],
+  answers: readonly HistoryEntry[],
+  limit: number,
+): HistoryEntry[] {
+  const taken: HistoryEntry[] = [];
+  let [nextMessage, nextAnswer] = [0, 0];
+  while (taken.length < limit) {
+    const [message, answer] = [messages[nextMessage], answers[nextAnswer]];
+    if (answer !== undefined && (message === undefined || answer.at >= message.at)) {
+      taken.push(answer);
+      nextAnswer += 1;
+    } else if (message !== undefined) {
+      taken.push(message);
+      nextMessage += 1;
+    } else break;
+  }
+  return taken;
+}
