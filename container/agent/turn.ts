@@ -13,7 +13,6 @@ import { ContextWindow } from './conversation/context-window.ts';
 import { afterEarlierCalls } from './conversation/earlier-calls.ts';
 import { SESSIONS_DIR, Session } from './conversation/session.ts';
 import type { FollowUps } from './follow-ups.ts';
-import { Heartbeat } from './heartbeat.ts';
 import { reported } from './host/reported-tool.ts';
 import { toolsWithLoops } from './loop.ts';
 import { languageModel } from './model.ts';
@@ -86,6 +85,42 @@ export async function runTurn(
     });
   } finally {
     heartbeat.end();
+  }
+}
+
+const HEARTBEAT_MS = 1_000;
+
+/**
+ * Says again and again that a tool is at work: a long command is no hung agent, which says nothing.
+ *
+ * A tool may outlive its turn when the model fails beside it; nothing more is said of it then.
+ */
+class Heartbeat {
+  readonly #beat: () => void;
+  #isOver = false;
+
+  constructor(beat: () => void) {
+    this.#beat = beat;
+  }
+
+  during(tool: AgentTool): AgentTool {
+    return {
+      ...tool,
+      run: async (input, context) => {
+        const timer = setInterval(() => {
+          if (!this.#isOver) this.#beat();
+        }, HEARTBEAT_MS);
+        try {
+          return await tool.run(input, context);
+        } finally {
+          clearInterval(timer);
+        }
+      },
+    };
+  }
+
+  end(): void {
+    this.#isOver = true;
   }
 }
 
