@@ -4,7 +4,6 @@ import type { CliResult, VerbResult } from '@patchclaw/claw/cli';
 import type { Settings } from '../../config.ts';
 import type { BudgetReport } from '../../host/budget/budget-report.ts';
 import { dataDirOf, environmentOf } from '../environment.ts';
-import type { AssistantData } from './data.ts';
 
 /** Adds to the engine's status what the assistant has spent, where there is one. */
 export async function withAssistant(
@@ -15,6 +14,27 @@ export async function withAssistant(
   const assistant = await readAssistant(root);
   return assistant === null ? result : { ...result, data: { ...result.data, assistant } };
 }
+
+/** Money and tokens of a day, as `claw status --json` has them; null is without a limit. */
+type Spent = {
+  readonly microUsd: number;
+  readonly tokens: number;
+  /** Calls whose model has no known price. */
+  readonly unpricedCalls: number;
+  readonly limitMicroUsd: number | null;
+  readonly limitTokens: number | null;
+};
+
+/** Amounts that the assistant of this tree has spent today. */
+type AssistantData = {
+  readonly budgets: {
+    readonly day: string;
+    readonly total: Spent;
+    readonly groups: readonly (Spent & { readonly folder: string; readonly name: string })[];
+    /** The same in one line, for people. */
+    readonly summary: string;
+  };
+};
 
 /** Returns null where the database is missing or cannot be read: `status` shows budgets as an extra. */
 async function readAssistant(root: string): Promise<AssistantData | null> {

@@ -2,10 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ClawError } from '@patchclaw/claw/cli';
-import { launchdPlist } from './launchd-plist.ts';
-import { findServiceParts } from './parts.ts';
+import { findServiceParts, type ServiceParts } from './parts.ts';
 import { stamped } from './stamp.ts';
-import { systemdUnit } from './systemd-unit.ts';
 
 export type ServiceRequest = {
   /** The installation, whose supervisor is started. */
@@ -76,6 +74,81 @@ function systemd(request: ServiceRequest): ServiceDefinition {
   };
 }
 
+/** The first systemd that waits longer from one restart to the next. */
+const WITH_STEPS = 254;
+
+/**
+ * Returns the unit of systemd that keeps the assistant running.
+ *
+ * @param user the numeric user that a unit of the whole system runs as; null for one of the user's own
+ * @param version systemd's, where it is known: an older one warns of what it does not know
+ */
+export function systemdUnit(
+  parts: ServiceParts,
+  { isSystem, user, version }: { isSystem: boolean; user: number | null; version: number | null },
+): string {
+  const { node, anyNode, prepare, start, path, home } = parts;
+  const backoff =
+    version !== null && version >= WITH_STEPS
+      ? ['RestartSec=5', 'RestartSteps=6', 'RestartMaxDelaySec=5min']
+      : ['RestartSec=30'];
+  return lines(
+    '[Unit]',
+    `Description=Patchclaw, the assistant in ${plainInUnit(home)}`,
+    ...(isSystem
+      ? ['Wants=network-online.target', 'After=network-online.target docker.service']
+      : []),
+    '# It never gives up: what keeps the assistant down may be a disk that is full, or a mistake in .env.',
+    'StartLimitIntervalSec=0',
+    '',
+    '[Service]',
+    ...(user === null ? [] : [`User=${user}`]),
+    `Environment=${unitWord(`PATH=${path}`)}`,
+    '# Finishes what a power cut left of a command, and installs what is missing.',
+    `ExecStartPre=-${unitCommand(anyNode, prepare)}`,
+    `ExecStart=${unitCommand(node, start, '--service')}`,
+    'StandardInput=null',
+    'Restart=on-failure',
+    ...backoff,
+    'TimeoutStartSec=15min',
+    '# Only the supervisor is told; it lets the turn in progress end within ten seconds.',
+    'KillMode=mixed',
+    'TimeoutStopSec=20',
+    "# An agent that takes too much memory is the agent's end alone.",
+    'OOMPolicy=continue',
+    '# No PrivateTmp, ProtectProc or ProtectKernelTunables: with them, Docker does not find the groups’',
+    '# sockets, and bubblewrap may not mount /proc. Agents are confined by their containers.',
+    ...(isSystem ? ['ProtectSystem=full', 'RestrictRealtime=yes'] : []),
+    '',
+    '[Install]',
+    `WantedBy=${isSystem ? 'multi-user.target' : 'default.target'}`,
+  );
+}
+
+/** Writes a command; its colon keeps `$` from being taken for a variable. */
+function unitCommand(program: string, ...args: readonly string[]): string {
+  // The one place where systemd takes no quotes, however they are escaped.
+  const isOdd = /["'\\\x00-\x1f\x7f]/.test(program);
+  const shell = isOdd ? ['/bin/sh', '-c', 'exec "$@"', 'sh'] : [];
+  return `:${[...shell, program, ...args].map(unitWord).join(' ')}`;
+}
+
+/** Quotes one word, whatever it holds: spaces, quotes, and `%`, which systemd replaces even in quotes. */
+function unitWord(word: string): string {
+  const escaped = word
+    .replace(/[\\"]/g, '\\$&')
+    .replace(/[\x00-\x1f\x7f]/g, (one) => `\\x${one.charCodeAt(0).toString(16).padStart(2, '0')}`);
+  return `"${escaped.replaceAll('%', '%%')}"`;
+}
+
+function plainInUnit(text: string): string {
+  return text.replace(/[\x00-\x1f\x7f\\]/g, ' ').replaceAll('%', '%%');
+}
+
+function lines(...all: readonly string[]): string {
+  return `${all.join('\n')}\n`;
+}
+
 function launchd({ home, dataDir, name, isSystem, environment, uid }: ServiceRequest) {
   if (isSystem) {
     throw new ClawError(
@@ -111,6 +184,53 @@ function homeOf(environment: ServiceRequest['environment']): string {
   const home = environment['HOME'];
   if (home) return home;
   throw new ClawError('USAGE', 'HOME is not set, so there is no place for a service of your own.');
+}
+
+/** Finishes what a power cut left, then becomes the supervisor, so that signals reach it. */
+const LAUNCH_SCRIPT = '"$1" "$2"; exec "$3" "$4" --service';
+
+/** Returns the property list with which launchd keeps the assistant running while its user is logged in. */
+export function launchdPlist(parts: ServiceParts, { label, log }: { label: string; log: string }) {
+  const { node, anyNode, prepare, start, path } = parts;
+  const program = ['/bin/sh', '-c', LAUNCH_SCRIPT, 'sh', anyNode, prepare, node, start];
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+<dict>
+  <key>Label</key>
+  ${plistString(label)}
+  <key>ProgramArguments</key>
+  <array>
+${program.map((word) => `    ${plistString(word)}`).join('\n')}
+  </array>
+  <key>EnvironmentVariables</key>
+  <dict>
+    <key>PATH</key>
+    ${plistString(path)}
+  </dict>
+  <key>RunAtLoad</key>
+  <true/>
+  <key>KeepAlive</key>
+  <dict>
+    <key>SuccessfulExit</key>
+    <false/>
+  </dict>
+  <key>ThrottleInterval</key>
+  <integer>30</integer>
+  <key>ExitTimeOut</key>
+  <integer>20</integer>
+  <key>StandardOutPath</key>
+  ${plistString(log)}
+  <key>StandardErrorPath</key>
+  ${plistString(log)}
+</dict>
+</plist>
+`;
+}
+
+function plistString(text: string): string {
+  const entities = { '&': '&amp;', '<': '&lt;', '>': '&gt;' } as const;
+  return `<string>${text.replace(/[&<>]/g, (one) => entities[one as keyof typeof entities])}</string>`;
 }
 
 /** Returns null where systemd does not run. */

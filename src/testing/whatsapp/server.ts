@@ -1,5 +1,5 @@
 import { type BinaryNode, Curve, type proto } from '@whiskeysockets/baileys';
-import { silenceLibsignal } from '../../channels/whatsapp/session/quiet-libsignal.ts';
+import { silenceLibsignal } from '../../channels/whatsapp/session/baileys.ts';
 import { admit, versionOf } from './connection/admission.ts';
 import { trustTestRoot } from './connection/certificate.ts';
 import { Line } from './connection/line.ts';

@@ -3,8 +3,7 @@ import { expect, test } from 'vitest';
 import { graphemesOf } from '../../../lib/graphemes.ts';
 import { CLUSTERS, clusterText } from '../../../testing/clusters.ts';
 import { costOfFourfold, LINEAR_AT_MOST } from '../../../testing/growth.ts';
-import { cutLine } from '../cut-line.ts';
-import { splitMarkdown } from '../split-markdown.ts';
+import { cutLine, splitMarkdown } from '../split-markdown.ts';
 
 test('a line is cut at spaces, and where there is none anywhere but within a character', () => {
   expect(cutLine('one two three', 8)).toEqual(['one two', 'three']);

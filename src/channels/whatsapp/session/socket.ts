@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Agent } from 'node:https';
 import type {
   AuthenticationState,
@@ -6,13 +7,12 @@ import type {
   SignalRepositoryWithLIDStore,
   WASocket,
 } from '@whiskeysockets/baileys';
+import type { ILogger } from '@whiskeysockets/baileys/lib/Utils/logger.js';
 import type { ChannelLog } from '../../channel.ts';
 import type { Inbox } from '../inbound/inbox.ts';
 import type { CommitBeforeSend } from '../outbound/commit-before-send.ts';
 import type { SentContent } from '../outbound/sent.ts';
 import type { Baileys } from './baileys.ts';
-import { baileysLog } from './log.ts';
-import { signalApart } from './signal-apart.ts';
 import type { WebVersion } from './version.ts';
 
 /** WhatsApp's address. Tests use another: only TLS authenticates the far end. */
@@ -94,6 +94,61 @@ function takeInOrder({ ws }: WASocket, inbox: Inbox | null): void {
     // Baileys logs its own failures; later messages come all the same.
     work = work.then(take).catch(() => {});
   });
+}
+
+/**
+ * Baileys' log for ours: its messages alone, from warnings on. What it logs beside them holds keys,
+ * numbers and texts.
+ */
+export function baileysLog(log: ChannelLog): ILogger {
+  const nothing = (): void => {};
+  const logger: ILogger = {
+    level: 'warn',
+    child: () => logger,
+    trace: nothing,
+    debug: nothing,
+    info: nothing,
+    warn: (data, message) => log.info(`baileys: ${wordsOf(data, message)}`),
+    error: (data, message) => log.info(`baileys: ${wordsOf(data, message)}`),
+  };
+  return logger;
+}
+
+function wordsOf(data: unknown, message: string | undefined): string {
+  return message ?? (typeof data === 'string' ? data : 'an error without words');
+}
+
+/**
+ * Lets every use of a key of encryption be a transaction of its own.
+ *
+ * Baileys makes all of the sending of a message one transaction of the keys, which ends after the message has
+ * gone. A crash in between would bring the used key back: the next message would go out under it, and its
+ * recipients would refuse to read it. Apart from that transaction, the key's end is known before the message
+ * is sent, and {@link CommitBeforeSend} keeps it first.
+ *
+ * To be called outside of any transaction.
+ *
+ * @param me returns this device's own address. It names the transaction of the sending, so what is done for it
+ * stays inside: two of one name wait for each other.
+ */
+function signalApart(
+  inner: SignalRepositoryWithLIDStore,
+  me: () => string | undefined,
+): SignalRepositoryWithLIDStore {
+  const outside = AsyncLocalStorage.snapshot();
+  const apart = <R>(jid: string, work: () => Promise<R>): Promise<R> =>
+    jid === me() ? work() : outside(work);
+  return {
+    ...inner,
+    encryptMessage: (asked) => apart(asked.jid, () => inner.encryptMessage(asked)),
+    encryptGroupMessage: (asked) => apart(asked.group, () => inner.encryptGroupMessage(asked)),
+    getSenderKeyDistributionMessage: (asked) =>
+      apart(asked.group, () => inner.getSenderKeyDistributionMessage(asked)),
+    hasSenderKey: (asked) => apart(asked.group, () => inner.hasSenderKey(asked)),
+    // Sessions are made where they are used, and looked for there.
+    injectE2ESession: (asked) => apart(asked.jid, () => inner.injectE2ESession(asked)),
+    validateSession: (jid) => apart(jid, () => inner.validateSession(jid)),
+  };
 }
 
 type Line = Pick<WebSocket, 'readyState'> & {

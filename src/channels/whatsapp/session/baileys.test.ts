@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { silenceLibsignal } from './quiet-libsignal.ts';
+import { silenceLibsignal } from './baileys.ts';
 
 test('what libsignal prints is dropped, and what others print is not', () => {
   const folder = mkdtempSync(join(tmpdir(), 'claw-quiet-'));

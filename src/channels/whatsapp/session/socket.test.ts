@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { baileysLog } from './log.ts';
+import { baileysLog } from './socket.ts';
 
 test('of what Baileys logs only its own words are kept, and nothing below a warning', () => {
   const lines: string[] = [];
