@@ -5,6 +5,8 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import {
   type Access,
   admitLanding,
@@ -13,13 +15,14 @@ import {
   type Lock,
   refuseForeign,
 } from './access.ts';
-import { readBody, type SetTimer } from './body.ts';
 import { createConnections } from './connections.ts';
 import { keepAddress, readAddress, readToken } from './files.ts';
 import { segmentsOf } from './path.ts';
-import { refuse, respond } from './respond.ts';
 import type { HttpResponse, Loopback, Route } from './route.ts';
 import { createRouteTable, type Registered } from './route-table.ts';
+
+/** Calls back once after a delay, unless the returned function was called before. */
+type SetTimer = (delayMs: number, onElapsed: () => void) => () => void;
 
 export type LoopbackOptions = {
   readonly dataDir: string;
@@ -172,6 +175,39 @@ const ADMISSION: Readonly<
   Record<NonNullable<Route['access']>, (headers: IncomingHttpHeaders, lock: Lock) => Access>
 > = { token: admitOwner, own: refuseForeign, landing: admitLanding };
 
+/** Headers of every response, unless a route sets others: no caching, no frames, no content from elsewhere. */
+const HEADERS = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'self'; base-uri 'none'; frame-ancestors 'none'",
+  'content-type': 'text/plain; charset=utf-8',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+};
+
+/** Sends a response. Rejects where it breaks off. */
+async function respond(
+  response: ServerResponse,
+  { status = 200, headers = {}, body = '' }: HttpResponse,
+): Promise<void> {
+  response.writeHead(status, { ...HEADERS, ...headers });
+  if (typeof body === 'string' || body instanceof Uint8Array) {
+    await new Promise<void>((resolve) => response.end(body, resolve));
+  } else {
+    response.flushHeaders();
+    await pipeline(Readable.from(body), response);
+  }
+}
+
+/** Sends a refusal. The connection ends with it: its request may not have been read. */
+function refuse(response: ServerResponse, status: number, reason: string): Promise<void> {
+  const headers = {
+    connection: 'close',
+    ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+  };
+  return respond(response, { status, headers, body: `${reason}\n` });
+}
+
 type Found = {
   readonly registered: Registered;
   readonly rest: string;
@@ -215,4 +251,42 @@ function indexOf(paths: readonly string[]): HttpResponse {
 function withoutSecrets(headers: IncomingHttpHeaders, isOwn: boolean): IncomingHttpHeaders {
   const { cookie: _, authorization, ...others } = headers;
   return isOwn && authorization !== undefined ? { ...others, authorization } : others;
+}
+
+type BodyLimits = {
+  readonly maxBytes: number;
+  readonly timeoutMs: number;
+  readonly setTimer: SetTimer;
+};
+
+/** A body, or the status of the answer to one that is too long, too slow or cut off. */
+type Body =
+  | { readonly kind: 'whole'; readonly bytes: Buffer }
+  | { readonly kind: 'refused'; readonly status: 400 | 408 | 413 };
+
+/** Reads a body within its limits. Never rejects, and holds no more than the limit. */
+function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Body> {
+  const { maxBytes, timeoutMs, setTimer } = limits;
+  const { promise, resolve } = Promise.withResolvers<Body>();
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) {
+    return Promise.resolve({ kind: 'refused', status: 413 });
+  }
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  const onData = (chunk: Buffer): void => {
+    sizeBytes += chunk.length;
+    if (sizeBytes > maxBytes) stopReading(413);
+    else chunks.push(chunk);
+  };
+  const stopReading = (status: 400 | 408 | 413): void => {
+    request.off('data', onData);
+    request.pause();
+    resolve({ kind: 'refused', status });
+  };
+  const cancel = setTimer(timeoutMs, () => stopReading(408));
+  request.on('data', onData);
+  request.once('end', () => resolve({ kind: 'whole', bytes: Buffer.concat(chunks) }));
+  request.once('error', () => stopReading(400));
+  request.once('close', () => stopReading(400));
+  return promise.finally(cancel);
 }

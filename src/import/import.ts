@@ -8,11 +8,16 @@ import {
   ImportRefused,
   PRODUCTS,
   type Product,
+  type Source,
   type SourceContext,
 } from './items.ts';
 import { isEmptyPlan, type Plan, planImport, titleOf } from './plan.ts';
 import { findRunning, realFolder, type SystemView } from './running.ts';
-import { SOURCES } from './sources/sources.ts';
+import { hermes } from './sources/hermes.ts';
+import { clawft, nanobot } from './sources/nanobot.ts';
+import { nanoclawV1 } from './sources/nanoclaw-v1.ts';
+import { nanoclawV2 } from './sources/nanoclaw-v2.ts';
+import { openclaw } from './sources/openclaw.ts';
 import { lookHere, openTarget } from './target.ts';
 import { recoverImport } from './undo.ts';
 import { type Imported, type WriteContext, writeImport } from './write.ts';
@@ -94,6 +99,9 @@ export async function importFrom(folder: string, options: ImportOptions): Promis
     rmSync(workDir, { recursive: true, force: true });
   }
 }
+
+/** Every store that can be read, in the order in which a folder is looked at. */
+const SOURCES: readonly Source[] = [nanoclawV1, nanoclawV2, openclaw, hermes, nanobot, clawft];
 
 function detect(context: SourceContext, from: Product | null): DetectedSource {
   const wanted = SOURCES.filter(({ product }) => from === null || product === from);

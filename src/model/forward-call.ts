@@ -10,8 +10,6 @@ import {
   unstreamedFailure,
   withoutKey,
 } from './failure.ts';
-import { createKeyFilter } from './key-filter.ts';
-import { boundLines, EndlessLine } from './line-bounds.ts';
 import type { CallMeter } from './metering/call-meter.ts';
 import type { PayingTurn } from './metering/paying-turn.ts';
 import { countUsage } from './metering/usage.ts';
@@ -48,6 +46,17 @@ export type NoAnswer = {
   /** The server's own answer, where it refused the request. */
   readonly refusal?: { readonly status: number; readonly body: string };
 };
+
+/** How a server's lines end no more: too long, begun and never ended, or too many, or for too long. */
+class EndlessLine extends Error {
+  override readonly name = 'EndlessLine';
+  readonly why: string;
+
+  constructor(why: string) {
+    super(why);
+    this.why = why;
+  }
+}
 
 /** Sends the call to the model's server. Returns null once the agent has got the first byte of an answer. */
 export async function forwardCall(
@@ -184,6 +193,90 @@ function begin(
 ): void {
   call.turn.onModel(null, call.model);
   response.writeHead(answer.statusCode ?? 200, answerHeaders(answer));
+}
+
+/** Longer than any line of a real answer, and than any answer in one piece. */
+const MAX_LINE_BYTES = 8_388_608;
+/** Far more than the longest answer takes, at some hundred bytes for each token. */
+const MAX_ANSWER_BYTES = 67_108_864;
+/** Longer than the longest answer of a slow model; a server that only says that it works never ends. */
+const MAX_ANSWER_MS = 3_600_000;
+const NEWLINE = 10;
+
+type LineBounds = {
+  /** Takes the next piece of the answer. @throws EndlessLine */
+  read(chunk: Buffer): void;
+  /** The agent held the answer up: a line that is under way has its whole time again. */
+  paused(): void;
+};
+
+/**
+ * Bounds an answer that passes by, and its lines. A server that sends a byte now and then is never silent, so the time
+ * of a line counts from its first byte.
+ *
+ * @param slowestMs the longest time of one line; null where an answer has no lines
+ */
+function boundLines(slowestMs: number | null, now: () => number): LineBounds {
+  let [pendingBytes, sizeBytes] = [0, 0];
+  let begunAt: number | null = null;
+  const startedAt = now();
+  return {
+    read(chunk) {
+      const at = now();
+      if (at - startedAt > MAX_ANSWER_MS) throw new EndlessLine('answered for more than an hour');
+      sizeBytes += chunk.length;
+      if (sizeBytes > MAX_ANSWER_BYTES) throw new EndlessLine('sent more than 64 MB');
+      const first = chunk.indexOf(NEWLINE);
+      const longest = pendingBytes + (first === -1 ? chunk.length : first);
+      if (longest > MAX_LINE_BYTES) throw new EndlessLine('sent a line of more than 8 MB');
+      if (slowestMs !== null && begunAt !== null && at - begunAt > slowestMs) {
+        const seconds = Math.round(slowestMs / 1000);
+        throw new EndlessLine(`began a line and did not end it within ${seconds} s`);
+      }
+      pendingBytes = first === -1 ? longest : chunk.length - 1 - chunk.lastIndexOf(NEWLINE);
+      if (pendingBytes === 0) begunAt = null;
+      else if (first !== -1 || begunAt === null) begunAt = at;
+    },
+    paused() {
+      if (begunAt !== null) begunAt = now();
+    },
+  };
+}
+
+/** Blots keys out of bytes that pass by. */
+interface KeyFilter {
+  /** Returns what can go on. Held back is only an end that may be the beginning of a key. */
+  pass(chunk: Buffer): Buffer;
+  /** Returns what was held back. */
+  end(): Buffer;
+}
+
+/** Creates a filter for an answer: a server may repeat the key in it, also after the first byte, where it is a stream. */
+function createKeyFilter(secrets: readonly string[]): KeyFilter {
+  // As bytes, so that no character of the answer can be cut.
+  const keys = secrets.filter(isNoWord).map((key) => latin1(Buffer.from(key)));
+  const longest = Math.max(0, ...keys.map(({ length }) => length));
+  let held = '';
+  return {
+    pass(chunk) {
+      const text = keys.reduce((rest, key) => rest.replaceAll(key, '[key]'), held + latin1(chunk));
+      let begins = Math.max(0, text.length - longest + 1);
+      const isBeginning = (end: string) => keys.some((key) => key.startsWith(end));
+      while (begins < text.length && !isBeginning(text.slice(begins))) begins += 1;
+      held = text.slice(begins);
+      return Buffer.from(text.slice(0, begins), 'latin1');
+    },
+    end: () => Buffer.from(held, 'latin1'),
+  };
+}
+
+/** Servers of one's own take any word as their key, such as `lm-studio`, and an answer may be about it. */
+function isNoWord(secret: string): boolean {
+  return secret.length >= 16 && /\d/.test(secret);
+}
+
+function latin1(bytes: Buffer): string {
+  return bytes.toString('latin1');
 }
 
 /** Tells whether a server that was asked for a stream answers with a page for people, or with JSON. */

@@ -20,7 +20,6 @@ import {
   type TurnOutcome,
   type TurnRequest,
 } from './sandbox.ts';
-import { groupsToRetire } from './warm-limit.ts';
 
 const DEFAULT_MODEL_TIMEOUT_MS = 60_000;
 
@@ -220,6 +219,20 @@ export class GroupSandbox implements Sandbox {
       timeZone: options.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
     });
   }
+}
+
+/** Returns the groups that give up their containers so that one more can start: those that idle longest. */
+function groupsToRetire(
+  others: readonly GroupContainer[],
+  maxContainers: number,
+): readonly GroupContainer[] {
+  const warm = others.filter((group) => group.isWarm);
+  const surplus = warm.length + 1 - maxContainers;
+  return warm
+    .flatMap((group) => (group.idleSince === null ? [] : [{ group, since: group.idleSince }]))
+    .sort((one, other) => one.since - other.since)
+    .slice(0, Math.max(0, surplus))
+    .map(({ group }) => group);
 }
 
 /** A container to start; its name is the folder's, but for one beside it. */

@@ -8,7 +8,6 @@ import {
   EngineUnusable,
   isWeaker,
 } from './engines/engine.ts';
-import { watchedEngine } from './engines/watched-engine.ts';
 import { GroupSandbox } from './group-sandbox.ts';
 import { type AgentUser, agentUser } from './mounts/ownership.ts';
 import type { SandboxOptions, SandboxReady, SandboxUnavailable } from './sandbox.ts';
@@ -60,6 +59,26 @@ async function readySandbox(
     const why = error instanceof Error ? oneLine(error.message) : String(error);
     return { kind: 'unavailable', advice: `The agent in container/agent cannot be built: ${why}.` };
   }
+}
+
+const CONTAINER_ID_LENGTH = 12;
+
+/** Returns the same engine, telling of each container when it runs and when it is gone. */
+function watchedEngine(engine: Engine, onContainer: SandboxOptions['onContainer']): Engine {
+  if (onContainer === undefined) return engine;
+  return {
+    ...engine,
+    async startContainer(spec) {
+      const container = await engine.startContainer(spec);
+      // As the engine's own lists show it.
+      const id = container.id.slice(0, CONTAINER_ID_LENGTH);
+      onContainer(spec.folder, { kind: 'started', id });
+      void container.ended.then((reason) =>
+        onContainer(spec.folder, { kind: 'ended', id, reason }),
+      );
+      return container;
+    },
+  };
 }
 
 /** Returns the user of this process; null where the system has no numbers for users. */

@@ -1,11 +1,10 @@
 import { ActivityWatchdog } from '../../lib/activity-watchdog.ts';
-import { cutText } from '../../lib/cut-text.ts';
+import { type CutText, cutText } from '../../lib/cut-text.ts';
 import { type ModelFailure, oneLine } from '../../model/failure.ts';
 import type { CutPrompt } from '../../model/metering/cut-prompt.ts';
 import type { PaidCall, PayingTurn } from '../../model/metering/paying-turn.ts';
 import type { Model } from '../../model/model.ts';
 import type { Admission } from '../../model/tokens.ts';
-import { AnswerText, MAX_ANSWER_BYTES } from '../protocol/answer-text.ts';
 import type { AgentFrame } from '../protocol/frames.ts';
 import type { TurnEvents, TurnOutcome, TurnRequest } from '../sandbox.ts';
 import { TurnCalls, type TurnCallsOptions } from './turn-calls.ts';
@@ -16,6 +15,34 @@ export type TurnParts = Pick<TurnCallsOptions, 'toolNames' | 'callLimit' | 'send
 };
 
 type TurnFrames = Exclude<AgentFrame, { type: 'ready' }>;
+
+/** The longest answer that is kept, in bytes of UTF-8. */
+export const MAX_ANSWER_BYTES = 1_048_576;
+
+/** The most that one turn may send in all; an agent that goes on after it does not work as it should. */
+const MAX_STREAM_BYTES = 16 * MAX_ANSWER_BYTES;
+
+/** Collects an answer as it streams in, and no more of it than is kept. */
+export class AnswerText {
+  #text = '';
+  #sizeBytes = 0;
+
+  /** False when so much came that no answer can be meant by it. */
+  add(delta: string): boolean {
+    if (this.#sizeBytes <= MAX_ANSWER_BYTES) this.#text += delta;
+    this.#sizeBytes += Buffer.byteLength(delta);
+    return this.#sizeBytes <= MAX_STREAM_BYTES;
+  }
+
+  /** True while all text that was added is kept. */
+  get isWhole(): boolean {
+    return this.#sizeBytes <= MAX_ANSWER_BYTES;
+  }
+
+  cut(): CutText {
+    return cutText(this.#text, MAX_ANSWER_BYTES);
+  }
+}
 
 /**
  * One turn as the host sees it: frames in, one outcome out.

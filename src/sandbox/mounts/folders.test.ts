@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { engineAddresses } from '../engines/daemon/address.ts';
+import { engineAddresses } from '../engines/daemon/find.ts';
 import { makeSocketFolder, removePrivateFolder, socketPath } from '../protocol/socket-folder.ts';
 import { groupMounts } from './mounts.ts';
 import { agentUser, giveFolder } from './ownership.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { cutText } from '../../lib/cut-text.ts';
-import { AnswerText, MAX_ANSWER_BYTES } from './answer-text.ts';
+import { AnswerText, MAX_ANSWER_BYTES } from './turn.ts';
 
 test.each([
   ['aé', 2, 'a'],
