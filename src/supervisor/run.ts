@@ -1,11 +1,9 @@
 import { type AssistantProcess, type ProcessEnd, startAssistant } from './assistant-process.ts';
 import type { Clients } from './clients.ts';
-import { openCompletions } from './completions.ts';
 import type { OwnerConsole } from './console/owner-console.ts';
 import type { Environment } from './environment.ts';
 import type { ChildFrame, StartFrame } from './frames.ts';
 import type { Lines } from './lines.ts';
-import { openLivenessCheck } from './liveness.ts';
 
 export type RunOptions = {
   readonly nodePath: string;
@@ -154,4 +152,88 @@ export function runAssistant(options: RunOptions): Run {
 
 function deadlineOf(ms: number | null, onLate: () => void): NodeJS.Timeout | undefined {
   return ms === null ? undefined : setTimeout(onLate, ms);
+}
+
+/** Tells when an assistant does not answer any more: a process can hang and never end. */
+interface LivenessCheck {
+  /** Asks from here on, once in each interval. */
+  start(): void;
+  /** Notes an answer of the assistant. */
+  heard(): void;
+  stop(): void;
+}
+
+type LivenessOptions = {
+  readonly intervalMs: number;
+  readonly ask: () => void;
+  readonly onLost: () => void;
+};
+
+/** More than one: after a machine has slept, the time of a question may be over at once. */
+const MAX_UNANSWERED = 3;
+
+/**
+ * Asks the assistant again and again, and takes one for hung that leaves three questions in a row
+ * unanswered. One that has never answered is of a version that does not know the question.
+ */
+export function openLivenessCheck({ intervalMs, ask, onLost }: LivenessOptions): LivenessCheck {
+  let timer: NodeJS.Timeout | undefined;
+  let hasAnswered = false;
+  let unanswered = 0;
+
+  function beat(): void {
+    if (hasAnswered && unanswered >= MAX_UNANSWERED) {
+      onLost();
+      return;
+    }
+    unanswered += 1;
+    ask();
+    timer = setTimeout(beat, intervalMs);
+  }
+
+  return {
+    start: beat,
+    heard() {
+      hasAnswered = true;
+      unanswered = 0;
+    },
+    stop: () => clearTimeout(timer),
+  };
+}
+
+/** Questions to the assistant what the beginning of a command can become. */
+interface Completions {
+  /** Resolves with whole lines; with none where the assistant does not answer in time, or has ended. */
+  ask(typed: string): Promise<readonly string[]>;
+  answered(id: number, lines: readonly string[]): void;
+  /** The assistant has ended: nothing is answered any more. */
+  end(): void;
+}
+
+/** A person waits with the finger on Tab. */
+const COMPLETION_MS = 2_000;
+
+/** Asks by `send`, which carries an id that the answer has too. */
+function openCompletions(send: (id: number, typed: string) => void): Completions {
+  const waiting = new Map<number, (lines: readonly string[]) => void>();
+  let count = 0;
+  const settle = (id: number, lines: readonly string[]): void => {
+    waiting.get(id)?.(lines);
+    waiting.delete(id);
+  };
+  return {
+    async ask(typed) {
+      count += 1;
+      const id = count;
+      const { promise, resolve } = Promise.withResolvers<readonly string[]>();
+      waiting.set(id, resolve);
+      const timer = setTimeout(settle, COMPLETION_MS, id, []);
+      send(id, typed);
+      return await promise.finally(() => clearTimeout(timer));
+    },
+    answered: settle,
+    end() {
+      for (const id of waiting.keys()) settle(id, []);
+    },
+  };
 }

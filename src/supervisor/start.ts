@@ -1,20 +1,24 @@
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
+import type { Writable } from 'node:stream';
 import { historyFile } from './console/history.ts';
 import { interactiveConsole } from './console/interactive-console.ts';
 import type { OwnerConsole } from './console/owner-console.ts';
 import { pipedConsole } from './console/piped-console.ts';
+import { printable } from './console/printable.ts';
 import { openControl } from './control/server.ts';
 import { dataDirOf, type Environment, readEnvironment, secretValues } from './environment.ts';
 import { openFirstChecks } from './first-checks.ts';
-import { offerSetup } from './first-setup.ts';
 import { lockInstance } from './instance-lock.ts';
 import { openLog } from './log/log.ts';
 import { scrubber } from './log/scrub.ts';
 import { closePrivate } from './private-data.ts';
-import { serviceConsole } from './service-console.ts';
 import { openSupervisor } from './supervisor.ts';
 import { DEFAULT_TIMING } from './timing.ts';
+
+/** Names of settings that show that a model is set up, or was meant to be. */
+const OF_A_MODEL = /^MODEL$|_API_KEY$|_BASE_URL$/;
 
 process.exitCode = await start().catch(failed);
 // Handles of the terminal would keep the process; everything that matters has been written.
@@ -96,6 +100,52 @@ async function start(): Promise<number> {
   ownerConsole.close();
   lock.release();
   return exitCode;
+}
+
+/**
+ * Lets the owner connect a model at the terminal before the assistant greets, unless a setting names one. The assistant
+ * starts afterwards, even if the owner cancels the set-up or it fails.
+ */
+async function offerSetup(parts: {
+  readonly nodePath: string;
+  readonly clawPath: string;
+  readonly projectDir: string;
+  readonly environment: Environment;
+}): Promise<void> {
+  const { nodePath, clawPath, projectDir, environment } = parts;
+  if (Object.entries(environment).some(([name, value]) => OF_A_MODEL.test(name) && value)) return;
+  // Ctrl-C goes to the set-up, which the terminal shares with this process.
+  const ignore = (): void => {};
+  process.on('SIGINT', ignore);
+  try {
+    await new Promise((resolve) => {
+      const args = [clawPath, 'setup', '--cwd', projectDir, '--if-needed', '--no-restart'];
+      spawn(nodePath, args, { stdio: ['inherit', 'ignore', 'inherit'] })
+        .on('error', resolve)
+        .on('close', resolve);
+    });
+  } finally {
+    process.off('SIGINT', ignore);
+  }
+}
+
+/**
+ * Creates the console of a service, which has no terminal: the system started the assistant, and ends it.
+ * Messages for the terminal go to the system's journal. The end of the input, which `/dev/null` always has,
+ * ends nothing.
+ */
+function serviceConsole(output: Writable, errors: Writable): OwnerConsole {
+  return {
+    // As on a terminal, warnings are shown in words; the log's files have the rest.
+    isInteractive: true,
+    open: () => {},
+    print: (markdown) => void output.write(`${printable(markdown)}\n`),
+    grow: () => {},
+    notice: (text) => void errors.write(`${printable(text)}\n`),
+    setActivity: () => {},
+    acknowledged: () => {},
+    close: () => {},
+  };
 }
 
 /**

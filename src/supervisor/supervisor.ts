@@ -1,19 +1,17 @@
+import { hasPending, recover } from '../../packages/claw/src/transaction/recover.js';
+import type { AnswerEnd } from '../lib/answer-end.ts';
 import { compositionOf } from '../lib/composition.ts';
-import { type Client, openClients } from './clients.ts';
+import { type Client, type Clients, openClients } from './clients.ts';
 import type { OwnerConsole } from './console/owner-console.ts';
 import type { Shell, ShellEvents } from './control/server.ts';
-import { countCrashes } from './crashes.ts';
 import { type Environment, withoutSecrets } from './environment.ts';
-import { finishInterrupted } from './finish-interrupted.ts';
 import type { FirstChecks } from './first-checks.ts';
 import { EXIT_UNUSABLE } from './frames.ts';
 import { type Lines, openLines } from './lines.ts';
 import type { Log } from './log/log.ts';
 import { lastHealthyOf } from './rollback/last-healthy.ts';
-import { reasonFor } from './rollback/reason.ts';
 import { rollBack } from './rollback/rollback.ts';
 import { type Run, type RunEnd, runAssistant } from './run.ts';
-import { admitShell } from './shell-client.ts';
 import { healthyLimit, type Timing } from './timing.ts';
 
 export type SupervisorOptions = {
@@ -224,4 +222,114 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
       resolve();
     });
   });
+}
+
+const CRASH_WINDOW_MS = 60_000;
+const MAX_CRASHES = 5;
+const MAX_CRASH_PAUSE_MS = 10_000;
+
+interface Crashes {
+  /** Returns the pause before the next start, in milliseconds; null when it is time to give up. */
+  next(now: number): number | null;
+}
+
+/** Starts again after a crash, later each time; the fifth within a minute is the last. */
+export function countCrashes(firstPauseMs: number): Crashes {
+  let times: number[] = [];
+  return {
+    next(now) {
+      times = [...times.filter((time) => Math.abs(now - time) < CRASH_WINDOW_MS), now];
+      if (times.length >= MAX_CRASHES) return null;
+      return Math.min(firstPauseMs * 2 ** (times.length - 1), MAX_CRASH_PAUSE_MS);
+    },
+  };
+}
+
+/**
+ * Finishes the work of a killed claw command, or one whose disk failed, before the assistant starts: it would
+ * come up on a mixed tree. Never throws: the next command tries again. `recover` was loaded with the supervisor,
+ * so it is that of the tree that worked, whatever is published later.
+ *
+ * @returns a note for the owner, or null
+ */
+function finishInterrupted(projectDir: string, log: Log): string | null {
+  try {
+    if (!hasPending(projectDir)) return null;
+    const { outcome, verb, kept, reason } = recover(projectDir);
+    log.info('a claw command was interrupted', { outcome, verb, kept });
+    if (outcome !== 'needs-decision') return null;
+    if (reason === 'foreign') {
+      return 'An interrupted command was not begun in this folder, so it was not finished: `npx claw status` says what to do.';
+    }
+    const files = kept.length === 0 ? '' : ` (${kept.join(', ')})`;
+    return `An interrupted command met edits of yours${files}: decide with \`npx claw recover\`.`;
+  } catch (error) {
+    log.error('an interrupted claw command could not be finished', { error: String(error) });
+    return 'An interrupted command could not be finished: `npx claw status` says why.';
+  }
+}
+
+/** Says, for the owner, why a tree was taken back: how its assistant ended, and with which error. */
+function reasonFor({ isLate, exitCode, signal, lastLines }: RunEnd, healthyMs: number): string {
+  const how = isLate
+    ? `It was not ready after ${Math.ceil(healthyMs / 1000)} seconds.`
+    : `It ended with ${signal ?? `code ${exitCode}`}.`;
+  const said = errorIn(lastLines);
+  return said === null ? how : `${how} ${said} \`npx claw logs\` has the rest.`;
+}
+
+/**
+ * Finds the line that names the error, and its file, in Node's output for an exception; else the last line.
+ */
+function errorIn(lines: readonly string[]): string | null {
+  const named = lines.findLast((line) => /^(Uncaught )?\w*Error\b/.test(line));
+  const place = lines.findLast((line) => /^(file:\/\/)?\/\S+:\d+$/.test(line));
+  const said = named ?? lines.findLast((line) => line.trim() !== '');
+  if (said === undefined) return null;
+  return place === undefined
+    ? `It said: ${said}.`
+    : `It said: ${said}, in ${place.replace('file://', '')}.`;
+}
+
+type ShellParts = {
+  readonly lines: Lines;
+  readonly clients: Clients;
+  readonly complete: (typed: string) => Promise<readonly string[]>;
+};
+
+/** Lets a connected shell take part: what it says is said in the owner's chat, and answered there. */
+function admitShell(shell: Shell, { lines, clients, complete }: ShellParts): ShellEvents {
+  /** Of all that it waits for; one without an answer is not hidden by later ones. */
+  let end: AnswerEnd = 'answered';
+  const client: Client = {
+    isOneByOne: false,
+    isWatching: false,
+    print: (text, replaces = null) => shell.send({ kind: 'answer', text, replaces }),
+    grow: (piece) =>
+      shell.send(piece === null ? { kind: 'dropped' } : { kind: 'growing', ...piece }),
+    progress: (text) => shell.send({ kind: 'progress', text }),
+    notice: (text) => shell.send({ kind: 'notice', text }),
+    setActivity: (text) => shell.send({ kind: 'activity', text }),
+    asked: () => shell.send({ kind: 'asking' }),
+    acknowledged(last) {
+      if (last !== 'answered') end = last;
+      if (!lines.isIdle(client)) return;
+      shell.send({ kind: 'acknowledged', end });
+      end = 'answered';
+    },
+  };
+  shell.send({ kind: 'welcome', name: clients.name(), completes: true });
+  clients.join(client);
+  return {
+    onMessage(message) {
+      if (message.kind === 'watch') client.isWatching = true;
+      else if (message.kind === 'complete') {
+        const { id, typed } = message;
+        void complete(typed).then((found) =>
+          shell.send({ kind: 'completions', id, lines: [...found] }),
+        );
+      } else lines.add(client, message.text);
+    },
+    onEnd: () => clients.leave(client),
+  };
 }

@@ -5,7 +5,6 @@ import { wrap } from '@patchclaw/claw/text';
 import type { History } from './history.ts';
 import { openLiveAnswer } from './live-answer.ts';
 import { renderMarkdown } from './markdown.ts';
-import { openMessage } from './message.ts';
 import { type ConsoleEvents, isLeaving, type OwnerConsole } from './owner-console.ts';
 import { printable } from './printable.ts';
 
@@ -232,6 +231,44 @@ function short(activity: string, output: WriteStream): string {
  */
 function setDrawnRows(editor: Interface, rows: number): void {
   Object.assign(editor, { prevRows: rows });
+}
+
+/** A message on its way from lines to one text: a paste is one message, and a backslash goes on. */
+interface LineMessage {
+  /** Takes a line that was ended; the message, or null while it goes on. */
+  add(line: string): string | null;
+  beginPaste(): void;
+  endPaste(): void;
+  isPasting(): boolean;
+  /** Tells whether lines were taken that belong to a message that goes on. */
+  isBegun(): boolean;
+  drop(): void;
+}
+
+export function openMessage(): LineMessage {
+  let lines: string[] = [];
+  let isPasting = false;
+  return {
+    add(line) {
+      const goesOn = !isPasting && /(?:^|[^\\])(?:\\\\)*\\$/.test(line);
+      lines.push(goesOn ? line.slice(0, -1) : line);
+      if (isPasting || goesOn) return null;
+      const text = lines.join('\n').trimEnd();
+      lines = [];
+      return text;
+    },
+    beginPaste() {
+      isPasting = true;
+    },
+    endPaste() {
+      isPasting = false;
+    },
+    isPasting: () => isPasting,
+    isBegun: () => lines.length > 0,
+    drop() {
+      lines = [];
+    },
+  };
 }
 
 type CtrlCParts = {

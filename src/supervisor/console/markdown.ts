@@ -1,10 +1,9 @@
-import { wrap } from '@patchclaw/claw/text';
+import { widthOf, wrap } from '@patchclaw/claw/text';
 import { Marked, type Token, type Tokens } from 'marked';
 import { unlessNested } from '../../lib/markdown-guard.ts';
 import { SHORT_WORDS } from '../../lib/markdown-words.ts';
 import { renderInline, styled } from './inline.ts';
 import { printable } from './printable.ts';
-import { renderTable } from './table.ts';
 import { terminalCode } from './terminal-code.ts';
 
 /**
@@ -85,4 +84,37 @@ function indent(text: string, by: string): string {
     .split('\n')
     .map((line) => by + line)
     .join('\n');
+}
+
+/**
+ * Returns a table with its columns aligned, and a rule below the head. One that is wider than the terminal
+ * becomes a list of its rows, each cell with the head of its column.
+ */
+function renderTable(table: Tokens.Table, columns: number): string {
+  const rows = [table.header, ...table.rows].map((row) =>
+    row.map((cell) => renderInline(cell.tokens)),
+  );
+  const widths = table.header.map((_, column) =>
+    Math.max(...rows.map((row) => widthOf(row[column] ?? ''))),
+  );
+  const rule = widths.map((width) => '─'.repeat(width)).join('  ');
+  if (rule.length > columns) return renderRecords(rows, columns);
+  const lines = rows.map((row) =>
+    widths.map((width, column) => pad(row[column] ?? '', width, table.align[column])).join('  '),
+  );
+  const [head = '', ...body] = lines.map((line) => line.trimEnd());
+  return [styled('bold', head), styled('dim', rule), ...body].join('\n');
+}
+
+function renderRecords([head = [], ...body]: readonly (readonly string[])[], columns: number) {
+  return body
+    .map((row) =>
+      row.map((cell, at) => wrap(`${styled('bold', `${head[at]}:`)} ${cell}`, columns)).join('\n'),
+    )
+    .join('\n\n');
+}
+
+function pad(cell: string, width: number, align: Tokens.TableCell['align'] | undefined): string {
+  const space = ' '.repeat(width - widthOf(cell));
+  return align === 'right' ? space + cell : cell + space;
 }

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { openLivenessCheck } from '../liveness.ts';
+import { openLivenessCheck } from '../run.ts';
 
 afterEach(() => void vi.useRealTimers());
 

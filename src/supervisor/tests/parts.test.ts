@@ -17,13 +17,13 @@ import { pathToFileURL } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { compositionOf } from '../../lib/composition.ts';
-import { countCrashes } from '../crashes.ts';
 import { readEnvironment, secretValues, withoutSecrets } from '../environment.ts';
 import { lockInstance } from '../instance-lock.ts';
 import { dailyFile, dayOf } from '../log/daily-file.ts';
 import { openLog } from '../log/log.ts';
 import { closePrivate, findExposed } from '../private-data.ts';
 import { lastHealthyOf } from '../rollback/last-healthy.ts';
+import { countCrashes } from '../supervisor.ts';
 import { DEFAULT_TIMING, healthyLimit } from '../timing.ts';
 
 let folder: string;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openMessage } from '../message.ts';
+import { openMessage } from '../interactive-console.ts';
 
 test('a line is a message, and a backslash at its end goes on in the next one', () => {
   const message = openMessage();
