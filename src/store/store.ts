@@ -1,31 +1,39 @@
+import type { Database } from 'better-sqlite3';
 import { type Asks, openAsks } from './asks.ts';
-import { createBatch, type Result } from './batch.ts';
 import { type Budgets, openStoredBudgets } from './budgets.ts';
 import { type Chats, openChats } from './chats/chats.ts';
 import { type Folders, openFolders } from './chats/folders.ts';
-import { type Groups, openGroups } from './chats/groups.ts';
+import { createGroupRemover, type Groups, openGroups } from './chats/groups.ts';
 import { createChatMerger, type MergeChats } from './chats/merge-chats.ts';
 import { type ModelChoices, openModelChoices } from './chats/model-choices.ts';
-import { createGroupRemover } from './chats/remove-group.ts';
 import { openSenders, type Senders } from './chats/senders.ts';
 import { openSessions, type Sessions } from './chats/sessions.ts';
-import { openStrangers, type Strangers } from './chats/strangers.ts';
 import { openToolSwitches, type ToolSwitches } from './chats/tool-switches.ts';
 import { openDatabase } from './database.ts';
 import { type Drafts, openDrafts } from './drafts.ts';
 import { type Engines, openEngines } from './engines.ts';
 import type { StoreError } from './error.ts';
 import { type KeyTroubles, openKeyTroubles } from './key-troubles.ts';
-import { type Attachments, openAttachments } from './messages/attachments.ts';
-import { type DroppedMessages, openDroppedMessages } from './messages/dropped-messages.ts';
 import { type FollowUps, openStoredFollowUps } from './messages/follow-ups.ts';
 import { type HeldMessages, openHeldMessages } from './messages/held-messages.ts';
 import { type History, openHistory } from './messages/history.ts';
-import { type LateMessages, openLateMessages } from './messages/late-messages.ts';
-import { type Messages, openMessages } from './messages/messages.ts';
+import {
+  type Attachments,
+  type Messages,
+  openAttachments,
+  openMessages,
+} from './messages/messages.ts';
 import { openSaid, type Said } from './messages/said.ts';
 import { openSearch, type Search } from './messages/search.ts';
-import { createThroughIndex } from './messages/search-index.ts';
+import { createThroughIndex, isIndexDamage } from './messages/search-index.ts';
+import {
+  type DroppedMessages,
+  type LateMessages,
+  openDroppedMessages,
+  openLateMessages,
+  openStrangers,
+  type Strangers,
+} from './messages/unheard-messages.ts';
 import { type Meta, openMeta } from './meta.ts';
 import { discoverMigrations } from './migrations.ts';
 import { type Outbox, openOutbox } from './outbox.ts';
@@ -41,14 +49,13 @@ import { MESSAGES_SHOWN, openStoredTurns, type Turns } from './turns/turns.ts';
 import { openUsage, type UsageTable } from './usage.ts';
 
 export type { NewAsk, StoredAsk } from './asks.ts';
-export type { Result } from './batch.ts';
 export type { Limits } from './budgets.ts';
 export type { Chat } from './chats/chats.ts';
 export type { Group } from './chats/groups.ts';
 export type { NextSession } from './chats/sessions.ts';
 export type { HeldMessage } from './messages/held-messages.ts';
-export type { LateCount } from './messages/late-messages.ts';
 export type { StoredMessage } from './messages/messages.ts';
+export type { LateCount } from './messages/unheard-messages.ts';
 export type { KeptChoices, KeptFile, NewOutbound, Outbound } from './outbox-message.ts';
 export type { KeptReaction } from './reactions.ts';
 export type { TurnEnd } from './turns/finish.ts';
@@ -62,6 +69,11 @@ export type { TurnRun } from './turns/turn-runs.ts';
 export type { NewTurnRun, TurnStep } from './turns/turn-step.ts';
 export { MESSAGES_SHOWN, REJECTED } from './turns/turns.ts';
 export type { Spending } from './usage.ts';
+
+/** The outcome of one piece of work: its result, or the error that undid this work alone. */
+export type Result<T> =
+  | { readonly kind: 'done'; readonly value: T }
+  | { readonly kind: 'failed'; readonly error: unknown };
 
 /** Everything the assistant remembers. Synchronous: when a call returns, it is on disk. */
 export interface Store {
@@ -189,4 +201,29 @@ export function openStore(options: StoreOptions): Store {
     batch: (works) => throughIndex(() => batch(works)),
     close: () => void database.close(),
   };
+}
+
+/**
+ * Runs pieces of work in order and writes them to disk together: one commit, and so one wait for the
+ * disk, for all of them. What one throws undoes that one alone.
+ *
+ * @throws what makes the whole transaction fail, such as a full disk; nothing is written then
+ */
+export function createBatch(
+  database: Database,
+): <T>(works: readonly (() => T)[]) => readonly Result<T>[] {
+  return (works) => database.transaction(() => works.map((work) => attempt(database, work)))();
+}
+
+function attempt<T>(database: Database, work: () => T): Result<T> {
+  try {
+    // Inside a transaction, this is a savepoint.
+    return { kind: 'done', value: database.transaction(work)() };
+  } catch (error) {
+    // SQLite itself has taken everything back: what came before is lost too, and must not pass for stored.
+    if (!database.inTransaction) throw error;
+    // Perhaps what came before has done it, and is not stored either.
+    if (isIndexDamage(error)) throw error;
+    return { kind: 'failed', error };
+  }
 }

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createBatch } from '../batch.ts';
 import { type Database, openDatabase } from '../database.ts';
+import { createBatch } from '../store.ts';
 
 const SCHEMA = [{ name: 'core/1', sql: 'CREATE TABLE said (text TEXT NOT NULL) STRICT' }];
 
