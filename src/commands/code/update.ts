@@ -1,6 +1,5 @@
 import { readArguments } from '../../host/changes/arguments.ts';
 import { answer, readTree } from '../../host/changes/change.ts';
-import { findNewestRelease, type NewestRelease } from '../../host/changes/newest-release.ts';
 import {
   carryOutChange,
   type Previewed,
@@ -9,9 +8,13 @@ import {
   proposeChange,
 } from '../../host/changes/preview.ts';
 import { pendingText, refusalOf } from '../../host/changes/refusal.ts';
+import {
+  findNewestRelease,
+  type NewestRelease,
+  retirementQuestion,
+  updateTitle,
+} from '../../host/changes/release-update.ts';
 import { reportChange } from '../../host/changes/report.ts';
-import { retirementQuestion } from '../../host/changes/retirement.ts';
-import { updateTitle } from '../../host/changes/update-title.ts';
 import type { ClawResult } from '../../host/contracts/claw.ts';
 import { type CommandContext, defineCommand } from '../../host/contracts/command.ts';
 

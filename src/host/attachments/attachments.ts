@@ -10,7 +10,6 @@ import { MEDIA_DIR } from '../../sandbox/sandbox.ts';
 import type { Group } from '../../store/store.ts';
 import type { ClockPort, SettingsPort, StorePort } from '../contracts/ports.ts';
 import { plainName } from '../groups/plain-name.ts';
-import { oneByOne } from '../inbound-path/keyed-queue.ts';
 import { pruneMedia, shelve } from './media-folder.ts';
 
 /** A file as an agent finds it. */
@@ -76,6 +75,22 @@ export function attachmentFetcher(options: AttachmentOptions): FetchAttachment {
 
   return (caller, messageId, limitMs = LIMIT_MS) =>
     inTurn(caller.folder, () => fetch(caller, messageId, limitMs));
+}
+
+/** Runs work of one key piece by piece, in the order in which it was asked for; of several side by side. */
+function oneByOne(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
+  const last = new Map<string, Promise<unknown>>();
+  return (key, work) => {
+    const before = last.get(key) ?? Promise.resolve();
+    // The result of the one before goes to its own caller.
+    const mine = before.catch(() => {}).then(work);
+    last.set(key, mine);
+    const forget = (): void => {
+      if (last.get(key) === mine) last.delete(key);
+    };
+    mine.then(forget, forget);
+    return mine;
+  };
 }
 
 /** Returns a line in brackets for each file of a message: its type, the id to ask for it, and where it is from. */

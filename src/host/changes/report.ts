@@ -1,10 +1,11 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { basename, join, parse, posix } from 'node:path';
+import { readKeptFile } from '../../lib/kept-packages.ts';
+import { databasesFolder } from '../../store/own-databases.ts';
 import type { CommandContext, CommandResult, Resumption } from '../contracts/command.ts';
 import { answer, BegunChange, readTree } from './change.ts';
-import { leftData } from './left-data.ts';
 import { resumeOperation } from './resume-operation.ts';
-import { setupSteps } from './setup-steps.ts';
 import { readWaiting } from './waiting.ts';
 
 type Applied = Awaited<ReturnType<typeof readTree>>['applied'];
@@ -58,6 +59,44 @@ function leftText({ isSet, settings }: CommandContext, change: BegunChange): str
       ? `\n\nKept, for when you add it again: ${data.map((path) => `\`${path}\``).join(', ')}.`
       : '',
   ].join('');
+}
+
+/** The folder of what is kept for each chat and goes with it. */
+const OF_CHATS = 'of-chats';
+
+/**
+ * Returns the data that skills keep under names of their own, as paths that begin with the data folder's name: a
+ * folder called as the skill, what it has in the folders of chats (one path, with a star, for all of them), and
+ * databases of its contributions, such as `data/databases/channel-telegram.db`.
+ */
+function leftData(dataDir: string, skills: readonly string[]): readonly string[] {
+  const databases = namesIn(databasesFolder(dataDir));
+  const names = skills.flatMap((skill) => [
+    ...(existsSync(join(dataDir, skill)) ? [skill] : []),
+    ...inChats(dataDir, skill).map((name) => join(OF_CHATS, '*', name)),
+    ...databases.filter((name) => /^([a-z]+)-(.*)\.db$/.exec(name)?.[2] === skill).map(inDatabases),
+  ]);
+  return names.map((name) => join(basename(dataDir), name));
+
+  function inDatabases(name: string): string {
+    return join(basename(databasesFolder(dataDir)), name);
+  }
+}
+
+/** Returns the names, as `guard` or `voice.json`, under which a skill keeps data of chats. */
+function inChats(dataDir: string, skill: string): readonly string[] {
+  const chats = join(dataDir, OF_CHATS);
+  const names = namesIn(chats).flatMap((chat) => namesIn(join(chats, chat)));
+  return [...new Set(names)].filter((name) => name === skill || parse(name).name === skill);
+}
+
+/** Returns nothing for a folder that is not there. */
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch {
+    return [];
+  }
 }
 
 /**
@@ -160,6 +199,50 @@ async function namedCommand(projectDir: string, skill: string): Promise<readonly
   const { section } = await setupSteps(projectDir, skill);
   const command = /`npx claw setup [^`]+`/.exec(section ?? '')?.[0];
   return command === undefined ? [] : [`- ${command}, or as skills/${skill}/SKILL.md says`];
+}
+
+const MAX_CHARS = 4_000;
+
+/** What a skill's `SKILL.md` says: its section on how to set it up, null where it has none, and all of it. */
+type SetupSteps = { readonly section: string | null; readonly whole: string };
+
+/** Returns the set-up steps of a skill's `SKILL.md`; empty where there is no such file. */
+export async function setupSteps(projectDir: string, skill: string): Promise<SetupSteps> {
+  const page = await readPage(projectDir, skill);
+  const text = fromProject(page.replace(/^---\n[\s\S]*?\n---\n/, ''), skill).trim();
+  return {
+    section: setupSection(text)?.slice(0, MAX_CHARS) ?? null,
+    whole: text.slice(0, MAX_CHARS),
+  };
+}
+
+/** Makes links of the page to other files lead from the project's folder: a chat knows no folder of the skill. */
+function fromProject(page: string, skill: string): string {
+  return page.replace(
+    /\]\((\.\.?\/[^)\s]+)\)/g,
+    (_, path: string) => `](${posix.join('skills', skill, path)})`,
+  );
+}
+
+async function readPage(projectDir: string, skill: string): Promise<string> {
+  try {
+    return await readFile(join(projectDir, 'skills', skill, 'SKILL.md'), 'utf8');
+  } catch {
+    // Not here: the kept package may have it, and without any the settings are named all the same.
+    return readKeptFile(projectDir, skill, 'SKILL.md')?.toString('utf8') ?? '';
+  }
+}
+
+function setupSection(text: string): string | null {
+  const lines = text.split('\n');
+  const start = lines.findIndex((line) =>
+    /^#{1,6}\s+.*\b(set[- ]?up|set it up|setting up)\b/i.test(line),
+  );
+  if (start === -1) return null;
+  const depth = /^#+/.exec(lines[start] ?? '')?.[0].length ?? 1;
+  const rest = lines.slice(start + 1);
+  const end = rest.findIndex((line) => (/^(#+)\s/.exec(line)?.[1]?.length ?? 99) <= depth);
+  return (end === -1 ? rest : rest.slice(0, end)).join('\n').trim();
 }
 
 function isOrAre(names: readonly unknown[]): string {

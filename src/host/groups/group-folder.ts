@@ -1,8 +1,8 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mediaFolder } from '../../sandbox/sandbox.ts';
 import { folderNameProblem } from './folder-name.ts';
-import { removeTree, removeTreeAtOnce } from './remove-tree.ts';
 
 /** Paths that hold the folders of groups, and their agents' sessions. */
 export type FolderPlaces = { readonly projectDir: string; readonly dataDir: string };
@@ -67,6 +67,38 @@ export async function deleteGroupFolder(places: FolderPlaces, folder: string): P
   await removeTree(mediaFolder(places.dataDir, folder));
   // What skills keep about this chat, such as a guard's log.
   await removeTree(join(places.dataDir, 'of-chats', folder));
+}
+
+/**
+ * Deletes a folder that an agent wrote to, whatever it left there: folders that are closed, and such
+ * as lie deeper than a path can name. Links are deleted, never followed; nothing may write there now.
+ */
+export async function removeTree(path: string): Promise<void> {
+  try {
+    await rm(path, { recursive: true, force: true });
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? '';
+    if (!['EACCES', 'EPERM', 'ENAMETOOLONG'].includes(code)) throw error;
+    removeTreeAtOnce(path);
+  }
+}
+
+/** The same, while everything else waits. It goes down folder by folder, not by whole paths. */
+function removeTreeAtOnce(path: string): void {
+  openFolders(path);
+  rmSync(path, { recursive: true, force: true });
+}
+
+function openFolders(path: string): void {
+  try {
+    chmodSync(path, 0o700);
+    for (const entry of readdirSync(path, { withFileTypes: true })) {
+      // False for a link, so that folders outside the tree stay as they are.
+      if (entry.isDirectory()) openFolders(join(path, entry.name));
+    }
+  } catch {
+    // Too deep for a path, or not ours: if that prevents the deletion, its error says so.
+  }
 }
 
 /** Deletes the conversations of a folder's agent and the files it was shown, which its next chat must not get to read. */

@@ -1,15 +1,18 @@
 import { rmSync } from 'node:fs';
+import { z } from 'zod';
 import type { Channel, FetchedAttachment, InboundMessage } from '../../channels/channel.ts';
 import type { Group, HeldMessage } from '../../store/store.ts';
 import type { Budgets, PaidWork } from '../budget/budgets.ts';
 import type { FilteredMessage } from '../contracts/inbound-filter.ts';
 import type { ClockPort, LogPort, StorePort, TimeoutsPort, TimerPort } from '../contracts/ports.ts';
 import type { FilterOutcome, InboundFilters } from './filters.ts';
-import { type ChannelMessage, heldOf, messageOf } from './held-message.ts';
 import { wordsWithNotes } from './shown-message.ts';
 
 /** An outcome with which a message's way through the filters has ended. */
 export type Ended = Exclude<FilterOutcome, { readonly kind: 'failed' }>;
+
+/** A message with the name of its channel. */
+type ChannelMessage = { readonly channel: string; readonly message: InboundMessage };
 
 /** Lets messages through the inbound filters. */
 export interface Filtering {
@@ -194,4 +197,49 @@ function seenBy({ channel, message }: ChannelMessage, group: Group): FilteredMes
     isContext: message.isContext === true,
     attachments: message.attachments ?? [],
   };
+}
+
+/** The fields that have no column of their own. A field that an older tree did not write is left out. */
+const Payload = z.object({
+  channel: z.string(),
+  chatName: z.string().nullable(),
+  isDirect: z.boolean(),
+  senderName: z.string().nullable(),
+  isOwner: z.boolean(),
+  mentionsAssistant: z.boolean(),
+  text: z.string(),
+  forwarded: z.object({ from: z.string().nullable() }).exactOptional(),
+  notes: z.array(z.string()).exactOptional(),
+  sentAt: z.number(),
+  isContext: z.boolean().exactOptional(),
+  isLate: z.boolean().exactOptional(),
+  thread: z.string().exactOptional(),
+  threadName: z.string().exactOptional(),
+  attachments: z
+    .array(
+      z.object({
+        kind: z.enum(['image', 'video', 'voice', 'audio', 'document', 'sticker']),
+        mimeType: z.string().nullable(),
+        sizeBytes: z.number().nullable(),
+        name: z.string().nullable(),
+        seconds: z.number().exactOptional(),
+      }),
+    )
+    .exactOptional(),
+});
+
+/** Returns a message as it is kept while it waits. */
+function heldOf({ channel, message }: ChannelMessage): Omit<HeldMessage, 'seq'> {
+  const { jid, id, sender, ...payload } = message;
+  return { jid, id, sender, payload: { channel, ...payload } };
+}
+
+/**
+ * Reads a message that waits; chat and sender may have other addresses than when it came.
+ *
+ * @throws ZodError where another tree has written it in a way that is not known here
+ */
+function messageOf({ jid, id, sender, payload }: HeldMessage): ChannelMessage {
+  const { channel, ...message } = Payload.parse(payload);
+  return { channel, message: { jid, id, sender, ...message } };
 }

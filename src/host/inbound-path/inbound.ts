@@ -8,8 +8,7 @@ import type { Outgoing } from '../outbound/outgoing.ts';
 import { openChannelEvents } from './channel-events.ts';
 import { openChannelWatch } from './channel-watch.ts';
 import type { InboundFilters } from './filters.ts';
-import { openLateDigest } from './late-digest.ts';
-import { openStrangerDigest } from './stranger-digest.ts';
+import { openLateDigest, openStrangerDigest } from './owner-digests.ts';
 
 /** The channels' way to the host, and what the owner is told about them. */
 export interface Inbound {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { TestProject } from '../../testing/assistant.ts';
 import { FAMILY, isIdle, startWithFamily, toolCaller } from '../../testing/turn/tasks.ts';
-import { readBounds } from '../history-bounds.ts';
+import { readBounds } from '../../tools/search-history.ts';
 
 const find = (query: string, over: object = {}): [string, object] => [
   'search_history',

@@ -1,9 +1,17 @@
 import type { Turn } from '../../store/store.ts';
-import type { ClockPort, InstancePort, LogPort, TimeoutsPort } from '../contracts/ports.ts';
+import { putQuestion } from '../asking/put-question.ts';
+import { type ClosingQuestion, closingQuestion } from '../asking/question.ts';
+import type {
+  ClockPort,
+  IdPort,
+  InstancePort,
+  LogPort,
+  StorePort,
+  TimeoutsPort,
+} from '../contracts/ports.ts';
 import { persist } from './persist.ts';
 import type { TurnRecords } from './record/turn-records.ts';
 import type { RunningTurn, RunningTurns } from './running-turns.ts';
-import { type StoreEndOptions, storeTurnEnd } from './store-turn-end.ts';
 import { failed, gaveUp, type TurnEnd, type TurnResult } from './turn-result.ts';
 
 /** Runs turns that this process has claimed. */
@@ -16,6 +24,11 @@ export type LeasedRunner = {
   /** Gives a turn back, to be claimed again; its result is dropped. */
   readonly release: (work: RunningTurn) => void;
 };
+
+type StoreEndOptions = StorePort &
+  InstancePort &
+  ClockPort &
+  IdPort & { readonly records: Pick<TurnRecords, 'store'> };
 
 export type LeasedRunnerOptions = StoreEndOptions &
   InstancePort &
@@ -158,4 +171,46 @@ function describe(turn: Turn, result: TurnEnd, durationMs: number) {
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * Stores the end of a turn with its messages and the question that it ends with, all or nothing.
+ *
+ * @returns false where the turn is gone or no longer this process's
+ */
+function storeTurnEnd(options: StoreEndOptions, turn: Turn, result: TurnEnd): boolean {
+  const { store, instance, now, newId, records } = options;
+  if (result.kind === 'suspended') {
+    store.turns.suspend(turn.id, instance);
+    return true;
+  }
+  const { state, error, session, run } = result;
+  const { id, jid } = turn;
+  return store.transaction(() => {
+    const put = putClosing(options, turn, result.question);
+    const texts = result.texts.map((text, index) => ({
+      messageId: newId(),
+      text,
+      choices: null,
+      attachments: index === 0 ? (result.held?.files ?? []) : [],
+    }));
+    const messages = [...texts, ...(put === null ? [] : [put.message])];
+    const question = put?.ask ?? null;
+    const isMine = store.finishTurn(
+      { id, owner: instance, jid, state, error, messages, session, question, run },
+      now(),
+    );
+    if (isMine) records.store(turn, { state, error });
+    return isMine;
+  });
+}
+
+function putClosing(
+  { store, newId }: Pick<StoreEndOptions, 'store' | 'newId'>,
+  { id: turnId, jid }: Turn,
+  question: ClosingQuestion | null,
+) {
+  if (question === null) return null;
+  const kept = closingQuestion(question, turnId);
+  return putQuestion({ store }, { id: newId(), jid, sender: null, kept });
 }

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { setupSteps } from '../setup-steps.ts';
+import { setupSteps } from '../report.ts';
 
 test('links of a skill’s page lead from the project’s folder, where the chat shows its steps', async () => {
   const project = mkdtempSync(join(tmpdir(), 'claw-steps-'));

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { openScheduler } from '../../../services/scheduler.ts';
 import { openStore } from '../../../store/store.ts';
 import { TestClock } from '../../../testing/clock.ts';
 import { openDueTasks } from '../due-tasks.ts';
 import { readSchedule } from '../schedule.ts';
-import { openScheduler } from '../scheduler.ts';
 
 const MINUTE = 60_000;
 const SCHEDULES = [

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openScheduler, type Scheduler } from '../../../services/scheduler.ts';
 import { openStore, type Store, type Task } from '../../../store/store.ts';
 import { TestClock } from '../../../testing/clock.ts';
 import { openDueTasks } from '../due-tasks.ts';
-import { openScheduler, type Scheduler } from '../scheduler.ts';
 import { openTaskBook, type TaskBook, type TaskFields } from '../task-book.ts';
 
 const JID = 'chat:family';

@@ -9,8 +9,8 @@ import type { Group, Task, Turn } from '../../../store/store.ts';
 import type { ChannelOf } from '../../address-book.ts';
 import type { AskedAbout } from '../../asking/asking.ts';
 import type { FetchAttachment } from '../../attachments/attachments.ts';
-import type { AskQuestion, AskReply } from '../../contracts/ask.ts';
-import type { OwnTools, ToolTurn } from '../../contracts/guard.ts';
+import type { Ask, AskQuestion, AskReply } from '../../contracts/ask.ts';
+import type { Grant, GuardedCall, OwnTools, ToolTurn } from '../../contracts/guard.ts';
 import type { LogPort, StorePort, TimeZonePort } from '../../contracts/ports.ts';
 import type { ToolChoice } from '../../contracts/service.ts';
 import type { ToolCall } from '../../contracts/tool.ts';
@@ -19,10 +19,8 @@ import type { Say } from '../../outbound/outgoing.ts';
 import type { OutgoingFiles } from '../../outbound/outgoing-files.ts';
 import type { TaskBook } from '../../scheduler/task-book.ts';
 import type { Services } from '../../services/services.ts';
-import { askAboutCall } from './ask-about-call.ts';
 import type { SeenResult } from './call-journal.ts';
 import type { Guards } from './guarded-calls.ts';
-import { upToLimit } from './message-limit.ts';
 import type { OutsideWords } from './outside-words.ts';
 import {
   callTool,
@@ -203,4 +201,59 @@ function reachOf(channelOf: ChannelOf, jid: string): ReturnType<ToolCall['reachO
   const channel = channelOf(jid);
   if (channel === undefined) return 'gone';
   return channel.status().state === 'connected' ? 'connected' : 'waiting';
+}
+
+/**
+ * Shows the owner a call as it would run, and waits for their word. The guard adds a reason and wider ways of saying yes,
+ * and cannot replace what is shown.
+ *
+ * @returns why it does not run, in words for the agent; null at a yes
+ */
+async function askAboutCall(
+  ask: Ask,
+  { tool, group, input }: GuardedCall,
+  reason: string,
+  grants: readonly Grant[],
+): Promise<string | null> {
+  const what = `\`${tool.name}\``;
+  const text = `The agent of ${group.name} wants to call ${what}. ${reason}`;
+  const choices =
+    grants.length === 0
+      ? []
+      : [
+          { word: 'yes', label: 'Yes, this once' },
+          ...grants.map(({ word, label }) => ({ word, label })),
+          { word: 'no', label: 'No' },
+        ];
+  try {
+    const { word } = await ask({ text, choices, payload: input ?? null, what });
+    const grant = grants.find((one) => one.word === word);
+    grant?.given();
+    return word === 'yes' || grant !== undefined ? null : 'The owner did not allow this call.';
+  } catch {
+    // Nothing was asked: what cannot be shown whole cannot be allowed.
+    return 'The owner would have to allow this call, and it is too long to be shown to them.';
+  }
+}
+
+/** More than this in one turn is a loop, not a conversation; main may tell every chat something. */
+const MAX_MESSAGES = 100;
+
+/**
+ * Sends an agent's messages, those of one turn up to a limit: what is queued stays on disk until it is
+ * sent, and a chat that is flooded loses its number.
+ *
+ * @returns a function that throws, in words for the agent, from then on
+ */
+function upToLimit(send: ToolCall['send']): ToolCall['send'] {
+  let sent = 0;
+  return (jid, text, along) => {
+    if (sent >= MAX_MESSAGES) {
+      throw new Error(
+        `${MAX_MESSAGES} messages are the most in one turn. Say the rest at its end.`,
+      );
+    }
+    sent += 1;
+    return send(jid, text, along);
+  };
 }

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { removeTree } from './remove-tree.ts';
+import { removeTree } from './group-folder.ts';
 
 let dir: string;
 let doomed: string;

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { answers, TestProject, textsOf } from '../../testing/assistant.ts';
 import { TestClock } from '../../testing/clock.ts';
-import { lateNotice } from './late-digest.ts';
+import { lateNotice } from './owner-digests.ts';
 
 const FAMILY = { jid: 'chat:family', isDirect: false, isOwner: false, chatName: 'Family' };
 const TIMED_OUT = { isContext: true, isLate: true };

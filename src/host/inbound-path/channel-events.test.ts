@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { openStore, type Store } from '../../store/store.ts';
 import { startAssistant, TestProject } from '../../testing/assistant.ts';
 import { killAt } from '../../testing/kill.ts';
-import { openGroupCommit } from './group-commit.ts';
+import { openGroupCommit } from './channel-events.ts';
 
 const textsIn = (store: Store, jid = 'terminal:main') =>
   store.messages.between({ jid, from: 0, upto: 1_000_000 }, 10_000).map(({ text }) => text);
