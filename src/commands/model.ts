@@ -12,6 +12,21 @@ const FOUND = 40;
 /** Of all models together: a message of the usual channels takes some 4,000. */
 const MOST_CHARACTERS = 3_000;
 
+export const command = defineCommand({
+  scope: 'owner',
+  name: 'model',
+  topic: 'conversation',
+  help: 'lists the models with prices; `/model <name>` sets the one that answers here, with `for 2` or `for all` elsewhere; `/model default` goes back',
+  chats: 'all',
+  complete: () => ['default', 'default for all'],
+  isQuick: true,
+  run: (context, argument) =>
+    answerOrRefusal(async () => ({
+      kind: 'answer',
+      text: await answerTo(context, requestOf(context, wordsOf(argument))),
+    })),
+});
+
 /** The outcome of looking for what the owner has typed. */
 type FoundModel =
   | { readonly kind: 'found'; readonly name: string; readonly note: string }
@@ -55,21 +70,6 @@ async function checked(models: ChatModels, name: string): Promise<FoundModel> {
   const hint = nearest === null ? '' : ` The nearest there is \`${nearest}\`.`;
   return { kind: 'none', text: `${problem}${hint} Nothing was changed.` };
 }
-
-export const command = defineCommand({
-  scope: 'owner',
-  name: 'model',
-  topic: 'conversation',
-  help: 'lists the models with prices; `/model <name>` sets the one that answers here, with `for 2` or `for all` elsewhere; `/model default` goes back',
-  chats: 'all',
-  complete: () => ['default', 'default for all'],
-  isQuick: true,
-  run: (context, argument) =>
-    answerOrRefusal(async () => ({
-      kind: 'answer',
-      text: await answerTo(context, requestOf(context, wordsOf(argument))),
-    })),
-});
 
 /** The model that was typed, if any, and the chats that it is for. */
 type ModelRequest = {

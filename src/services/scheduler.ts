@@ -4,6 +4,21 @@ import { openAlarm, type SetTimer } from '../host/scheduler/alarm.ts';
 import type { DueTasks } from '../host/scheduler/due-tasks.ts';
 import { localTime } from '../host/scheduler/local-time.ts';
 
+export const service = defineService({
+  name: 'scheduler',
+  start({ dueTasks, now, setTimer, log, timeZone }) {
+    const scheduler = openScheduler({ dueTasks, now, setTimer, log });
+    scheduler.start();
+    return {
+      stop: () => scheduler.stop(),
+      status() {
+        const next = dueTasks.next();
+        return next === null ? null : `next task ${localTime(next, timeZone)}`;
+      },
+    };
+  },
+});
+
 export interface Scheduler {
   /** Fires what was missed, and from then on every task when it is due. */
   start(): void;
@@ -58,18 +73,3 @@ export function openScheduler({ dueTasks, now, setTimer, log }: SchedulerOptions
     },
   };
 }
-
-export const service = defineService({
-  name: 'scheduler',
-  start({ dueTasks, now, setTimer, log, timeZone }) {
-    const scheduler = openScheduler({ dueTasks, now, setTimer, log });
-    scheduler.start();
-    return {
-      stop: () => scheduler.stop(),
-      status() {
-        const next = dueTasks.next();
-        return next === null ? null : `next task ${localTime(next, timeZone)}`;
-      },
-    };
-  },
-});

@@ -23,6 +23,36 @@ const Input = z.object({
   limit: z.int().min(1).max(50).default(15),
 });
 
+export const tool = defineTool({
+  name: 'search_history',
+  create: () => ({
+    description:
+      'Finds what was said in this chat, also in earlier conversations and by you: date, sender and text, newest first. Where little is found, try other words; to read what was said around a message, ask for its day without words.',
+    doing: 'searching what was said',
+    isMainOnly: false,
+    repeat: 'harmless',
+    brings: 'outside',
+    input: Input,
+    async run({ caller, store, timeZone }, given) {
+      const { query, limit, ...asked } = given;
+      const bounds = readBounds(asked, timeZone);
+      // The owner's own chats are one group.
+      const chats = caller.isMain ? store.groups.mains() : [caller];
+      const jids = chats.map(({ jid }) => jid);
+      const found = store.search.find({ jids, text: query, ...bounds, limit: limit + 1 });
+      if (found.length === 0) return 'Nothing was found. Try other words, or another time.';
+      const lines = found.slice(0, limit).map(({ jid, sender, saidAt, text }) => {
+        const chat = chats.length > 1 ? chats.find((each) => each.jid === jid) : undefined;
+        const where = chat === undefined ? '' : ` in ${oneLine(chat.name, 60)}`;
+        const who = sender === null ? 'you, the assistant' : oneLine(sender, 60);
+        return `[${localTime(saidAt, timeZone)}${where}] ${who}: ${oneLine(text, SHOWN)}`;
+      });
+      const more = found.length > limit ? ['(and more; narrow the time, or raise the limit)'] : [];
+      return [...lines, ...more].join('\n');
+    },
+  }),
+});
+
 const DAY_MS = 86_400_000;
 
 /**
@@ -58,33 +88,3 @@ function readBound(text: string, timeZone: string): { first: number; last: numbe
   }
   throw new Error(`"${text}" is not a date. Write one such as 2026-11-21, or 2026-11-21T08:00.`);
 }
-
-export const tool = defineTool({
-  name: 'search_history',
-  create: () => ({
-    description:
-      'Finds what was said in this chat, also in earlier conversations and by you: date, sender and text, newest first. Where little is found, try other words; to read what was said around a message, ask for its day without words.',
-    doing: 'searching what was said',
-    isMainOnly: false,
-    repeat: 'harmless',
-    brings: 'outside',
-    input: Input,
-    async run({ caller, store, timeZone }, given) {
-      const { query, limit, ...asked } = given;
-      const bounds = readBounds(asked, timeZone);
-      // The owner's own chats are one group.
-      const chats = caller.isMain ? store.groups.mains() : [caller];
-      const jids = chats.map(({ jid }) => jid);
-      const found = store.search.find({ jids, text: query, ...bounds, limit: limit + 1 });
-      if (found.length === 0) return 'Nothing was found. Try other words, or another time.';
-      const lines = found.slice(0, limit).map(({ jid, sender, saidAt, text }) => {
-        const chat = chats.length > 1 ? chats.find((each) => each.jid === jid) : undefined;
-        const where = chat === undefined ? '' : ` in ${oneLine(chat.name, 60)}`;
-        const who = sender === null ? 'you, the assistant' : oneLine(sender, 60);
-        return `[${localTime(saidAt, timeZone)}${where}] ${who}: ${oneLine(text, SHOWN)}`;
-      });
-      const more = found.length > limit ? ['(and more; narrow the time, or raise the limit)'] : [];
-      return [...lines, ...more].join('\n');
-    },
-  }),
-});

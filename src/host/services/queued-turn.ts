@@ -1,11 +1,8 @@
 import { z } from 'zod';
-import type { Group, RunOutcome, Turn } from '../../store/store.ts';
+import type { Group, Turn } from '../../store/store.ts';
 import type { ClockPort, IdPort, StorePort, TimeZonePort } from '../contracts/ports.ts';
 import type { QueuedMessage, QueuedTurn, ToolChoice } from '../contracts/service.ts';
 import { queueRun } from '../scheduler/fire.ts';
-import { runEnd } from '../scheduler/task-result.ts';
-import type { TurnEnd } from '../turns/turn-result.ts';
-import type { Services } from './services.ts';
 
 const Names = z.array(z.string()).readonly();
 
@@ -108,31 +105,4 @@ export function withdrawTurn({ store }: StorePort, service: string, id: string):
   if (run === null || task?.createdBy !== service || run.finishedAt !== null) return false;
   store.tasks.save({ ...task, state: 'cancelled' });
   return true;
-}
-
-/** Makes of a turn that a service has queued what that service wants the chat to get; others stay as they are. */
-export function deliveredResult(
-  { store, services }: StorePort & { readonly services: Pick<Services, 'turnEnded'> },
-  turn: Turn,
-  result: TurnEnd,
-): TurnEnd {
-  const queuedBy = queuedByOf(turn);
-  if (queuedBy === null || result.kind === 'suspended') return result;
-  const { id, jid } = turn;
-  const text = result.texts.join('\n\n');
-  const outcome: RunOutcome = result.run?.outcome ?? result.state;
-  const folder = store.groups.byJid(jid)?.folder ?? '';
-  const { error } = result;
-  const delivery = services.turnEnded(queuedBy.service, { id, folder, outcome, error, text });
-  if (delivery.kind === 'send') return sent(result, delivery.text ?? null);
-  const run = result.run ?? runEnd(outcome === 'answered' ? 'silent' : outcome, text);
-  return { ...result, texts: [], session: null, run };
-}
-
-type Ended = Extract<TurnEnd, { kind: 'ended' }>;
-
-/** Without a text of the service's, the turn's own goes on its usual way. */
-function sent(result: Ended, text: string | null): Ended {
-  if (text === null) return result;
-  return { ...result, texts: [text], run: result.run ?? runEnd(result.state, text) };
 }
