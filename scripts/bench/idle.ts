@@ -18,7 +18,7 @@ import { LinkedChannel } from '../../src/testing/whatsapp/linked-channel.ts';
 import { startWhatsAppServer, type WhatsAppServer } from '../../src/testing/whatsapp/server.ts';
 
 const REPOSITORY = resolve(import.meta.dirname, '../..');
-const COPIED = ['bin', 'container', 'src', 'package.json', 'tsconfig.json'];
+const COPIED = ['bin', 'container', 'packages', 'src', 'package.json', 'tsconfig.json'];
 
 export type IdleProcess = {
   readonly name: string;

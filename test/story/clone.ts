@@ -118,6 +118,7 @@ function asClone(codebase: Codebase): Clone {
 }
 
 const NOT_CODE = new Set(['.git', '.claw', '.env', 'data', 'groups', 'node_modules']);
+const BUILT = 'packages/claw/lib';
 
 function codeOf(root: string): Record<string, string> {
   const all = fs.readdirSync(root).filter((name) => !NOT_CODE.has(name));
@@ -126,7 +127,9 @@ function codeOf(root: string): Record<string, string> {
     const below = fs.readdirSync(join(root, name), { recursive: true, encoding: 'utf8' });
     return below.map((path) => join(name, path));
   });
-  return Object.fromEntries(paths.sort().map((path) => [path, contentOf(join(root, path))]));
+  // What is built from the code is named by its digest; `claw` makes it where it is missing.
+  const code = paths.filter((path) => !path.startsWith(BUILT));
+  return Object.fromEntries(code.sort().map((path) => [path, contentOf(join(root, path))]));
 }
 
 /** A file's bytes and whether it can be run; a folder is part of the tree as well. */

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { statSync, writeFileSync } from 'node:fs';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { lstat, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -156,4 +156,25 @@ test('an engine is looked for where it usually listens, or only where DOCKER_HOS
     { protocol: 'http', host: '10.0.0.2', port: 2375 },
   ]);
   expect(given('ssh://ada@far')).toEqual([]);
+});
+
+test('the main group reads all folders of code, whichever join', () => {
+  const root = join(import.meta.dirname, '../../..');
+  const folders = readdirSync(root, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+    .map(({ name }) => name);
+  const isPrivate = new Set(['changes', 'data', 'dist', 'groups', 'node_modules']);
+  const places = {
+    projectDir: '/project',
+    dataDir: '/project/data',
+    folder: 'main',
+    isMain: true,
+    socketDir: '/socket',
+    bundle: '/bundle',
+    bundleFiles: [],
+  };
+  const seen = groupMounts(places, new Set(folders)).map(({ target }) => target);
+  const code = folders.filter((name) => !isPrivate.has(name));
+  expect(code.filter((name) => !seen.includes(`/workspace/project/${name}`))).toEqual([]);
+  for (const name of isPrivate) expect(seen).not.toContain(`/workspace/project/${name}`);
 });

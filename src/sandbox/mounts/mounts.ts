@@ -16,6 +16,7 @@ const PROJECT_ENTRIES = [
   'container',
   'docs',
   'package.json',
+  'packages',
   'scripts',
   'skills',
   'src',
