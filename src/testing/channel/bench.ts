@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { generateIdentity, identityToRecipient } from 'age-encryption';
 import type {
   Channel,
   ChannelClock,
@@ -9,7 +10,10 @@ import type {
   ChannelDefinition,
 } from '../../channels/channel.ts';
 import { pause } from '../../channels/kit/backoff.ts';
-import { openMemoryDatabases } from '../../store/own-databases.ts';
+import type { OwnDatabases } from '../../lib/own-database.ts';
+import { makeBackup } from '../../store/backup/make-backup.ts';
+import { unpackBackup } from '../../store/backup/restore.ts';
+import { openMemoryDatabases, openOwnDatabases } from '../../store/own-databases.ts';
 import type { ChannelSubject, FarEnd, Place, Variation } from './far-end.ts';
 import { HostEnd } from './host-end.ts';
 
@@ -26,21 +30,35 @@ export class Bench {
   readonly clock: QuickClock;
   /** Lines of the channel's log. */
   readonly log: string[] = [];
-  readonly #dataDir: string;
-  readonly #databases = openMemoryDatabases({ now: Date.now });
+  readonly #folder: string;
+  #dataDir: string;
+  #databases: OwnDatabases;
   readonly #connected = new Set<Channel>();
 
-  private constructor(subject: ChannelSubject, farEnd: FarEnd, dataDir: string) {
+  private constructor(
+    subject: ChannelSubject,
+    farEnd: FarEnd,
+    place: { readonly folder: string; readonly dataDir: string; readonly onDisk: boolean },
+  ) {
     this.subject = subject;
     this.farEnd = farEnd;
     this.clock = new QuickClock();
-    this.#dataDir = dataDir;
+    this.#folder = place.folder;
+    this.#dataDir = place.dataDir;
+    this.#databases = place.onDisk
+      ? openOwnDatabases({ dataDir: place.dataDir, now: Date.now })
+      : openMemoryDatabases({ now: Date.now });
   }
 
   /** Starts a far end of its own. */
-  static async open(subject: ChannelSubject): Promise<Bench> {
-    const dataDir = mkdtempSync(join(tmpdir(), 'claw-channel-'));
-    return new Bench(subject, await subject.start(dataDir), dataDir);
+  static async open(
+    subject: ChannelSubject,
+    { onDisk = false }: { readonly onDisk?: boolean } = {},
+  ): Promise<Bench> {
+    const folder = mkdtempSync(join(tmpdir(), 'claw-channel-'));
+    const dataDir = join(folder, 'data');
+    mkdirSync(dataDir, { mode: 0o700 });
+    return new Bench(subject, await subject.start(dataDir), { folder, dataDir, onDisk });
   }
 
   /** Makes the channel, as a start of the assistant does. */
@@ -91,6 +109,30 @@ export class Bench {
     return await this.connect();
   }
 
+  /**
+   * Saves what the channel keeps, as a backup does while the assistant runs.
+   *
+   * @returns what puts it back on another disk, once the channel is disconnected
+   */
+  async backUp(): Promise<() => Promise<void>> {
+    const identity = await generateIdentity();
+    const recipients = [await identityToRecipient(identity)];
+    const { file } = await makeBackup({
+      ...{ projectDir: this.#folder, dataDir: this.#dataDir, folder: join(this.#folder, 'kept') },
+      ...{ reason: 'asked', lock: { kind: 'recipients', recipients } },
+      ...{ isSecret: () => false, now: Date.now() },
+    });
+    return async () => {
+      const projectDir = join(this.#folder, 'restored');
+      const dataDir = join(projectDir, 'data');
+      const keys = { identities: [identity] };
+      await unpackBackup(file, keys, { projectDir, dataDir }, () => true);
+      this.#databases.close();
+      this.#dataDir = dataDir;
+      this.#databases = openOwnDatabases({ dataDir, now: Date.now });
+    };
+  }
+
   async disconnect(channel: Channel): Promise<void> {
     this.#connected.delete(channel);
     await channel.disconnect();
@@ -127,7 +169,7 @@ export class Bench {
       await this.farEnd[Symbol.asyncDispose]();
     } finally {
       this.#databases.close();
-      rmSync(this.#dataDir, { recursive: true, force: true });
+      rmSync(this.#folder, { recursive: true, force: true });
     }
   }
 }

@@ -88,8 +88,8 @@ function testContent(subject: ChannelSubject): ChannelResults['content'] {
 }
 
 async function keeps(subject: ChannelSubject, name: RuleName): Promise<void> {
-  await using bench = await Bench.open(subject);
-  const { needs = [], check }: Rule = CHECKS[name];
+  const { needs = [], onDisk = false, check }: Rule = CHECKS[name];
+  await using bench = await Bench.open(subject, { onDisk });
   const missing = needs.filter((ability) => bench.farEnd[ability] === undefined);
   if (missing.length > 0) {
     throw new Error(

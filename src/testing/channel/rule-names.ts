@@ -2,6 +2,8 @@
 export const RULES = {
   acknowledged: 'a message is acknowledged only after it is stored',
   resent: 'what was not stored comes again after a restart, with what was said meanwhile, in order',
+  restored:
+    'what was said since a backup comes again after a restore, with what was said meanwhile, in order',
   burst: 'many messages at once arrive in order, each once',
   answered: 'a message is answered in its chat, once, also when the assistant restarts',
   apart: 'where it cannot connect, another channel goes on',

@@ -10,6 +10,8 @@ export type Ability = {
 export type Rule = {
   /** The far end's abilities without which it cannot be tried. */
   readonly needs?: readonly Ability[];
+  /** The channel's databases are files: what it keeps can be saved. */
+  readonly onDisk?: boolean;
   /** Rejects where the channel breaks the rule. */
   readonly check: (bench: Bench) => Promise<void>;
 };

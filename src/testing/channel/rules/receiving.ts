@@ -48,6 +48,29 @@ export const RECEIVING = {
     },
   },
 
+  restored: {
+    onDisk: true,
+    async check(bench) {
+      const { farEnd } = bench;
+      const { channel, host } = await bench.connect();
+      await bench.say('before the backup', host);
+      await bench.until('it is acknowledged', () => (farEnd.waiting?.() ?? 0) === 0);
+      const restore = await bench.backUp();
+      await bench.say('since one', host);
+      await bench.say('since two', host);
+      await bench.disconnect(channel);
+      await restore();
+      await farEnd.sendText('friend', 'direct', 'meanwhile');
+      const back = await bench.connect();
+      await bench.say('afterwards', back.host);
+      // The host knows what it had at the time of the backup, and takes nothing of it twice.
+      const [known] = host.messages;
+      const heard = back.host.messages.filter(({ id }) => id !== known?.id);
+      const texts = ['since one', 'since two', 'meanwhile', 'afterwards'];
+      expect(heard.map(({ text }) => text)).toEqual(texts);
+    },
+  },
+
   burst: {
     async check(bench) {
       const { host } = await bench.connect();
