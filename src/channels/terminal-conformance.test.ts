@@ -16,6 +16,7 @@ testChannel({
   limit: Number.MAX_SAFE_INTEGER,
   notation: NOTATIONS.markdown,
   lacks: {
+    restored: 'a terminal keeps nothing',
     addressed: OWNER_ALONE,
     forwarded: 'what is typed in a terminal is the owner’s',
     resent: 'the owner is told at once that it was not stored, and can say it again',

@@ -25,6 +25,7 @@ testChannel({
   tokenSetting: 'MQTT_PASSWORD',
   content: onlyContent({ links: { sees: [LINK] } }, 'a device sends plain text alone'),
   lacks: {
+    restored: 'a broker forgets a message that was acknowledged',
     addressed: 'any word can be the name of a sender or of a chat',
     forwarded: 'MQTT has no forwards',
     'parts once': NO_LIMITS,

@@ -21,6 +21,7 @@ testChannel({
   notation: NOTATIONS.plain,
   content: onlyContent({ links: { sees: [LINK] } }, 'a device sends plain text alone'),
   lacks: {
+    restored: 'a line keeps nothing',
     addressed: 'any word can be the name of a sender, and there is one chat',
     forwarded: 'a line has no forwards',
     acknowledged:
