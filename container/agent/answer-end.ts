@@ -1,3 +1,7 @@
+import { APICallError } from 'ai';
+import { shortened } from '../../src/lib/graphemes.ts';
+import { TooManyCalls } from './bounded-calls.ts';
+
 /** How a model's answer ended: in the words of the AI SDK, and as the server said it. */
 export type AnswerEnd = {
   readonly finishReason: string;
@@ -39,4 +43,23 @@ export function noticeOfEnd(end: AnswerEnd, hasText: boolean): string | null {
     return `(The model stopped before it was done${raw === '' ? '' : `: ${raw.slice(0, 60)}`}. Say "go on" to continue, or choose another model with \`/model\`.)`;
   }
   return null;
+}
+
+const MAX_FAULT_CHARS = 300;
+
+/** Returns why the model did not answer, in a sentence. */
+export function modelFault(error: unknown): string {
+  if (APICallError.isInstance(error) || error instanceof TooManyCalls) return error.message;
+  if (/without a finish reason/.test(String(error))) {
+    return "The model's answer ended before it was done. Try again, or choose another model with `/model`.";
+  }
+  // The model's answer does not fit the provider's protocol, or its stream broke off.
+  const why = error instanceof Error ? error.message : String(JSON.stringify(error));
+  return `The model's answer could not be read: ${short(why)}`;
+}
+
+/** The libraries repeat what they could not read, whole: it has to fit into a line of the chat, and into a frame. */
+function short(text: string): string {
+  const line = text.slice(0, 2_000).replace(/[\s\p{Cc}]+/gu, ' ');
+  return shortened(line, MAX_FAULT_CHARS);
 }

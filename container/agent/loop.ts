@@ -1,8 +1,7 @@
 import { generateText, isStepCount, type ToolSet } from 'ai';
 import type { TurnFrame } from '../../src/sandbox/protocol/frames.ts';
-import { noticeOfEnd } from './answer-end.ts';
+import { modelFault, noticeOfEnd } from './answer-end.ts';
 import type { CallableModel } from './model.ts';
-import { modelFault } from './model-fault.ts';
 import type { PromptWriter } from './system-prompt.ts';
 import { type LoopMaker, type ToolParts, toolSet } from './toolset.ts';
 

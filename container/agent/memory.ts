@@ -1,7 +1,6 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readEnds } from './files/read-ends.ts';
-import { MAX_MEMORY_BYTES, MAX_NOTES_BYTES } from './memory-limits.ts';
 import type { Places } from './prompt-section.ts';
 
 const MAX_LISTED = 50;
@@ -35,6 +34,11 @@ function layersOf({ group, global, notes }: MemoryPlaces, mayWriteGlobal: boolea
     'Correct or take out what is not true any more. What was said before this conversation is found with search_history.',
   ].join('\n');
 }
+
+/** The most that is shown of one CLAUDE.md, in bytes. */
+export const MAX_MEMORY_BYTES = 32_768;
+/** The most that is shown of the agent's own notes together, in bytes. */
+export const MAX_NOTES_BYTES = 16_384;
 
 async function memoryFile(folder: string, title: string): Promise<string> {
   const path = `${folder}/CLAUDE.md`;

@@ -8,7 +8,7 @@ import {
 } from 'ai';
 import type { AgentFrame, TurnFrame } from '../../src/sandbox/protocol/frames.ts';
 import type { AgentTool } from './agent-tool.ts';
-import { type AnswerEnd, isPaused, noticeOfEnd } from './answer-end.ts';
+import { type AnswerEnd, isPaused, modelFault, noticeOfEnd } from './answer-end.ts';
 import { ContextWindow } from './conversation/context-window.ts';
 import { afterEarlierCalls } from './conversation/earlier-calls.ts';
 import { SESSIONS_DIR, Session } from './conversation/session.ts';
@@ -16,7 +16,6 @@ import type { FollowUps } from './follow-ups.ts';
 import { reported } from './host/reported-tool.ts';
 import { toolsWithLoops } from './loop.ts';
 import { languageModel } from './model.ts';
-import { modelFault } from './model-fault.ts';
 import type { ReadPicture } from './pictures/kept-pictures.ts';
 import { messageWith, withNotes, withoutPictures, withPictures } from './pictures/seen-pictures.ts';
 import { wasThought } from './plain-answers.ts';

@@ -11,8 +11,7 @@ import type {
   StorePort,
   TimeoutsPort,
 } from './contracts/ports.ts';
-import { completeFolder } from './groups/complete-folder.ts';
-import { makeGroupFolder, makeSharedFolder } from './groups/group-folder.ts';
+import { completeFolder, makeGroupFolder, makeSharedFolder } from './groups/group-folder.ts';
 import { registerTerminal, updateReachability } from './groups/owners-chats.ts';
 import type { Inbound } from './inbound-path/inbound.ts';
 import type { Outbound } from './outbound/outbound.ts';

@@ -17,9 +17,8 @@ import {
 } from './access.ts';
 import { createConnections } from './connections.ts';
 import { keepAddress, readAddress, readToken } from './files.ts';
-import { segmentsOf } from './path.ts';
 import type { HttpResponse, Loopback, Route } from './route.ts';
-import { createRouteTable, type Registered } from './route-table.ts';
+import { createRouteTable, type Registered, segmentsOf } from './route-table.ts';
 
 /** Calls back once after a delay, unless the returned function was called before. */
 type SetTimer = (delayMs: number, onElapsed: () => void) => () => void;

@@ -9,9 +9,8 @@ import {
   withoutKey,
 } from './failure.ts';
 import type { Model } from './model.ts';
-import { readText } from './read-text.ts';
 import { requestFor } from './request-check.ts';
-import { modelHeaders, modelUrl } from './upstream-request.ts';
+import { modelHeaders, modelUrl, readText } from './upstream-request.ts';
 
 const TIMEOUT_MS = 60_000;
 /** Far more than a model says at once. */

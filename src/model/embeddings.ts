@@ -7,9 +7,8 @@ import { type LocalEmbedding, openEmbedders } from './embedder.ts';
 import { connectionFailure, httpFailure, timeoutFailure, withoutKey } from './failure.ts';
 import { type Model, type Models, openModels } from './model.ts';
 import { discoverProviders } from './provider.ts';
-import { readText } from './read-text.ts';
 import { Count, type TokenCounts } from './tokens.ts';
-import { modelHeaders } from './upstream-request.ts';
+import { modelHeaders, readText } from './upstream-request.ts';
 
 const PATH = '/v1/embeddings';
 const MAX_DIMENSIONS = 16_384;

@@ -1,7 +1,6 @@
 import { oneLine } from '../model/failure.ts';
-import { CALL_BURST, CALLS_PER_SECOND, CallLimit } from './agent/call-limit.ts';
 import { AgentTurn, type TurnParts } from './agent/turn.ts';
-import type { TurnLimits } from './agent/turn-limits.ts';
+import { CALL_BURST, CALLS_PER_SECOND, CallLimit, type TurnLimits } from './agent/turn-limits.ts';
 import { AgentNotReady, type WarmAgent } from './agent/warm-agent.ts';
 import type { TurnFrame } from './protocol/frames.ts';
 import type { TurnOutcome } from './sandbox.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineTool } from '../host/contracts/tool.ts';
 import { GroupRefused } from '../host/groups/group-refused.ts';
-import { readTrigger, TriggerInput } from '../host/groups/trigger-input.ts';
+import { readTrigger, TriggerInput } from '../host/groups/trigger.ts';
 
 const Input = z.object({
   chat: z

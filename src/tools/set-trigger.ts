@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineTool } from '../host/contracts/tool.ts';
 import { GroupRefused } from '../host/groups/group-refused.ts';
 import { namedGroup, otherGroup } from '../host/groups/named-group.ts';
-import { readTrigger, TriggerInput } from '../host/groups/trigger-input.ts';
+import { readTrigger, TriggerInput } from '../host/groups/trigger.ts';
 
 const Input = z.object({
   group: z.string().min(1).describe('Name or folder of the registered chat'),

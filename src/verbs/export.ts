@@ -2,12 +2,24 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { readEnvFile } from '../env-file.ts';
+import type { SaidInChat } from '../store/messages/transcript.ts';
 import { type ChatOverview, withReadOnlyQueries } from '../store/read-only-queries.ts';
 import { printable } from '../supervisor/console/printable.ts';
 import { defineVerb, type VerbCall, VerbError } from '../verb.ts';
 import { namedChats } from './assistant/named-chat.ts';
-import type { ExportedChat, ExportFacts, ExportFormat } from './export/format.ts';
 import { maskSecrets } from './export/mask.ts';
+
+/** The chat that is exported; `name` is what people call it. */
+type ExportedChat = { readonly jid: string; readonly name: string };
+
+/** Facts of an export beside what was said. */
+type ExportFacts = {
+  readonly chats: readonly ExportedChat[];
+  readonly assistantName: string;
+};
+
+/** Turns what was said into lines of a file. */
+type ExportFormat = (said: Iterable<SaidInChat>, facts: ExportFacts) => Iterable<string>;
 
 /**
  * Returns a page for people: a heading for each day, and an item for each message. Its further lines are

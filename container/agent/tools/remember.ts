@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import { defineTool } from '../agent-tool.ts';
 import { checkPlainFile } from '../files/plain-file.ts';
-import { MAX_MEMORY_BYTES, MAX_NOTES_BYTES } from '../memory-limits.ts';
+import { MAX_MEMORY_BYTES, MAX_NOTES_BYTES } from '../memory.ts';
 
 const FILES = {
   group: '/workspace/group/CLAUDE.md',

@@ -2,8 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { CliError } from '@patchclaw/claw/cli';
-import type { ServiceDefinition } from './definition.ts';
-import { isUntouched } from './stamp.ts';
+import { isUntouched, type ServiceDefinition } from './definition.ts';
 
 /** Steps that were done and steps that are left to the owner, in words and as commands. */
 export type ServiceReport = {

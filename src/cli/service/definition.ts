@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { statSync } from 'node:fs';
-import { join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
 import { ClawError } from '@patchclaw/claw/cli';
-import { findServiceParts, type ServiceParts } from './parts.ts';
-import { stamped } from './stamp.ts';
 
 export type ServiceRequest = {
   /** The installation, whose supervisor is started. */
@@ -147,6 +146,70 @@ function plainInUnit(text: string): string {
 
 function lines(...all: readonly string[]): string {
   return `${all.join('\n')}\n`;
+}
+
+const STAMP = 'Made by claw service install. Change it as you like: then it is kept.';
+
+/**
+ * Returns the text with a digest of itself in a comment, so that edits by the owner are noticed.
+ *
+ * @param comment how a comment begins in that kind of file
+ */
+export function stamped(text: string, comment: '#' | '<!--'): string {
+  const end = comment === '#' ? '' : ' -->';
+  return `${text}${comment} ${STAMP} ${digestOf(text)}${end}\n`;
+}
+
+/** Tells whether a file is as this or another version of claw wrote it. */
+export function isUntouched(file: string): boolean {
+  const at = file.trimEnd().lastIndexOf('\n') + 1;
+  const digest = /sha256:[0-9a-f]{64}/.exec(file.slice(at))?.[0];
+  return digest === digestOf(file.slice(0, at));
+}
+
+function digestOf(text: string): string {
+  return `sha256:${createHash('sha256').update(text).digest('hex')}`;
+}
+
+/** Paths that a service is made of, all absolute. */
+type ServiceParts = {
+  /** The installation. */
+  readonly home: string;
+  /** The pinned Node. */
+  readonly node: string;
+  /** A Node outside the packages, which is there also while those are half replaced. */
+  readonly anyNode: string;
+  readonly prepare: string;
+  readonly start: string;
+  /** The service's `PATH`, on which it finds Docker, bubblewrap, git and npm. */
+  readonly path: string;
+};
+
+/** @param searchPath of the shell that installs; npm's own folders are left out, which vanish with the packages */
+function findServiceParts(home: string, searchPath: string): ServiceParts {
+  const pinned = join(home, 'node_modules/node/bin/node');
+  const node = existsSync(pinned) ? pinned : process.execPath;
+  const folders = [...new Set(searchPath.split(':'))].filter(
+    (folder) => isAbsolute(folder) && !/\/node_modules\/|\/node-gyp-bin/.test(`${folder}/`),
+  );
+  const other = folders.map((folder) => join(folder, 'node')).find(isExecutable);
+  return {
+    home,
+    node,
+    anyNode: other ?? node,
+    prepare: join(home, 'scripts/prepare.js'),
+    start: join(home, 'src/supervisor/entry.js'),
+    path: folders.join(':'),
+  };
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false; // Not there, or not to be run.
+  }
 }
 
 function launchd({ home, dataDir, name, isSystem, environment, uid }: ServiceRequest) {

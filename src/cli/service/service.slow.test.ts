@@ -14,8 +14,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { environmentOf, TestTree } from '../../testing/claw/supervised-project.ts';
-import { launchdPlist, systemdUnit } from './definition.ts';
-import { stamped } from './stamp.ts';
+import { launchdPlist, stamped, systemdUnit } from './definition.ts';
 
 const CLAW = resolve(import.meta.dirname, '../../../bin/claw.js');
 const ODD = `it's "so" 100% $HOME & <sons> \\o/`;

@@ -3,7 +3,6 @@ import type { Reply } from '../contracts/question.ts';
 import { answer, beginChange, carryOut } from './change.ts';
 import { runClawWithProgress } from './claw-with-progress.ts';
 import { numberAt, PLACES, resolveArgs } from './conflicts/conflict-choices.ts';
-import { NOT_WAITING, PLANNED_AGAIN, STILL_WAITING } from './messages.ts';
 import { refusalOf } from './refusal.ts';
 import {
   Asked,
@@ -12,7 +11,14 @@ import {
   type ResumeOptions,
   resumeOperation,
 } from './resume-operation.ts';
-import { operationName, readWaiting, type WaitingOperation } from './waiting.ts';
+import {
+  NOT_WAITING,
+  operationName,
+  PLANNED_AGAIN,
+  readWaiting,
+  STILL_WAITING,
+  type WaitingOperation,
+} from './waiting.ts';
 
 /** Goes on after the owner's answer. */
 export async function answerQuestion(

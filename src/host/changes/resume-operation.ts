@@ -6,13 +6,14 @@ import { answer, beginChange } from './change.ts';
 import { runClawWithProgress } from './claw-with-progress.ts';
 import { choicesAt, choicesFor, holder } from './conflicts/conflict-choices.ts';
 import { conflictText, placeQuestion, valueText } from './conflicts/conflict-text.ts';
-import { NOT_WAITING, STILL_WAITING } from './messages.ts';
 import { planLines } from './plan.ts';
 import { quoted } from './quoted.ts';
 import { consentNeeded, consentText, isBlocked, refusalOf } from './refusal.ts';
 import {
+  NOT_WAITING,
   operationName,
   readWaiting,
+  STILL_WAITING,
   type WaitingConflict,
   type WaitingOperation,
 } from './waiting.ts';

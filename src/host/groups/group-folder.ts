@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync 
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mediaFolder } from '../../sandbox/sandbox.ts';
+import type { HostLog } from '../contracts/log.ts';
 import { folderNameProblem } from './folder-name.ts';
 
 /** Paths that hold the folders of groups, and their agents' sessions. */
@@ -121,5 +122,17 @@ function namesIn(folder: string): readonly string[] {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
+  }
+}
+
+/**
+ * Makes a folder of a group, or what of it is missing. One that cannot be made now is made at the next start
+ * or turn: it is logged, so that chats still get answers.
+ */
+export function completeFolder(log: HostLog, folder: string, make: () => void): void {
+  try {
+    make();
+  } catch (error) {
+    log.warn('the folder of a group is not complete', { folder, error: String(error) });
   }
 }

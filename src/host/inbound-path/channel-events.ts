@@ -20,8 +20,7 @@ import type {
   TimeoutsPort,
   TimerPort,
 } from '../contracts/ports.ts';
-import { completeFolder } from '../groups/complete-folder.ts';
-import { makeGroupFolder } from '../groups/group-folder.ts';
+import { completeFolder, makeGroupFolder } from '../groups/group-folder.ts';
 import { plainName } from '../groups/plain-name.ts';
 import { type Filtering, openFiltering } from './filtering.ts';
 import type { InboundFilters } from './filters.ts';

@@ -16,8 +16,11 @@ import {
   type CommandServices,
   createCommandContexts,
 } from './commands/command-contexts.ts';
-import { type CommandRunner, openCommandRunner } from './commands/command-runner.ts';
-import { openRunningCommand } from './commands/running-command.ts';
+import {
+  type CommandRunner,
+  openCommandRunner,
+  openRunningCommand,
+} from './commands/command-runner.ts';
 import { openTurnRecords } from './record/turn-records.ts';
 import { openRunningTurns } from './running-turns.ts';
 import { openServiceCalls } from './tool-calls/service-calls.ts';

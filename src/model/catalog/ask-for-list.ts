@@ -1,7 +1,7 @@
 import { type JsonBounds, readJson } from '../../lib/bounded-json.ts';
 import { connectionFailure } from '../failure.ts';
 import type { ModelServer, ProviderContribution } from '../provider.ts';
-import { readText } from '../read-text.ts';
+import { readText } from '../upstream-request.ts';
 import type { ListedModel } from './listed-model.ts';
 
 const TIMEOUT_MS = 5_000;

@@ -1,7 +1,7 @@
 import type { ActivityWatchdog } from '../../lib/activity-watchdog.ts';
 import type { AgentFrame, HostFrame } from '../protocol/frames.ts';
 import type { AgentReply, HostToolResult, OwnToolVerdict, TurnEvents } from '../sandbox.ts';
-import type { CallLimit } from './call-limit.ts';
+import type { CallLimit } from './turn-limits.ts';
 
 /** Models call a few tools at once; each of these may hold a file, or a place in a queue. */
 const MAX_CALLS = 32;

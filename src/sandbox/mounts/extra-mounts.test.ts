@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type ExtraMounts, extraMounts } from './extra-mounts.ts';
-import { isSecretName } from './secret-names.ts';
+import { type ExtraMounts, extraMounts, isSecretName } from './extra-mounts.ts';
 
 let dir = '';
 beforeEach(async () => {

@@ -3,7 +3,6 @@ import { mkdir, readdir, realpath, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { Mount } from '../engines/engine.ts';
 import { readMountsFile, type WantedMount } from './mounts-file.ts';
-import { isSecretName, secretPartOf } from './secret-names.ts';
 
 /** The agent's folder of files that the owner shared with its group. */
 export const EXTRA = '/workspace/extra';
@@ -99,6 +98,48 @@ function checkPlace(source: string, names: readonly string[], checks: Checks): v
   // An agent could put a link in its way, and the host would follow it.
   const above = checks.writable.find((place) => place !== source && isWithin(source, place));
   if (above !== undefined) throw new Error(`it is in ${above}, where agents can write`);
+}
+
+/** Names of files and folders that hold keys or passwords, as far as a name can tell. */
+const SECRET_NAMES = new Set([
+  '.aws',
+  '.azure',
+  '.docker',
+  '.env',
+  '.gcloud',
+  '.git-credentials',
+  '.gnupg',
+  '.kube',
+  '.mozilla',
+  '.my.cnf',
+  '.netrc',
+  '.npmrc',
+  '.password-store',
+  '.pgpass',
+  '.pypirc',
+  '.ssh',
+  '.thunderbird',
+  '.vault-token',
+  'docker.sock',
+  'shadow',
+]);
+
+const SECRET_PATTERNS = [
+  /^\.env\./,
+  /^id_(rsa|dsa|ecdsa|ed25519)/,
+  /\.(pem|p12|pfx|kdbx|jks|ovpn)$/,
+  /key|secret|credential|passw(or)?d/,
+];
+
+/** Tells whether a name alone forbids showing the file or folder to an agent. */
+export function isSecretName(name: string): boolean {
+  const plain = name.normalize('NFKC').toLowerCase();
+  return SECRET_NAMES.has(plain) || SECRET_PATTERNS.some((pattern) => pattern.test(plain));
+}
+
+/** Returns the first part of a path that is such a name; null when none is. */
+function secretPartOf(path: string): string | null {
+  return path.split('/').find(isSecretName) ?? null;
 }
 
 /** Returns mounts that put nothing in the place of each secret inside. */

@@ -26,8 +26,7 @@ import type {
   TimeZonePort,
 } from '../../contracts/ports.ts';
 import type { ChatModels } from '../../models/chat-models.ts';
-import type { ModelTroubles } from '../../models/model-troubles.ts';
-import { successorHint } from '../../models/successor-hint.ts';
+import { type ModelTroubles, successorHint } from '../../models/model-troubles.ts';
 import { silently } from '../../scheduler/task-result.ts';
 import { type TaskTurn, taskOfTurn, taskPrompt } from '../../scheduler/task-turn.ts';
 import { queuedByOf, taskTypeOf } from '../../services/queued-turn.ts';
@@ -36,13 +35,12 @@ import type { OutsideWords } from '../tool-calls/outside-words.ts';
 import { answered, failed, gaveUp, type TurnResult, unregistered } from '../turn-result.ts';
 import type { FollowUpEvents } from './follow-ups.ts';
 import type { LazySandbox } from './lazy-sandbox.ts';
-import { conversationOf, type PromptParts, promptOf } from './prompt.ts';
+import { conversationOf, type PromptParts, promptOf, turnMessages } from './prompt.ts';
 import {
   conversationOfTurn,
   nextConversation,
   type TurnConversation,
 } from './turn-conversation.ts';
-import { turnMessages } from './turn-messages.ts';
 import { chooseTurnModels, type TurnModels } from './turn-models.ts';
 import { fetchPictures, messagesWithPictures, type TurnPicturesOptions } from './turn-pictures.ts';
 import { type TurnPromptOptions, turnPrompt } from './turn-prompt.ts';

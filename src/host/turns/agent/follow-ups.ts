@@ -1,8 +1,7 @@
 import type { FollowUp, TurnEvents } from '../../../sandbox/sandbox.ts';
 import type { Turn } from '../../../store/store.ts';
 import type { InstancePort, LogPort, StorePort, TimeZonePort } from '../../contracts/ports.ts';
-import { promptOf } from './prompt.ts';
-import { turnMessages } from './turn-messages.ts';
+import { promptOf, turnMessages } from './prompt.ts';
 import { fetchPictures, messagesWithPictures, type TurnPicturesOptions } from './turn-pictures.ts';
 
 export interface FollowUps {

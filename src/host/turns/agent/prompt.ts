@@ -1,5 +1,5 @@
 import { timeFormat } from '../../../lib/time-format.ts';
-import type { StoredMessage } from '../../../store/store.ts';
+import type { Store, StoredMessage } from '../../../store/store.ts';
 
 export type PromptParts = {
   /** The turn's messages, oldest first; the last one asks. */
@@ -77,4 +77,13 @@ const LINE_END = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/g;
 
 function oneLine(name: string): string {
   return name.replace(/[\p{Cc}\u2028\u2029:]+/gu, ' ').trim();
+}
+
+type MessageSpan = Parameters<Store['messages']['countBetween']>[0];
+
+/** Returns the messages between two cursors, as a prompt shows them. */
+export function turnMessages(store: Store, range: MessageSpan, timeZone: string): PromptParts {
+  const messages = store.messages.between(range, store.messagesShown);
+  const leftOut = store.messages.countBetween(range) - messages.length;
+  return { messages, leftOut, timeZone };
 }

@@ -1,7 +1,8 @@
 import type { Group, Turn } from '../../../store/store.ts';
 import type { Asking } from '../../asking/asking.ts';
 import { createCostReport } from '../../budget/cost-report.ts';
-import type { Command, Resumption } from '../../contracts/command.ts';
+import type { CancelledCommand, Command, Resumption } from '../../contracts/command.ts';
+import { ownerCommands } from '../../contracts/match-command.ts';
 import type {
   ClockPort,
   IdPort,
@@ -9,6 +10,7 @@ import type {
   StorePort,
   TimeZonePort,
 } from '../../contracts/ports.ts';
+import { commandOf, titleOf } from '../../inbound-path/command-title.ts';
 import type { Say } from '../../outbound/outgoing.ts';
 import { answered, type TurnResult, unregistered } from '../turn-result.ts';
 import type { Typing } from '../typing.ts';
@@ -19,13 +21,19 @@ import {
   type MembersCommandOptions,
   runMembersCommand,
 } from './members-command-turn.ts';
-import type { RunningCommand } from './running-command.ts';
 
 /** Runs turns of commands, the owner's and those of members. */
 export interface CommandRunner {
   run(turn: Turn): Promise<TurnResult>;
   /** Finishes a command that another process began. */
   resume(turn: Turn, resumption: Resumption): Promise<TurnResult>;
+}
+
+/** The owner's command that is under way: one at a time, beside the quick ones. */
+interface RunningCommand {
+  /** Runs one; the signal is aborted when the owner stops it. */
+  during<T>(turn: Turn, run: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  cancel(): CancelledCommand | null;
 }
 
 export type CommandRunnerOptions = StorePort &
@@ -97,5 +105,32 @@ function membersOptions(
       store.turns.leaveBehind(group.folder);
     },
     stopAgent: () => cancelTurns(group.folder),
+  };
+}
+
+/** @param all every command: the owner's say of themselves whether they can be ended */
+export function openRunningCommand(all: readonly Command[]): RunningCommand {
+  const commands = ownerCommands(all);
+  let running: { readonly turn: Turn; readonly controller: AbortController } | null = null;
+  return {
+    async during(turn, run) {
+      const controller = new AbortController();
+      const command = commandOf(turn.payload, commands);
+      if (command?.isQuick === true) return await run(controller.signal);
+      const mine = { turn, controller };
+      running = mine;
+      try {
+        return await run(controller.signal);
+      } finally {
+        if (running === mine) running = null;
+      }
+    },
+    cancel() {
+      if (running === null) return null;
+      const { turn, controller } = running;
+      const isCancelled = commandOf(turn.payload, commands)?.isCancellable === true;
+      if (isCancelled) controller.abort();
+      return { name: titleOf(turn.payload), isCancelled };
+    },
   };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CallLimit } from './call-limit.ts';
+import { CallLimit } from './turn-limits.ts';
 
 test('a burst is let through, then so many a second, and a pause never saves up more than a burst', () => {
   let nowMs = 0;
