@@ -42,10 +42,10 @@ const LEAVES = 'In the terminal, Ctrl-D or `/exit` leaves.';
 type Part = {
   readonly title: string;
   readonly words: readonly string[];
-  readonly commands: readonly Known[];
+  readonly commands: readonly KnownCommand[];
 };
 
-function partsOf(known: readonly Known[]): readonly Part[] {
+function partsOf(known: readonly KnownCommand[]): readonly Part[] {
   const ofTopics = Object.entries(TOPICS).map(([topic, title]) => ({
     title,
     words: [topic, title.toLowerCase()],
@@ -59,12 +59,12 @@ function partsOf(known: readonly Known[]): readonly Part[] {
   return [...ofTopics, ofSkills].filter(({ commands }) => commands.length > 0);
 }
 
-function namesOf(commands: readonly Known[]): string {
+function namesOf(commands: readonly KnownCommand[]): string {
   return commands.map(({ name }) => `\`/${name}\``).join(', ');
 }
 
 /** A command, and the skill that has brought it; null for those of the core. */
-type Known = Pick<Command, 'name' | 'help' | 'topic' | 'scope'> & {
+type KnownCommand = Pick<Command, 'name' | 'help' | 'topic' | 'scope'> & {
   readonly skill: string | null;
 };
 
@@ -82,7 +82,7 @@ function helpOn(typed: string, commands: readonly Command[]): string {
   return `There is no command \`/${name}\`. \`/help all\` lists them all.`;
 }
 
-function lineOf({ name, help, skill, scope }: Known): string {
+function lineOf({ name, help, skill, scope }: KnownCommand): string {
   const notes = [
     ...(skill === null ? [] : [skill]),
     ...(scope === 'members' ? ['for everybody in a chat'] : []),
@@ -90,7 +90,7 @@ function lineOf({ name, help, skill, scope }: Known): string {
   return `\`/${name}\`${notes.length === 0 ? '' : ` (${notes.join(', ')})`}: ${help}`;
 }
 
-function linesOf(commands: readonly Known[]): string {
+function linesOf(commands: readonly KnownCommand[]): string {
   return commands.map((each) => `- ${lineOf(each)}`).join('\n');
 }
 

@@ -7,13 +7,13 @@ export type Access =
   | { readonly kind: 'refused'; readonly status: 401 | 403 | 421; readonly reason: string };
 
 /** The key of one server: its token, and the port that it listens on. */
-export type Lock = { readonly token: string; readonly port: number };
+export type AccessLock = { readonly token: string; readonly port: number };
 
 /**
  * Refuses what another page sends from a browser. A page is told from another by host and port, and
  * cookies are not: one of another server on this machine would bring ours along.
  */
-export function refuseForeign(headers: IncomingHttpHeaders, { port }: Lock): Access {
+export function refuseForeign(headers: IncomingHttpHeaders, { port }: AccessLock): Access {
   const { origin } = headers;
   if (origin !== undefined && !hostsOf(port).some((host) => origin === `http://${host}`)) {
     return { kind: 'refused', status: 403, reason: 'This was sent by another page.' };
@@ -29,7 +29,7 @@ export function refuseForeign(headers: IncomingHttpHeaders, { port }: Lock): Acc
  * Lets in a browser that another page has led here, with its whole window, as a login elsewhere does at its end. A
  * frame or a request of another page is refused as ever.
  */
-export function admitLanding(headers: IncomingHttpHeaders, lock: Lock): Access {
+export function admitLanding(headers: IncomingHttpHeaders, lock: AccessLock): Access {
   const { origin, 'sec-fetch-mode': mode, 'sec-fetch-dest': place } = headers;
   const isLed = origin === undefined && mode === 'navigate' && place === 'document';
   return isLed ? { kind: 'in' } : refuseForeign(headers, lock);
@@ -39,7 +39,7 @@ export function admitLanding(headers: IncomingHttpHeaders, lock: Lock): Access {
  * Lets in a request with the token. A name that leads to this machine, but is not its own, is refused: the
  * page of an attacker may have one (DNS rebinding).
  */
-export function admitOwner(headers: IncomingHttpHeaders, lock: Lock): Access {
+export function admitOwner(headers: IncomingHttpHeaders, lock: AccessLock): Access {
   if (!hostsOf(lock.port).includes(headers.host ?? '')) {
     const own = hostsOf(lock.port).join(' and ');
     return { kind: 'refused', status: 421, reason: `This server is called ${own}.` };
@@ -58,7 +58,7 @@ export function admitOwner(headers: IncomingHttpHeaders, lock: Lock): Access {
  * Returns the name and the value of the cookie. Browsers hand it to every server of this machine, so it is not
  * the token, and one that another server has seen is of no use under another port.
  */
-export function cookieOf({ token, port }: Lock): string {
+export function cookieOf({ token, port }: AccessLock): string {
   const value = createHmac('sha256', token).update(`cookie ${port}`).digest('base64url');
   return `claw-${port}=${value}`;
 }

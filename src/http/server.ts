@@ -9,10 +9,10 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import {
   type Access,
+  type AccessLock,
   admitLanding,
   admitOwner,
   cookieOf,
-  type Lock,
   refuseForeign,
 } from './access.ts';
 import { createConnections } from './connections.ts';
@@ -47,7 +47,7 @@ const CONNECTION_LIMITS = { total: 256, perPeer: 128 };
  */
 export function createLoopback({ dataDir, setTimer, log }: LoopbackOptions): Loopback {
   const routes = createRouteTable();
-  let lock: Lock = { token: '', port: 0 };
+  let lock: AccessLock = { token: '', port: 0 };
   let listening: Promise<string> | null = null;
   let address: string | null = null;
   const server = createServer(
@@ -113,7 +113,7 @@ export function createLoopback({ dataDir, setTimer, log }: LoopbackOptions): Loo
   async function handle(
     request: IncomingMessage,
     response: ServerResponse,
-    { registered: { service, route }, rest, query }: Found,
+    { registered: { service, route }, rest, query }: MatchedRoute,
   ): Promise<void> {
     const { method, path, maxBytes = MAX_BODY_BYTES, access } = route;
     const body = await readBody(request, { maxBytes, timeoutMs: BODY_MS, setTimer });
@@ -171,7 +171,7 @@ export function createLoopback({ dataDir, setTimer, log }: LoopbackOptions): Loo
 }
 
 const ADMISSION: Readonly<
-  Record<NonNullable<Route['access']>, (headers: IncomingHttpHeaders, lock: Lock) => Access>
+  Record<NonNullable<Route['access']>, (headers: IncomingHttpHeaders, lock: AccessLock) => Access>
 > = { token: admitOwner, own: refuseForeign, landing: admitLanding };
 
 /** Headers of every response, unless a route sets others: no caching, no frames, no content from elsewhere. */
@@ -207,7 +207,7 @@ function refuse(response: ServerResponse, status: number, reason: string): Promi
   return respond(response, { status, headers, body: `${reason}\n` });
 }
 
-type Found = {
+type MatchedRoute = {
   readonly registered: Registered;
   readonly rest: string;
   readonly query: URLSearchParams;
@@ -230,7 +230,7 @@ function withToken(headers: IncomingHttpHeaders, query: URLSearchParams): Incomi
 }
 
 /** Puts the token into a cookie and out of the address, where a history would keep it. */
-function welcome(path: string, query: URLSearchParams, lock: Lock): HttpResponse {
+function welcome(path: string, query: URLSearchParams, lock: AccessLock): HttpResponse {
   const left = new URLSearchParams(query);
   left.delete('token');
   const location = left.size === 0 ? path : `${path}?${left}`;

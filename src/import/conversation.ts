@@ -1,7 +1,7 @@
 import type { SourceMessage } from './items.ts';
 
 /** What was said last in the chat of a folder. */
-export type Said = Pick<SourceMessage, 'sender' | 'senderName' | 'text' | 'at'>;
+export type ImportedText = Pick<SourceMessage, 'sender' | 'senderName' | 'text' | 'at'>;
 
 /** So much of a chat is the beginning of the conversation here: enough to know about yesterday, and cheap. */
 const MOST_SAID = 40;
@@ -11,9 +11,9 @@ const LONGEST = 2_000;
 /** Keeps the last messages of each chat while all of them pass by. */
 export function lastSaid(): {
   add(message: SourceMessage): void;
-  of(jid: string): readonly Said[];
+  of(jid: string): readonly ImportedText[];
 } {
-  const byChat = new Map<string, Said[]>();
+  const byChat = new Map<string, ImportedText[]>();
   return {
     add({ jid, sender, senderName, text, at }) {
       const said = byChat.get(jid) ?? [];
@@ -37,7 +37,11 @@ export function lastSaid(): {
  * Writes what was said last as the lines of an agent's conversation, which its next turn goes on with. It begins with a
  * person, and people and the assistant take turns in it, as models want it.
  */
-export function sessionLines(said: readonly Said[], title: string, timeZone: string): string {
+export function sessionLines(
+  said: readonly ImportedText[],
+  title: string,
+  timeZone: string,
+): string {
   const messages: { role: 'user' | 'assistant'; content: string }[] = [];
   const format = new Intl.DateTimeFormat('sv-SE', {
     timeZone,

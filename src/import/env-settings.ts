@@ -3,22 +3,22 @@ import { parseEnv } from 'node:util';
 import type { LeftBehind, SourceSetting } from './items.ts';
 import { readSourceText } from './source-files.ts';
 
-type Known = {
+type KnownSettings = {
   readonly name?: string;
   readonly isSecret: boolean;
   readonly channel: string | null;
 };
 
-const PLAIN: Known = { isSecret: false, channel: null };
-const KEY: Known = { isSecret: true, channel: null };
-const token = (channel: string, name?: string): Known => ({
+const PLAIN: KnownSettings = { isSecret: false, channel: null };
+const KEY: KnownSettings = { isSecret: true, channel: null };
+const token = (channel: string, name?: string): KnownSettings => ({
   isSecret: true,
   channel,
   ...(name === undefined ? {} : { name }),
 });
 
 /** Settings by the names that other assistants give them, where they mean the same here. */
-const KNOWN: Readonly<Record<string, Known>> = {
+const KNOWN: Readonly<Record<string, KnownSettings>> = {
   ASSISTANT_NAME: PLAIN,
   TZ: PLAIN,
   ANTHROPIC_API_KEY: KEY,

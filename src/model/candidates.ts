@@ -9,7 +9,7 @@ export type SideWork = (typeof SIDE_WORK)[number];
 export type Candidates = readonly [Model, ...Model[]];
 
 /** Models of one protocol that follow each other: the agent asks for them in one request. */
-export type Run = {
+export type ProtocolRun = {
   readonly protocol: ProtocolName;
   /** The name of the first, which the request is for. */
   readonly model: string;
@@ -21,8 +21,8 @@ export type Run = {
  * Cuts candidates into runs of one protocol each. Where no model of a run answers, the agent asks again, in the
  * protocol of the next.
  */
-export function runsOf(models: Candidates): readonly [Run, ...Run[]] {
-  const runs: Run[] = [];
+export function runsOf(models: Candidates): readonly [ProtocolRun, ...ProtocolRun[]] {
+  const runs: ProtocolRun[] = [];
   for (const { protocol, name, answerTokens } of models) {
     if (runs.at(-1)?.protocol === protocol.name) continue;
     const limit = answerTokens === null ? {} : { answerTokens };

@@ -7,7 +7,7 @@ import type { TokenCounts } from './tokens.ts';
 /** Names of the protocols that the agent in its container speaks. */
 export type ProtocolName = 'messages' | 'chat-completions';
 
-type Request = Readonly<Record<string, unknown>>;
+type RequestFields = Readonly<Record<string, unknown>>;
 
 /**
  * A protocol that several providers may share: what may be asked in it, and how its answers are read.
@@ -32,19 +32,19 @@ export type Protocol = {
   /** Returns the headers of an agent's request that go on. Never one that holds a key. */
   headersOf(given: IncomingHttpHeaders): Readonly<Record<string, string>>;
   /** Returns one sentence about what must not go on to the model's server; null where all of it may. */
-  problemOf(request: Request): string | null;
+  problemOf(request: RequestFields): string | null;
   /** Returns the request with what makes the server tell its token counts. */
-  withCounts(request: Request): Request;
+  withCounts(request: RequestFields): RequestFields;
   /** Rewrites a request for the servers of the protocol, whatever other models have left in its conversation. */
-  fit(request: Request): Fitted;
+  fit(request: RequestFields): Fitted;
   /** Returns the request with what makes the server keep its beginning in a cache. */
-  withCache(request: Request): Request;
+  withCache(request: RequestFields): RequestFields;
   /** Returns the request for a model that cannot call tools, or may not. */
-  withoutTools(request: Request): Request;
+  withoutTools(request: RequestFields): RequestFields;
   /** Returns a request without its model's name: one question of the host's own. */
-  question(prompt: { readonly system?: string; readonly user: string }): Request;
+  question(prompt: { readonly system?: string; readonly user: string }): RequestFields;
   /** The shortest question, for whether a model answers at all. */
-  readonly probe: Request;
+  readonly probe: RequestFields;
   /** Tells whether an answer is one of a model's. */
   isAnswer(body: unknown): boolean;
   /** Returns what the model said; null where the answer is none of a model's. */

@@ -2,7 +2,7 @@ import { lstat, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Program, ProgramSpec } from '../lib/program.ts';
 import { numberOf } from '../lib/setting-values.ts';
-import { type Run, runsOf } from '../model/candidates.ts';
+import { type ProtocolRun, runsOf } from '../model/candidates.ts';
 import { unaskable } from '../model/failure.ts';
 import { WarmAgent } from './agent/warm-agent.ts';
 import { DEFAULT_LIMITS, type Engine, type Mount } from './engines/engine.ts';
@@ -246,7 +246,10 @@ function modelOf(
   // A summary keeps the limit of its model: a short one would lose what was said.
   const answerTokens = numberOf(modelMaxTokens, folder);
   const own = answerTokens === null ? {} : { answerTokens };
-  const [first, ...next] = runsOf(models).map((run) => ({ ...run, ...own })) as [Run, ...Run[]];
+  const [first, ...next] = runsOf(models).map((run) => ({ ...run, ...own })) as [
+    ProtocolRun,
+    ...ProtocolRun[],
+  ];
   const temperature = numberOf(modelTemperature, folder);
   const { summary, subagent } = sideModels ?? {};
   return {

@@ -60,7 +60,7 @@ export type { KeptChoices, KeptFile, NewOutbound, Outbound } from './outbox-mess
 export type { KeptReaction } from './reactions.ts';
 export type { TurnEnd } from './turns/finish.ts';
 export type { OpenStep } from './turns/open-steps.ts';
-export type { Marked } from './turns/outside-marks.ts';
+export type { OutsideMark } from './turns/outside-marks.ts';
 export type { Task, TaskSchedule } from './turns/task.ts';
 export type { RunEnd, RunOutcome, TaskRun } from './turns/task-runs.ts';
 export { runsBeside, type Turn } from './turns/turn.ts';

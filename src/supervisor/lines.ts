@@ -68,7 +68,7 @@ type WaitingLine = {
   /** Counts all that was said. */
   readonly said: number;
 };
-type Open = {
+type OpenLine = {
   readonly speaker: Speaker;
   readonly line: ConsoleLine;
   readonly said: number;
@@ -80,7 +80,7 @@ type Open = {
 export function openLines({ runId, now, onChange }: LinesOptions): Lines {
   let waiting: readonly WaitingLine[] = [];
   /** Handed over and not answered yet, in order. */
-  let open: readonly Open[] = [];
+  let open: readonly OpenLine[] = [];
   let send: ((line: ConsoleLine) => void) | null = null;
   let count = 0;
   let saidCount = 0;
@@ -119,7 +119,7 @@ export function openLines({ runId, now, onChange }: LinesOptions): Lines {
     waiting = held;
   }
 
-  function acknowledge(isAnswered: (one: Open) => boolean, end: AnswerEnd): void {
+  function acknowledge(isAnswered: (one: OpenLine) => boolean, end: AnswerEnd): void {
     const answered = open.filter(isAnswered);
     if (answered.length === 0) return;
     open = open.filter((one) => !isAnswered(one));

@@ -18,7 +18,7 @@ const BYTES_PER_TOKEN = 3;
 const PICTURE = ' '.repeat(1_600 * BYTES_PER_TOKEN);
 
 type StreamCall = Parameters<NonNullable<LanguageModelMiddleware['wrapStream']>>[0];
-type Streamed = Awaited<ReturnType<StreamCall['doStream']>>;
+type StreamedAnswer = Awaited<ReturnType<StreamCall['doStream']>>;
 
 export type WindowParts = {
   readonly model: CallableModel;
@@ -72,9 +72,9 @@ export class ContextWindow {
     return this.#isKept ? (this.#measured?.tokens ?? null) : null;
   }
 
-  async #stream({ params, model }: StreamCall): Promise<Streamed> {
+  async #stream({ params, model }: StreamCall): Promise<StreamedAnswer> {
     const messages = params.prompt.filter(({ role }) => role !== 'system');
-    const send = async (): Promise<Streamed> => {
+    const send = async (): Promise<StreamedAnswer> => {
       const prompt = withNewest(this.#promptOf(params.prompt), this.#mostPictures);
       try {
         return this.#measuring(await model.doStream({ ...params, prompt }), messages.length);
@@ -154,8 +154,8 @@ export class ContextWindow {
     return true;
   }
 
-  #measuring(streamed: Streamed, count: number): Streamed {
-    type Part = Streamed['stream'] extends ReadableStream<infer P> ? P : never;
+  #measuring(streamed: StreamedAnswer, count: number): StreamedAnswer {
+    type Part = StreamedAnswer['stream'] extends ReadableStream<infer P> ? P : never;
     const reading = new TransformStream<Part, Part>({
       transform: (part, controller) => {
         if (part.type === 'finish') {

@@ -1,13 +1,13 @@
 import type { ModelMessage, UserModelMessage } from 'ai';
 import type { TurnFrame } from '../../../src/sandbox/protocol/frames.ts';
 
-type Asked = Pick<TurnFrame, 'id' | 'earlier' | 'model'>;
+type InterruptedTurn = Pick<TurnFrame, 'id' | 'earlier' | 'model'>;
 
 /**
  * Returns the tool calls of an earlier run that was interrupted, as messages behind the question: the model goes on
  * after them, and does not begin anew. A model that calls no tools gets them as words of the question.
  */
-export function afterEarlierCalls(frame: Asked, asked: UserModelMessage): ModelMessage[] {
+export function afterEarlierCalls(frame: InterruptedTurn, asked: UserModelMessage): ModelMessage[] {
   const { earlier = [], model } = frame;
   if (earlier.length === 0) return [asked];
   if (!model.callsTools) return [withWords(asked, earlier)];

@@ -2,13 +2,13 @@ import { type ModelMessage, modelMessageSchema } from 'ai';
 import { z } from 'zod';
 
 /** A message and its line of the transcript, from 0. */
-export type Said = { readonly line: number; readonly message: ModelMessage };
+export type TranscriptEntry = { readonly line: number; readonly message: ModelMessage };
 
 /** A conversation as far as the model is shown it. */
 export type Transcript = {
   /** The summary of earlier messages; null where `said` is all. */
   readonly summary: string | null;
-  readonly said: readonly Said[];
+  readonly said: readonly TranscriptEntry[];
   /** The size of the conversation, as the model counted at the end of the last turn; null when unknown. */
   readonly tokens: number | null;
   /** The number of lines of the transcript. */
@@ -31,7 +31,7 @@ export function parseTranscript(text: string): Transcript {
   if (lines.at(-1) === '') lines.pop();
   const summary = lastSummary(lines);
   const from = summary?.from ?? 0;
-  const said: Said[] = [];
+  const said: TranscriptEntry[] = [];
   for (const [at, line] of lines.slice(from).entries()) {
     if (isNote(line)) {
       // The size is written behind a whole turn.
@@ -83,7 +83,7 @@ function parseJson(line: string): unknown {
  * Drops a turn that a crash cut short while it was written. It is asked again as a whole: its remains would
  * be said twice, and models refuse calls without results.
  */
-function dropBroken(said: Said[]): void {
+function dropBroken(said: TranscriptEntry[]): void {
   const last = said.at(-1)?.message;
   if (last === undefined || (last.role === 'assistant' && !callsTool(last))) return;
   said.length = Math.max(
@@ -93,7 +93,7 @@ function dropBroken(said: Said[]): void {
 }
 
 /** Drops the same turn, cut between two lines: a call of its last step has no result. */
-function dropCall(said: Said[]): void {
+function dropCall(said: TranscriptEntry[]): void {
   const at = said.findLastIndex(({ message }) => message.role !== 'tool');
   const calling = said[at]?.message;
   if (calling?.role !== 'assistant' || !callsTool(calling)) return;
@@ -104,7 +104,7 @@ function dropCall(said: Said[]): void {
 }
 
 /** Tells whether the results of a message are those of calls right before it. */
-function answersCall(said: readonly Said[], results: ModelMessage): boolean {
+function answersCall(said: readonly TranscriptEntry[], results: ModelMessage): boolean {
   const calling = said.findLast(({ message }) => message.role !== 'tool')?.message;
   const calls = calling === undefined ? [] : idsIn(calling, 'tool-call');
   return idsIn(results, 'tool-result').every((id) => calls.includes(id));
@@ -114,7 +114,7 @@ function answersCall(said: readonly Said[], results: ModelMessage): boolean {
  * Puts an answer behind a turn that ends with results of tools. Within a turn a message may follow them: it was said while
  * the agent worked.
  */
-function endWithAnswer(said: Said[]): void {
+function endWithAnswer(said: TranscriptEntry[]): void {
   const last = said.at(-1);
   if (last?.message.role === 'tool') said.push({ line: last.line, message: ENDED });
 }

@@ -51,9 +51,9 @@ export async function readPdf(
   return said(text, { from, to });
 }
 
-type Range = { readonly from: number; readonly to: number };
+type PageRange = { readonly from: number; readonly to: number };
 
-function rangeOf(pages: string | undefined): Range {
+function rangeOf(pages: string | undefined): PageRange {
   if (pages === undefined) return { from: 1, to: Number.MAX_SAFE_INTEGER };
   const [, first, last = first] = /^\s*(\d{1,6})\s*(?:-\s*(\d{1,6})\s*)?$/.exec(pages) ?? [];
   const [from, to] = [Number(first), Number(last)];
@@ -61,7 +61,7 @@ function rangeOf(pages: string | undefined): Range {
   throw new ToolFault('bad-arguments', 'Say which pages: "3", or "3-7".');
 }
 
-function said({ pages, texts }: PdfText, { from, to }: Range): string {
+function said({ pages, texts }: PdfText, { from, to }: PageRange): string {
   if (from > pages) throw new ToolFault('bad-arguments', `The PDF has ${counted(pages)}.`);
   const end = from + texts.length - 1;
   if (texts.every((text) => text === '')) {

@@ -16,7 +16,7 @@ export async function withAssistant(
 }
 
 /** Money and tokens of a day, as `claw status --json` has them; null is without a limit. */
-type Spent = {
+type SpentAmounts = {
   readonly microUsd: number;
   readonly tokens: number;
   /** Calls whose model has no known price. */
@@ -29,8 +29,8 @@ type Spent = {
 type AssistantData = {
   readonly budgets: {
     readonly day: string;
-    readonly total: Spent;
-    readonly groups: readonly (Spent & { readonly folder: string; readonly name: string })[];
+    readonly total: SpentAmounts;
+    readonly groups: readonly (SpentAmounts & { readonly folder: string; readonly name: string })[];
     /** The same in one line, for people. */
     readonly summary: string;
   };

@@ -25,12 +25,12 @@ export function readCode(path: string, text: string): CodeFacts {
   };
 }
 
-type Node = { readonly type: string; readonly [key: string]: unknown };
+type SyntaxNode = { readonly type: string; readonly [key: string]: unknown };
 type Call = {
   /** The last name of what is called: `object` of `z.object(…)`. */
   readonly callee: string;
-  readonly first: Node | null;
-  readonly node: Node;
+  readonly first: SyntaxNode | null;
+  readonly node: SyntaxNode;
 };
 
 /** Returns the calls in a text; none where it cannot be parsed. */
@@ -47,7 +47,7 @@ function callsIn(text: string): readonly Call[] {
   }
 }
 
-function callOf(node: Node): readonly Call[] {
+function callOf(node: SyntaxNode): readonly Call[] {
   const { callee, arguments: given } = node;
   if (node.type !== 'CallExpression' || !isNode(callee)) return [];
   const named = callee.type === 'MemberExpression' ? callee['property'] : callee;
@@ -69,18 +69,18 @@ function settingsOf({ callee, first, node }: Call, calls: readonly Call[]): read
   return names.filter((name) => isOwn || name.includes('_'));
 }
 
-function stringIn(object: Node | null, key: string): string | null {
+function stringIn(object: SyntaxNode | null, key: string): string | null {
   const value = valueAt(object, key);
   return value?.type === 'StringLiteral' ? String(value['value']) : null;
 }
 
-function valueAt(object: Node | null, key: string): Node | null {
+function valueAt(object: SyntaxNode | null, key: string): SyntaxNode | null {
   const found = propertiesOf(object).find((property) => nameOf(property.key) === key)?.value;
   return isNode(found) ? found : null;
 }
 
 function propertiesOf(
-  object: Node | null,
+  object: SyntaxNode | null,
 ): readonly { readonly key: unknown; readonly value: unknown }[] {
   const list = object?.type === 'ObjectExpression' ? object['properties'] : null;
   const properties = Array.isArray(list) ? list.filter(isNode) : [];
@@ -95,12 +95,12 @@ function nameOf(node: unknown): string | null {
   return node.type === 'StringLiteral' ? String(node['value']) : null;
 }
 
-function nodesIn(value: unknown): readonly Node[] {
+function nodesIn(value: unknown): readonly SyntaxNode[] {
   if (Array.isArray(value)) return value.flatMap(nodesIn);
   if (!isNode(value)) return [];
   return [value, ...Object.values(value).flatMap(nodesIn)];
 }
 
-function isNode(value: unknown): value is Node {
+function isNode(value: unknown): value is SyntaxNode {
   return typeof value === 'object' && value !== null && 'type' in value && !('line' in value);
 }

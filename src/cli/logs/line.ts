@@ -11,7 +11,7 @@ export type LogLine = {
 };
 
 /** A filter of lines; null means any. */
-export type Wanted = {
+export type LineFilter = {
   readonly group: string | null;
   readonly level: number;
   readonly since: number | null;
@@ -30,7 +30,7 @@ export function parseLine(raw: string): LogLine {
   return { raw, time, level, group, fields };
 }
 
-export function isWanted({ group, level, time }: LogLine, wanted: Wanted): boolean {
+export function isWanted({ group, level, time }: LogLine, wanted: LineFilter): boolean {
   if (wanted.group !== null && group !== wanted.group) return false;
   if (wanted.since !== null && time !== null && time < wanted.since) return false;
   return level >= wanted.level;

@@ -1,11 +1,11 @@
 import { closeSync, fstatSync, openSync, readdirSync, readSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { painted, type Screen, screenOf } from '@patchclaw/claw/cli';
-import { inOrder, isWanted, type LogLine, parseLine, type Wanted } from './line.ts';
+import { inOrder, isWanted, type LineFilter, type LogLine, parseLine } from './line.ts';
 
 export type LogsRequest = {
   readonly dataDir: string;
-  readonly wanted: Wanted;
+  readonly wanted: LineFilter;
   /** Number of existing lines to show first. */
   readonly count: number;
   readonly isFollowing: boolean;
@@ -36,7 +36,7 @@ export async function showLogs(request: LogsRequest): Promise<void> {
   }
 }
 
-function nothing(folder: string, { group }: Wanted, groups: readonly string[]): string {
+function nothing(folder: string, { group }: LineFilter, groups: readonly string[]): string {
   if (group !== null && !groups.includes(group)) {
     const known = groups.length === 0 ? '' : ` There are lines of: ${groups.join(', ')}.`;
     return `No line concerns a group "${group}".${known}`;
@@ -70,7 +70,7 @@ function startWatching(folder: string, look: () => void): () => void {
 }
 
 /** The lines that were found, and the names of all groups that the files mention. */
-type Found = { readonly lines: readonly LogLine[]; readonly groups: readonly string[] };
+type FoundLines = { readonly lines: readonly LogLine[]; readonly groups: readonly string[] };
 
 /**
  * Reads the last lines that pass the filter, oldest first, going back from the newest day as far as needed.
@@ -79,9 +79,9 @@ type Found = { readonly lines: readonly LogLine[]; readonly groups: readonly str
  */
 function readLast(
   folder: string,
-  wanted: Wanted,
+  wanted: LineFilter,
   { count, positions }: { readonly count: number; readonly positions: Positions },
-): Found {
+): FoundLines {
   const groups = new Set<string>();
   let lines: readonly LogLine[] = [];
   for (const [day, names] of daysOf(folder)) {
@@ -95,7 +95,7 @@ function readLast(
 }
 
 /** Reads the lines written since the last call, in known files and in those of new days. */
-function readNew(folder: string, wanted: Wanted, positions: Positions): readonly LogLine[] {
+function readNew(folder: string, wanted: LineFilter, positions: Positions): readonly LogLine[] {
   // Days before the first one that was read stay unread.
   const first = [...positions.keys()].map(dayIn).sort()[0] ?? '';
   const fresh = daysOf(folder).filter(([day]) => day >= first);

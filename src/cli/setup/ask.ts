@@ -30,7 +30,7 @@ export type Asking = {
 };
 
 /** The answers, and the words of a server that refused their key: no model was asked for then. */
-type Asked = { readonly answers: Answers; readonly refusal: string | null };
+type AnsweredQuestions = { readonly answers: Answers; readonly refusal: string | null };
 
 /** The questions, in their order. */
 const STEPS = ['service', 'address', 'key', 'model'] as const;
@@ -45,7 +45,7 @@ const BACK = Symbol('back');
  *
  * @throws ClawError INTERRUPTED when the owner leaves
  */
-export async function askForModel(asking: Asking): Promise<Asked> {
+export async function askForModel(asking: Asking): Promise<AnsweredQuestions> {
   const { providers, given, refused, listOf, hasKey } = asking;
   const { log } = await import('@patchclaw/claw/prompts');
   const services = servicesOf(providers, given.provider);
@@ -62,7 +62,7 @@ export async function askForModel(asking: Asking): Promise<Asked> {
     if (step === 'model') return true;
     return given.baseUrl === null && service !== null && asksAddress(service);
   };
-  const ask: Record<Step, () => Promise<Asked | typeof BACK | null>> = {
+  const ask: Record<Step, () => Promise<AnsweredQuestions | typeof BACK | null>> = {
     async service() {
       const chosen = await askForService(services);
       if (chosen === BACK) return BACK;

@@ -166,11 +166,11 @@ function providerOf(name: string, { root, providers }: Tree): ProviderContributi
 }
 
 /** The model of the settings before, and the providers of this tree. */
-type Known = { readonly providers: readonly ProviderContribution[]; readonly before: string };
+type SetupState = { readonly providers: readonly ProviderContribution[]; readonly before: string };
 
 function answeredEnvironment(
   { provider, key, baseUrl, model }: Answers,
-  known: Known,
+  known: SetupState,
 ): Record<string, string> {
   const { name, setup, defaultModel } = provider;
   if (defaultModel === undefined && model === null) {
@@ -197,7 +197,7 @@ function answeredEnvironment(
 function modelOf(
   { name, prefixes, defaultModel }: ProviderContribution,
   model: string | null,
-  { providers, before }: Known,
+  { providers, before }: SetupState,
 ): Record<string, string> {
   if (model !== null) return { MODEL: `${prefixes[0]}${model}` };
   const ownDefault = `${prefixes[0]}${defaultModel}`;

@@ -3,7 +3,7 @@ import { answer } from '../../host/changes/change.ts';
 import { bringsOf } from '../../host/changes/plan.ts';
 import {
   carryOutChange,
-  type Previewed,
+  type PreviewedChange,
   PreviewedRequest,
   previewChange,
   proposeChange,
@@ -50,7 +50,7 @@ function show(
   return previewChange(context, requestOf(skills, allow), note);
 }
 
-function requestOf(skills: readonly string[], allow: readonly string[]): Previewed {
+function requestOf(skills: readonly string[], allow: readonly string[]): PreviewedChange {
   const named = skills.join(' ');
   return {
     verb: 'apply',

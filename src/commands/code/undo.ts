@@ -2,7 +2,7 @@ import { UndoData } from '@patchclaw/claw/contract';
 import { answer, readTree } from '../../host/changes/change.ts';
 import {
   carryOutChange,
-  type Previewed,
+  type PreviewedChange,
   PreviewedRequest,
   previewChange,
   proposeChange,
@@ -41,7 +41,7 @@ export const command = defineCommand({
   resume: reportChange,
 });
 
-const WISH: Previewed = {
+const WISH: PreviewedChange = {
   verb: 'undo',
   args: [],
   title: titleOf,

@@ -2,7 +2,7 @@ import { readArguments } from '../../host/changes/arguments.ts';
 import { answer, readTree } from '../../host/changes/change.ts';
 import {
   carryOutChange,
-  type Previewed,
+  type PreviewedChange,
   PreviewedRequest,
   previewChange,
   proposeChange,
@@ -70,7 +70,7 @@ export const command = defineCommand({
   resume: reportChange,
 });
 
-type Wanted = {
+type WantedRelease = {
   readonly ref: string;
   readonly options: readonly string[];
   readonly allow: readonly string[];
@@ -87,7 +87,7 @@ async function releaseOf(
     : { kind: 'found', ref: wanted };
 }
 
-function requestOf({ ref, options, allow }: Wanted): Previewed {
+function requestOf({ ref, options, allow }: WantedRelease): PreviewedChange {
   const said = options.map((option) => option.replace(/^--/, ''));
   const typed = ['/update', ref, ...said].join(' ');
   return {

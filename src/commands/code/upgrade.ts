@@ -3,7 +3,7 @@ import { answer, readTree } from '../../host/changes/change.ts';
 import { bringsOf } from '../../host/changes/plan.ts';
 import {
   carryOutChange,
-  type Previewed,
+  type PreviewedChange,
   PreviewedRequest,
   previewChange,
   proposeChange,
@@ -57,8 +57,8 @@ async function show(
 function requestOf(
   skills: readonly string[],
   allow: readonly string[],
-  applied: Applied,
-): Previewed {
+  applied: AppliedLayers,
+): PreviewedChange {
   const typed = ['/upgrade', ...skills].join(' ');
   return {
     verb: 'upgrade',
@@ -72,10 +72,10 @@ function requestOf(
   };
 }
 
-type Applied = readonly { readonly name: string; readonly version: string }[];
+type AppliedLayers = readonly { readonly name: string; readonly version: string }[];
 
 /** Returns the skills with their old and new versions, as a title. */
-function titleOf(plan: ClawResult, applied: Applied): string {
+function titleOf(plan: ClawResult, applied: AppliedLayers): string {
   const steps = bringsOf(plan).skills.flatMap(({ name, version }) => {
     const before = applied.find((one) => one.name === name)?.version;
     return before === undefined || before === version ? [] : [`${name} ${before} → ${version}`];

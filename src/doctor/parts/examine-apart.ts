@@ -10,7 +10,7 @@ const LONGEST_MS = 60_000;
 const PROGRESS = 3;
 
 type Examine = (contributions: Contributions, subject: Subject) => readonly Finding[];
-type Told = { readonly findings: readonly Finding[] } | { readonly broke: string };
+type ExaminationReport = { readonly findings: readonly Finding[] } | { readonly broke: string };
 
 export type ApartOptions = {
   readonly area: string;
@@ -45,7 +45,7 @@ export async function examineApart(
   });
   const broken = (how: string) =>
     resolve([problem(area, `${made.split('\n')[0] || 'What plugs in'} ${how}`, advice)]);
-  work.on('message', (message: Told) =>
+  work.on('message', (message: ExaminationReport) =>
     resolve(
       'findings' in message
         ? message.findings
@@ -75,7 +75,7 @@ export async function examineForParent(
   examine: Examine,
   discover: () => Promise<Contributions> = discoverContributions,
 ): Promise<void> {
-  const tell = (told: Told): void => void process.send?.(told);
+  const tell = (told: ExaminationReport): void => void process.send?.(told);
   process.on('uncaughtException', ({ message, stack = '' }) => {
     const [, place] = /(?:file:\/\/)?(\/[^\s():]+:\d+)/.exec(stack) ?? [];
     tell({ broke: `${message} (${place ?? 'no place known'})` });

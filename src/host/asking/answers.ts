@@ -20,7 +20,7 @@ import {
 
 type AnswerOptions = StorePort & ClockPort & IdPort;
 
-type Open = StoredAsk & { readonly kept: KeptQuestion };
+type OpenAsk = StoredAsk & { readonly kept: KeptQuestion };
 
 /** The turn after an answer: a command goes on with it, or its sender is told what became of it. */
 export type AfterAnswer = Extract<CommandRequest, { kind: 'said' | 'reply' }>;
@@ -110,7 +110,7 @@ export function withdrawQuestions(options: AnswerOptions, message: InboundMessag
  * Returns those of the questions that the sender of a message can have read. Where a channel is back after a
  * while, what people said meanwhile comes before what waits for them goes out.
  */
-function seenBy(options: AnswerOptions, message: InboundMessage): readonly Open[] {
+function seenBy(options: AnswerOptions, message: InboundMessage): readonly OpenAsk[] {
   return openFor(options, message).filter(({ id }) => !options.store.outbox.isUnread(id));
 }
 
@@ -118,7 +118,7 @@ function seenBy(options: AnswerOptions, message: InboundMessage): readonly Open[
 function openFor(
   { store }: AnswerOptions,
   { jid, sender, isOwner }: Pick<InboundMessage, 'jid' | 'sender' | 'isOwner'>,
-): readonly Open[] {
+): readonly OpenAsk[] {
   return store.asks.inChat(jid).flatMap((ask) => {
     const kept = parseKept(ask.payload);
     const isAsked = ask.sender === null ? isOwner : ask.sender === sender;
@@ -132,14 +132,15 @@ function openFor(
  * @returns a sentence where there is no such question or choice; null for other talk
  */
 function numbered(
-  open: readonly Open[],
+  open: readonly OpenAsk[],
   text: string,
-): { readonly ask: Open; readonly reply: Reply } | string | null {
+): { readonly ask: OpenAsk; readonly reply: Reply } | string | null {
   const [, number, rest = ''] = /^#?(\d{1,3})[\s.:,)]+(\S[\s\S]*)$/.exec(text.trim()) ?? [];
   const ask = open.find((one) => one.number === Number(number));
   const isNumbered = open.length > 1 || open.some(({ kept }) => kept.isNumbered);
   if (ask === undefined) {
-    const isMeant = ({ kept }: Open) => !kept.takesText && replyTo(answerable(kept), rest) !== null;
+    const isMeant = ({ kept }: OpenAsk) =>
+      !kept.takesText && replyTo(answerable(kept), rest) !== null;
     return isNumbered && open.some(isMeant)
       ? `There is no question ${number}. ${which(open)}`
       : null;
@@ -152,7 +153,7 @@ function numbered(
 }
 
 /** Stores an answer: for the work that waits, or as the end of a question that a command goes on from. */
-function take({ store }: AnswerOptions, { id, kept }: Open, reply: Reply): AfterAnswer {
+function take({ store }: AnswerOptions, { id, kept }: OpenAsk, reply: Reply): AfterAnswer {
   if (kept.continuation === null) {
     store.asks.answer(id, reply);
     return said(answeredText(kept, reply));
@@ -171,7 +172,7 @@ function answerable({ choices, takesText, continuation }: KeptQuestion) {
   return { choices, takesText, mayBeForAll: continuation?.mayBeForAll === true };
 }
 
-function which(open: readonly Open[]): string {
+function which(open: readonly OpenAsk[]): string {
   const lines = open.map(({ number, kept }) => {
     const [first = ''] = kept.text.split('\n', 1);
     return `- \`${number} ${exampleOf(kept)}\` and the like: ${first}`;

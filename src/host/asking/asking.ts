@@ -57,7 +57,7 @@ type WaitingQuestion = AskedAbout & {
   readonly cancelTimer: () => void;
 };
 
-type Open = WaitingQuestion & {
+type OpenQuestion = WaitingQuestion & {
   readonly jid: string;
   /** The messages that its turn answers, once the channel was told that it is put. */
   toldOf: readonly string[] | null;
@@ -75,7 +75,7 @@ const NO: AskReply = { word: 'no', isAnswered: false };
 export function openAsking(options: AskingOptions): Asking {
   const { store, channels, mainChat, now, newId, setTimer, timeouts, log, onQueued } = options;
   let waiting: readonly WaitingQuestion[] = [];
-  const open = new Map<string, Open>();
+  const open = new Map<string, OpenQuestion>();
   let isStopped = false;
 
   const queue = (jid: string, text: string): void =>
@@ -93,7 +93,7 @@ export function openAsking(options: AskingOptions): Asking {
   }
 
   /** A row that is gone was withdrawn, or its chat is not registered any more. */
-  function takeReply(one: Open): void {
+  function takeReply(one: OpenQuestion): void {
     const row = store.asks.byId(one.id);
     if (row === null) {
       end(one, NO);
@@ -103,7 +103,7 @@ export function openAsking(options: AskingOptions): Asking {
     }
   }
 
-  function end(one: Open, reply: AskReply): void {
+  function end(one: OpenQuestion, reply: AskReply): void {
     open.delete(one.id);
     one.cancelTimer();
     const { jid, turn, toldOf } = one;
@@ -155,7 +155,7 @@ export function openAsking(options: AskingOptions): Asking {
   }
 
   /** Closes a question that is not answered, and tells why. */
-  function close(one: Open, reason: string): void {
+  function close(one: OpenQuestion, reason: string): void {
     if (isStopped) return;
     wake();
     if (!open.has(one.id)) return;

@@ -6,13 +6,13 @@ export type Arguments = {
 };
 
 /** Options that a command has beside `--allow`, and whether a word belongs to them. */
-type Known = Readonly<Record<string, 'alone' | 'with a word'>>;
+type KnownOptions = Readonly<Record<string, 'alone' | 'with a word'>>;
 
 /**
  * Reads `telegram allow .github/workflows/ci.yml`; null for an option that there is not. Options are said
  * as words, such as `keep`; with dashes, as in a shell, they are the same.
  */
-export function readArguments(argument: string, known: Known = {}): Arguments | null {
+export function readArguments(argument: string, known: KnownOptions = {}): Arguments | null {
   const words: string[] = [];
   const options: string[] = [];
   const allow: string[] = [];

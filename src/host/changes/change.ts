@@ -37,7 +37,7 @@ export type ChangeRequest = {
 };
 
 /** The end of a change, where the assistant does not restart onto it. */
-export type Ended =
+export type ChangeEnd =
   | { readonly kind: 'restart'; readonly data: BegunChange }
   | { readonly kind: 'blocked' }
   | { readonly kind: 'refused'; readonly code: string | null; readonly text: string };
@@ -52,7 +52,7 @@ export async function carryOut(
   context: CommandContext,
   request: ChangeRequest,
   by: readonly string[] = [request.verb, ...request.args, ...(request.options ?? [])],
-): Promise<Ended> {
+): Promise<ChangeEnd> {
   const { state, applied } = await readTree(context);
   const layers = applied.map(({ name }) => name);
   const begun = beginChange(context, { ...request, installed: { state, layers } });

@@ -8,7 +8,7 @@ import { consentText, isBlocked, refusalOf } from './refusal.ts';
 import { resumeOperation } from './resume-operation.ts';
 
 /** A change as a command shows it before it asks, or goes on. */
-export type Previewed = ChangeRequest & {
+export type PreviewedChange = ChangeRequest & {
   /** The line above what the plan brings. */
   readonly title: (plan: ClawResult) => string;
   /** Plans that need the owner's yes; one that changes nothing at all never does. */
@@ -24,7 +24,7 @@ export type Previewed = ChangeRequest & {
 /** Plans a change, shows what it would do, and asks whether to go on. What is blocked is taken up. */
 export async function previewChange(
   context: CommandContext,
-  request: Previewed,
+  request: PreviewedChange,
   note = '',
 ): Promise<CommandResult> {
   const { verb, args, allow = [], options = [], asks } = request;
@@ -51,7 +51,7 @@ export async function previewChange(
 
 function questionOf(
   context: CommandContext,
-  request: Previewed,
+  request: PreviewedChange,
   plan: ClawResult,
   note = '',
 ): CommandQuestion {
@@ -66,7 +66,7 @@ function questionOf(
 
 function linesOf(
   { isSet }: CommandContext,
-  { title }: Previewed,
+  { title }: PreviewedChange,
   plan: ClawResult,
   note: string,
 ): string {
@@ -81,7 +81,7 @@ function linesOf(
  */
 export async function proposeChange(
   context: CommandContext,
-  request: Previewed,
+  request: PreviewedChange,
 ): Promise<CommandQuestion | null> {
   const { verb, args, options = [], asks } = request;
   const plan = await context.claw(['plan', verb, ...args, ...options]);

@@ -8,7 +8,7 @@ import { answer, BegunChange, readTree } from './change.ts';
 import { resumeOperation } from './resume-operation.ts';
 import { readWaiting } from './waiting.ts';
 
-type Applied = Awaited<ReturnType<typeof readTree>>['applied'];
+type AppliedLayers = Awaited<ReturnType<typeof readTree>>['applied'];
 
 /** Reports, in the process after a restart, the change that the one before began. */
 export async function reportChange(
@@ -148,7 +148,7 @@ function titleOf({ verb, args }: BegunChange): string {
 async function appliedText(
   context: CommandContext,
   change: BegunChange,
-  now: Applied,
+  now: AppliedLayers,
 ): Promise<string> {
   const added = now.filter(({ name }) => !change.before.includes(name));
   const shown = added.length > 0 ? added : now.filter(({ name }) => change.args.includes(name));
@@ -168,14 +168,17 @@ async function appliedText(
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
-type Shown = {
-  readonly added: Applied;
-  readonly shown: Applied;
+type NextStepFacts = {
+  readonly added: AppliedLayers;
+  readonly shown: AppliedLayers;
   readonly isLacking: boolean;
 };
 
 /** Returns how to set up what was added: of one skill its own words, of several the commands for it. */
-async function nextSteps(projectDir: string, { added, shown, isLacking }: Shown): Promise<string> {
+async function nextSteps(
+  projectDir: string,
+  { added, shown, isLacking }: NextStepFacts,
+): Promise<string> {
   const withStep = shown.filter(({ name }) =>
     existsSync(join(projectDir, 'src/setup', `${name}.ts`)),
   );
@@ -249,7 +252,7 @@ function isOrAre(names: readonly unknown[]): string {
   return names.length === 1 ? 'is' : 'are';
 }
 
-function versionsOf({ args }: BegunChange, now: Applied): string {
+function versionsOf({ args }: BegunChange, now: AppliedLayers): string {
   const meant = now.filter(({ name }) => args.length === 0 || args.includes(name));
   return meant.map(({ name, version }) => `${name} ${version}`).join(', ') || 'nothing';
 }

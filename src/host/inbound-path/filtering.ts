@@ -9,7 +9,7 @@ import type { FilterOutcome, InboundFilters } from './filters.ts';
 import { wordsWithNotes } from './shown-message.ts';
 
 /** An outcome with which a message's way through the filters has ended. */
-export type Ended = Exclude<FilterOutcome, { readonly kind: 'failed' }>;
+export type FilterEnd = Exclude<FilterOutcome, { readonly kind: 'failed' }>;
 
 /** A message with the name of its channel. */
 type ChannelMessage = { readonly channel: string; readonly message: InboundMessage };
@@ -21,7 +21,7 @@ export interface Filtering {
    *
    * @returns the outcome, or null where the message is kept until there is one
    */
-  begin(source: ChannelMessage, group: Group): Ended | null;
+  begin(source: ChannelMessage, group: Group): FilterEnd | null;
   /** Begins with what an earlier process left, after the channels can fetch files. */
   start(): void;
   /** Something of these chats was kept, and is on disk now. */
@@ -39,7 +39,11 @@ export type FilteringParts = StorePort &
     readonly budgets: Pick<Budgets, 'pay'>;
     readonly channelOf: (jid: string) => Channel | undefined;
     /** Makes a message that waited part of its chat, and takes it out of those that wait. */
-    readonly release: (held: HeldMessage, message: InboundMessage, outcome: Ended) => Promise<void>;
+    readonly release: (
+      held: HeldMessage,
+      message: InboundMessage,
+      outcome: FilterEnd,
+    ) => Promise<void>;
     readonly tellOwner: (text: string) => void;
   };
 

@@ -5,7 +5,7 @@ import type { ProjectPort } from '../contracts/ports.ts';
 import { plainName } from '../groups/plain-name.ts';
 import { freeFolder } from '../groups/registry.ts';
 import { ALWAYS } from '../groups/trigger.ts';
-import type { Ended, Filtering } from './filtering.ts';
+import type { FilterEnd, Filtering } from './filtering.ts';
 import { isOwnWord, type QueueTurnOptions, queueTurn } from './queue-turn.ts';
 import { shownMessage, wordsWithNotes } from './shown-message.ts';
 
@@ -71,7 +71,7 @@ export function admit(
   options: ReceiveOptions,
   group: Group,
   message: InboundMessage,
-  outcome: Ended,
+  outcome: FilterEnd,
 ): void {
   const { store, now } = options;
   const { jid, id } = message;

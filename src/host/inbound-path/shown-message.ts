@@ -3,13 +3,13 @@ import { oneLine, shortName, withMarkedNotes } from '../../channels/kit/notes.ts
 import { fileLines } from '../attachments/attachments.ts';
 
 /** What the agent is shown of a message. */
-type Shown = Pick<InboundMessage, 'id' | 'text' | 'notes' | 'forwarded' | 'attachments'>;
+type ShownMessage = Pick<InboundMessage, 'id' | 'text' | 'notes' | 'forwarded' | 'attachments'>;
 
 /** Begins each line of what was forwarded. */
 const QUOTED = '> ';
 
 /** Returns the words of a message with the channel's notes, as filters see them. No typed line reads like a note. */
-export function wordsWithNotes({ text, notes = [] }: Shown): string {
+export function wordsWithNotes({ text, notes = [] }: ShownMessage): string {
   return [withMarkedNotes(text), ...notes.map((note) => `[${oneLine(note)}]`)]
     .filter((line) => line !== '')
     .join('\n');
@@ -21,7 +21,7 @@ export function wordsWithNotes({ text, notes = [] }: Shown): string {
  *
  * @param words what filters have made of `wordsWithNotes`
  */
-export function shownMessage(message: Shown, words = wordsWithNotes(message)): string {
+export function shownMessage(message: ShownMessage, words = wordsWithNotes(message)): string {
   const { forwarded } = message;
   if (forwarded === undefined) {
     return [words, ...fileLines(message)].filter((line) => line !== '').join('\n');

@@ -24,10 +24,10 @@ export function deliveredResult(
   return { ...result, texts: [], session: null, run };
 }
 
-type Ended = Extract<TurnEnd, { kind: 'ended' }>;
+type EndedResult = Extract<TurnEnd, { kind: 'ended' }>;
 
 /** Without a text of the service's, the turn's own goes on its usual way. */
-function sent(result: Ended, text: string | null): Ended {
+function sent(result: EndedResult, text: string | null): EndedResult {
   if (text === null) return result;
   return { ...result, texts: [text], run: result.run ?? runEnd(result.state, text) };
 }

@@ -16,7 +16,7 @@ const SPOKEN_ALONE =
 export type ShownHtml = { readonly html: string; readonly hasHidden: boolean };
 
 /** An element that is open: whether its own text is shown, and whether that of what is in it can be. */
-type Open = {
+type OpenElement = {
   readonly name: string;
   readonly isGone: boolean;
   readonly isSmall: boolean;
@@ -24,7 +24,7 @@ type Open = {
   readonly colours: Colours;
 };
 
-const OUTSIDE: Open = {
+const OUTSIDE: OpenElement = {
   name: '',
   isGone: false,
   isSmall: false,
@@ -42,7 +42,7 @@ export function withoutHidden(html: string): ShownHtml {
   const sheets = sheetsIn(html);
   const readColours = coloursOf(sheets.join('\n'));
   const sheetStyle = createSheetStyle(sheets, readColours);
-  const open: Open[] = [];
+  const open: OpenElement[] = [];
   const counts = new Map<string, number>();
   const kept: string[] = [];
   let hasHidden = false;
@@ -140,11 +140,11 @@ function opened(
     sheetStyle,
     readColours,
   }: {
-    readonly parent: Open;
+    readonly parent: OpenElement;
     readonly sheetStyle: SheetStyle;
     readonly readColours: ReadColours;
   },
-): Open {
+): OpenElement {
   const attributes = attributesOf(source.slice(name.length + 1, LONGEST_TAG));
   const [id = '', classes = ''] = [attributes.get('id'), attributes.get('class')];
   // What stands at the element goes before a style sheet.

@@ -34,7 +34,7 @@ export interface Catalog {
 
 /** With `now`, a list that is some minutes old does not count: a model may be gone since. */
 type At = 'now';
-type Kept = {
+type CachedList = {
   readonly list: Promise<ModelList>;
   readonly askedAt: number;
   readonly freshMs: () => number;
@@ -51,7 +51,7 @@ export function openCatalog({
   /** The longest wait for one server. */
   readonly timeoutMs?: number;
 }): Catalog {
-  const kept = new Map<string, Kept>();
+  const kept = new Map<string, CachedList>();
 
   function listOf({ provider, server }: InstalledProvider, at?: At): Promise<ModelList> {
     const known = kept.get(provider.name);

@@ -21,13 +21,13 @@ export type CodePageWords = { readonly title: string; readonly how: string };
 
 /** Serves the newest code under an address with a random part. */
 export async function openCodePage(words: CodePageWords): Promise<CodePage> {
-  let shown: Shown = { code: '', ending: null };
+  let shown: ShownCode = { code: '', ending: null };
   const watching = new Set<ServerResponse>();
   const { promise: wasRead, resolve: noteRead } = Promise.withResolvers<void>();
   const path = `/${randomBytes(16).toString('hex')}`;
   const nonce = randomBytes(16).toString('base64');
 
-  function change(next: Shown): void {
+  function change(next: ShownCode): void {
     shown = next;
     for (const response of watching) response.write('data: another code\n\n');
   }
@@ -70,11 +70,11 @@ export async function openCodePage(words: CodePageWords): Promise<CodePage> {
   };
 }
 
-type Shown = { readonly code: string; readonly ending: string | null };
+type ShownCode = { readonly code: string; readonly ending: string | null };
 
 type Page = CodePageWords & { readonly path: string; readonly nonce: string };
 
-function pageOf({ code, ending }: Shown, page: Page): string {
+function pageOf({ code, ending }: ShownCode, page: Page): string {
   const { title, nonce } = page;
   return `<!doctype html><html lang="en"><meta charset="utf-8">
 <meta name="viewport" content="width=device-width"><title>${escaped(title)}</title>

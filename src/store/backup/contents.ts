@@ -43,7 +43,7 @@ export type Contents = {
 };
 
 /** A file that was found: where it is, and where it goes. */
-type Found = { readonly path: string; readonly from: string };
+type FoundFile = { readonly path: string; readonly from: string };
 
 const OWN_DATABASE = 'data/claw.db';
 /** Made anew, of this process, or backups themselves. */
@@ -67,8 +67,8 @@ export async function gatherContents(options: ContentsOptions): Promise<Contents
   const { projectDir, withSecrets, withMedia, stagingDir } = options;
   const leftOut = new Notes();
   const data = await dataFiles(options, leftOut);
-  const databases: Found[] = [];
-  const damaged: Found[] = [];
+  const databases: FoundFile[] = [];
+  const damaged: FoundFile[] = [];
   let rows: Readonly<Record<string, number>> = {};
   await mkdir(stagingDir, { recursive: true, mode: 0o700 });
   for (const [n, { path, from }] of data.databases.entries()) {
@@ -114,7 +114,7 @@ export async function gatherContents(options: ContentsOptions): Promise<Contents
 }
 
 /** Lists the files of a damaged database, under names that no program opens by itself. */
-function damagedParts({ path, from }: Found): readonly Found[] {
+function damagedParts({ path, from }: FoundFile): readonly FoundFile[] {
   return ['', '-wal', '-journal']
     .map((end) => ({ path: damagedName(path) + end, from: from + end }))
     .filter((part) => existsSync(part.from));
@@ -163,7 +163,7 @@ function someOf(paths: readonly string[], what: string): readonly string[] {
 async function dataFiles(
   { dataDir, withSecrets, withMedia }: ContentsOptions,
   leftOut: Notes,
-): Promise<{ readonly databases: readonly Found[]; readonly files: readonly Found[] }> {
+): Promise<{ readonly databases: readonly FoundFile[]; readonly files: readonly FoundFile[] }> {
   const names = (await entriesOf(dataDir)).filter(({ name }) => {
     if (NOT_DATA.test(name) || COMPANION.test(name)) return false;
     if (!withMedia && (name === 'media' || name === 'outgoing')) return false;
@@ -189,29 +189,29 @@ async function dataFiles(
   };
 }
 
-async function groupFiles(projectDir: string, leftOut: Notes): Promise<readonly Found[]> {
+async function groupFiles(projectDir: string, leftOut: Notes): Promise<readonly FoundFile[]> {
   const folder = join(projectDir, 'groups');
   return collect(folder, 'project/groups', await entriesOf(folder), leftOut);
 }
 
 /** Lists the files that make up the code: sources, and what the engine keeps of them in `.claw/`. */
-async function listCode(projectDir: string, leftOut: Notes): Promise<readonly Found[]> {
+async function listCode(projectDir: string, leftOut: Notes): Promise<readonly FoundFile[]> {
   return [...(await engineFiles(projectDir, leftOut)), ...(await sourceFiles(projectDir, leftOut))];
 }
 
 /** Lists the files that make up the code of an installation, by their paths in a backup. */
-export function codeFiles(projectDir: string): Promise<readonly Found[]> {
+export function codeFiles(projectDir: string): Promise<readonly FoundFile[]> {
   return listCode(projectDir, new Notes());
 }
 
-async function engineFiles(projectDir: string, leftOut: Notes): Promise<readonly Found[]> {
+async function engineFiles(projectDir: string, leftOut: Notes): Promise<readonly FoundFile[]> {
   const folder = join(projectDir, '.claw');
   const names = (await entriesOf(folder)).filter(({ name }) => !NOT_CLAW.test(name));
   return collect(folder, 'project/.claw', names, leftOut);
 }
 
 /** Lists the source files that git knows or would add; without git, all but what is made anew. */
-async function sourceFiles(projectDir: string, leftOut: Notes): Promise<readonly Found[]> {
+async function sourceFiles(projectDir: string, leftOut: Notes): Promise<readonly FoundFile[]> {
   const paths = (await listedByGit(projectDir)) ?? null;
   if (paths === null) {
     const names = (await entriesOf(projectDir)).filter(
@@ -219,7 +219,7 @@ async function sourceFiles(projectDir: string, leftOut: Notes): Promise<readonly
     );
     return collect(projectDir, 'project', names, leftOut);
   }
-  const found: Found[] = [];
+  const found: FoundFile[] = [];
   for (const path of paths) {
     if (/^(?:groups|data|\.claw|\.restore)\//.test(path) || path === '.env') continue;
     const from = join(projectDir, path);
@@ -265,8 +265,8 @@ async function collect(
   prefix: string,
   entries: readonly Dirent[],
   leftOut: Notes,
-): Promise<readonly Found[]> {
-  const found: Found[] = [];
+): Promise<readonly FoundFile[]> {
+  const found: FoundFile[] = [];
   for (const entry of entries) {
     const from = join(folder, entry.name);
     const path = `${prefix}/${entry.name}`;
@@ -298,7 +298,7 @@ async function entriesOf(folder: string, onClosed = () => {}): Promise<readonly 
 }
 
 /** Returns a file as it is now; null if it is gone meanwhile. */
-async function fileItem(found: Found, stagingDir: string): Promise<ArchiveItem | null> {
+async function fileItem(found: FoundFile, stagingDir: string): Promise<ArchiveItem | null> {
   let file: Awaited<ReturnType<typeof open>>;
   try {
     file = await open(found.from, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -321,7 +321,7 @@ async function fileItem(found: Found, stagingDir: string): Promise<ArchiveItem |
   }
 }
 
-async function largeFile({ path, from }: Found, isExecutable: boolean): Promise<ArchiveItem> {
+async function largeFile({ path, from }: FoundFile, isExecutable: boolean): Promise<ArchiveItem> {
   return {
     path,
     sizeBytes: (await stat(from)).size,

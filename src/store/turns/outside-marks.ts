@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 
 /** What can carry words from outside: a turn by its id, a conversation by its folder, a task by its number. */
-export type Marked = {
+export type OutsideMark = {
   readonly kind: 'turn' | 'conversation' | 'task';
   readonly name: string;
 };
@@ -9,10 +9,10 @@ export type Marked = {
 /** Marks of what words from outside have reached, each with the first source of them. */
 export interface OutsideMarks {
   /** Marks it; an earlier mark stays. */
-  add(marked: Marked, source: string, now: number): void;
+  add(marked: OutsideMark, source: string, now: number): void;
   /** Returns the source; null where nothing is marked. */
-  sourceOf(marked: Marked): string | null;
-  remove(marked: Marked): void;
+  sourceOf(marked: OutsideMark): string | null;
+  remove(marked: OutsideMark): void;
   /** Returns the source of the calls that a turn is told of, which earlier turns made; null where none was marked. */
   sourceOfEarlier(turnId: string): string | null;
   /** Tells whether a message from this cursor on, up to the other, has files, was forwarded, or is not the owner's. */

@@ -22,7 +22,7 @@ export type DailyFileOptions = {
   readonly maxBytes?: number;
 };
 
-type Open = { readonly day: string; readonly handle: number; size: number; isTorn: boolean };
+type OpenDay = { readonly day: string; readonly handle: number; size: number; isTorn: boolean };
 
 /**
  * Writes lines into one file a day, readable by their owner alone, at once, so that a crash loses none. Keeps
@@ -31,9 +31,9 @@ type Open = { readonly day: string; readonly handle: number; size: number; isTor
  * Never throws: on a full disk, and beyond 100 MB a day, lines are lost, and the assistant goes on.
  */
 export function dailyFile(options: DailyFileOptions): { write(line: string): void } {
-  let open: Open | null = null;
+  let open: OpenDay | null = null;
 
-  function today(): Open {
+  function today(): OpenDay {
     const day = dayOf(options.now());
     if (open?.day === day) return open;
     if (open !== null) closeSync(open.handle);
@@ -61,7 +61,7 @@ export function dayOf(time: number): string {
   return `${date.getFullYear()}-${part(date.getMonth() + 1)}-${part(date.getDate())}`;
 }
 
-function openDay({ folder, name }: DailyFileOptions, day: string): Open {
+function openDay({ folder, name }: DailyFileOptions, day: string): OpenDay {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const handle = openSync(join(folder, `${name}-${day}.log`), 'a+', 0o600);
   const { size } = fstatSync(handle);
@@ -70,7 +70,7 @@ function openDay({ folder, name }: DailyFileOptions, day: string): Open {
   return { day, handle, size, isTorn: size > 0 && last.toString() !== '\n' };
 }
 
-function append(file: Open, line: string, maxBytes: number): void {
+function append(file: OpenDay, line: string, maxBytes: number): void {
   if (file.size > maxBytes) return;
   // Half a line, of a crash or a full disk, must not take this one with it.
   const bytes = Buffer.from(file.isTorn ? `\n${line}` : line);

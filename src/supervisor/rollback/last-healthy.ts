@@ -15,7 +15,7 @@ export interface LastHealthy {
   record(composition: string, startMs: number): void;
 }
 
-type Known = { readonly composition: string; readonly startMs: number };
+type HealthyStart = { readonly composition: string; readonly startMs: number };
 
 // Files of earlier releases have no time.
 const File = z.object({ composition: z.string(), startMs: z.number().nonnegative().catch(0) });
@@ -23,8 +23,8 @@ const File = z.object({ composition: z.string(), startMs: z.number().nonnegative
 /** Remembers the composition that was last healthy, by its name of `compositionOf`. */
 export function lastHealthyOf(dataDir: string): LastHealthy {
   const path = join(dataDir, 'last-healthy.json');
-  let unwritten: Known | null = null;
-  const known = (): Known | null => unwritten ?? readKnown(path);
+  let unwritten: HealthyStart | null = null;
+  const known = (): HealthyStart | null => unwritten ?? readKnown(path);
   return {
     isPublishedSince(composition) {
       const last = known();
@@ -47,13 +47,13 @@ export function lastHealthyOf(dataDir: string): LastHealthy {
 }
 
 /** Writes all or nothing: a torn file would say that nothing can be rolled back. */
-function write(path: string, known: Known): void {
+function write(path: string, known: HealthyStart): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   writeFileSync(`${path}.new`, `${JSON.stringify(known)}\n`, { mode: 0o600 });
   renameSync(`${path}.new`, path);
 }
 
-function readKnown(path: string): Known | null {
+function readKnown(path: string): HealthyStart | null {
   try {
     return File.parse(JSON.parse(readFileSync(path, 'utf8')));
   } catch {

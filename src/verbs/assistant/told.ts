@@ -5,7 +5,7 @@ import { type VerbCall, type VerbEnd, VerbError } from '../../verb.ts';
 export const STOPPED = 'The assistant does not run; this is what it knew last.';
 
 /** A request of the owner: a command for the running assistant, or a look at its database. */
-type Asked<Entry> = {
+type AssistantQuery<Entry> = {
   readonly dataDir: string;
   /** As it is said in the chat. */
   readonly command: string;
@@ -18,7 +18,7 @@ type Asked<Entry> = {
 /** Lets the running assistant answer; for programs, and where none runs, its database does. */
 export async function tellOrLook<Entry>(
   call: VerbCall,
-  { dataDir, command, isCommand, read, linesOf }: Asked<Entry>,
+  { dataDir, command, isCommand, read, linesOf }: AssistantQuery<Entry>,
 ): Promise<VerbEnd> {
   const isRunning = await call.isAssistantRunning();
   if (isRunning && (isCommand || !call.isJson))

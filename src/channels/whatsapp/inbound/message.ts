@@ -74,7 +74,7 @@ function happening(note: string | null): Content | null {
 }
 
 /** Knowledge for naming people. */
-type Known = {
+type NamingFacts = {
   readonly addresses: Pick<Addresses, 'find'>;
   readonly self: string;
   readonly assistantName: string;
@@ -98,7 +98,7 @@ const MOST_NAMED = 10;
  */
 function memberNote(
   { messageStubType: type, messageStubParameters: parameters, key }: WAMessage,
-  known: Known,
+  known: NamingFacts,
 ): string | null {
   if (type !== ADDED && type !== REMOVED && type !== JOINED_BY_LINK && type !== LEFT) return null;
   const given: readonly unknown[] = Array.isArray(parameters) ? parameters : [];
@@ -121,7 +121,7 @@ function memberNote(
   return happenedNote(`${nameIn(actor, known)} added ${who}`);
 }
 
-function nameIn(person: string, { self, assistantName, nameOf }: Known): string {
+function nameIn(person: string, { self, assistantName, nameOf }: NamingFacts): string {
   if (person === self) return assistantName;
   const name = nameOf(person);
   return name === null ? (person.split('@', 1)[0] ?? '') : shortName(name);

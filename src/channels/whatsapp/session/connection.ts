@@ -70,12 +70,12 @@ async function retryStatus(
   };
 }
 
-type Ended = { readonly wasOpen: boolean; readonly error: unknown };
+type ConnectionEnd = { readonly wasOpen: boolean; readonly error: unknown };
 
 /** Runs one connection, from its opening to its end. */
-async function live({ signal, open, use, report }: ConnectionOptions): Promise<Ended> {
+async function live({ signal, open, use, report }: ConnectionOptions): Promise<ConnectionEnd> {
   const socket = open();
-  const { promise: ended, resolve } = Promise.withResolvers<Ended>();
+  const { promise: ended, resolve } = Promise.withResolvers<ConnectionEnd>();
   let wasOpen = false;
   const giveUp = (reason: string): void => void socket.end(new Error(reason));
   const late = setTimeout(giveUp, OPEN_MS, 'WhatsApp did not answer');

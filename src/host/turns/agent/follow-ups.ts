@@ -15,11 +15,11 @@ export interface FollowUps {
 
 /** `onReady` is also told whether the turn's model is shown pictures. */
 export type FollowUpEvents = {
-  readonly onReady: (send: Open['send'], seesPictures: boolean) => void;
+  readonly onReady: (send: OpenTurn['send'], seesPictures: boolean) => void;
   readonly onAccepted: Required<TurnEvents>['onAccepted'];
 };
 
-type Open = {
+type OpenTurn = {
   readonly turn: Turn;
   readonly send: (followUp: FollowUp) => boolean;
   readonly seesPictures: boolean;
@@ -39,9 +39,9 @@ export function openFollowUps(
   options: StorePort & InstancePort & TimeZonePort & LogPort & TurnPicturesOptions,
 ): FollowUps {
   const { store, instance, timeZone, log } = options;
-  const openTurns = new Map<string, Open>();
+  const openTurns = new Map<string, OpenTurn>();
 
-  function offer(open: Open): void {
+  function offer(open: OpenTurn): void {
     if (open.offered !== null || open.isFetching) return;
     const range = store.followUps.waiting(open.turn.id);
     if (range === null) return;
@@ -67,7 +67,7 @@ export function openFollowUps(
     });
   }
 
-  function take(open: Open, id: string): void {
+  function take(open: OpenTurn, id: string): void {
     const { turn, offered } = open;
     if (offered?.id !== id) return;
     open.offered = null;
@@ -88,7 +88,7 @@ export function openFollowUps(
     },
     eventsOf: (turn) => ({
       onReady(send, seesPictures) {
-        const open: Open = { turn, send, seesPictures, offered: null, isFetching: false };
+        const open: OpenTurn = { turn, send, seesPictures, offered: null, isFetching: false };
         openTurns.set(turn.jid, open);
         offer(open);
       },

@@ -15,14 +15,14 @@ const MAX_BYTES = 20_000_000;
 const ONE_MS = 20_000;
 const ALL_MS = 60_000;
 
-type Wanted = Pick<StoredMessage, 'id'> & { readonly sizeBytes: number | null };
+type WantedPicture = Pick<StoredMessage, 'id'> & { readonly sizeBytes: number | null };
 
 /** Returns the messages that came with a picture, oldest first; only the newest where there are many. */
 export function messagesWithPictures(
   { store }: StorePort,
   jid: string,
   messages: readonly StoredMessage[],
-): readonly Wanted[] {
+): readonly WantedPicture[] {
   const wanted = messages.flatMap(({ id }) => {
     const picture = store.attachments.of(jid, id).find(isPicture);
     return picture === undefined ? [] : [{ id, sizeBytes: picture.sizeBytes }];
@@ -34,9 +34,9 @@ export function messagesWithPictures(
 export async function fetchPictures(
   { fetchAttachment, log }: TurnPicturesOptions,
   group: Group,
-  wanted: readonly Wanted[],
+  wanted: readonly WantedPicture[],
 ): Promise<readonly TurnPicture[]> {
-  async function fetch({ id, sizeBytes }: Wanted): Promise<TurnPicture> {
+  async function fetch({ id, sizeBytes }: WantedPicture): Promise<TurnPicture> {
     const message = shownId(id) ?? 'of a strange id';
     const refused = (problem: string): TurnPicture => ({ message, path: null, problem });
     if (sizeBytes !== null && sizeBytes > MAX_BYTES) {

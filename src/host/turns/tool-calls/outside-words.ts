@@ -1,4 +1,4 @@
-import type { Group, Marked, Turn } from '../../../store/store.ts';
+import type { Group, OutsideMark, Turn } from '../../../store/store.ts';
 import type { ClockPort, StorePort } from '../../contracts/ports.ts';
 import { taskOfTurn } from '../../scheduler/task-turn.ts';
 import type { TurnConversation } from '../agent/turn-conversation.ts';
@@ -36,10 +36,10 @@ export function openOutsideWords(
 ): OutsideWords {
   if (!isMain) return NONE;
   const { outsideMarks: marks } = store;
-  const its: Marked = { kind: 'turn', name: turn.id };
+  const its: OutsideMark = { kind: 'turn', name: turn.id };
   const task = taskOfTurn(store, turn)?.task ?? null;
   // Until the conversation is known, the safe assumption is the folder's own.
-  let conversation: Marked | null = { kind: 'conversation', name: folder };
+  let conversation: OutsideMark | null = { kind: 'conversation', name: folder };
 
   function mark(source: string): void {
     marks.add(its, source, now());
