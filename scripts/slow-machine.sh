@@ -14,7 +14,7 @@ cd "$(dirname "$0")/.."
 
 # The short form: processes that start each other, terminals and servers that are waited for. Everything else that
 # waits does so in the same ways; `--all` runs it before a release.
-waiting=(src/supervisor/ src/cli/service/ src/main.test.ts src/model/ src/host/tests/commands.slow.test.ts)
+waiting=(src/supervisor/ src/cli/system-service/ src/main.test.ts src/model/ src/host/tests/commands.slow.test.ts)
 if [ "${1:-}" = --list ]; then printf '%s\n' "${waiting[@]}" && exit; fi
 
 PATH="$PWD/node_modules/.bin:$PATH"

@@ -38,7 +38,7 @@ const WITHOUT_BOUNDS: Readonly<Record<string, readonly string[]>> = {
     'src/doctor/packages.ts',
     'src/lib/{kept-packages,starter-set}.ts',
     'src/main.ts',
-    'src/sandbox/agent/bundle.ts',
+    'src/sandbox/agent-link/bundle.ts',
     'src/sandbox/engines/daemon/seccomp.ts',
   ],
   '`claw`, which runs as the owner': [

@@ -4,7 +4,7 @@ import type { AgentFrame } from '../../src/sandbox/protocol/frames.ts';
 import { HOST_SOCKET, PROTOCOL } from '../../src/sandbox/protocol/protocol.ts';
 import { connectToHost } from './host/connection.ts';
 
-/** The code that runs turns, which is bundled apart; see `src/sandbox/agent/bundle.ts`. */
+/** The code that runs turns, which is bundled apart; see `src/sandbox/agent-link/bundle.ts`. */
 export type Turns = { readonly serve: (stream: Duplex) => void };
 
 /**

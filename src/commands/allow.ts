@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { registeredNames } from '../host/complete.ts';
+import { registeredNames } from '../host/command-completion.ts';
 import { type CommandContext, defineCommand } from '../host/contracts/command.ts';
+import { joined, type Word, wordsOf } from '../host/groups/command-words.ts';
 import { answerOrRefusal, groupAndRest } from '../host/groups/group-command.ts';
 import { GroupRefused } from '../host/groups/group-refused.ts';
-import { joined, type Word, wordsOf } from '../host/groups/words.ts';
 import type { Group } from '../store/store.ts';
 
 export const command = defineCommand({

@@ -1,9 +1,9 @@
 import { limitsInWords, spentOf } from '../host/budget/amount.ts';
 import { OWN_CHATS } from '../host/budget/budget-report.ts';
 import { type CommandContext, defineCommand } from '../host/contracts/command.ts';
+import { joined, wordsOf } from '../host/groups/command-words.ts';
 import { answerOrRefusal, groupAndRest } from '../host/groups/group-command.ts';
 import { GroupRefused } from '../host/groups/group-refused.ts';
-import { joined, wordsOf } from '../host/groups/words.ts';
 import { priceText } from '../host/models/model-text.ts';
 import type { Limits } from '../store/store.ts';
 

@@ -1,7 +1,7 @@
 import { type CommandContext, defineCommand } from '../host/contracts/command.ts';
+import { joined, type Word, wordsOf } from '../host/groups/command-words.ts';
 import { answerOrRefusal, groupAndRest } from '../host/groups/group-command.ts';
 import { GroupRefused } from '../host/groups/group-refused.ts';
-import { joined, type Word, wordsOf } from '../host/groups/words.ts';
 import type { ChatModels } from '../host/models/chat-models.ts';
 import { numbersText, originText } from '../host/models/model-text.ts';
 import { nearestModel } from '../model/catalog/nearest-model.ts';

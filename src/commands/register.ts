@@ -4,11 +4,11 @@ import {
   type CommandResult,
   defineCommand,
 } from '../host/contracts/command.ts';
+import { joined, longestMatchingPrefix, type Word, wordsOf } from '../host/groups/command-words.ts';
 import { folderNameLike } from '../host/groups/folder-name.ts';
 import { answerOrRefusal, triggerOf } from '../host/groups/group-command.ts';
 import { FolderLeft, GroupRefused } from '../host/groups/group-refused.ts';
 import { ALWAYS, describeTrigger, type Trigger } from '../host/groups/trigger.ts';
-import { joined, longestMatchingPrefix, type Word, wordsOf } from '../host/groups/words.ts';
 import type { Chat } from '../store/store.ts';
 
 const USAGE =

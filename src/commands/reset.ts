@@ -1,8 +1,8 @@
-import { registeredNames } from '../host/complete.ts';
+import { registeredNames } from '../host/command-completion.ts';
 import { defineCommand } from '../host/contracts/command.ts';
+import { joined, wordsOf } from '../host/groups/command-words.ts';
 import { answerOrRefusal, groupAndRest } from '../host/groups/group-command.ts';
 import { GroupRefused } from '../host/groups/group-refused.ts';
-import { joined, wordsOf } from '../host/groups/words.ts';
 
 export const command = defineCommand({
   scope: 'owner',

@@ -4,10 +4,10 @@ import {
   defineCommand,
   type KnownTool,
 } from '../host/contracts/command.ts';
+import { type Word, wordsOf } from '../host/groups/command-words.ts';
 import { answerOrRefusal, groupAndRest } from '../host/groups/group-command.ts';
 import { GroupRefused } from '../host/groups/group-refused.ts';
-import { type Word, wordsOf } from '../host/groups/words.ts';
-import { nearestNames } from '../lib/nearest.ts';
+import { nearestNames } from '../lib/nearest-names.ts';
 import { isSwitchedOff } from '../store/chats/tool-switches.ts';
 import type { Group } from '../store/store.ts';
 

@@ -1,9 +1,9 @@
-import { registeredNames } from '../host/complete.ts';
+import { registeredNames } from '../host/command-completion.ts';
 import { defineCommand } from '../host/contracts/command.ts';
+import { wordsOf } from '../host/groups/command-words.ts';
 import { answerOrRefusal, groupAndRest, triggerOf } from '../host/groups/group-command.ts';
 import { GroupRefused } from '../host/groups/group-refused.ts';
 import { describeTrigger } from '../host/groups/trigger.ts';
-import { wordsOf } from '../host/groups/words.ts';
 
 export const command = defineCommand({
   scope: 'owner',

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { registeredNames } from '../host/complete.ts';
+import { registeredNames } from '../host/command-completion.ts';
 import {
   type CommandContext,
   type CommandResult,
   defineCommand,
 } from '../host/contracts/command.ts';
+import { joined, type Word, wordsOf } from '../host/groups/command-words.ts';
 import { answerOrRefusal, groupAndRest } from '../host/groups/group-command.ts';
 import { GroupRefused } from '../host/groups/group-refused.ts';
-import { joined, type Word, wordsOf } from '../host/groups/words.ts';
 
 const Asked = z.object({ jid: z.string() });
 

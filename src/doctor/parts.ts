@@ -5,7 +5,7 @@ import type { Contributions } from '../contributions.ts';
 import type { Silent } from '../lib/contribution.ts';
 import { TreeFault } from '../lib/tree-fault.ts';
 import { openParts } from '../parts.ts';
-import { namesOfAgentTools } from '../sandbox/agent/tool-names.ts';
+import { namesOfAgentTools } from '../sandbox/agent-link/tool-names.ts';
 import { openMemoryDatabases } from '../store/own-databases.ts';
 import { type Examination, type Finding, ok, problem, type Subject } from './examination.ts';
 import { examineApart } from './parts/examine-apart.ts';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { openMeta } from '../store/meta.ts';
 import { openReadOnly } from '../store/open-read-only.ts';
-import { type KnownService, openServiceStates } from '../store/services.ts';
+import { type KnownService, openServiceStates } from '../store/service-states.ts';
 import { isRunning } from '../supervisor/instance-lock.ts';
 import { type Examination, type Finding, ok, problem, type Subject } from './examination.ts';
 

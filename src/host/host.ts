@@ -5,7 +5,7 @@ import { openQuestion } from './asking/question.ts';
 import { attachmentFetcher } from './attachments/attachments.ts';
 import { openBudgets } from './budget/budgets.ts';
 import { noteRunningCode } from './changes/running-code.ts';
-import { completionsOf } from './complete.ts';
+import { completionsOf } from './command-completion.ts';
 import type { Resumption } from './contracts/command.ts';
 import type { HostOptions } from './contracts/options.ts';
 import { portsOf } from './contracts/ports.ts';

@@ -12,7 +12,7 @@ import {
   type SourceContext,
 } from './items.ts';
 import { isEmptyPlan, type Plan, planImport, titleOf } from './plan.ts';
-import { findRunning, realFolder, type SystemView } from './running.ts';
+import { findRunning, realFolder, type SystemView } from './running-assistant.ts';
 import { hermes } from './sources/hermes.ts';
 import { clawft, nanobot } from './sources/nanobot.ts';
 import { nanoclawV1 } from './sources/nanoclaw-v1.ts';

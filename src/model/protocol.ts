@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ReadModels } from './catalog/listed-model.ts';
-import type { Fitted } from './fit/fitted.ts';
+import type { Fitted } from './fit/fitted-request.ts';
 import type { HeadEvent } from './stream-head.ts';
 import type { TokenCounts } from './tokens.ts';
 

@@ -1,5 +1,11 @@
 import { withoutCacheMarks } from './fit/cache-marks.ts';
-import { type Fields, type Fitted, fieldsIn, isFields, type LeftOutTool } from './fit/fitted.ts';
+import {
+  type Fields,
+  type Fitted,
+  fieldsIn,
+  isFields,
+  type LeftOutTool,
+} from './fit/fitted-request.ts';
 
 /** Fields without which a request still asks the same. */
 const OPTIONAL = [

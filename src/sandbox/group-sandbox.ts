@@ -4,7 +4,7 @@ import type { Program, ProgramSpec } from '../lib/program.ts';
 import { numberOf } from '../lib/setting-values.ts';
 import { type ProtocolRun, runsOf } from '../model/candidates.ts';
 import { unaskable } from '../model/failure.ts';
-import { WarmAgent } from './agent/warm-agent.ts';
+import { WarmAgent } from './agent-link/warm-agent.ts';
 import { DEFAULT_LIMITS, type Engine, type Mount } from './engines/engine.ts';
 import { GroupContainer, type GroupTurn, SHUTTING_DOWN } from './group.ts';
 import { extraMounts } from './mounts/extra-mounts.ts';

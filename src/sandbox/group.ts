@@ -1,7 +1,12 @@
 import { oneLine } from '../model/failure.ts';
-import { AgentTurn, type TurnParts } from './agent/turn.ts';
-import { CALL_BURST, CALLS_PER_SECOND, CallLimit, type TurnLimits } from './agent/turn-limits.ts';
-import { AgentNotReady, type WarmAgent } from './agent/warm-agent.ts';
+import { AgentTurn, type TurnParts } from './agent-link/turn.ts';
+import {
+  CALL_BURST,
+  CALLS_PER_SECOND,
+  CallLimit,
+  type TurnLimits,
+} from './agent-link/turn-limits.ts';
+import { AgentNotReady, type WarmAgent } from './agent-link/warm-agent.ts';
 import type { TurnFrame } from './protocol/frames.ts';
 import type { TurnOutcome } from './sandbox.ts';
 

@@ -1,5 +1,5 @@
 import { oneLine } from '../model/failure.ts';
-import { bundleAgent } from './agent/bundle.ts';
+import { bundleAgent } from './agent-link/bundle.ts';
 import {
   discoverEngines,
   type Engine,

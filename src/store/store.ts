@@ -23,7 +23,7 @@ import {
   openAttachments,
   openMessages,
 } from './messages/messages.ts';
-import { openSaid, type Said } from './messages/said.ts';
+import { openSaid, type SaidTexts } from './messages/said-texts.ts';
 import { openSearch, type Search } from './messages/search.ts';
 import { createThroughIndex, isIndexDamage } from './messages/search-index.ts';
 import {
@@ -38,7 +38,7 @@ import { type Meta, openMeta } from './meta.ts';
 import { discoverMigrations } from './migrations.ts';
 import { type Outbox, openOutbox } from './outbox.ts';
 import { openReactions, type Reactions } from './reactions.ts';
-import { openServiceStates, type ServiceStates } from './services.ts';
+import { openServiceStates, type ServiceStates } from './service-states.ts';
 import { createFinisher, type TurnEnd } from './turns/finish.ts';
 import { type OutsideMarks, openOutsideMarks } from './turns/outside-marks.ts';
 import { openTaskRuns, type TaskRuns } from './turns/task-runs.ts';
@@ -97,7 +97,7 @@ export interface Store {
   readonly modelChoices: ModelChoices;
   readonly turns: Turns;
   readonly outbox: Outbox;
-  readonly said: Said;
+  readonly said: SaidTexts;
   readonly reactions: Reactions;
   readonly search: Search;
   readonly senders: Senders;

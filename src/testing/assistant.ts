@@ -37,13 +37,13 @@ import { type LazySandbox, lazySandbox } from '../host/turns/agent/lazy-sandbox.
 import { openSystemPrompt } from '../host/turns/agent/system-prompt.ts';
 import { openGuards } from '../host/turns/tool-calls/guarded-calls.ts';
 import { openTools } from '../host/turns/tool-calls/toolbox.ts';
-import { openLoopback } from '../http/open.ts';
+import { openLoopback } from '../http/loopback.ts';
 import { openCatalog } from '../model/catalog/catalog.ts';
 import { openModels } from '../model/model.ts';
 import { discoverProviders } from '../model/provider.ts';
 import { discoverRouters } from '../model/router.ts';
 import { openRouting } from '../model/routing.ts';
-import { namesOfAgentTools } from '../sandbox/agent/tool-names.ts';
+import { namesOfAgentTools } from '../sandbox/agent-link/tool-names.ts';
 import { discoverEngines } from '../sandbox/engines/engine.ts';
 import type { Sandbox, TurnEvents, TurnOutcome, TurnRequest } from '../sandbox/sandbox.ts';
 import { chosenModel } from '../store/chats/model-choices.ts';

@@ -4,7 +4,7 @@ import { basename, join, resolve } from 'node:path';
 import { readSettings, type Settings } from '../config.ts';
 import type { Model } from '../model/model.ts';
 import type { TokenCounts } from '../model/tokens.ts';
-import { bundleAgent } from '../sandbox/agent/bundle.ts';
+import { bundleAgent } from '../sandbox/agent-link/bundle.ts';
 import { openSandbox } from '../sandbox/open.ts';
 import type {
   FollowUp,

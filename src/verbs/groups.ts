@@ -2,7 +2,7 @@ import { chatNames } from '../lib/chat-names.ts';
 import { type ChatOverview, withReadOnlyQueries } from '../store/read-only-queries.ts';
 import { printable } from '../supervisor/console/printable.ts';
 import { defineVerb } from '../verb.ts';
-import { STOPPED, tellOrLook, typed } from './assistant/told.ts';
+import { STOPPED, tellOrLook, typed } from './assistant/assistant-answer.ts';
 
 /** A chat for programs; `folder` is null for one that is not registered. */
 type ChatEntry = {

@@ -6,7 +6,7 @@ import { importFrom } from '../import/import.ts';
 import { ImportRefused, PRODUCTS, type Product } from '../import/items.ts';
 import { isEmptyPlan, type Plan } from '../import/plan.ts';
 import { importedLines, planLines, undoneLines, undoQuestion } from '../import/report.ts';
-import { lookAtSystem } from '../import/running.ts';
+import { lookAtSystem } from '../import/running-assistant.ts';
 import { openTarget } from '../import/target.ts';
 import { planUndo, recoverImport, undoImport } from '../import/undo.ts';
 import { StoreError } from '../store/error.ts';

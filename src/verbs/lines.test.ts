@@ -5,7 +5,7 @@ import { discoverMigrations } from '../store/migrations.ts';
 import { withReadOnlyQueries } from '../store/read-only-queries.ts';
 import { TestProject } from '../testing/assistant.ts';
 import type { VerbCall } from '../verb.ts';
-import { tellOrLook } from './assistant/told.ts';
+import { tellOrLook } from './assistant/assistant-answer.ts';
 import { groupLines } from './groups.ts';
 import { taskLines } from './tasks.ts';
 

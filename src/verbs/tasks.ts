@@ -2,7 +2,7 @@ import { shortened } from '../lib/graphemes.ts';
 import { type TaskOverview, withReadOnlyQueries } from '../store/read-only-queries.ts';
 import { printable } from '../supervisor/console/printable.ts';
 import { defineVerb, VerbError } from '../verb.ts';
-import { STOPPED, tellOrLook, typed } from './assistant/told.ts';
+import { STOPPED, tellOrLook, typed } from './assistant/assistant-answer.ts';
 
 /** A task for programs; times are of ISO 8601. */
 type TaskEntry = {

@@ -8,7 +8,7 @@ import { pictureHead } from '../../../src/lib/picture-head.ts';
 import { jpegOf, pngOf, webpOf } from '../../../src/testing/pictures.ts';
 import { inOwnProcess } from '../files/in-own-process.ts';
 import { type PictureForModel, readPicture } from './picture.ts';
-import { upright } from './upright.ts';
+import { upright } from './upright-picture.ts';
 
 let dir = '';
 beforeEach(async () => {

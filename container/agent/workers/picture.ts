@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { pictureHead } from '../../../src/lib/picture-head.ts';
 import { answerParent } from '../files/in-own-process.ts';
 import type { PictureForModel } from '../pictures/picture.ts';
-import { orientationOf, upright } from '../pictures/upright.ts';
+import { orientationOf, upright } from '../pictures/upright-picture.ts';
 
 const Input = z.object({ path: z.string(), maxEdge: z.int(), maxBytes: z.int() });
 

@@ -10,8 +10,8 @@ import {
 } from '@patchclaw/claw/cli';
 import { defineLogs } from '../logs/logs.ts';
 import { type SetupResult, withLines } from '../results.ts';
-import { defineService } from '../service/service.ts';
 import type { SetupOptions } from '../setup/setup.ts';
+import { defineService } from '../system-service/service.ts';
 
 type SetupVerbOptions = SetupOptions & { readonly restart: boolean; readonly ifNeeded?: boolean };
 

@@ -6,7 +6,7 @@ import { historyFile } from '../../supervisor/console/history.ts';
 import { interactiveConsole } from '../../supervisor/console/interactive-console.ts';
 import type { ChatResult } from '../results.ts';
 import { openConversation } from './conversation.ts';
-import { findEntry } from './started.ts';
+import { findEntry } from './started-assistant.ts';
 import { dataDirOf } from './talk.ts';
 
 const PROMPT = '> ';

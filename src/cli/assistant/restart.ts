@@ -1,7 +1,7 @@
 import type { Invocation } from '@patchclaw/claw/cli';
 import { findWrongSettings } from '../../wrong-settings.ts';
 import { environmentOf } from '../environment.ts';
-import { ownStartCommand } from '../service/service.ts';
+import { ownStartCommand } from '../system-service/service.ts';
 import { openConversation } from './conversation.ts';
 import { dataDirOf } from './talk.ts';
 

@@ -1,7 +1,7 @@
 import { CliError, type Invocation } from '@patchclaw/claw/cli';
 import { dataDirOf as dataDirIn, environmentOf } from '../environment.ts';
 import { type Conversation, type ConversationView, openConversation } from './conversation.ts';
-import { startForAWhile } from './started.ts';
+import { startForAWhile } from './started-assistant.ts';
 
 /** Returns the data folder of the project that a command is called in. */
 export function dataDirOf(root: string): string {

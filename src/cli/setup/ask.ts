@@ -3,7 +3,7 @@ import { problemOfAddress } from '../../lib/setting-values.ts';
 import type { ModelList } from '../../model/catalog/ask-for-list.ts';
 import { problemOfServer } from '../../model/completion.ts';
 import type { ProviderContribution } from '../../model/provider.ts';
-import { fittedAtBar, fittedQuestion } from './fitted.ts';
+import { fittedAtBar, fittedQuestion } from './fitted-text.ts';
 
 /** Answers about a model so far; null for a question that has no answer yet. */
 export type Answers = {

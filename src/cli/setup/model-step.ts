@@ -1,7 +1,7 @@
 import { ClawError, ended, type Invocation } from '@patchclaw/claw/cli';
 import { restartedText, restartRunning } from '../assistant/restart.ts';
 import type { SetupResult } from '../results.ts';
-import { fittedAtBar } from './fitted.ts';
+import { fittedAtBar } from './fitted-text.ts';
 import { hasModel } from './model.ts';
 import { type SetupOptions, setUpModel } from './setup.ts';
 

@@ -100,7 +100,7 @@ test('a try that takes long is told, and who presses Ctrl-C during it has left',
 
 test('a command to copy is not broken, whatever is broken around it', async () => {
   const child = onTerminal(`
-    import { fitted } from '${join(import.meta.dirname, 'fitted.ts')}';
+    import { fitted } from '${join(import.meta.dirname, 'fitted-text.ts')}';
     console.log(fitted('${'word '.repeat(30)}\\n  curl ${'x'.repeat(40)} ${'y'.repeat(60)}') + ' END');
   `);
   await vi.waitFor(() => expect(child.seen()).toContain('END'));

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { ClawError, CliError } from '@patchclaw/claw/cli';
 import type { SetupContext, SetupQuestion } from '../../setup/step.ts';
 import { dropTyped } from './ask.ts';
-import { fittedAtBar, fittedQuestion } from './fitted.ts';
+import { fittedAtBar, fittedQuestion } from './fitted-text.ts';
 
 /** A try that takes longer is told: an address that nothing answers at takes up to half a minute. */
 const QUIET_MS = 1_000;

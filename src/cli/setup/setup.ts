@@ -15,7 +15,7 @@ import {
 import { environmentOf } from '../environment.ts';
 import { type Answers, type Asking, askForModel, dropTyped } from './ask.ts';
 import { setInDotenv } from './dotenv.ts';
-import { fittedAtBar } from './fitted.ts';
+import { fittedAtBar } from './fitted-text.ts';
 import { modelsIn, settingsOf } from './settings.ts';
 
 /** The folder of the providers, in a tree. */

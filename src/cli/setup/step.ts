@@ -10,7 +10,7 @@ import { restartedText, restartRunning } from '../assistant/restart.ts';
 import { dataDirOf, environmentOf } from '../environment.ts';
 import type { SetupResult } from '../results.ts';
 import { setInDotenv } from './dotenv.ts';
-import { fitted } from './fitted.ts';
+import { fitted } from './fitted-text.ts';
 import { createAsk } from './question.ts';
 import { STARTER, setUpStarterSet } from './starter.ts';
 
@@ -63,7 +63,7 @@ async function setUpService(
       '`npx claw setup service` takes no options; `npx claw service install` does.',
     );
   }
-  const { installOwnService } = await import('../service/service.ts');
+  const { installOwnService } = await import('../system-service/service.ts');
   const { summary, data } = await installOwnService(yes === true);
   return ended('setup', { summary, ...data });
 }

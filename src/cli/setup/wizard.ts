@@ -3,9 +3,9 @@ import { discoverSetupSteps, type SetupStep } from '../../setup/step.ts';
 import { restartedText, restartRunning } from '../assistant/restart.ts';
 import { dataDirOf, environmentOf } from '../environment.ts';
 import type { SetupResult } from '../results.ts';
-import { ownStartCommand } from '../service/service.ts';
+import { ownStartCommand } from '../system-service/service.ts';
 import { dropTyped } from './ask.ts';
-import { fittedAtBar } from './fitted.ts';
+import { fittedAtBar } from './fitted-text.ts';
 import { modelsIn, settingsOf } from './settings.ts';
 import { setUpModel } from './setup.ts';
 import { applyStarterSet, discoverNewSteps, STARTER, starterState } from './starter.ts';
@@ -192,13 +192,13 @@ function serviceStage(): Stage {
     name: 'service',
     help: 'the system starts the assistant and keeps it running, instead of this terminal',
     async currentState() {
-      const { ownDefinition } = await import('../service/service.ts');
-      const { serviceState } = await import('../service/carry-out.ts');
+      const { ownDefinition } = await import('../system-service/service.ts');
+      const { serviceState } = await import('../system-service/carry-out.ts');
       const { file, path } = serviceState(await ownDefinition());
       return file === 'absent' ? null : `installed, ${path}`;
     },
     async run() {
-      const { installOwnService } = await import('../service/service.ts');
+      const { installOwnService } = await import('../system-service/service.ts');
       return (await installOwnService(false)).summary;
     },
   };

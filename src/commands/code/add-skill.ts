@@ -1,5 +1,5 @@
-import { readArguments } from '../../host/changes/arguments.ts';
 import { answer } from '../../host/changes/change.ts';
+import { readArguments } from '../../host/changes/change-arguments.ts';
 import { bringsOf } from '../../host/changes/plan.ts';
 import {
   carryOutChange,

@@ -1,10 +1,10 @@
 import { answerQuestion, giveUp } from '../../host/changes/answer-question.ts';
-import { readArguments } from '../../host/changes/arguments.ts';
 import { answer } from '../../host/changes/change.ts';
+import { readArguments } from '../../host/changes/change-arguments.ts';
 import { refusalOf } from '../../host/changes/refusal.ts';
 import { reportChange } from '../../host/changes/report.ts';
 import { resumeOperation } from '../../host/changes/resume-operation.ts';
-import { operationName, readWaiting } from '../../host/changes/waiting.ts';
+import { operationName, readWaiting } from '../../host/changes/waiting-operation.ts';
 import { defineCommand } from '../../host/contracts/command.ts';
 
 const USAGE =

@@ -1,5 +1,5 @@
-import { readArguments } from '../../host/changes/arguments.ts';
 import { answer } from '../../host/changes/change.ts';
+import { readArguments } from '../../host/changes/change-arguments.ts';
 import { previewChange } from '../../host/changes/preview.ts';
 import { reportChange } from '../../host/changes/report.ts';
 import { defineCommand } from '../../host/contracts/command.ts';

@@ -1,5 +1,5 @@
-import { readArguments } from '../../host/changes/arguments.ts';
 import { answer, readTree } from '../../host/changes/change.ts';
+import { readArguments } from '../../host/changes/change-arguments.ts';
 import {
   carryOutChange,
   type PreviewedChange,

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openLinkDatabase } from '../../channels/whatsapp/session/link-database.ts';
-import { openLoopback } from '../../http/open.ts';
+import { openLoopback } from '../../http/loopback.ts';
 import { openStore } from '../../store/store.ts';
 import { examinedProject, HOLD_LOCK, REPOSITORY } from '../../testing/claw/examined-project.ts';
 

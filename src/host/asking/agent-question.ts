@@ -1,6 +1,6 @@
 import { visible } from '@patchclaw/claw/text';
 import type { AgentQuestion } from '../../sandbox/sandbox.ts';
-import { oneLine } from '../changes/quoted.ts';
+import { oneLine } from '../changes/quoted-text.ts';
 import type { AskQuestion } from '../contracts/ask.ts';
 
 /**

@@ -18,7 +18,7 @@ import {
   readWaiting,
   STILL_WAITING,
   type WaitingOperation,
-} from './waiting.ts';
+} from './waiting-operation.ts';
 
 /** Goes on after the owner's answer. */
 export async function answerQuestion(

@@ -5,7 +5,7 @@ import type { CommandContext, CommandResult } from '../contracts/command.ts';
 import { runClawWithProgress } from './claw-with-progress.ts';
 import { bringsOf } from './plan.ts';
 import { isBlocked, refusalOf } from './refusal.ts';
-import type { WaitingOperation } from './waiting.ts';
+import type { WaitingOperation } from './waiting-operation.ts';
 
 /** A change of the code that was begun, as the process that finishes it finds it. */
 export const BegunChange = z.object({

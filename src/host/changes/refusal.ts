@@ -1,6 +1,6 @@
 import { ConsentNeeded, OperationPending, SkillNotFound } from '@patchclaw/claw/contract';
 import type { ClawResult } from '../contracts/claw.ts';
-import { operationName } from './waiting.ts';
+import { operationName } from './waiting-operation.ts';
 
 const BLOCKED = 3;
 

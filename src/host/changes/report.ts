@@ -6,7 +6,7 @@ import { databasesFolder } from '../../store/own-databases.ts';
 import type { CommandContext, CommandResult, Resumption } from '../contracts/command.ts';
 import { answer, BegunChange, readTree } from './change.ts';
 import { resumeOperation } from './resume-operation.ts';
-import { readWaiting } from './waiting.ts';
+import { readWaiting } from './waiting-operation.ts';
 
 type AppliedLayers = Awaited<ReturnType<typeof readTree>>['applied'];
 

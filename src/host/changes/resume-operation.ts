@@ -7,7 +7,7 @@ import { runClawWithProgress } from './claw-with-progress.ts';
 import { choicesAt, choicesFor, holder } from './conflicts/conflict-choices.ts';
 import { conflictText, placeQuestion, valueText } from './conflicts/conflict-text.ts';
 import { planLines } from './plan.ts';
-import { quoted } from './quoted.ts';
+import { quoted } from './quoted-text.ts';
 import { consentNeeded, consentText, isBlocked, refusalOf } from './refusal.ts';
 import {
   NOT_WAITING,
@@ -16,7 +16,7 @@ import {
   STILL_WAITING,
   type WaitingConflict,
   type WaitingOperation,
-} from './waiting.ts';
+} from './waiting-operation.ts';
 
 /** Data that a question about a waiting operation keeps until it is answered. */
 export const Asked = z.object({

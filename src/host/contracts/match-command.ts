@@ -1,5 +1,5 @@
 import type { ChatCommand } from '../../channels/channel.ts';
-import { nearestNames } from '../../lib/nearest.ts';
+import { nearestNames } from '../../lib/nearest-names.ts';
 import type { Group } from '../../store/store.ts';
 import type { Command, OwnerCommand } from './command.ts';
 

@@ -1,10 +1,10 @@
 import type { Group, Store } from '../../store/store.ts';
 import type { CommandResult } from '../contracts/command.ts';
 import type { Choice } from '../contracts/question.ts';
+import { joined, longestMatchingPrefix, type Word, wordsOf } from './command-words.ts';
 import { GroupRefused, labelOf, SeveralFit } from './group-refused.ts';
 import type { Registry } from './registry.ts';
 import { ALWAYS, BY_NAME, type Trigger } from './trigger.ts';
-import { joined, longestMatchingPrefix, type Word, wordsOf } from './words.ts';
 
 /**
  * Runs a command about groups; a refusal is its answer.

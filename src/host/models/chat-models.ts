@@ -1,7 +1,7 @@
 import type { Price } from '../../config.ts';
 import type { Catalog } from '../../model/catalog/catalog.ts';
 import { completeOnce } from '../../model/completion.ts';
-import type { LeftOutTool } from '../../model/fit/fitted.ts';
+import type { LeftOutTool } from '../../model/fit/fitted-request.ts';
 import type { HostModels } from '../../model/model.ts';
 import type { RoutedTurn } from '../../model/router.ts';
 import type { ChooseModels } from '../../model/routing.ts';

@@ -3,7 +3,7 @@ import type { ChannelOf } from '../address-book.ts';
 import type { Ports } from '../contracts/ports.ts';
 import { type Acknowledging, openAcknowledging } from './acknowledge.ts';
 import { type Delivery, type DeliveryOptions, openDelivery } from './delivery.ts';
-import { type GivenUp, openGivenUpNotices } from './given-up.ts';
+import { type GivenUp, openGivenUpNotices } from './given-up-notices.ts';
 import { type LiveAnswers, openLiveAnswers } from './live/live-answers.ts';
 import { type Outgoing, openOutgoing } from './outgoing.ts';
 import { type OutgoingFiles, openOutgoingFiles } from './outgoing-files.ts';

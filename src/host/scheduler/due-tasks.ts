@@ -1,7 +1,7 @@
 import type { Task } from '../../store/store.ts';
 import type { HostLog } from '../contracts/log.ts';
-import { type FireOptions, fireTask } from './fire.ts';
 import { nextRunAfter } from './schedule.ts';
+import { type FireOptions, fireTask } from './task-firing.ts';
 import { TaskRefused } from './task-refused.ts';
 
 /** The tasks as a scheduler sees them: it says when, and what then happens is decided here. */

@@ -1,7 +1,7 @@
 import type { Group, Store, Task } from '../../store/store.ts';
-import { queueRun } from './fire.ts';
 import { clockTime } from './local-time.ts';
 import { nextRunAfter, readSchedule, type WrittenSchedule } from './schedule.ts';
+import { queueRun } from './task-firing.ts';
 import { TaskRefused } from './task-refused.ts';
 
 /** Fields of a new or changed task. */

@@ -1,8 +1,8 @@
 import type { Store, Task, TaskRun, Turn } from '../../store/store.ts';
 import { describeDuration } from './duration.ts';
-import { isLate } from './fire.ts';
 import { localTime } from './local-time.ts';
 import { describeSchedule } from './schedule.ts';
+import { isLate } from './task-firing.ts';
 
 /** The turn of a task; no person waits for its answer. */
 export type TaskTurn = { readonly task: Task; readonly run: TaskRun };

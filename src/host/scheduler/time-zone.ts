@@ -1,4 +1,4 @@
-import { nearestNames } from '../../lib/nearest.ts';
+import { nearestNames } from '../../lib/nearest-names.ts';
 import { TaskRefused } from './task-refused.ts';
 
 /**

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Group, Turn } from '../../store/store.ts';
 import type { ClockPort, IdPort, StorePort, TimeZonePort } from '../contracts/ports.ts';
 import type { QueuedMessage, QueuedTurn, ToolChoice } from '../contracts/service.ts';
-import { queueRun } from '../scheduler/fire.ts';
+import { queueRun } from '../scheduler/task-firing.ts';
 
 const Names = z.array(z.string()).readonly();
 

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { costOfFourfold, LINEAR_AT_MOST } from '../../testing/growth.ts';
 import { matchCommand } from '../contracts/match-command.ts';
 import { choiceLines, isAmong, parseQuestion, replyTo } from '../contracts/question.ts';
+import { wordsOf } from '../groups/command-words.ts';
 import { FOLDER_NAME, folderNameFor, folderNameProblem } from '../groups/folder-name.ts';
 import { isTriggered, triggerProblem } from '../groups/trigger.ts';
-import { wordsOf } from '../groups/words.ts';
 
 const free = (): boolean => false;
 

@@ -1,6 +1,6 @@
 import type { Turn } from '../../store/store.ts';
 import type { ClockPort, InstancePort, StorePort, TimeoutsPort } from '../contracts/ports.ts';
-import type { GivenUp } from '../outbound/given-up.ts';
+import type { GivenUp } from '../outbound/given-up-notices.ts';
 import type { TurnResult } from './turn-result.ts';
 import { gaveUp } from './turn-result.ts';
 

@@ -1,4 +1,4 @@
-import { type Fields, fieldsIn, isFields } from './fitted.ts';
+import { type Fields, fieldsIn, isFields } from './fitted-request.ts';
 
 const MARK = { cache_control: { type: 'ephemeral' } } as const;
 /** Blocks that the API refuses a mark on. */

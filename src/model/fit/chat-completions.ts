@@ -9,7 +9,7 @@ import {
   isBlank,
   isFields,
   NOTHING,
-} from './fitted.ts';
+} from './fitted-request.ts';
 
 /** OpenAI and most others take no more. */
 const MOST_TOOLS = 128;

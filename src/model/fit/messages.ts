@@ -8,7 +8,7 @@ import {
   isBlank,
   isFields,
   NOTHING,
-} from './fitted.ts';
+} from './fitted-request.ts';
 
 /** Far more than the API is known to refuse; the cost of each call bounds them. */
 const MOST_TOOLS = 512;

@@ -3,7 +3,7 @@ import { describeWithEngine } from '../../testing/engine.ts';
 import { lastToolResults } from '../../testing/model/anthropic.ts';
 import { testModel } from '../../testing/model/test-model.ts';
 import { sandboxProject } from '../../testing/sandbox-project.ts';
-import { AgentTurn } from '../agent/turn.ts';
+import { AgentTurn } from '../agent-link/turn.ts';
 import type { HostFrame } from '../protocol/frames.ts';
 import type { HostToolCall, HostToolResult, OwnToolVerdict, TurnEvents } from '../sandbox.ts';
 

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
-import type { SaidKind } from './said.ts';
+import type { SaidKind } from './said-texts.ts';
 
 /** A message of a chat or an answer of the assistant, as a page shows it. */
 export type HistoryEntry = {

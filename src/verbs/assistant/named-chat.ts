@@ -1,4 +1,4 @@
-import { nearestNames } from '../../lib/nearest.ts';
+import { nearestNames } from '../../lib/nearest-names.ts';
 import type { ChatOverview } from '../../store/read-only-queries.ts';
 import { VerbError } from '../../verb.ts';
 

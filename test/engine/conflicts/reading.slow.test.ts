@@ -3,7 +3,7 @@ import { renderText } from '../../../packages/claw/src/cli/render/render.ts';
 import { conflicts } from '../../../packages/claw/src/commands/conflicts.ts';
 import { choicesFor } from '../../../src/host/changes/conflicts/conflict-choices.ts';
 import { conflictText } from '../../../src/host/changes/conflicts/conflict-text.ts';
-import { readWaiting } from '../../../src/host/changes/waiting.ts';
+import { readWaiting } from '../../../src/host/changes/waiting-operation.ts';
 import { choiceLines } from '../../../src/host/contracts/question.ts';
 import { runClaw } from '../../../src/testing/claw/claw.ts';
 import { addSkill, type Codebase, temporaryCodebase } from '../../../src/testing/claw/codebase.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { WaitingConflict } from '../waiting.ts';
+import type { WaitingConflict } from '../waiting-operation.ts';
 import { choicesFor, resolveArgs } from './conflict-choices.ts';
 
 const GONE: WaitingConflict = {

@@ -1,5 +1,5 @@
 import type { Choice, Reply } from '../../contracts/question.ts';
-import type { WaitingConflict } from '../waiting.ts';
+import type { WaitingConflict } from '../waiting-operation.ts';
 
 /** Returns the choices about a conflict: the rules that would resolve it first, by their numbers, and the way out last. */
 export function choicesFor(conflict: WaitingConflict, hasModel: boolean): readonly Choice[] {

@@ -1,5 +1,5 @@
-import { oneLine, quoted } from '../quoted.ts';
-import type { WaitingConflict } from '../waiting.ts';
+import { oneLine, quoted } from '../quoted-text.ts';
+import type { WaitingConflict } from '../waiting-operation.ts';
 
 const SIDE_LINES = 6;
 const BASE_LINES = 4;

@@ -10,7 +10,7 @@ import {
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { saverBeforeMigration } from '../../../before-migration.ts';
+import { saverBeforeMigration } from '../../../backup-before-migration.ts';
 import { openArchive } from '../../../store/backup/archive.ts';
 import { type KeptBackup, listBackups } from '../../../store/backup/kept-backups.ts';
 import { READ_LIMITS } from '../../../store/backup/make-backup.ts';

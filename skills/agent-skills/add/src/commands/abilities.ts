@@ -5,7 +5,7 @@ import {
   type SkillReport,
 } from '../lib/agent-skills-report.ts';
 import { shortened } from '../lib/graphemes.ts';
-import { nearestNames } from '../lib/nearest.ts';
+import { nearestNames } from '../lib/nearest-names.ts';
 
 /** The most lines of a list in one answer. */
 const MOST = 100;

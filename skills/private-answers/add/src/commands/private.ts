@@ -1,7 +1,7 @@
 import { type CommandContext, defineCommand } from '../host/contracts/command.ts';
+import { type Word, wordsOf } from '../host/groups/command-words.ts';
 import { answerOrRefusal, groupAndRest } from '../host/groups/group-command.ts';
 import { GroupRefused } from '../host/groups/group-refused.ts';
-import { type Word, wordsOf } from '../host/groups/words.ts';
 import { privateGroups, setPrivateGroup } from '../host/inbound-path/private-answers.ts';
 import type { Group } from '../store/store.ts';
 

@@ -1,7 +1,7 @@
 import { type CommandContext, defineCommand } from '../host/contracts/command.ts';
+import { joined, type Word, wordsOf } from '../host/groups/command-words.ts';
 import { answerOrRefusal, groupAndRest } from '../host/groups/group-command.ts';
 import { GroupRefused } from '../host/groups/group-refused.ts';
-import { joined, type Word, wordsOf } from '../host/groups/words.ts';
 import { parseDuration } from '../host/scheduler/duration.ts';
 import { localTime } from '../host/scheduler/local-time.ts';
 import { TaskRefused } from '../host/scheduler/task-refused.ts';

@@ -1,5 +1,5 @@
 import { defineCommand } from '../host/contracts/command.ts';
-import { nearestNames } from '../lib/nearest.ts';
+import { nearestNames } from '../lib/nearest-names.ts';
 import { readSelection, type Selection, selectRole } from '../prompt/roles/selection.ts';
 import { whyPicked } from '../services/roles.ts';
 import { listRoles, ROLES_FOLDER, type Role } from './role/role-files.ts';

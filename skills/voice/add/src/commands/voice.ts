@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CommandContext, defineCommand } from '../host/contracts/command.ts';
+import { type Word, wordsOf } from '../host/groups/command-words.ts';
 import { answerOrRefusal, groupAndRest } from '../host/groups/group-command.ts';
 import { GroupRefused } from '../host/groups/group-refused.ts';
-import { type Word, wordsOf } from '../host/groups/words.ts';
 import { parseWhatFits } from '../lib/settings.ts';
 import { isSpokenIn, setSpoken } from '../lib/voice/chats.ts';
 import { usedToday, type VoiceDay } from '../lib/voice/day-book.ts';

@@ -11,7 +11,7 @@ import type {
   TimeoutsPort,
 } from '../contracts/ports.ts';
 import { persist } from '../turns/persist.ts';
-import type { GivenUp } from './given-up.ts';
+import type { GivenUp } from './given-up-notices.ts';
 import { outboundFor } from './outbound-for.ts';
 import type { OutgoingFiles } from './outgoing-files.ts';
 

@@ -76,7 +76,7 @@ async function digest(
   const files = [
     ...sources.map((name) => join(agentDir, name)),
     ...SHARED.map((name) => join(projectDir, name)),
-    join(projectDir, 'src/sandbox/agent/bundle.ts'),
+    join(projectDir, 'src/sandbox/agent-link/bundle.ts'),
   ];
   for (const file of files) {
     const bytes = await readFile(file);

@@ -16,7 +16,7 @@ export type SaidText = {
 export type SaidCursor = { readonly jid: string; readonly kind: SaidKind; readonly seq: number };
 
 /** All that was said in a chat, read from its beginning on: for what is kept beside the database. */
-export interface Said {
+export interface SaidTexts {
   /** Returns what follows a cursor, oldest first, without commands and what the host said itself. */
   after(cursor: SaidCursor, limit: number): readonly SaidText[];
   /**
@@ -36,7 +36,7 @@ const Row = z
   .transform(({ said_at: saidAt, ...row }) => ({ ...row, saidAt }));
 const Extent = z.object({ first: z.int().nullable(), count: z.int() });
 
-export function openSaid(database: Database): Said {
+export function openSaid(database: Database): SaidTexts {
   const extentOf = (table: string) =>
     database.prepare(`
       SELECT (SELECT min(seq) FROM ${table} WHERE jid = :jid) AS first,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openStore } from '../store/store.ts';
-import { completionsOf } from './complete.ts';
+import { completionsOf } from './command-completion.ts';
 import { discoverCommands, openCommands } from './contracts/command.ts';
 
 const { commands } = openCommands(await discoverCommands(), {});
