@@ -67,6 +67,8 @@ export type Settings = {
   readonly modelTemperature: NumberByChat<null>;
   /** Absolute path of the owner's list of what else agents may see, outside the project; null for none. */
   readonly mountsFile: string | null;
+  /** Addresses under which browsers may reach the pages beside that of this machine: of a proxy or a tunnel. */
+  readonly pageOrigins: readonly string[];
   /** Null lets the best engine that is there run the agents. */
   readonly sandbox: string | null;
   /** After how many hours of silence a group's next turn begins a new conversation; 0 for never. */
@@ -121,6 +123,15 @@ const ModelPrices = z
   })
   .transform((prices) => prices.map(({ name, price }) => ({ name, price: priceOf(price) })));
 
+/** Whole addresses with commas between them: each is compared as it is, so nothing may be left to reading. */
+const PageOrigins = z
+  .string()
+  .max(2_000)
+  .transform((text) => text.split(',').map((one) => one.trim().replace(/\/$/, '')))
+  .refine((origins) => origins.every(isPageOrigin), {
+    error: 'must be addresses such as https://nas.example.ts.net, with commas between',
+  });
+
 /** A timer of Node's takes no more. */
 const MAX_MS = 2_147_483_647;
 
@@ -158,6 +169,8 @@ const CoreEnvironment = z.object({
   CLAW_MOUNTS: z.string().min(1).optional(),
   HOME: z.string().optional(),
   XDG_CONFIG_HOME: z.string().optional(),
+  // pageOrigins
+  PAGE_ORIGINS: PageOrigins.optional(),
   // sandbox
   CLAW_SANDBOX: z.string().optional(),
   // sessionExpiryHours
@@ -225,6 +238,7 @@ function settingsOf(env: z.output<typeof CoreEnvironment>, projectDir: string): 
     modelPrices: env.MODEL_PRICE?.filter(({ name }) => name !== '') ?? [],
     modelTemperature: env.MODEL_TEMPERATURE,
     mountsFile: mountsFileOf(env, projectDir),
+    pageOrigins: env.PAGE_ORIGINS ?? [],
     sandbox: env.CLAW_SANDBOX ?? null,
     sessionExpiryHours: env.SESSION_EXPIRY_HOURS,
     shellTimeoutMs: env.CLAW_SHELL_TIMEOUT_MS,
@@ -233,6 +247,10 @@ function settingsOf(env: z.output<typeof CoreEnvironment>, projectDir: string): 
     toolRounds: env.CLAW_TOOL_ROUNDS,
     turnTimeoutMs: env.CLAW_TURN_TIMEOUT_MS,
   };
+}
+
+function isPageOrigin(text: string): boolean {
+  return URL.canParse(text) && new URL(text).protocol === 'https:' && new URL(text).origin === text;
 }
 
 /** Reads dollars read/written/cache write/cache read; what is read from the cache costs as any input by default. */

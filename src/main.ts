@@ -153,7 +153,12 @@ const host = openHost({
   engines: contributions.engines,
   ownTools,
   databases,
-  http: openLoopback({ dataDir: settings.dataDir, setTimer: realTimer, log }),
+  http: openLoopback({
+    dataDir: settings.dataDir,
+    origins: settings.pageOrigins,
+    setTimer: realTimer,
+    log,
+  }),
   sandbox,
   claw: clawRunner({
     nodePath: process.execPath,

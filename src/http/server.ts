@@ -13,11 +13,16 @@ import {
   admitLanding,
   admitOwner,
   cookieOf,
+  deviceCookie,
+  type AccessLock,
+  originOf,
+  originsOf,
   refuseForeign,
 } from './access.ts';
 import { createConnections } from './connections.ts';
+import { openDeviceBook } from './devices.ts';
 import { keepAddress, readAddress, readToken } from './files.ts';
-import type { HttpResponse, Loopback, Route } from './route.ts';
+import type { Device, HttpResponse, Loopback, Route } from './route.ts';
 import { createRouteTable, type Registered, segmentsOf } from './route-table.ts';
 
 /** Calls back once after a delay, unless the returned function was called before. */
@@ -26,6 +31,9 @@ type SetTimer = (delayMs: number, onElapsed: () => void) => () => void;
 export type LoopbackOptions = {
   readonly dataDir: string;
   readonly setTimer: SetTimer;
+  /** Addresses beside its own under which browsers may reach it, such as `https://nas.example.ts.net`. */
+  readonly origins?: readonly string[];
+  readonly now?: () => number;
   readonly log: {
     info(message: string, data?: Readonly<Record<string, unknown>>): void;
     error(message: string, data?: Readonly<Record<string, unknown>>): void;
@@ -45,9 +53,13 @@ const CONNECTION_LIMITS = { total: 256, perPeer: 128 };
  * Makes the server. It listens on 127.0.0.1 from the first route on, if it can where it did last, so that
  * an address that was noted elsewhere stays right.
  */
-export function createLoopback({ dataDir, setTimer, log }: LoopbackOptions): Loopback {
+export function createLoopback(options: LoopbackOptions): Loopback {
+  const { dataDir, setTimer, log, origins = [], now = Date.now } = options;
   const routes = createRouteTable();
-  let lock: AccessLock = { token: '', port: 0 };
+  const devices = openDeviceBook(dataDir, now);
+  /** What each device is being sent. */
+  const sending = new Map<string, Set<ServerResponse>>();
+  let lock: AccessLock = { token: '', port: 0, origins, devices };
   let listening: Promise<string> | null = null;
   let address: string | null = null;
   const server = createServer(
@@ -72,7 +84,7 @@ export function createLoopback({ dataDir, setTimer, log }: LoopbackOptions): Loo
       log.info('the port of the pages is taken, another is used', { port: kept });
       return listenOn(0);
     });
-    lock = { token, port };
+    lock = { ...lock, token, port };
     address = `http://${HOST}:${port}`;
     keepAddress(dataDir, address);
     return address;
@@ -99,7 +111,8 @@ export function createLoopback({ dataDir, setTimer, log }: LoopbackOptions): Loo
     const query = new URLSearchParams(more.join('?'));
     const isLogin = request.method === 'GET' && way === 'token' && query.has('token');
     const headers = isLogin ? withToken(request.headers, query) : request.headers;
-    const access = ADMISSION[way](headers, lock);
+    const scope = found?.kind === 'found' ? found.registered.route.scope : undefined;
+    const access = ADMISSION[way](headers, lock, scope);
     if (access.kind === 'refused') return await refuse(response, access.status, access.reason);
     if (isLogin) return await respond(response, welcome(path, query, lock));
     if (segments.length === 0) return await respond(response, indexOf(routes.pages()));
@@ -107,13 +120,14 @@ export function createLoopback({ dataDir, setTimer, log }: LoopbackOptions): Loo
     if (found.kind === 'other-method') {
       return await refuse(response, 405, `This takes ${found.methods.join(' and ')}.`);
     }
-    await handle(request, response, { ...found, query });
+    if (access.device !== null) noteSending(access.device, response);
+    await handle(request, response, { ...found, query, device: access.device });
   }
 
   async function handle(
     request: IncomingMessage,
     response: ServerResponse,
-    { registered: { service, route }, rest, query }: MatchedRoute,
+    { registered: { service, route }, rest, query, device }: MatchedRoute,
   ): Promise<void> {
     const { method, path, maxBytes = MAX_BODY_BYTES, access } = route;
     const body = await readBody(request, { maxBytes, timeoutMs: BODY_MS, setTimer });
@@ -123,7 +137,8 @@ export function createLoopback({ dataDir, setTimer, log }: LoopbackOptions): Loo
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     const headers = withoutSecrets(request.headers, access !== undefined && access !== 'token');
-    const given = { method, rest, query, headers, body: body.bytes, signal: gone.signal };
+    const { signal } = gone;
+    const given = { method, rest, query, headers, device, body: body.bytes, signal };
     try {
       const made = await inTime(async () => await route.handle(given));
       if (made !== null) return await respond(response, made);
@@ -135,6 +150,15 @@ export function createLoopback({ dataDir, setTimer, log }: LoopbackOptions): Loo
       return await refuse(response, 500, 'The assistant could not answer this. Its log says why.');
     }
     await refuse(response, 503, 'The assistant did not answer this in time.');
+  }
+
+  function noteSending({ id }: Device, response: ServerResponse): void {
+    const all = sending.get(id) ?? new Set();
+    sending.set(id, all.add(response));
+    response.once('close', () => {
+      all.delete(response);
+      if (all.size === 0 && sending.get(id) === all) sending.delete(id);
+    });
   }
 
   async function inTime(work: () => Promise<HttpResponse>): Promise<HttpResponse | null> {
@@ -159,6 +183,23 @@ export function createLoopback({ dataDir, setTimer, log }: LoopbackOptions): Loo
       }
     },
     address: () => address,
+    devices: {
+      invite: devices.invite,
+      enter({ headers }, code, name) {
+        const origin = originOf(headers, lock);
+        const entered = origin === null ? null : devices.redeem(code, name, origin);
+        if (origin === null || entered === null) return null;
+        const cookie = deviceCookie(origin, entered.credential);
+        return { device: entered.device, headers: { 'set-cookie': cookie } };
+      },
+      list: devices.list,
+      revoke(id) {
+        const isGone = devices.revoke(id);
+        for (const response of sending.get(id) ?? []) response.destroy();
+        return isGone;
+      },
+      origins: () => (address === null ? origins : originsOf(lock).slice(0, -1)),
+    },
     async close() {
       await listening?.catch(() => {});
       if (address === null) return;
@@ -171,7 +212,10 @@ export function createLoopback({ dataDir, setTimer, log }: LoopbackOptions): Loo
 }
 
 const ADMISSION: Readonly<
-  Record<NonNullable<Route['access']>, (headers: IncomingHttpHeaders, lock: AccessLock) => Access>
+  Record<
+    NonNullable<Route['access']>,
+    (headers: IncomingHttpHeaders, lock: AccessLock, scope: Route['scope']) => Access
+  >
 > = { token: admitOwner, own: refuseForeign, landing: admitLanding };
 
 /** Headers of every response, unless a route sets others: no caching, no frames, no content from elsewhere. */
@@ -211,6 +255,7 @@ type MatchedRoute = {
   readonly registered: Registered;
   readonly rest: string;
   readonly query: URLSearchParams;
+  readonly device: Device | null;
 };
 
 const BODY = {

@@ -329,7 +329,12 @@ export async function startAssistant(
     chooseModels,
     systemPrompt,
     databases,
-    http: openLoopback({ dataDir: settings.dataDir, setTimer: realTimer, log }),
+    http: openLoopback({
+      dataDir: settings.dataDir,
+      origins: settings.pageOrigins,
+      setTimer: realTimer,
+      log,
+    }),
     services: openServices(await discoverServices(), environment).services,
     sandbox: lazySandbox(async () => ({ kind: 'ready', sandbox: testSandbox(agent) })),
     claw: clawRunner({

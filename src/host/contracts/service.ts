@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Frame } from '../../channels/channel.ts';
-import type { Route } from '../../http/route.ts';
+import type { Devices, Route } from '../../http/route.ts';
 import { type Contribution, contributionOf, contributionSchema } from '../../lib/contribution.ts';
 import { discoverExports } from '../../lib/discover.ts';
 import type { EmbedForGroup } from '../../lib/embed.ts';
@@ -151,6 +151,8 @@ export type ServiceContext = {
    * It is gone with the end of the service.
    */
   readonly route: (route: Route) => Promise<{ readonly url: string }>;
+  /** The browsers that were let in, and the links that let them in. */
+  readonly devices: Devices;
   readonly openDatabase: OpenDatabase;
   /** Turns texts into vectors, by the embedding model of any provider. */
   readonly embed: EmbedForGroup;

@@ -52,6 +52,7 @@ test('a service holds its own settings and what its contract names, and nothing 
     'assistantName',
     'crash',
     'dataDir',
+    'devices',
     'dueTasks',
     'embed',
     'groupsDir',

@@ -183,7 +183,7 @@ function contextOf(
   name: string,
   { signal, setTimer, crash }: Pick<ServiceContext, 'signal' | 'setTimer' | 'crash'>,
 ): ServiceContext {
-  const { settings, timeZone, log, now, newId, dueTasks } = options;
+  const { settings, timeZone, log, now, newId, dueTasks, http } = options;
   return {
     assistantName: settings.assistantName,
     dataDir: settings.dataDir,
@@ -205,6 +205,13 @@ function contextOf(
     },
     openDatabase: options.databases.of('service', name),
     embed: options.embed,
+    devices: {
+      invite: http.devices.invite,
+      enter: http.devices.enter,
+      list: http.devices.list,
+      revoke: http.devices.revoke,
+      origins: http.devices.origins,
+    },
     route: (route) => registerRoute(options, name, signal, route),
     dueTasks: {
       fire: dueTasks.fire,
