@@ -9,7 +9,7 @@ import { TERMINAL_JID } from './channels/terminal.ts';
 import { readWhatFits } from './config.ts';
 import { choicesOf, discoverContributions, withoutOutside } from './contributions.ts';
 import { onDamagedDatabase } from './damaged-database.ts';
-import { clawRunner } from './host/contracts/claw.ts';
+import { clawReader, clawRunner } from './host/contracts/claw.ts';
 import { gitRunner } from './host/contracts/git.ts';
 import { DEFAULT_TIMEOUTS } from './host/contracts/options.ts';
 import { greetingOf } from './host/greeting.ts';
@@ -166,6 +166,13 @@ const host = openHost({
     projectDir,
     environment: withoutSecrets(process.env),
     modelKey: keysOfProviders(contributions.providers, process.env),
+  }),
+  clawReader: clawReader({
+    nodePath: process.execPath,
+    readerPath: join(projectDir, 'bin/claw-reader.js'),
+    projectDir,
+    environment: withoutSecrets(process.env),
+    idleMs: 60_000,
   }),
   git: gitRunner({ projectDir, environment: withoutSecrets(process.env) }),
   mainChat: { jid: TERMINAL_JID, name: 'Terminal' },

@@ -83,6 +83,7 @@ export function openHost(options: HostOptions): Host {
       answer: ({ id, jid }, word) => inbound.ownerAnswers(jid, id, word),
       questions: (jid) => store.asks.inChat(jid).flatMap((ask) => openQuestion(ask, jid)),
     },
+    readClaw: options.clawReader.read,
     watch: feed.watch,
     stopTurn: (id) => turns.stopTurn(id),
     onQueued: turnsQueued.emit,
@@ -209,7 +210,7 @@ export function openHost(options: HostOptions): Host {
       completionsOf({ store, projectDir, commands, engines, tools: toolsKnown }, typed),
     tell: outgoing.tellOwnersChats,
     async stop(graceMs) {
-      const servicesEnded = services.stop().then(http.close);
+      const servicesEnded = services.stop().then(http.close).finally(options.clawReader.close);
       asking.stop();
       inbound.stop();
       live.stop();

@@ -20,7 +20,7 @@ import type {
   ReactionOutcome,
 } from '../channels/channel.ts';
 import { readSettings } from '../config.ts';
-import { clawRunner } from '../host/contracts/claw.ts';
+import { clawReader, clawRunner } from '../host/contracts/claw.ts';
 import { discoverCommands, openCommands } from '../host/contracts/command.ts';
 import { gitRunner } from '../host/contracts/git.ts';
 import { discoverGuards } from '../host/contracts/guard.ts';
@@ -349,6 +349,13 @@ export async function startAssistant(
         ...environment,
       },
       modelKey: { ANTHROPIC_API_KEY: 'sk-test' },
+    }),
+    clawReader: clawReader({
+      nodePath: process.execPath,
+      readerPath: join(REPOSITORY, 'bin/claw-reader.js'),
+      projectDir: dir,
+      environment: { PATH: process.env['PATH'], HOME: dir },
+      idleMs: 60_000,
     }),
     git: gitRunner({ projectDir: dir, environment: { PATH: process.env['PATH'], HOME: dir } }),
     mainChat: { jid: 'terminal:main', name: 'Terminal' },

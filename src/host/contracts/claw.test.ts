@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { clawRunner } from './claw.ts';
+import { skillFiles, temporaryCodebase } from '../../testing/claw/codebase.ts';
+import { clawReader, clawRunner } from './claw.ts';
 
 /** A result as `claw --json` prints it. */
 const DONE = JSON.stringify({
@@ -56,4 +57,41 @@ test('a command that is stopped is interrupted, and its own word on that is the 
   const result = await claw(['setup'], () => stopping.abort(), stopping.signal);
   expect(result).toMatchObject({ exitCode: 130, error: { code: 'INTERRUPTED' } });
   rmSync(projectDir, { recursive: true });
+});
+
+test('one process answers what is asked of the engine, in order, and is started again after its end', async () => {
+  await using codebase = temporaryCodebase(
+    { 'hello.mjs': "export const hello = 'Hello';\n", 'claw.config.yaml': 'check: []\n' },
+    { git: true },
+  );
+  const add = { 'dice.mjs': 'export const sides = 6;\n' };
+  const files = skillFiles('dice', { core: '0.0.0', add });
+  codebase.write(
+    Object.fromEntries(Object.entries(files).map(([p, t]) => [`skills/dice/${p}`, t])),
+  );
+  const nodePath = process.execPath;
+  const readerPath = join(import.meta.dirname, '../../../bin/claw-reader.js');
+  const environment = { PATH: process.env['PATH'], HOME: codebase.root };
+  const projectDir = codebase.root;
+  const reader = clawReader({ nodePath, readerPath, projectDir, environment, idleMs: 60_000 });
+  const before = codebase.tree();
+  const [plan, status, wrong] = await Promise.all([
+    reader.read(['plan', 'apply', 'dice', '--diff', '--no-install']),
+    reader.read(['status']),
+    reader.read(['why', 'nowhere.mjs']),
+  ]);
+  expect(plan.error).toBeNull();
+  expect(plan.changes).toMatchObject([{ path: 'dice.mjs', kind: 'add' }]);
+  expect(JSON.stringify(plan.data)).toContain('+export const sides = 6;');
+  expect(status).toMatchObject({ ok: true, data: { initialised: false } });
+  expect(wrong).toMatchObject({ ok: false, exitCode: 1 });
+  expect(codebase.tree()).toEqual(before);
+  await expect(reader.read(['apply' as 'plan', 'dice'])).rejects.toThrow('does not only look');
+
+  // Killed in the middle of a question, it says so, and the next question starts another.
+  const lost = reader.read(['plan', 'apply', 'dice']);
+  reader.close();
+  expect(await lost).toMatchObject({ ok: false, error: { code: 'NO_RESULT' } });
+  expect(await reader.read(['list', '--available'])).toMatchObject({ ok: true });
+  reader.close();
 });

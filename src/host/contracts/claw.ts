@@ -1,6 +1,7 @@
+import { type ChildProcess, spawn } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
 import { CarriedData, ResultJson } from '@patchclaw/claw/contract';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { inChatWords } from '../changes/chat-words.ts';
 
 const Assumptions = CarriedData.pick({ assumed: true });
@@ -67,6 +68,101 @@ export function clawRunner(options: ClawOptions): Claw {
     return parseResult(stdout, stderr, exitCode ?? 1);
   };
 }
+
+/**
+ * Returns the result of a verb that changes nothing, such as `['plan', 'apply', 'dice', '--diff']`. Never rejects: what
+ * goes wrong is in the result.
+ */
+export type ReadClaw = (args: readonly [LookingVerb, ...string[]]) => Promise<ClawResult>;
+
+/** Verbs that only look. */
+type LookingVerb = (typeof LOOKING_VERBS)[number];
+
+const LOOKING_VERBS = [
+  'conflicts',
+  'diff',
+  'list',
+  'log',
+  'plan',
+  'show',
+  'status',
+  'verify',
+  'why',
+] as const;
+
+export type ClawReaderOptions = Pick<ClawOptions, 'nodePath' | 'projectDir' | 'environment'> & {
+  /** The script that answers line by line, `bin/claw-reader.js`. */
+  readonly readerPath: string;
+  /** Without questions for so long, the process ends. */
+  readonly idleMs: number;
+};
+
+/** The host's way to what the engine knows: one process that stays for a while, since each start costs up to a second. */
+export interface ClawReader {
+  readonly read: ReadClaw;
+  /** Ends the process, if it runs. */
+  close(): void;
+}
+
+type Waiting = (result: ClawResult) => void;
+
+/** Opens the way; the first question starts the process. It answers one question after the other. */
+export function clawReader(options: ClawReaderOptions): ClawReader {
+  const { nodePath, readerPath, projectDir, environment, idleMs } = options;
+  let running: { readonly child: ChildProcess; readonly waiting: Map<number, Waiting> } | null =
+    null;
+  let idle: NodeJS.Timeout | undefined;
+  let last = 0;
+
+  function start(): NonNullable<typeof running> {
+    const child = spawn(nodePath, [readerPath], {
+      cwd: projectDir,
+      env: environment,
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    const waiting = new Map<number, Waiting>();
+    const left = (): void => {
+      if (running?.child === child) running = null;
+      for (const end of waiting.values()) end(parseResult('', 'The engine has ended.', 1));
+      waiting.clear();
+    };
+    child.on('message', (message) => {
+      const answer = Answer.safeParse(message).data;
+      if (answer === undefined) return;
+      waiting.get(answer.id)?.(parseResult(answer.stdout, '', answer.exitCode));
+      waiting.delete(answer.id);
+    });
+    child.once('exit', left).once('error', left);
+    running = { child, waiting };
+    return running;
+  }
+
+  function close(): void {
+    clearTimeout(idle);
+    // A verb that looks takes a gentler signal for Ctrl-C, and ends when it is done.
+    running?.child.kill('SIGKILL');
+    running = null;
+  }
+
+  return {
+    async read(args) {
+      if (!LOOKING_VERBS.includes(args[0])) throw new Error(`${args[0]} does not only look.`);
+      const { child, waiting } = running ?? start();
+      clearTimeout(idle);
+      last += 1;
+      const { promise, resolve } = Promise.withResolvers<ClawResult>();
+      waiting.set(last, resolve);
+      child.send({ id: last, args: [...args, '--json', '--cwd', projectDir] }, () => {});
+      const result = await promise;
+      clearTimeout(idle);
+      if (running?.child === child && waiting.size === 0) idle = setTimeout(close, idleMs).unref();
+      return result;
+    },
+    close,
+  };
+}
+
+const Answer = z.object({ id: z.int(), stdout: z.string(), exitCode: z.int() });
 
 async function relay(lines: AsyncIterable<unknown>, onProgress: (line: string) => void) {
   try {

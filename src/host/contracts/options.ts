@@ -10,7 +10,7 @@ import type { LazySandbox } from '../turns/agent/lazy-sandbox.ts';
 import type { SystemPrompt } from '../turns/agent/system-prompt.ts';
 import type { Guards } from '../turns/tool-calls/guarded-calls.ts';
 import type { Toolbox } from '../turns/tool-calls/toolbox.ts';
-import type { Claw } from './claw.ts';
+import type { Claw, ClawReader } from './claw.ts';
 import type { Command, KnownEngine, SilentPart } from './command.ts';
 import type { Git } from './git.ts';
 import type { Ports, Timeouts } from './ports.ts';
@@ -44,6 +44,8 @@ export type HostOptions = Ports & {
   readonly databases: OwnDatabases;
   readonly sandbox: LazySandbox;
   readonly claw: Claw;
+  /** What the engine knows, for services. */
+  readonly clawReader: ClawReader;
   readonly git: Git;
   /** True if the terminal draws a block of the kind `qr` as a code. */
   readonly drawsCodes: boolean;

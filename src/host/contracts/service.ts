@@ -11,6 +11,7 @@ import type { KeptReaction, RunOutcome, Store } from '../../store/store.ts';
 import type { SetTimer } from '../scheduler/alarm.ts';
 import type { DueTasks } from '../scheduler/due-tasks.ts';
 import type { AskQuestion, AskReply } from './ask.ts';
+import type { ReadClaw } from './claw.ts';
 import type { Watch } from './live-event.ts';
 import type { HostLog } from './log.ts';
 import type { OwnerActs } from './owner-acts.ts';
@@ -157,6 +158,8 @@ export type ServiceContext = {
   /** Turns texts into vectors, by the embedding model of any provider. */
   readonly embed: EmbedForGroup;
   readonly dueTasks: DueTasks;
+  /** Asks the engine what it knows of the code: plans, owners of lines, conflicts. Nothing is changed. */
+  readonly readClaw: ReadClaw;
   /**
    * Asks the owner, in the chat where they wrote last. The question is withdrawn at the signal, and when the
    * service ends.

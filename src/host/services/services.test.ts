@@ -63,6 +63,7 @@ test('a service holds its own settings and what its contract names, and nothing 
     'owner',
     'queueMessage',
     'queueTurn',
+    'readClaw',
     'readGroupFile',
     'route',
     'sendFrame',

@@ -8,6 +8,7 @@ import type { OwnDatabases } from '../../lib/own-database.ts';
 import type { Program, ProgramSpec } from '../../lib/program.ts';
 import type { Environment } from '../../lib/settings.ts';
 import type { KeptReaction } from '../../store/store.ts';
+import type { ReadClaw } from '../contracts/claw.ts';
 import type { Watch } from '../contracts/live-event.ts';
 import type { OwnerActs } from '../contracts/owner-acts.ts';
 import type {
@@ -84,6 +85,7 @@ export type ServicesOptions = StorePort &
     readonly sandbox: Pick<LazySandbox, 'open'>;
     readonly calls: ServiceCalls;
     readonly owner: OwnerActs;
+    readonly readClaw: ReadClaw;
     readonly watch: Watch;
     readonly channelOf: (jid: string) => Channel | undefined;
     /** Ends the agent of a turn, where it is at work. */
@@ -231,6 +233,7 @@ function contextOf(
       signal.addEventListener('abort', end, { once: true });
       return end;
     },
+    readClaw: options.readClaw,
     sendFrame: (jid, body) => sendFrame(options, jid, body),
     startProgram: (spec) => startProgram(options, spec, signal),
     readGroupFile: (folder, path) => readGroupFile(options, folder, path),

@@ -1,5 +1,6 @@
 import type { VerbResult } from '../contract/result.ts';
 import { ClawError, shellWord } from '../errors.ts';
+import { patchesOf } from '../inspect/diff.ts';
 import { createTreesReader, NO_REQUEST, type ReleaseRequest } from '../installed/release.ts';
 import { missingConsent, shortNames } from '../operation/consent.ts';
 import type { EngineContext, PlanningContext } from '../operation/context.ts';
@@ -31,6 +32,8 @@ export type PlannedVerb = {
   readonly release?: ReleaseRequest;
   /** As an operation that waited keeps them. */
   readonly options?: Readonly<Record<string, string | null>>;
+  /** With the changes of the project's files as patches. */
+  readonly withPatches?: boolean;
   /** Options of an update beside its release. */
   readonly update?: UpdateOptions;
 };
@@ -74,7 +77,8 @@ export async function plan(
     ...report,
     warnings: [...warnings, ...skippedNotes(context, operation), ...scripts.warnings],
   };
-  return asPlan(planReport, { consent, installScripts: scripts.packages });
+  const patches = planned.withPatches ? { patches: patchesOf(operation.plan.changes) } : {};
+  return asPlan(planReport, { consent, installScripts: scripts.packages, ...patches });
 }
 
 /** Tells whether `claw pack` is planned for a new name that the owner did not mark as existing. */

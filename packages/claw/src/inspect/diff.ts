@@ -34,13 +34,18 @@ export async function diff(
     name === null
       ? { changes: await ownerChanges(context, installation), warnings: [] }
       : changesOf(installation, name);
-  const files: readonly FileDiff[] = changes.map((change) => ({
+  const files = patchesOf(changes);
+  const outcome = files.length === 0 ? 'nothing' : 'done';
+  return resultOf('diff', outcome, { data: { layer: name ?? OWNER, files }, warnings });
+}
+
+/** Writes changes as patches. */
+export function patchesOf(changes: readonly FileChange[]): FileDiff[] {
+  return changes.map((change) => ({
     path: change.path,
     kind: kindOf(change),
     ...unifiedPatch(change),
   }));
-  const outcome = files.length === 0 ? 'nothing' : 'done';
-  return resultOf('diff', outcome, { data: { layer: name ?? OWNER, files }, warnings });
 }
 
 async function ownerChanges(

@@ -84,7 +84,10 @@ export function reportOperation<V extends CarriedVerb>(
 /** Returns a report as `plan` prints it. @param foreseen things that only a plan tells */
 export function asPlan<V extends CarriedVerb>(
   report: Report<V>,
-  foreseen: Pick<Extract<DataOf<'plan'>, { verb: 'update' }>, 'consent' | 'installScripts'>,
+  foreseen: Pick<
+    Extract<DataOf<'plan'>, { verb: 'update' }>,
+    'consent' | 'installScripts' | 'patches'
+  >,
 ): VerbResult<'plan'> {
   const { verb, data } = report;
   // Data of one verb beside its name: TypeScript cannot tell that it is one of the union.

@@ -149,6 +149,7 @@ export const engineVerbs: Verbs = {
       .addOption(movedOption())
       .addOption(byOption())
       .option('--update', 'as for pack: of a package that is there')
+      .option('--diff', 'also show the changes of the files as patches')
       .action((verb: string, args: string[], options: PlanArguments) =>
         run('plan', (invocation) =>
           engine.plan(createContext(invocation), {
@@ -156,6 +157,7 @@ export const engineVerbs: Verbs = {
             args,
             release: releaseOf(options),
             update: updateOf(options),
+            withPatches: options.diff === true,
             options: {
               ...(options.update === true ? { renew: 'yes' } : {}),
               ...(options.by === undefined ? {} : { by: options.by }),
@@ -335,7 +337,11 @@ export const engineVerbs: Verbs = {
       ),
 };
 
-type PlanArguments = UpdateArguments & { readonly update?: boolean; readonly by?: string };
+type PlanArguments = UpdateArguments & {
+  readonly update?: boolean;
+  readonly by?: string;
+  readonly diff?: boolean;
+};
 
 function decisionOf(options: Readonly<Record<string, boolean>>) {
   if (options['keepMine']) return 'keep-mine';

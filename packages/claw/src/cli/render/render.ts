@@ -89,7 +89,10 @@ function bodyOf(result: CliResult, screen: Screen): readonly string[] {
     case 'doctor':
       return doctorLines(data, screen);
     case 'plan':
-      return planLines(result, data);
+      return [
+        ...planLines(result, data),
+        ...diffLines({ files: ('patches' in data ? data.patches : null) ?? [] }, screen),
+      ];
     case 'continue':
       if ('isTrial' in data) return trialLines(result, data);
       return carriedLines({ ...result, verb: data.verb }, data);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ChangeKind } from '../parts.ts';
 
 /** One changed file; `patch` is what `git apply` takes. */
-const FileDiff = z.object({
+export const FileDiff = z.object({
   path: z.string(),
   kind: ChangeKind,
   patch: z.string(),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { BroughtData, CarriedData } from '../carried.ts';
 import { AdoptData } from './adopt.ts';
 import { CustomizeData } from './customize.ts';
+import { FileDiff } from './diff.ts';
 import { NewPackData, RenewedData } from './pack.ts';
 import { RebaseData } from './rebase.ts';
 import { UndoData } from './undo.ts';
@@ -13,6 +14,8 @@ const Foreseen = {
   consent: z.array(z.string()),
   /** `name@version` of packages whose install scripts would not run. */
   installScripts: z.array(z.string()),
+  /** The changes of the project's files as patches, with `--diff`. */
+  patches: z.array(FileDiff).optional(),
 };
 
 /** The result of `claw plan`: that of the planned verb, named in `verb`. */
