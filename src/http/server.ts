@@ -14,7 +14,6 @@ import {
   admitOwner,
   cookieOf,
   deviceCookie,
-  type AccessLock,
   originOf,
   originsOf,
   refuseForeign,
