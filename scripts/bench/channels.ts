@@ -18,7 +18,7 @@ export async function channelsHere(): Promise<readonly ChannelSubject[]> {
   const applied = globSync('skills/*/tests/conformance.test.ts', { cwd: ROOT }).filter((path) =>
     existsSync(join(ROOT, `src/channels/${path.split('/')[1]}.ts`)),
   );
-  for (const path of ['src/channels/whatsapp/conformance.slow.test.ts', ...applied]) {
+  for (const path of ['src/channels/whatsapp/tests/conformance.slow.test.ts', ...applied]) {
     await import(join(ROOT, path));
   }
   return subjects;
