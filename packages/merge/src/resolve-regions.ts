@@ -2,17 +2,14 @@ import { wordReader } from './checks/declared-words.ts';
 import { usesLostName } from './checks/lost-names.ts';
 import { checkPlaces } from './checks/misplaced.ts';
 import { type Suspicion, suspicionOf } from './checks/needs-syntax-check.ts';
-import { createCheck, type DefectCheck, reopen } from './checks/reopen.ts';
+import { createCheck, reopen } from './checks/reopen.ts';
 import { findSolvable } from './checks/solvable.ts';
 import { resolveEntries } from './entries/merge-entries.ts';
-import { type EntrySides, keepsNamesApart, openEntries } from './entries/reader.ts';
-import { yamlParts } from './entries/yaml-parts.ts';
+import { openEntries } from './entries/reader.ts';
 import type { Interned } from './lines/intern.ts';
 import { mapVersions, NAMES } from './lines/line-ends.ts';
-import { linesOf } from './lines/region-lines.ts';
 import type { Range, Region } from './lines/regions.ts';
 import { excerptOf } from './syntax/excerpt.ts';
-import { inspectYaml } from './syntax/faults/keys.ts';
 import { type Format, isLanguage, type Language } from './syntax/language.ts';
 import { resolveConflicts } from './syntax/levels.ts';
 import { outlineOf } from './syntax/outline.ts';
@@ -26,8 +23,6 @@ const MAX_LENGTH = 1 << 18;
 const MAX_PARSED = 1 << 17;
 /** Nor resolved with one, which reads five texts and their tokens, where a check mostly reads one. */
 const MAX_RESOLVED = 1 << 16;
-/** A text is read around its changes first where that is at most this part of it. */
-const MAX_KEPT = 0.8;
 /** Lines around a conflict that its answer may take in. */
 const CONTEXT = 44;
 /** Texts with more conflicts than this have little in common. */
@@ -52,9 +47,8 @@ export function resolveRegions(
   format: Format,
 ): readonly Region[] {
   const whole = { regions: aligned, texts, lines, parse: memoizeParse() };
-  if (format === 'yaml' && isSoundYaml(aligned, texts, lines)) return aligned;
   if (!isLanguage(format)) return resolveRead(whole, format);
-  const excerpt = excerptOf(aligned, texts, lines, { isSolvable: findSolvable(lines, format) });
+  const excerpt = excerptOf(aligned, texts, lines, findSolvable(lines, format));
   if (excerpt.regions === aligned) return resolveRead(whole, format);
   // Null, too, where an answer would lose lines.
   const resolved = readStrictly(excerpt.lines, (parse) =>
@@ -78,9 +72,8 @@ export function isSound(
   const holds = (read: Omit<Read, 'parse'>) => (parse: Parse) => {
     if (!isShort(read.lines, format)) return false;
     const disputeMisplaced = checkPlaces(read.texts, read.lines, format, parse);
-    const isFine = findFine(read, openEntries(read.texts, format), format);
     const reader = { lines: read.lines, format, parse, wordsIn: wordReader() };
-    const check = createCheck(reader, isFine);
+    const check = createCheck(reader);
     if (reopen(disputeMisplaced(read.regions), OURS, check) !== read.regions) return false;
     return !isLanguage(format) || !usesLostName(read.regions, read.lines, format, parse);
   };
@@ -92,34 +85,6 @@ export function isSound(
 function isShort(lines: Lines, format: Format): boolean {
   const limit = isLanguage(format) ? MAX_PARSED : MAX_LENGTH;
   return Object.values(lines).every((side) => lengthOf(side) <= limit);
-}
-
-/** Tells whether a clean merge has no defect around its changes; one that is found there can be the cut's. */
-function isSoundYaml(aligned: readonly Region[], texts: Interned, lines: Lines): boolean {
-  if (aligned.some(isConflict) || !isShort(lines, 'yaml')) return false;
-  const excerpt = excerptOf(aligned, texts, lines, { partsIn: yamlParts });
-  const isCut = excerpt.regions !== aligned;
-  return isCut && resolveRead({ ...excerpt, parse: memoizeParse() }, 'yaml') === excerpt.regions;
-}
-
-/** Makes a test for {@link DefectCheck}. */
-function findFine(
-  read: Omit<Read, 'parse'>,
-  entries: EntrySides | null,
-  format: Format,
-): DefectCheck['isFine'] {
-  if (format === 'yaml') return (regions) => isFineYaml(regions, read);
-  // Of keys with their values more is a key than can be put in.
-  if (entries === null || format === 'keyed-lines') return () => false;
-  return (regions) => keepsNamesApart(regions, entries);
-}
-
-/** Tells whether a merge has no fault and no name twice around its changes; false where that is most of it. */
-function isFineYaml(regions: readonly Region[], { texts, lines }: Omit<Read, 'parse'>): boolean {
-  const excerpt = excerptOf(regions, texts, lines, { partsIn: yamlParts });
-  if (excerpt.lines.base.length > MAX_KEPT * lines.base.length) return false;
-  const { fault, duplicates } = inspectYaml(decodeLines(mergedLines(excerpt)));
-  return fault === null && duplicates.length === 0;
 }
 
 /**
@@ -167,7 +132,7 @@ function resolveRead(whole: Read, format: Format): readonly Region[] {
   const wordsIn = wordReader();
   const suspicion = suspicionOf(regions, lines, format, wordsIn);
   const entries = openEntries(texts, format);
-  const check = createCheck({ lines, format, parse, wordsIn }, findFine(whole, entries, format));
+  const check = createCheck({ lines, format, parse, wordsIn });
   const { budget } = check;
   const holds = (some: readonly Region[], suspicion: Suspicion) => {
     budget.isProposal = true;
@@ -226,10 +191,6 @@ function isSame(
 ): boolean {
   for (let line = start; line < end; line++) if (some[line] !== others[line]) return false;
   return true;
-}
-
-function mergedLines({ regions, lines }: Pick<Read, 'regions' | 'lines'>): readonly string[] {
-  return regions.flatMap((region) => linesOf(region, lines));
 }
 
 function isConflict({ kind }: Region): boolean {

@@ -35,8 +35,6 @@ type Read = {
 /** What looks for defects of one merge, and how much of it. */
 export type DefectCheck = {
   readonly read: Read;
-  /** Tells that there is no defect, where that takes less than to look for one; else false. */
-  readonly isFine: (regions: readonly Region[]) => boolean;
   /** The characters that may still be read. A proposal counts for nothing once they are spent. */
   readonly budget: { left: number; isProposal: boolean };
   /** Finds defects of texts as they are read where some names, or null, are all that is looked for. */
@@ -46,7 +44,7 @@ export type DefectCheck = {
 type FindDefect = ReturnType<typeof createDefectFinder>;
 
 /** Makes a check of which nothing is spent. */
-export function createCheck(read: Read, isFine: DefectCheck['isFine']): DefectCheck {
+export function createCheck(read: Read): DefectCheck {
   const budget = { left: MAX_CHECKED, isProposal: false };
   const finders = new Map<Suspicion['names'], FindDefect>();
   const createFinder = (names: Suspicion['names']) => {
@@ -62,7 +60,7 @@ export function createCheck(read: Read, isFine: DefectCheck['isFine']): DefectCh
     finders.set(names, finder);
     return finder;
   };
-  return { read, isFine, budget, finderFor };
+  return { read, budget, finderFor };
 }
 
 /**
@@ -99,7 +97,7 @@ export function reopen(
   { sides, names }: Suspicion,
   check: DefectCheck,
 ): readonly Region[] {
-  const { read, isFine, budget, finderFor } = check;
+  const { read, budget, finderFor } = check;
   const { lines, format } = read;
   const isConflict = ({ kind }: Region) => kind === 'conflict';
   const isOpen = regions.some(isConflict);
@@ -110,7 +108,6 @@ export function reopen(
     const filled = regions.map(
       (region): Region => (isConflict(region) ? { ...region, kind: side } : region),
     );
-    if (isFine(filled)) continue;
     const merged = filled.flatMap((region) => linesOf(region, lines));
     const text = readAbout(names, merged, read, answersIn(filled, lines));
     budget.left -= text.length;

@@ -69,29 +69,3 @@ export function openEntries(texts: Interned, format: Format): EntrySides | null 
     },
   };
 }
-
-/**
- * Tells whether a merge has no name twice in one list that no version has twice in one: by name alone, as the heading
- * above a list may have changed.
- */
-export function keepsNamesApart(regions: readonly Region[], sides: EntrySides): boolean {
-  let repeated = [...repeatedNames(sides.readMerged(regions))];
-  for (const name of ['ours', 'theirs', 'base'] as const) {
-    if (repeated.length === 0) return true;
-    const known = repeatedNames(sides.of(name));
-    repeated = repeated.filter((one) => !known.has(one));
-  }
-  return repeated.length === 0;
-}
-
-function repeatedNames({ entries }: EntryText): ReadonlySet<string> {
-  const lists = new Map<string, Set<string>>();
-  const repeated = new Set<string>();
-  for (const { list, key } of entries ?? []) {
-    if (key === null) continue;
-    const names = lists.get(list) ?? new Set();
-    if (names.has(key)) repeated.add(key);
-    else lists.set(list, names.add(key));
-  }
-  return repeated;
-}

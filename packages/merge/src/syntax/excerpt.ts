@@ -16,12 +16,6 @@ export type Excerpt = {
   readonly restore: (regions: readonly Region[]) => readonly Region[] | null;
 };
 
-/** Which conflicts may be resolved, and which parts of a stretch of lines can be left out. */
-type Cutting = {
-  readonly isSolvable?: (region: Region) => boolean;
-  readonly partsIn?: (lines: readonly string[]) => FindParts;
-};
-
 /** Agreed lines that stay beside a conflict that may be resolved: its stretch may grow by some. */
 const CONTEXT = 44;
 /** Agreed lines beside any other change. */
@@ -40,7 +34,7 @@ export function excerptOf(
   regions: readonly Region[],
   texts: Interned,
   lines: Lines,
-  { isSolvable = () => true, partsIn = createPartFinder }: Cutting = {},
+  isSolvable: (region: Region) => boolean = () => true,
 ): Excerpt {
   const module = moduleLine(lines.base);
   let findParts: FindParts | null = null;
@@ -50,7 +44,7 @@ export function excerptOf(
     const end = base.end - contextBeside(regions[index + 1], isSolvable);
     if (end - start < MIN_CUT) return [];
     const shift = { base: 0, ours: ours.start - base.start, theirs: theirs.start - base.start };
-    findParts ??= partsIn(lines.base);
+    findParts ??= createPartFinder(lines.base);
     return findParts({ start, end })
       .filter((part) => part.end - part.start >= MIN_CUT)
       .flatMap((part) => withoutLine(part, module))

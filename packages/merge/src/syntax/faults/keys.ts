@@ -1,5 +1,4 @@
 import { isPair, isScalar, LineCounter, parseAllDocuments, visit } from 'yaml';
-import { namesTwiceInPlainYaml } from '../../entries/yaml.ts';
 import { type Duplicate, repeated } from './duplicates.ts';
 import type { Inspection } from './inspection.ts';
 
@@ -8,16 +7,6 @@ const SECTION = /^\s*\[{1,2}([^[\]]+)\]{1,2}\s*(?:#.*)?$/;
 
 /** Reads YAML, of one document or several; a key that occurs twice in one map is a duplicate. */
 export function inspectYaml(text: string): Inspection {
-  const twice = namesTwiceInPlainYaml(text);
-  if (twice !== null) {
-    const duplicates = twice.map(({ path, ...one }) => ({ key: `0${path}/${one.name}`, ...one }));
-    return { fault: null, duplicates };
-  }
-  return parseYaml(text);
-}
-
-/** Reads YAML with a parser. */
-export function parseYaml(text: string): Inspection {
   const lineCounter = new LineCounter();
   // Unique keys are looked for below: the parser compares each one with all others.
   const parsed = parseAllDocuments(text, {

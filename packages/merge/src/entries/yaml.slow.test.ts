@@ -1,12 +1,5 @@
 import { expect, test } from 'vitest';
-import { parse } from 'yaml';
-import { internLines } from '../lines/intern.ts';
-import { mapVersions } from '../lines/line-ends.ts';
-import { splitLines } from '../lines/lines.ts';
-import { alignRegions } from '../lines/regions.ts';
 import { mergeText } from '../merge-text.ts';
-import { excerptOf } from '../syntax/excerpt.ts';
-import { yamlParts } from './yaml-parts.ts';
 
 const packages = (from: number, to: number) =>
   Array.from(
@@ -17,20 +10,12 @@ const packages = (from: number, to: number) =>
 const write = (first: string, last: string, middle = '') =>
   `# head\nlockfile: 1\npackages:\n${first}${packages(0, 40)}${middle}${packages(40, 80)}${last}end: true\n`;
 
-test('entries far from the changes are left out, and what is around the changes is read as before', () => {
+test('what two sides put into one map far from each other is merged', () => {
   const versions = {
     base: write('', ''),
     ours: write('  /first:\n    a: 1\n', ''),
     theirs: write('', '', '  /middle:\n    a: 1\n'),
   };
-  const lines = mapVersions(versions, splitLines);
-  const texts = internLines(lines);
-  const cut = excerptOf(alignRegions(texts), texts, lines, { partsIn: yamlParts });
-  expect(cut.lines.base.length).toBeLessThan(40);
-  const read = parse(cut.lines.theirs.join(''));
-  expect(read.lockfile).toBe(1);
-  expect(read.end).toBe(true);
-  expect(read.packages['/middle']).toEqual({ a: 1 });
   const merged = mergeText(versions, { path: 'a.yaml' });
   const both = write('  /first:\n    a: 1\n', '', '  /middle:\n    a: 1\n');
   expect(merged).toEqual({ text: both, conflicts: 0 });
