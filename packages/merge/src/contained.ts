@@ -1,9 +1,7 @@
 import { isBinary } from './file.ts';
-import { withoutBom } from './lines/bom.ts';
 import type { LineRange } from './lines/changed-lines.ts';
 import { type Interned, internLines } from './lines/intern.ts';
-import { mapVersions } from './lines/line-ends.ts';
-import { splitLines } from './lines/lines.ts';
+import { mapVersions, splitLines, withoutBom } from './lines/lines.ts';
 import { isEqual, type Region } from './lines/regions.ts';
 import { mergeRegions } from './merge.ts';
 import type { TreeFile, Versions } from './tree.ts';

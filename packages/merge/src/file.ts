@@ -1,7 +1,6 @@
 import { headsOf } from './heads/dispute-heads.ts';
-import type { Hunk } from './lines/hunk.ts';
-import { mapVersions } from './lines/line-ends.ts';
-import { splitLines } from './lines/lines.ts';
+import { mapVersions, splitLines } from './lines/lines.ts';
+import type { Hunk } from './lines/regions.ts';
 import { mergeValue, mergeWhole } from './merge-value.ts';
 import { formatOf } from './syntax/language.ts';
 import { mergeTexts } from './text.ts';

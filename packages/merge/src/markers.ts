@@ -1,5 +1,5 @@
-import type { Hunk, Labels } from './lines/hunk.ts';
 import { contentOf, dominantTerminator, splitLines, terminatorOf } from './lines/lines.ts';
+import type { Hunk, Labels } from './lines/regions.ts';
 import { type Marker, markerLine, markerOf, markerRun, saysUnended } from './marker-line.ts';
 
 const MIN_SIZE = 7;

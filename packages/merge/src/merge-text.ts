@@ -1,5 +1,5 @@
 import { headsOf } from './heads/dispute-heads.ts';
-import type { Labels } from './lines/hunk.ts';
+import type { Labels } from './lines/regions.ts';
 import { renderConflicts } from './markers.ts';
 import { formatOf } from './syntax/language.ts';
 import { mergeTexts } from './text.ts';

@@ -3,19 +3,22 @@ import { disputeRepeats, joinRepeats } from './checks/repeats.ts';
 import { disputeStrays } from './checks/strays.ts';
 import { disputeTwins } from './checks/twins.ts';
 import { disputeHeads, type Heads } from './heads/dispute-heads.ts';
-import { bomOf, withBom, withoutBom } from './lines/bom.ts';
-import type { Hunk } from './lines/hunk.ts';
 import { type Interned, internLines } from './lines/intern.ts';
 import {
+  bomOf,
   closeLines,
+  contentOf,
+  endLine,
   type LineEnds,
   mapVersions,
   mergeLineEnds,
   toTarget,
-} from './lines/line-ends.ts';
-import { contentOf, endLine } from './lines/lines.ts';
+  withBom,
+  withoutBom,
+} from './lines/lines.ts';
 import {
   alignRegions,
+  type Hunk,
   type Range,
   type Region,
   type Rule,

@@ -7,7 +7,7 @@ import { findSolvable } from './checks/solvable.ts';
 import { resolveEntries } from './entries/merge-entries.ts';
 import { openEntries } from './entries/reader.ts';
 import type { Interned } from './lines/intern.ts';
-import { mapVersions, NAMES } from './lines/line-ends.ts';
+import { mapVersions, NAMES } from './lines/lines.ts';
 import type { Range, Region } from './lines/regions.ts';
 import { excerptOf } from './syntax/excerpt.ts';
 import { type Format, isLanguage, type Language } from './syntax/language.ts';

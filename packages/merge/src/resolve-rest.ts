@@ -1,11 +1,10 @@
 import { keepsImports, resolveImports } from './imports/merge-imports.ts';
 import { mergeAdjacent } from './lines/adjacent-lines.ts';
+import { findMissed, type IsMissed } from './lines/alike-lines.ts';
 import { partInsertion } from './lines/beside.ts';
 import { sideWithAllWords } from './lines/contained-words.ts';
 import type { Interned } from './lines/intern.ts';
-import { mapVersions, NAMES } from './lines/line-ends.ts';
-import { contentOf } from './lines/lines.ts';
-import { findMissed, type IsMissed } from './lines/missed-words.ts';
+import { contentOf, mapVersions, NAMES } from './lines/lines.ts';
 import type { Region, Rule } from './lines/regions.ts';
 import { mergeSorted } from './lines/sorted-lines.ts';
 import { findLiterals, mergeSpace } from './merge-space.ts';

@@ -1,7 +1,6 @@
 import type { Heads } from './heads/dispute-heads.ts';
-import type { Hunk } from './lines/hunk.ts';
-import { mapVersions } from './lines/line-ends.ts';
-import { splitLines } from './lines/lines.ts';
+import { mapVersions, splitLines } from './lines/lines.ts';
+import type { Hunk } from './lines/regions.ts';
 import { mergeLines } from './merge.ts';
 import { mergeWhole } from './merge-value.ts';
 import type { Format } from './syntax/language.ts';

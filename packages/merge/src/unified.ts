@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { diffLines } from './lines/diff.ts';
-import { at } from './lines/edits.ts';
+import { at } from './lines/intern.ts';
 import { splitLines } from './lines/lines.ts';
 import type { TreeFile } from './tree.ts';
 

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { diff3Merge } from 'node-diff3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mostlyUniqueVersions, repetitiveVersions } from '../../../src/testing/texts.ts';
-import { mapVersions } from '../src/lines/line-ends.ts';
+import { mapVersions } from '../src/lines/lines.ts';
 import { mergeText } from '../src/merge-text.ts';
 import { mergeTexts } from '../src/text.ts';
 import type { Versions } from '../src/tree.ts';

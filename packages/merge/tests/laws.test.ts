@@ -11,9 +11,8 @@ import {
   wildText,
   wildVersions,
 } from '../../../src/testing/texts.ts';
-import type { Hunk } from '../src/lines/hunk.ts';
-import { mapVersions } from '../src/lines/line-ends.ts';
-import { contentOf, splitLines } from '../src/lines/lines.ts';
+import { contentOf, mapVersions, splitLines } from '../src/lines/lines.ts';
+import type { Hunk } from '../src/lines/regions.ts';
 import { mergeLines } from '../src/merge.ts';
 import { formatOf } from '../src/syntax/language.ts';
 import { mergeTexts } from '../src/text.ts';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Hunk } from '../src/lines/hunk.ts';
-import { mapVersions } from '../src/lines/line-ends.ts';
-import { splitLines } from '../src/lines/lines.ts';
+import { mapVersions, splitLines } from '../src/lines/lines.ts';
+import type { Hunk } from '../src/lines/regions.ts';
 import { mergeLines } from '../src/merge.ts';
 import { duplicatesIn } from '../src/syntax/faults/duplicates.ts';
 import type { Language } from '../src/syntax/language.ts';

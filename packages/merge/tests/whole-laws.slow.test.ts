@@ -1,10 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { internLines } from '../src/lines/intern.ts';
-import { mapVersions } from '../src/lines/line-ends.ts';
-import { splitLines } from '../src/lines/lines.ts';
-import { linesOf } from '../src/lines/region-lines.ts';
-import { alignRegions } from '../src/lines/regions.ts';
+import { mapVersions, splitLines } from '../src/lines/lines.ts';
+import { alignRegions, linesOf } from '../src/lines/regions.ts';
 import { mergeText } from '../src/merge-text.ts';
 import { mergeFault } from '../src/syntax/faults/text-fault.ts';
 import type { Versions } from '../src/tree.ts';

@@ -1,7 +1,5 @@
-import { at } from '../lines/edits.ts';
-import type { Interned } from '../lines/intern.ts';
-import { mapVersions, NAMES } from '../lines/line-ends.ts';
-import { contentOf } from '../lines/lines.ts';
+import { at, type Interned } from '../lines/intern.ts';
+import { contentOf, mapVersions, NAMES } from '../lines/lines.ts';
 import { commonHead, commonTail, isEqual, type Region } from '../lines/regions.ts';
 import type { Versions } from '../tree.ts';
 import { findWords, listPlaces, type Places } from './places.ts';

@@ -1,6 +1,5 @@
-import { mapVersions, NAMES } from '../lines/line-ends.ts';
-import { linesOf } from '../lines/region-lines.ts';
-import type { Range, Region } from '../lines/regions.ts';
+import { mapVersions, NAMES } from '../lines/lines.ts';
+import { linesOf, type Range, type Region } from '../lines/regions.ts';
 import type { Defect } from '../syntax/faults/validate.ts';
 import type { Versions } from '../tree.ts';
 

@@ -1,5 +1,4 @@
-import { linesOf } from '../lines/region-lines.ts';
-import type { Region } from '../lines/regions.ts';
+import { linesOf, type Region } from '../lines/regions.ts';
 import { targetsIn } from '../syntax/bindings.ts';
 import type { Language } from '../syntax/language.ts';
 import { childrenOf, isNode, type Node, nodesIn } from '../syntax/node.ts';

@@ -1,7 +1,6 @@
 import type { Interned } from '../lines/intern.ts';
-import { mapVersions } from '../lines/line-ends.ts';
-import { linesOf } from '../lines/region-lines.ts';
-import type { Range, Region } from '../lines/regions.ts';
+import { mapVersions } from '../lines/lines.ts';
+import { linesOf, type Range, type Region } from '../lines/regions.ts';
 import { declarationsIn } from '../syntax/declarations.ts';
 import { type Format, isLanguage, type Language } from '../syntax/language.ts';
 import type { Parse } from '../syntax/parse.ts';

@@ -1,5 +1,4 @@
-import { linesOf } from '../lines/region-lines.ts';
-import type { Region } from '../lines/regions.ts';
+import { linesOf, type Region } from '../lines/regions.ts';
 import { type Format, isLanguage } from '../syntax/language.ts';
 import { readNesting } from '../syntax/nesting.ts';
 import type { Versions } from '../tree.ts';

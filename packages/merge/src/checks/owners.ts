@@ -1,6 +1,5 @@
-import { at } from '../lines/edits.ts';
-import type { Interned } from '../lines/intern.ts';
-import { mapVersions, NAMES } from '../lines/line-ends.ts';
+import { at, type Interned } from '../lines/intern.ts';
+import { mapVersions, NAMES } from '../lines/lines.ts';
 import type { Region } from '../lines/regions.ts';
 import type { Versions } from '../tree.ts';
 

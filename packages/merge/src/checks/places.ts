@@ -1,5 +1,4 @@
-import { at } from '../lines/edits.ts';
-import type { Interned } from '../lines/intern.ts';
+import { at, type Interned } from '../lines/intern.ts';
 
 const WORD = /[\p{L}\p{N}]/u;
 

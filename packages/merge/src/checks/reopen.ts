@@ -1,6 +1,5 @@
-import { mapVersions } from '../lines/line-ends.ts';
-import { isSideItself, linesOf } from '../lines/region-lines.ts';
-import type { Range, Region } from '../lines/regions.ts';
+import { mapVersions } from '../lines/lines.ts';
+import { isSideItself, linesOf, type Range, type Region } from '../lines/regions.ts';
 import { createDefectFinder, type Defect } from '../syntax/faults/validate.ts';
 import { type Format, isLanguage } from '../syntax/language.ts';
 import { outlineOf } from '../syntax/outline.ts';

@@ -1,6 +1,5 @@
-import { at } from '../lines/edits.ts';
-import type { Interned } from '../lines/intern.ts';
-import { mapVersions, NAMES } from '../lines/line-ends.ts';
+import { at, type Interned } from '../lines/intern.ts';
+import { mapVersions, NAMES } from '../lines/lines.ts';
 import { isEqual, type Range, type Region } from '../lines/regions.ts';
 import { isWithin } from '../lines/same-change.ts';
 import {

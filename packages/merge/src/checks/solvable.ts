@@ -1,4 +1,4 @@
-import { mapVersions, NAMES } from '../lines/line-ends.ts';
+import { mapVersions, NAMES } from '../lines/lines.ts';
 import type { Range } from '../lines/regions.ts';
 import type { Format } from '../syntax/language.ts';
 import { type Nesting, readNesting } from '../syntax/nesting.ts';

@@ -1,5 +1,4 @@
-import { at } from '../lines/edits.ts';
-import type { Interned } from '../lines/intern.ts';
+import { at, type Interned } from '../lines/intern.ts';
 import type { Range, Region } from '../lines/regions.ts';
 import type { Versions } from '../tree.ts';
 import { joinRegions } from './invalid-merge.ts';

@@ -1,9 +1,7 @@
-import { at } from '../lines/edits.ts';
-import type { Interned } from '../lines/intern.ts';
-import { mapVersions, NAMES } from '../lines/line-ends.ts';
+import { at, type Interned } from '../lines/intern.ts';
+import { mapVersions, NAMES } from '../lines/lines.ts';
 import { isEqual, type Range, type Region } from '../lines/regions.ts';
-import { isInSameBlock } from '../lines/same-block.ts';
-import { isWithin, runsOf } from '../lines/same-change.ts';
+import { isInSameBlock, isWithin, runsOf } from '../lines/same-change.ts';
 import type { Format } from '../syntax/language.ts';
 import type { Versions } from '../tree.ts';
 import { joinRegions } from './invalid-merge.ts';

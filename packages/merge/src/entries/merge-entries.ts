@@ -1,8 +1,13 @@
 import type { Interned } from '../lines/intern.ts';
-import { mapVersions, NAMES } from '../lines/line-ends.ts';
-import type { Range, Region } from '../lines/regions.ts';
-import { type Stretch, stretchesAround, takeStretch } from '../lines/widen.ts';
-import { type Order, orderOfNames } from '../sorted-names.ts';
+import { mapVersions, NAMES } from '../lines/lines.ts';
+import {
+  type Range,
+  type Region,
+  type Stretch,
+  stretchesAround,
+  takeStretch,
+} from '../lines/regions.ts';
+import { type Order, orderOfNames } from '../lines/sorted-lines.ts';
 import type { Versions } from '../tree.ts';
 import type { Entry } from './entry.ts';
 import type { EntrySides } from './reader.ts';

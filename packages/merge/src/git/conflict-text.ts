@@ -1,5 +1,5 @@
-import type { Hunk, Labels } from '../lines/hunk.ts';
 import { contentOf, dominantTerminator } from '../lines/lines.ts';
+import type { Hunk, Labels } from '../lines/regions.ts';
 
 /** Styles of conflict that git writes: without the base, with it, or with it and equal edges taken out. */
 export type ConflictStyle = 'merge' | 'diff3' | 'zdiff3';

@@ -1,6 +1,5 @@
 import { joinRegions } from '../checks/invalid-merge.ts';
-import { linesOf } from '../lines/region-lines.ts';
-import type { Range, Region } from '../lines/regions.ts';
+import { linesOf, type Range, type Region } from '../lines/regions.ts';
 import type { Versions } from '../tree.ts';
 import {
   type HeadReader,

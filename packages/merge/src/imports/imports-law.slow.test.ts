@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { mapVersions } from '../lines/line-ends.ts';
-import { splitLines } from '../lines/lines.ts';
+import { mapVersions, splitLines } from '../lines/lines.ts';
 import { appliedRules } from '../merge.ts';
 import { mergeText } from '../merge-text.ts';
 import { isNode, nodesIn } from '../syntax/node.ts';

@@ -1,7 +1,5 @@
-import { mapVersions, NAMES } from '../lines/line-ends.ts';
-import { contentOf } from '../lines/lines.ts';
-import { linesOf } from '../lines/region-lines.ts';
-import type { Range, Region } from '../lines/regions.ts';
+import { contentOf, mapVersions, NAMES } from '../lines/lines.ts';
+import { linesOf, type Range, type Region } from '../lines/regions.ts';
 import type { Versions } from '../tree.ts';
 import { type Imports, mergeAll, mergeValue, namesOf } from './merge-names.ts';
 import { type Item, putInOrder, type Read } from './put-in-order.ts';

@@ -1,4 +1,4 @@
-import { orderOfNames } from '../sorted-names.ts';
+import { orderOfNames } from '../lines/sorted-lines.ts';
 import type { Versions } from '../tree.ts';
 
 /** So many are not in order by chance. */

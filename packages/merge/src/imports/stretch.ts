@@ -1,5 +1,4 @@
-import { mapVersions, NAMES } from '../lines/line-ends.ts';
-import { contentOf } from '../lines/lines.ts';
+import { contentOf, mapVersions, NAMES } from '../lines/lines.ts';
 import type { Range, Region } from '../lines/regions.ts';
 import { findLiterals } from '../merge-space.ts';
 import type { Versions } from '../tree.ts';

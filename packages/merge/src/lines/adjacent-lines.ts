@@ -1,6 +1,5 @@
 import type { Versions } from '../tree.ts';
-import { wordsLost } from './alike-lines.ts';
-import type { IsMissed } from './missed-words.ts';
+import { type IsMissed, wordsLost } from './alike-lines.ts';
 
 const WORD = /[\w\u0080-\u00ff]+/g;
 /** Text for people: what it says goes on in the next line. */

@@ -1,8 +1,6 @@
 import type { Versions } from '../tree.ts';
-import { isChangedLine, isTelling, wordsIn, wordsLost } from './alike-lines.ts';
-import { at } from './edits.ts';
-import type { Interned } from './intern.ts';
-import type { IsMissed } from './missed-words.ts';
+import { type IsMissed, isChangedLine, isTelling, wordsIn, wordsLost } from './alike-lines.ts';
+import { at, type Interned } from './intern.ts';
 import { type Cut, commonHead, commonTail, type Region, rangesBetween } from './regions.ts';
 
 /** What tells a line's style, or that it is no code now: the sign of a comment, and a semicolon or comma at the end. */

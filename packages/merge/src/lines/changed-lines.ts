@@ -1,6 +1,5 @@
 import { diffLines } from './diff.ts';
-import { at } from './edits.ts';
-import { internLines } from './intern.ts';
+import { at, internLines } from './intern.ts';
 import { splitLines, terminatorOf } from './lines.ts';
 
 /** The first and the last line of a stretch; a file's first line is 1. */

@@ -1,7 +1,7 @@
 import type { Versions } from '../tree.ts';
 import { diffLines } from './diff.ts';
-import { at } from './edits.ts';
-import { mapVersions } from './line-ends.ts';
+import { at } from './intern.ts';
+import { mapVersions } from './lines.ts';
 
 /** A number with dots is one word: that 1.1.0 begins as 1.1.1 does makes it no part of that. */
 const WORD = /\d[\d.]*\d|[\p{L}\p{N}_]+|\n[ \t]*|[^\S\n]+|[^\p{L}\p{N}_\s]/gu;

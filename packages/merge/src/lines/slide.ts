@@ -1,4 +1,4 @@
-import type { Edits } from './edits.ts';
+import type { Edits } from './intern.ts';
 
 /** Moves per line that one diff may spend, so that near-periodic texts stay fast as well. */
 const MOVES_PER_LINE = 64;

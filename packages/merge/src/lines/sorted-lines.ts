@@ -1,9 +1,6 @@
-import { orderOfNames } from '../sorted-names.ts';
 import type { Versions } from '../tree.ts';
-import { wordsIn, wordsLost } from './alike-lines.ts';
-import { mapVersions, NAMES } from './line-ends.ts';
-import { contentOf } from './lines.ts';
-import type { IsMissed } from './missed-words.ts';
+import { type IsMissed, wordsIn, wordsLost } from './alike-lines.ts';
+import { contentOf, mapVersions, NAMES } from './lines.ts';
 import type { Range } from './regions.ts';
 
 /** Imports, and names alone: lines that are one item each, by what names them. */
@@ -195,6 +192,36 @@ function orderOf(items: Versions<Items>, around: Versions<Around>) {
     if (order !== null) return (one: Item, other: Item) => order(one[part], other[part]);
   }
   return null;
+}
+
+/** Tells whether a name comes before another one. */
+export type Order = (one: string, other: string) => boolean;
+
+/** Fewer names are in order by chance. */
+const MIN_NAMES = 3;
+/** Numbers, as of requests and issues, are not. */
+const NUMBER = /^#?\d+$/;
+const byNumber: Order = (one, other) =>
+  Number(one.replace('#', '')) < Number(other.replace('#', ''));
+const ORDERS: readonly Order[] = [
+  (one, other) => one < other,
+  (one, other) => one.toLowerCase() < other.toLowerCase(),
+];
+
+/** Finds the order in which the names of all versions of a list are; null where there is none. */
+export function orderOfNames(versions: readonly (readonly (string | null)[])[]): Order | null {
+  const isNumbers =
+    versions.some(({ length }) => length > 0) &&
+    versions.flat().every((name) => name !== null && NUMBER.test(name));
+  if (!isNumbers && versions.some(({ length }) => length < MIN_NAMES)) return null;
+  const isIn = (order: Order) =>
+    versions.every((names) =>
+      names.every((name, index) => {
+        const before = index === 0 ? '' : names[index - 1];
+        return name !== null && before != null && (index === 0 || order(before, name));
+      }),
+    );
+  return (isNumbers ? [byNumber] : ORDERS).find(isIn) ?? null;
 }
 
 /** Merges items by name; null where the sides disagree about one, or an insertion may be due a change. */

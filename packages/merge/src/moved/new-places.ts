@@ -1,5 +1,5 @@
-import type { Hunk } from '../lines/hunk.ts';
-import { mapVersions } from '../lines/line-ends.ts';
+import { mapVersions } from '../lines/lines.ts';
+import type { Hunk } from '../lines/regions.ts';
 import type { Versions } from '../tree.ts';
 import { findEditedBlock, placesOf, trimmed } from './edited-block.ts';
 import { withSharedEnds } from './shared-ends.ts';

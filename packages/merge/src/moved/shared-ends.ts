@@ -1,4 +1,4 @@
-import type { Hunk } from '../lines/hunk.ts';
+import type { Hunk } from '../lines/regions.ts';
 import type { Versions } from '../tree.ts';
 
 type ConflictHunk = Extract<Hunk, { kind: 'conflict' }>;

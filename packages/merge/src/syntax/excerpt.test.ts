@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
 import { internLines } from '../lines/intern.ts';
-import { mapVersions } from '../lines/line-ends.ts';
-import { splitLines } from '../lines/lines.ts';
-import { linesOf } from '../lines/region-lines.ts';
-import { alignRegions } from '../lines/regions.ts';
+import { mapVersions, splitLines } from '../lines/lines.ts';
+import { alignRegions, linesOf } from '../lines/regions.ts';
 import { mergeText } from '../merge-text.ts';
 import { excerptOf } from './excerpt.ts';
 import { syntaxFault } from './parse.ts';

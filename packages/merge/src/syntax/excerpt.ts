@@ -1,5 +1,5 @@
 import type { Interned } from '../lines/intern.ts';
-import { mapVersions, NAMES } from '../lines/line-ends.ts';
+import { mapVersions, NAMES } from '../lines/lines.ts';
 import type { Range, Region } from '../lines/regions.ts';
 import type { Versions } from '../tree.ts';
 import { moduleLine } from './outline.ts';

@@ -1,7 +1,6 @@
-import { mapVersions, NAMES } from '../lines/line-ends.ts';
-import type { Range } from '../lines/regions.ts';
-import type { Borders } from '../lines/widen.ts';
-import { type Order, orderOfNames } from '../sorted-names.ts';
+import { mapVersions, NAMES } from '../lines/lines.ts';
+import type { Borders, Range } from '../lines/regions.ts';
+import { type Order, orderOfNames } from '../lines/sorted-lines.ts';
 import type { Versions } from '../tree.ts';
 import { type Gaps, gapsOf, type KeyedUnit } from './gaps.ts';
 import { joinImports } from './join-imports.ts';

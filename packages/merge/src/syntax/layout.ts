@@ -1,6 +1,6 @@
 import { diffLines } from '../lines/diff.ts';
-import { at } from '../lines/edits.ts';
-import { mapVersions, NAMES } from '../lines/line-ends.ts';
+import { at } from '../lines/intern.ts';
+import { mapVersions, NAMES } from '../lines/lines.ts';
 import type { Range } from '../lines/regions.ts';
 import { mergeValue } from '../merge-value.ts';
 import type { Versions } from '../tree.ts';

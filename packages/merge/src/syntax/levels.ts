@@ -1,5 +1,11 @@
-import type { Range, Region, Rule } from '../lines/regions.ts';
-import { type Stretch, stretchesAround, takeStretch } from '../lines/widen.ts';
+import {
+  type Range,
+  type Region,
+  type Rule,
+  type Stretch,
+  stretchesAround,
+  takeStretch,
+} from '../lines/regions.ts';
 import {
   bordersAround,
   bordersOf,

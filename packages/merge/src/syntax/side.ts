@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { mapVersions } from '../lines/line-ends.ts';
-import { contentOf, splitLines, terminatorOf } from '../lines/lines.ts';
+import { contentOf, mapVersions, splitLines, terminatorOf } from '../lines/lines.ts';
 import type { Range } from '../lines/regions.ts';
 import type { Versions } from '../tree.ts';
 import type { Language } from './language.ts';

@@ -1,5 +1,5 @@
 import type { Range } from '../lines/regions.ts';
-import type { Order } from '../sorted-names.ts';
+import type { Order } from '../lines/sorted-lines.ts';
 import type { Gaps } from './gaps.ts';
 import type { NamedList } from './members.ts';
 import type { Side } from './side.ts';

@@ -1,4 +1,4 @@
-import { at } from '../lines/edits.ts';
+import { at } from '../lines/intern.ts';
 import type { Range } from '../lines/regions.ts';
 import { type Bracket, type Nesting, readNesting } from './nesting.ts';
 
