@@ -1,10 +1,9 @@
 import { headsOf } from './heads/dispute-heads.ts';
 import { mapVersions, splitLines } from './lines/lines.ts';
 import type { Hunk } from './lines/regions.ts';
-import { mergeValue, mergeWhole } from './merge-value.ts';
 import { formatOf } from './syntax/language.ts';
 import { mergeTexts } from './text.ts';
-import { isSameFile, type TreeFile, type Versions } from './tree.ts';
+import { isSameFile, mergeValue, mergeWhole, type TreeFile, type Versions } from './tree.ts';
 
 /**
  * A merged file (null where it is gone), or why there is none yet.

@@ -7,10 +7,8 @@ export { at, internLines } from './lines/intern.ts';
 export { type LineWeights, likeness, lineWeights } from './lines/likeness.ts';
 export { contentOf, dominantTerminator, endLine, mapVersions, splitLines } from './lines/lines.ts';
 export type { Hunk } from './lines/regions.ts';
-export { markerOf } from './marker-line.ts';
-export { hasMarkers, type Rendered, renderConflicts } from './markers.ts';
+export { hasMarkers, markerOf, type Rendered, renderConflicts } from './markers.ts';
 export { mergeText } from './merge-text.ts';
-export { mergeValue } from './merge-value.ts';
 export { type EditedBlock, findEditedBlock, trimmed, withEdit } from './moved/edited-block.ts';
 export { openNewPlaces } from './moved/new-places.ts';
 export { type WholeSides, withSharedEnds } from './moved/shared-ends.ts';
@@ -23,8 +21,7 @@ export {
   tellFault,
 } from './syntax/faults/text-fault.ts';
 export { formatOf, languageOf } from './syntax/language.ts';
-export { childrenOf, type Node, nodesIn } from './syntax/node.ts';
-export { parseSyntax } from './syntax/parse.ts';
+export { childrenOf, type Node, nodesIn, parseSyntax } from './syntax/parse.ts';
 export { mergeTexts } from './text.ts';
-export { isSameFile, type Tree, type TreeFile, type Versions } from './tree.ts';
+export { isSameFile, mergeValue, type Tree, type TreeFile, type Versions } from './tree.ts';
 export { unifiedPatch } from './unified.ts';

@@ -25,11 +25,10 @@ import {
   refineConflict,
 } from './lines/regions.ts';
 import { resolveSameChanges } from './lines/same-change.ts';
-import { mergeValue } from './merge-value.ts';
 import { isSound, resolveRegions } from './resolve-regions.ts';
 import { resolveRest } from './resolve-rest.ts';
 import type { Format } from './syntax/language.ts';
-import type { Versions } from './tree.ts';
+import { mergeValue, type Versions } from './tree.ts';
 
 /** Lines between two conflicts that can be one. */
 const MAX_BARE = 3;

@@ -2,9 +2,8 @@ import type { Heads } from './heads/dispute-heads.ts';
 import { mapVersions, splitLines } from './lines/lines.ts';
 import type { Hunk } from './lines/regions.ts';
 import { mergeLines } from './merge.ts';
-import { mergeWhole } from './merge-value.ts';
 import type { Format } from './syntax/language.ts';
-import type { Versions } from './tree.ts';
+import { mergeWhole, type Versions } from './tree.ts';
 
 /** A merged text, or the hunks of one that two sides disagree about. */
 export type TextMerge =

@@ -2,7 +2,6 @@ import { at, type Interned } from '../lines/intern.ts';
 import { contentOf, mapVersions, NAMES } from '../lines/lines.ts';
 import { commonHead, commonTail, isEqual, type Region } from '../lines/regions.ts';
 import type { Versions } from '../tree.ts';
-import { findWords, listPlaces, type Places } from './places.ts';
 
 /** Lines with a letter or digit that make a block. Two equal lines in a row are often chance. */
 export const BLOCK = 3;
@@ -44,6 +43,15 @@ type Search = {
  * most blocks begin a line above the one before.
  */
 type Runs = { readonly starts: Int32Array; readonly ends: Int32Array };
+
+/** A text of numbered lines, and the places of each of them. */
+type Places = {
+  readonly lines: Int32Array;
+  /** The places in the order of the lines' numbers, and those of one line in order. */
+  readonly sorted: Int32Array;
+  /** Where the places of each line begin among these, and after the last line their number. */
+  readonly starts: Int32Array;
+};
 
 /** A text with the places of each line, and the runs that ours and it have in common as far as they are known. */
 type Text = { readonly places: Places; readonly runs: Runs };
@@ -312,4 +320,37 @@ function runAt(lines: Int32Array, place: number): number {
   return (
     Math.imul(Math.imul(at(lines, place), 31) + at(lines, place + 1), 31) + at(lines, place + 2)
   );
+}
+
+const WORD = /[\p{L}\p{N}]/u;
+
+/** Lists the places of every line of a text; numbers below 0 are no lines. */
+function listPlaces(lines: Int32Array, size: number): Places {
+  // Counted one further on: each count then moves to where its line begins while the places are put in.
+  const starts = new Int32Array(size + 2);
+  for (let place = 0; place < lines.length; place++) {
+    const line = at(lines, place);
+    if (line >= 0) starts[line + 2] = at(starts, line + 2) + 1;
+  }
+  for (let line = 2; line < starts.length; line++) {
+    starts[line] = at(starts, line) + at(starts, line - 1);
+  }
+  const sorted = new Int32Array(at(starts, size + 1));
+  for (let place = 0; place < lines.length; place++) {
+    const line = at(lines, place);
+    if (line < 0) continue;
+    sorted[at(starts, line + 1)] = place;
+    starts[line + 1] = at(starts, line + 1) + 1;
+  }
+  return { lines, sorted, starts };
+}
+
+/** Tells of lines, by their number, whether they have a letter or digit. */
+export function findWords({ contents, size }: Interned): (line: number) => boolean {
+  const [unknown, no, yes] = [0, 1, 2];
+  const words = new Uint8Array(size);
+  return (line) => {
+    if (words[line] === unknown) words[line] = WORD.test(contents[line] ?? '') ? yes : no;
+    return words[line] === yes;
+  };
 }

@@ -1,9 +1,8 @@
 import { linesOf, type Region } from '../lines/regions.ts';
 import { targetsIn } from '../syntax/bindings.ts';
+import { outlineOf } from '../syntax/excerpt.ts';
 import type { Language } from '../syntax/language.ts';
-import { childrenOf, isNode, type Node, nodesIn } from '../syntax/node.ts';
-import { outlineOf } from '../syntax/outline.ts';
-import type { Parse } from '../syntax/parse.ts';
+import { childrenOf, isNode, type Node, nodesIn, type Parse } from '../syntax/parse.ts';
 import { decodeLines } from '../syntax/side.ts';
 import type { Versions } from '../tree.ts';
 

@@ -1,9 +1,8 @@
 import { linesOf, type Region } from '../lines/regions.ts';
 import { type Format, isLanguage } from '../syntax/language.ts';
-import { readNesting } from '../syntax/nesting.ts';
+import { type Bracket, bracketAt, type Nesting, readNesting } from '../syntax/nesting.ts';
+import { readOnce } from '../syntax/parse.ts';
 import type { Versions } from '../tree.ts';
-import type { WordsIn } from './declared-words.ts';
-import { findClashes, isAmongMembers, type Placed, type Program } from './same-scope.ts';
 
 const BRACKETS = /[()[\]{}]/g;
 /** Pairs of places that are compared; of more, a parser finds out. */
@@ -18,6 +17,9 @@ export type Suspicion = {
   /** The names that may be declared twice; null where anything may be wrong. */
   readonly names: Set<string> | null;
 };
+
+/** Reads the words of a line that may be names. */
+export type WordsIn = (line: string) => readonly DeclaredWord[];
 
 /**
  * Finds out whether a merge may have declared a name twice, or put brackets together that do not
@@ -51,6 +53,9 @@ export function suspicionOf(
       : new Set(suspects.flatMap(({ names }) => [...(names ?? [])])),
   };
 }
+
+/** A word that may be a declared name, and its line. */
+type Placed = DeclaredWord & { readonly line: number };
 
 /** Returns the names that may be declared twice where one side is taken for all conflicts; null where they cannot be told. */
 function namesTwice(
@@ -139,6 +144,80 @@ function clashesAmong(shared: readonly Shared[], program: Program): ReadonlySet<
   return found;
 }
 
+/** A program by lines and brackets. */
+type Program = { readonly lines: readonly string[]; readonly nesting: Nesting };
+
+/** Words whose names are declared for the function or module around, whatever brackets they are in. */
+const LOOSE = new Set(['var', 'import', 'default', 'as', 'namespace']);
+const FUNCTION = /(?:=>|\bfunction\b[^{]*\))\s*$/;
+const MEMBERS = /(?:^|\s)(?:class|interface|enum)\s[^;]*$/;
+/** The end of what is before an object. */
+const OBJECT = /(?:[=([,:?&|]|\breturn|\bdefault)\s*$/;
+const VAR = /\bvar\b/;
+/** Lines from the end of a function's parameters to its body, with a type between them. */
+const MAX_HEAD = 12;
+
+/**
+ * Makes a test of two places that declare one name: whether it may be the same scope or list, by the brackets between
+ * them. Where it is not certain, it may.
+ */
+export function findClashes({ lines, nesting }: Program): (one: Placed, other: Placed) => boolean {
+  const { brackets } = nesting;
+  const hasVar = lines.some((line) => VAR.test(line));
+  const around = ({ line, column }: Placed) => {
+    const chain: Bracket[] = [];
+    let bracket = brackets[bracketAt(nesting, line, column)];
+    for (; bracket !== undefined; bracket = brackets[bracket.parent]) chain.push(bracket);
+    return chain;
+  };
+  /** Tells whether some brackets hide what is declared in them from what is outside. */
+  const isHidden = ({ word }: Placed, chain: readonly Bracket[]) => {
+    const isLoose = LOOSE.has(word) || (word === '' && hasVar);
+    return chain.some(({ sign, line, column, isBlock }) => {
+      if (sign === '(') return word !== 'var';
+      const head = (lines[line] ?? '').slice(0, column);
+      return sign === '{' && (FUNCTION.test(head) || MEMBERS.test(head) || (isBlock && !isLoose));
+    });
+  };
+  return (one, other) => {
+    const [mine, its] = [around(one), around(other)];
+    if (one.isParameter && isBeside(one, other, its)) return true;
+    if (other.isParameter && isBeside(other, one, mine)) return true;
+    if (one.isParameter || other.isParameter) return false;
+    const [known, itsKnown] = [new Set(mine), new Set(its)];
+    const apart = mine.filter((bracket) => !itsKnown.has(bracket));
+    const otherApart = its.filter((bracket) => !known.has(bracket));
+    if (!isHidden(one, apart) && !isHidden(other, otherApart)) return true;
+    return isInHead(one, apart, otherApart) || isInHead(other, otherApart, apart);
+  };
+}
+
+/** Tells whether a place is directly in a class, an interface or an object, and not among statements. */
+function isAmongMembers({ lines, nesting }: Program, { line, column }: Placed): boolean {
+  const bracket = nesting.brackets[bracketAt(nesting, line, column)];
+  if (bracket?.sign !== '{') return false;
+  const head = (lines[bracket.line] ?? '').slice(0, bracket.column);
+  return MEMBERS.test(head) || OBJECT.test(head);
+}
+
+/** Tells whether a place is on the line of a parameter, or in brackets that begin there. */
+function isBeside({ line }: Placed, other: Placed, chain: readonly Bracket[]): boolean {
+  return other.line === line || chain.some((bracket) => bracket.line === line);
+}
+
+/** Tells whether a place may be in the head of the function whose body another place is in. */
+function isInHead(
+  { line }: Placed,
+  chain: readonly Bracket[],
+  others: readonly Bracket[],
+): boolean {
+  const [head, body] = [chain.at(-1), others.at(-1)];
+  if (body?.sign !== '{') return false;
+  if (head === undefined) return line === body.line;
+  const distance = body.line - head.endLine;
+  return head.sign === '(' && distance >= 0 && distance <= MAX_HEAD;
+}
+
 function placesIn(lines: readonly string[], start: number, wordsIn: WordsIn): readonly Placed[] {
   return lines.flatMap((line, index) =>
     wordsIn(line).map((word) => ({ ...word, line: start + index })),
@@ -179,4 +258,103 @@ function bracketsLeftBy(lines: readonly string[]): string {
   }
   const left = (open: string, close: string) => (counts.get(open) ?? 0) - (counts.get(close) ?? 0);
   return `${left('(', ')')} ${left('[', ']')} ${left('{', '}')}`;
+}
+
+const KEYWORD =
+  'const|let|var|function|class|interface|type|enum|namespace|import|default|as|get|set|static|' +
+  'public|private|protected|readonly|async|declare|abstract|override';
+/** Matches a word in the position of a declared name: what may precede it, the word, what may follow. */
+const DECLARED = new RegExp(
+  `(?:^|[{[,;*"'#]|\\.{3}|\\b(${KEYWORD})\\s)\\s*([\\w$\\x80-\\uffff]+)["']?` +
+    `(?=\\s*(?:$|[:=,};<?!{\\])]|\\((?!["'\`])|(?:as|from|extends|implements|of|in)\\b))`,
+  'g',
+);
+/** Matches a key in quotes whose letters no name has. */
+const QUOTED =
+  /(?:^|[{,;]|\b(?:get|set|static|async|readonly)\s)\s*(?:"([^"\\]+)"|'([^'\\]+)')(?=\s*[?!]?[:(=])/g;
+const NAME = /^[\w$\x80-\uffff]+$/;
+/** Matches things without a name that may occur once: the label of a case, the default export. */
+const LABEL = /\bcase\s+([^:]+):|\bexport\s+(default|=)/g;
+/**
+ * Words that are names only before a colon; before a bracket, too, where a statement does not begin so. Before
+ * another bracket only what is around them tells: `if (a) {` can be a method.
+ */
+const RESERVED = new Set(
+  (
+    'break const continue debugger do else export extends false finally for function if import in instanceof ' +
+    'null return super switch this throw true try typeof var void while with'
+  ).split(' '),
+);
+const COLON = /["']?\s*[?!]?:/y;
+const CALL = /\s*\(/y;
+const SPACED_CALL = /\s+\(/y;
+const ARROW = /\s*=>/y;
+const METHODS = new Set(['finally', 'throw', 'with', 'in', 'do', 'try', 'export', 'void']);
+
+/** A word of a line that may be a declared name; `key` includes indentation and keyword. */
+export type DeclaredWord = {
+  readonly name: string;
+  readonly word: string;
+  readonly key: string;
+  readonly column: number;
+  /** True for the only parameter of a function, without brackets around it. */
+  readonly isParameter: boolean;
+  /** True for one that is a name as a member of a class or an object, and a statement elsewhere. */
+  readonly isMember: boolean;
+};
+
+/** Makes a reader for one merge, which reads a line once: its versions have most in common. */
+export function wordReader(): WordsIn {
+  return readOnce(declaredWords);
+}
+
+/** Returns the words of a line that may be names. */
+export function declaredWords(line: string): readonly DeclaredWord[] {
+  const trimmed = line.trim();
+  if (trimmed === '') return [];
+  const indent = line.length - line.trimStart().length;
+  const words: DeclaredWord[] = [];
+  if (trimmed.includes('case') || trimmed.includes('export')) {
+    for (const { 1: label, 2: word, index } of trimmed.matchAll(LABEL)) {
+      const name = label?.trim() ?? word ?? '';
+      const key = `${indent} ${name}`;
+      const column = indent + index;
+      words.push({ name, word: '', key, column, isParameter: false, isMember: false });
+    }
+  }
+  for (const found of trimmed.matchAll(DECLARED)) {
+    const [whole, word = '', name = ''] = found;
+    const start = found.index + whole.lastIndexOf(name);
+    const end = start + name.length;
+    if (!isName(name, word, trimmed, end)) continue;
+    const isParameter = word === '' && isNext(ARROW, trimmed, end);
+    const isMember = RESERVED.has(name) && !isNext(COLON, trimmed, end) && !METHODS.has(name);
+    const key = `${indent} ${word} ${name}`;
+    words.push({ name, word, key, column: indent + start, isParameter, isMember });
+  }
+  return [...words, ...quotedWords(trimmed, indent)];
+}
+
+function quotedWords(line: string, indent: number): readonly DeclaredWord[] {
+  if (!/["']/.test(line)) return [];
+  return [...line.matchAll(QUOTED)].flatMap(({ 0: found, 1: double, 2: single, index }) => {
+    const name = double ?? single ?? '';
+    if (NAME.test(name)) return [];
+    const column = indent + index + found.indexOf(name);
+    const key = `${indent}  ${name}`;
+    return [{ name, word: '', key, column, isParameter: false, isMember: false }];
+  });
+}
+
+function isName(name: string, word: string, line: string, end: number): boolean {
+  if (RESERVED.has(name)) return isNext(COLON, line, end) || isNext(CALL, line, end);
+  // `import type { … }`, and a function that is an argument.
+  if (name === 'type') return word !== 'import' && word !== 'export';
+  return name !== 'async' || !isNext(SPACED_CALL, line, end);
+}
+
+/** Tells whether a sticky pattern matches at a place. */
+function isNext(pattern: RegExp, text: string, place: number): boolean {
+  pattern.lastIndex = place;
+  return pattern.test(text);
 }

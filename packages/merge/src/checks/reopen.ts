@@ -1,15 +1,14 @@
 import { mapVersions } from '../lines/lines.ts';
 import { isSideItself, linesOf, type Range, type Region } from '../lines/regions.ts';
+import { outlineOf } from '../syntax/excerpt.ts';
 import { createDefectFinder, type Defect } from '../syntax/faults/validate.ts';
 import { type Format, isLanguage } from '../syntax/language.ts';
-import { outlineOf } from '../syntax/outline.ts';
 import type { Parse } from '../syntax/parse.ts';
 import { decodeLines } from '../syntax/side.ts';
 import type { Versions } from '../tree.ts';
-import type { WordsIn } from './declared-words.ts';
 import { reopenInvalid } from './invalid-merge.ts';
 import { usesLostName } from './lost-names.ts';
-import { type Suspicion, suspicionOf } from './needs-syntax-check.ts';
+import { type Suspicion, suspicionOf, type WordsIn } from './needs-syntax-check.ts';
 
 /**
  * Characters that the checks of one text read, the versions of it among them. Counted and not timed, so that the same

@@ -6,13 +6,13 @@ import {
   BLOCK,
   type BrokenBlock,
   brokenBlocks,
+  findWords,
   largestBlock,
   type Merged,
   mergedLines,
   type Shared,
 } from './blocks.ts';
 import { joinRegions } from './invalid-merge.ts';
-import { findWords } from './places.ts';
 
 /** An insertion of fewer lines does not tell that one side has all of the other side's work. */
 const MIN_INSERTED = 3;

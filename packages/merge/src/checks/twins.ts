@@ -4,8 +4,8 @@ import { isEqual, type Range, type Region } from '../lines/regions.ts';
 import { isInSameBlock, isWithin, runsOf } from '../lines/same-change.ts';
 import type { Format } from '../syntax/language.ts';
 import type { Versions } from '../tree.ts';
+import { findWords } from './blocks.ts';
 import { joinRegions } from './invalid-merge.ts';
-import { findWords } from './places.ts';
 
 /** Agreed lines between two insertions that may be one: further apart equal lines are mostly meant. */
 const MAX_APART = 3;

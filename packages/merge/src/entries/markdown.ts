@@ -1,4 +1,4 @@
-import type { Entry } from './entry.ts';
+import type { Entry } from './reader.ts';
 
 const DELIMITER = /^\s*(?:\|\s*)?:?-+:?\s*(?:\|\s*:?-+:?\s*)*(?:\|\s*)?$/;
 /** The name at the head of a point. */

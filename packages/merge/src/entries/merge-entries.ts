@@ -9,8 +9,7 @@ import {
 } from '../lines/regions.ts';
 import { type Order, orderOfNames } from '../lines/sorted-lines.ts';
 import type { Versions } from '../tree.ts';
-import type { Entry } from './entry.ts';
-import type { EntrySides } from './reader.ts';
+import type { Entry, EntrySides } from './reader.ts';
 
 /** An anchor of YAML, a number that is a value, or the port of the host in an item that maps it to another one. */
 const MARK =

@@ -1,4 +1,4 @@
-import type { Entry } from './entry.ts';
+import type { Entry } from './reader.ts';
 
 const ASIDE = /^\s*(?:#.*)?$/;
 const KEY =

@@ -8,7 +8,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import type { ConflictStyle } from './conflict-text.ts';
+import type { ConflictStyle } from './merge-file.ts';
 
 /**
  * Replaces the text of a file in one step, with its mode kept. Killed half way, the file is as it was: git

@@ -1,7 +1,6 @@
 import { parseArgs } from 'node:util';
-import type { ConflictStyle, Favour } from './conflict-text.ts';
 import { configuredStyle, git, readVersion, replaceFile } from './files.ts';
-import { mergeFile } from './merge-file.ts';
+import { type ConflictStyle, type Favour, mergeFile } from './merge-file.ts';
 
 /** Exit codes of `git merge-file` beside the number of conflicts. */
 const FAILED = 255;

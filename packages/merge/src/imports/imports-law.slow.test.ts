@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { mapVersions, splitLines } from '../lines/lines.ts';
 import { appliedRules } from '../merge.ts';
 import { mergeText } from '../merge-text.ts';
-import { isNode, nodesIn } from '../syntax/node.ts';
-import { parseSyntax } from '../syntax/parse.ts';
+import { isNode, nodesIn, parseSyntax } from '../syntax/parse.ts';
 
 const RUNS = { numRuns: 4_000 };
 

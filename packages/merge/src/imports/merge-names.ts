@@ -1,6 +1,5 @@
+import { orderOfNames } from '../lines/sorted-lines.ts';
 import type { Versions } from '../tree.ts';
-import { writeImport } from './layout.ts';
-import { isMoved, orderOf } from './order.ts';
 import type { ImportStatement } from './statements.ts';
 
 const NONE: ReadonlyMap<string, string> = new Map();
@@ -107,6 +106,95 @@ function isSame(one: ImportStatement, other: ImportStatement): boolean {
   return [...(one.names ?? [])].every(([name, said]) => other.names?.get(name) === said);
 }
 
+/** A longer line is laid out over more lines, unless those of the sides are as long. */
+const MAX_LENGTH = 80;
+
+/** Writes an import in the layout of the sides: on one line where one of them has it so and there is room. */
+function writeImport(
+  { whole, names, head, tail }: ImportStatement,
+  sides: readonly ImportStatement[],
+): readonly string[] {
+  if (names === null) return [`${head}${whole}${tail}`];
+  const before = whole === '' ? '' : `${whole}, `;
+  const isTight = sides.some(({ lines }) => /\{\S/.test(lines[0] ?? ''));
+  const list = [...names.values()].join(', ');
+  const line = `${head}${before}{${isTight ? list : ` ${list} `}}${tail}`;
+  const wide = sides.find(({ lines }) => lines.length > 1);
+  const longest = Math.max(
+    MAX_LENGTH,
+    ...sides.map(({ lines }) => (lines.length > 1 ? 0 : (lines[0]?.length ?? 0))),
+  );
+  const isOneLine = sides.some(({ lines }) => lines.length === 1);
+  if (isOneLine && line.length <= longest) return [line];
+  const inner = wide?.lines[1] ?? '  ';
+  const indent = /^[ \t]*/.exec(inner)?.[0] ?? '  ';
+  const isClosed = wide === undefined || /,\s*$/.test(wide.lines.at(-2) ?? '');
+  const said = [...names.values()];
+  return [
+    `${head}${before}{`,
+    ...said.map(
+      (name, index) => `${indent}${name}${index < said.length - 1 || isClosed ? ',' : ''}`,
+    ),
+    `}${tail}`,
+  ];
+}
+
+/** So many are not in order by chance. */
+const MIN_SORTED = 4;
+
+type Order = Versions<readonly string[]>;
+
+/**
+ * Returns all that the sides have, in the order of the one that changed it, or of ours: alphabetically where that one
+ * is so (of few names, where all versions are), else what only the other side has follows what is before it there, or is before what follows.
+ */
+export function orderOf({ base, ours, theirs }: Order): readonly string[] {
+  const [first, second] = isMoved({ base, ours, theirs }) ? [theirs, ours] : [ours, theirs];
+  const placed = [...first];
+  const known = new Set(first);
+  const others = new Set(second);
+  for (const [index, name] of second.entries()) {
+    if (known.has(name)) continue;
+    placed.splice(placeFor(second, index, { placed, known, others }), 0, name);
+    known.add(name);
+  }
+  const order =
+    first.length >= MIN_SORTED
+      ? orderOfNames([first])
+      : orderOfNames([base, ours, theirs].filter(({ length }) => length > 0));
+  return order === null ? placed : placed.sort((one, next) => (order(one, next) ? -1 : 1));
+}
+
+function placeFor(
+  second: readonly string[],
+  index: number,
+  {
+    placed,
+    known,
+    others,
+  }: { placed: readonly string[]; known: ReadonlySet<string>; others: ReadonlySet<string> },
+): number {
+  const before = second.slice(0, index).findLast((name) => known.has(name));
+  if (before === undefined) {
+    const after = second.slice(index + 1).find((name) => known.has(name));
+    return after === undefined ? placed.length : placed.indexOf(after);
+  }
+  let place = placed.indexOf(before) + 1;
+  // What the first side put there comes first.
+  while (place < placed.length && !others.has(placed[place] ?? '')) place++;
+  return place;
+}
+
+/** Tells whether theirs put what is in all versions into another order, and ours did not. */
+export function isMoved({ base, ours, theirs }: Order): boolean {
+  const [own, its] = [new Set(ours), new Set(theirs)];
+  const common = base.filter((name) => own.has(name) && its.has(name));
+  const known = new Set(common);
+  const isAsBefore = (side: readonly string[]) =>
+    side.filter((name) => known.has(name)).every((name, index) => name === common[index]);
+  return isAsBefore(ours) && !isAsBefore(theirs);
+}
+
 /** Tells whether a name comes from two modules. */
 function hasNameTwice(imports: Imports): boolean {
   const names = [...imports.values()].flatMap(namesOf);
@@ -117,4 +205,80 @@ function hasNameTwice(imports: Imports): boolean {
 export function namesOf({ whole, names }: ImportStatement): readonly string[] {
   const wholes = whole.split(',').map((part) => part.trim().replace(/^\* ?as /, ''));
   return [...wholes.filter((name) => name !== ''), ...(names?.keys() ?? [])];
+}
+
+/** A line that is blank, or an import. */
+export type Item = { readonly key: string | null; readonly lines: readonly string[] };
+
+/** The lines of one version in order, and the imports among them by module. */
+export type Read = { readonly items: readonly Item[]; readonly imports: Imports };
+
+/**
+ * Returns the lines of merged imports, with the blank lines between of the side whose order they have. Null where the order
+ * may have a meaning: of what is only run, and below a comment.
+ *
+ * @param isBelowComment true where a comment stands right above, which may be about the first import
+ */
+export function putInOrder(
+  merged: Imports,
+  imports: Versions<Imports>,
+  sides: { readonly ours: Read; readonly theirs: Read },
+  isBelowComment: boolean,
+): readonly string[] | null {
+  const ids = {
+    ours: identify(imports.ours, imports.base),
+    theirs: identify(imports.theirs, imports.base),
+  };
+  const lists = {
+    base: [...imports.base.keys()],
+    ours: [...ids.ours.values()],
+    theirs: [...ids.theirs.values()],
+  };
+  const isSame = (one: readonly string[]) => one.join('\n') === lists.base.join('\n');
+  if (Object.values(imports).some(hasEffect) && !(isSame(lists.ours) && isSame(lists.theirs))) {
+    return null;
+  }
+  const order = orderOf(lists);
+  if (isBelowComment && Object.values(lists).some(([id]) => id !== order[0])) return null;
+  const first = isMoved(lists) ? 'theirs' : 'ours';
+  const linesOf = new Map(
+    [...merged].map(([key, { lines }]) => [ids.ours.get(key) ?? ids.theirs.get(key) ?? key, lines]),
+  );
+  const result: string[] = [];
+  const waiting = [...order];
+  for (const { key, lines } of sides[first].items) {
+    if (key === null) {
+      result.push(...lines);
+      continue;
+    }
+    const id = ids[first].get(key) ?? key;
+    // What the other side put in goes with what is before it, unless that is the head.
+    for (const next of waiting.splice(0, waiting.indexOf(id) + 1))
+      result.push(...(linesOf.get(next) ?? []));
+  }
+  const rest = waiting.flatMap((id) => linesOf.get(id) ?? []);
+  const end = result.findLastIndex((line) => line.trim() !== '') + 1;
+  return [...result.slice(0, end), ...rest, ...result.slice(end)];
+}
+
+/** Tells whether one of some imports only runs its module. */
+function hasEffect(imports: Imports): boolean {
+  return [...imports.values()].some((one) => namesOf(one).length === 0);
+}
+
+/** Returns what each import of a side is known by: an import of the base that it took the place of, or itself. */
+function identify(side: Imports, base: Imports): ReadonlyMap<string, string> {
+  const gone = new Map([...base].filter(([key]) => !side.has(key)));
+  return new Map(
+    [...side].map(([key, one]) => {
+      if (base.has(key)) return [key, key];
+      const names = new Set(namesOf(one));
+      const before = [...gone].find(
+        ([, other]) =>
+          other.module === one.module || namesOf(other).some((name) => names.has(name)),
+      );
+      if (before !== undefined) gone.delete(before[0]);
+      return [key, before?.[0] ?? key];
+    }),
+  );
 }

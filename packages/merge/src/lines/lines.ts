@@ -1,5 +1,4 @@
-import { mergeValue } from '../merge-value.ts';
-import type { Versions } from '../tree.ts';
+import { mergeValue, type Versions } from '../tree.ts';
 import type { Hunk } from './regions.ts';
 
 /** A line's end: `''` only where the text ends without a newline. */

@@ -1,4 +1,4 @@
-import { isNode, type Node, nodesIn } from './node.ts';
+import { isNode, type Node, nodesIn } from './parse.ts';
 
 /** A name at the top of a module, and what declares it. */
 type Binding = {

@@ -1,4 +1,4 @@
-import { childrenOf, isNode, type Node, nodesIn } from './node.ts';
+import { childrenOf, isNode, type Node, nodesIn } from './parse.ts';
 
 /** The names that one member declares; null for a member without one, whose position has meaning. */
 export type Member = {

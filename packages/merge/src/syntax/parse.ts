@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module';
 import type { ParserOptions, ParserPlugin } from '@babel/parser';
 import type { Language } from './language.ts';
-import { isNode, type Node } from './node.ts';
 
 /** A token or comment; `kind` tells those whose text can be laid out in more than one way. */
 export type Token = {
@@ -15,6 +14,13 @@ export type Redeclaration = { readonly name: string; readonly start: number };
 
 /** The reason that a text cannot be read, and its line, counted from 1. */
 export type SyntaxFault = { readonly line: number; readonly reason: string };
+
+/** A node of a syntax tree; offsets count characters, the end is exclusive. */
+export type Node = Readonly<Record<string, unknown>> & {
+  readonly type: string;
+  readonly start: number;
+  readonly end: number;
+};
 
 export type Syntax = {
   readonly root: Node;
@@ -108,6 +114,40 @@ export function parseSyntax(
   }
 }
 
+export function isNode(value: unknown): value is Node {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'type' in value &&
+    typeof value.type === 'string' &&
+    'start' in value &&
+    typeof value.start === 'number' &&
+    'end' in value &&
+    typeof value.end === 'number'
+  );
+}
+
+/** Returns the nodes that a property holds, be it one, a list of them, or none. */
+export function nodesIn(value: unknown): readonly Node[] {
+  if (Array.isArray(value)) return value.filter(isNode);
+  return isNode(value) ? [value] : [];
+}
+
+/** Returns the nodes directly below one, in no particular order. */
+export function childrenOf(node: Node): readonly Node[] {
+  const children: Node[] = [];
+  // Called for every node of a text: plain loops, and no look at what never holds a node.
+  for (const name in node) {
+    const value = node[name];
+    if (typeof value !== 'object' || value === null) continue;
+    if (name === 'name' || name === 'loc' || name === 'extra') continue;
+    if (Array.isArray(value)) {
+      for (const item of value) if (isNode(item)) children.push(item);
+    } else if (isNode(value)) children.push(value);
+  }
+  return children;
+}
+
 /** Finds the first syntax error of a text; null where it parses. */
 export function syntaxFault(text: string, language: Language): SyntaxFault | null {
   try {
@@ -162,4 +202,16 @@ function hasRange(token: unknown): token is { readonly start: number; readonly e
     'end' in token &&
     typeof token.end === 'number'
   );
+}
+
+/** Makes a reader that reads each text once: one merge asks for its lines and texts again and again. */
+export function readOnce<T>(read: (text: string) => T): (text: string) => T {
+  const known = new Map<string, { readonly value: T }>();
+  return (text) => {
+    const before = known.get(text);
+    if (before !== undefined) return before.value;
+    const value = read(text);
+    known.set(text, { value });
+    return value;
+  };
 }

@@ -1,9 +1,11 @@
 import type { Range } from '../lines/regions.ts';
 import type { Order } from '../lines/sorted-lines.ts';
-import type { Gaps } from './gaps.ts';
 import type { NamedList } from './members.ts';
 import type { Side } from './side.ts';
 import { headEnd, type Unit } from './units.ts';
+
+/** Insertions of one side before, between and after the members of the base; one run for each gap. */
+export type Gaps = readonly (readonly KeyedUnit[])[];
 
 /** A disputed stretch of ours, and what it has in each gap of the base. */
 type Target = {
@@ -115,4 +117,18 @@ function textOf({ side: { text }, run }: Source, separator: string, isClosed: bo
   return (
     head + text.slice(last.bodyEnd, last.separatorEnd - 1) + text.slice(last.separatorEnd, last.end)
   );
+}
+
+/** A unit and what it says. */
+export type KeyedUnit = Unit & { readonly key: string };
+
+/** Compares a side's units with the base's; null where one of the base is changed, moved or gone. */
+export function gapsOf(base: readonly KeyedUnit[], side: readonly KeyedUnit[]): Gaps | null {
+  const gaps: KeyedUnit[][] = [[]];
+  for (const unit of side) {
+    const isNext = unit.key === base[gaps.length - 1]?.key;
+    if (isNext) gaps.push([]);
+    else gaps.at(-1)?.push(unit);
+  }
+  return gaps.length === base.length + 1 ? gaps : null;
 }

@@ -1,7 +1,6 @@
 import { repeatedBindings, repeatedExports } from '../bindings.ts';
 import { listsOf, type NamedList } from '../members.ts';
-import { isNode, type Node, nodesIn } from '../node.ts';
-import type { Syntax } from '../parse.ts';
+import { isNode, type Node, nodesIn, type Syntax } from '../parse.ts';
 
 /** The head of a line up to a name that it declares. */
 const DECLARING = /\b(?:const|let|var|function|class|interface|type|enum|import)\b[^=;]*$/;

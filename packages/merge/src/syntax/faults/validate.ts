@@ -1,7 +1,6 @@
-import { readOnce } from '../../read-once.ts';
 import type { Versions } from '../../tree.ts';
 import type { Format } from '../language.ts';
-import { type Parse, parseSyntax, type SyntaxFault, syntaxFault } from '../parse.ts';
+import { type Parse, parseSyntax, readOnce, type SyntaxFault, syntaxFault } from '../parse.ts';
 import type { Duplicate } from './duplicates.ts';
 import { type FindFault, type Reader, readersOf } from './inspect.ts';
 

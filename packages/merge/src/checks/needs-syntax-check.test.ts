@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { splitLines } from '../lines/lines.ts';
 import { readNesting } from '../syntax/nesting.ts';
-import { declaredWords } from './declared-words.ts';
-import { findClashes } from './same-scope.ts';
+import { declaredWords, findClashes } from './needs-syntax-check.ts';
 
 /** Tells whether the first two places that may declare `name` may clash. */
 function isClash(text: string, name = 'x'): boolean {
