@@ -14,7 +14,7 @@
  * only read.
  */
 import { parseArgs } from 'node:util';
-import { unifiedPatch } from '../packages/merge/src/unified.ts';
+import { unifiedPatch } from '../packages/merge/src/unified-patch.ts';
 import { type Measured, measureAll, timeParserLoad } from './merge-history/measure.ts';
 import { realMerges } from './merge-history/merges.ts';
 

@@ -14,7 +14,7 @@
  * are equal if they differ in white space alone. The exit code is 1 if a line was lost. The folders are only read.
  */
 import { parseArgs } from 'node:util';
-import { unifiedPatch } from '../packages/merge/src/unified.ts';
+import { unifiedPatch } from '../packages/merge/src/unified-patch.ts';
 import { type ForkFile, type ForkMerge, forkMerges } from './merge-history/fork.ts';
 
 const USAGE = `usage: npm run fork-merges -- <git folder of the fork> <ref, or git folder, of upstream>

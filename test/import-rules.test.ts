@@ -11,11 +11,11 @@ const HOME = join(import.meta.dirname, '..');
 test('an import that the map forbids fails the check, and names the rule', async () => {
   await using codebase = temporaryCodebase({
     'package.json': '{ "type": "module" }',
-    'src/host/host.ts': "import { merge } from '../../packages/merge/src/merge.ts';\nmerge();\n",
-    'packages/merge/src/merge.ts':
+    'src/host/host.ts': "import { merge } from '../../packages/merge/src/merge-lines.ts';\nmerge();\n",
+    'packages/merge/src/merge-lines.ts':
       "import { store } from '../../../src/store/store.ts';\nexport const merge = () => store;\n",
     'packages/claw/src/errors.ts':
-      "import { merge } from '../../merge/src/merge.ts';\nexport const error = merge;\n",
+      "import { merge } from '../../merge/src/merge-lines.ts';\nexport const error = merge;\n",
     'src/store/store.ts': 'export const store = 1;\n',
     'src/lib/one.ts':
       "import type { Other } from './other.ts';\nexport type One = { readonly other: Other };\n",

@@ -1,4 +1,4 @@
-import type { Versions } from '../../packages/merge/src/tree.ts';
+import type { Versions } from '../../packages/merge/src/versions.ts';
 
 type Random = () => number;
 type Edit = (lines: readonly string[], random: Random) => readonly string[];

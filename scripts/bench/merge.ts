@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { diff3Merge } from 'node-diff3';
 import { mergeText } from '../../packages/merge/src/merge-text.ts';
-import type { Versions } from '../../packages/merge/src/tree.ts';
+import type { Versions } from '../../packages/merge/src/versions.ts';
 import { makeCorpus } from './merge-corpus.ts';
 
 /** Times in milliseconds; `conflicts` counts files. */

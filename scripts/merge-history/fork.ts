@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { structuredKind } from '../../packages/claw/src/structured/kind.ts';
 import { mergeStructured } from '../../packages/claw/src/structured/merge.ts';
-import { mergeFiles } from '../../packages/merge/src/file.ts';
-import type { TreeFile, Versions } from '../../packages/merge/src/tree.ts';
+import { mergeFiles } from '../../packages/merge/src/merge-files.ts';
+import type { TreeFile, Versions } from '../../packages/merge/src/versions.ts';
 import { type LostLine, lostLines } from './lost-lines.ts';
 import {
   blobsOf,

@@ -1,5 +1,5 @@
 import { diffLines } from '../../packages/merge/src/lines/diff.ts';
-import type { Versions } from '../../packages/merge/src/tree.ts';
+import type { Versions } from '../../packages/merge/src/versions.ts';
 
 /** A line that one side added and that a merged text does not have. */
 export type LostLine = { readonly side: 'ours' | 'theirs'; readonly line: string };

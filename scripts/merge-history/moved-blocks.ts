@@ -1,8 +1,8 @@
 import { conflictHunks } from '../../packages/claw/src/compose/conflict-hunks.ts';
 import { movedEdits } from '../../packages/claw/src/decisions/places/moved-ways.ts';
 import { waysAtPlaces } from '../../packages/claw/src/decisions/places/ways.ts';
-import { mergeFiles } from '../../packages/merge/src/file.ts';
-import type { TreeFile } from '../../packages/merge/src/tree.ts';
+import { mergeFiles } from '../../packages/merge/src/merge-files.ts';
+import type { TreeFile } from '../../packages/merge/src/versions.ts';
 import type { RealMerge } from './merges.ts';
 
 /** Blocks that one side moved and the other edited, for which the edit at the new place is offered. */

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { languageOf } from '../../packages/merge/src/syntax/language.ts';
-import type { Versions } from '../../packages/merge/src/tree.ts';
+import type { Versions } from '../../packages/merge/src/versions.ts';
 
 const COMPILER = join(import.meta.dirname, '..', '..', 'node_modules', 'typescript', 'bin', 'tsc');
 /** Looks at one file by itself: what is imported counts as declared, and as any type. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { planUpdate } from '../../packages/claw/src/commands/update.ts';
 import { type EngineContext, init } from '../../packages/claw/src/index.ts';
 import { PLAIN_UPDATE } from '../../packages/claw/src/operation/update-options.ts';
-import { isSameFile, type TreeFile } from '../../packages/merge/src/tree.ts';
+import { isSameFile, type TreeFile } from '../../packages/merge/src/versions.ts';
 import { commitsBetween, git, linesOf, must } from './git.ts';
 
 /** How often an update came to the text that was committed, asked, or came to another one, to be read. */

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Versions } from '../../packages/merge/src/tree.ts';
+import type { Versions } from '../../packages/merge/src/versions.ts';
 
 const TERMINATORS = ['\n', '\r\n'] as const;
 

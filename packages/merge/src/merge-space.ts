@@ -1,7 +1,7 @@
 import { mapVersions } from './lines/lines.ts';
 import { layOut } from './syntax/layout.ts';
-import { isSameWords, type Word } from './syntax/words.ts';
-import type { Versions } from './tree.ts';
+import { isSameWords, type Word } from './syntax/syntax-words.ts';
+import type { Versions } from './versions.ts';
 
 /** Longer stretches are compared by lines alone, so that no input is slow. */
 const MAX_LENGTH = 20_000;

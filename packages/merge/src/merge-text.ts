@@ -1,9 +1,10 @@
-import { headsOf } from './heads/dispute-heads.ts';
-import type { Labels } from './lines/regions.ts';
+import { type Heads, headsOf } from './heads/dispute-heads.ts';
+import { mapVersions, splitLines } from './lines/lines.ts';
+import type { Hunk, Labels } from './lines/regions.ts';
 import { renderConflicts } from './markers.ts';
-import { formatOf } from './syntax/language.ts';
-import { mergeTexts } from './text.ts';
-import type { Versions } from './tree.ts';
+import { mergeLines } from './merge-lines.ts';
+import { type Format, formatOf } from './syntax/language.ts';
+import { mergeWhole, type Versions } from './versions.ts';
 
 /** A merged text, with markers where `conflicts`, the number of places in dispute, is not 0. */
 export type MergedText = { readonly text: string; readonly conflicts: number };
@@ -34,4 +35,32 @@ export function mergeText(
 function labelsFor(path: string | undefined): Labels {
   const suffix = path === undefined ? '' : `: ${path}`;
   return { base: `base${suffix}`, ours: `ours${suffix}`, theirs: `theirs${suffix}` };
+}
+
+/** A merged text, or the hunks of one that two sides disagree about. */
+type TextMerge =
+  | { readonly kind: 'clean'; readonly text: string }
+  | { readonly kind: 'conflict'; readonly hunks: readonly Hunk[] };
+
+/**
+ * Merges two edits of one text. Bytes pass unharmed when they are read and written as latin1.
+ *
+ * `format` lets layout and syntax decide where lines do not, and checks the result; null merges by
+ * lines alone.
+ * Holds to the byte: a side that is the base yields the other side, equal sides yield themselves.
+ */
+export function mergeTexts(
+  versions: Versions<string>,
+  format: Format | null = null,
+  heads: Heads | null = null,
+): TextMerge {
+  const whole = mergeWhole(versions, (one, other) => one === other);
+  if (whole !== null) return { kind: 'clean', text: versions[whole] };
+  const hunks = mergeLines(mapVersions(versions, splitLines), format, heads);
+  if (hunks.some((hunk) => hunk.kind === 'conflict')) return { kind: 'conflict', hunks };
+  return { kind: 'clean', text: resolvedLines(hunks).join('') };
+}
+
+function resolvedLines(hunks: readonly Hunk[]): readonly string[] {
+  return hunks.flatMap((hunk) => (hunk.kind === 'resolved' ? hunk.lines : []));
 }

@@ -1,19 +1,19 @@
+import { checkPlaces } from './checks/edits-in-wrong-declaration.ts';
 import { usesLostName } from './checks/lost-names.ts';
-import { checkPlaces } from './checks/misplaced.ts';
 import { type Suspicion, suspicionOf, wordReader } from './checks/needs-syntax-check.ts';
-import { createCheck, reopen } from './checks/reopen.ts';
-import { findSolvable } from './checks/solvable.ts';
+import { createCheck, reopen } from './checks/reopen-defects.ts';
+import { findSolvable } from './checks/solvable-conflicts.ts';
+import { openEntries } from './entries/entry-readers.ts';
 import { resolveEntries } from './entries/merge-entries.ts';
-import { openEntries } from './entries/reader.ts';
-import type { Interned } from './lines/intern.ts';
+import type { Interned } from './lines/interned-lines.ts';
 import { mapVersions, NAMES } from './lines/lines.ts';
-import type { Range, Region } from './lines/regions.ts';
+import type { LineSpan, Region } from './lines/regions.ts';
 import { excerptOf, outlineOf } from './syntax/excerpt.ts';
 import { type Format, isLanguage, type Language } from './syntax/language.ts';
-import { resolveConflicts } from './syntax/levels.ts';
 import { memoizeParse, type Parse } from './syntax/parse.ts';
-import { decodeLines, readSides, type Sides } from './syntax/side.ts';
-import type { Versions } from './tree.ts';
+import { decodeLines, readSides, type Sides } from './syntax/parsed-side.ts';
+import { resolveConflicts } from './syntax/resolve-conflicts.ts';
+import type { Versions } from './versions.ts';
 
 /** Longer texts are merged by lines alone: no input is slow. */
 const MAX_LENGTH = 1 << 18;
@@ -185,7 +185,7 @@ function resolveSolvable(
 function isSame(
   some: readonly string[],
   others: readonly string[],
-  { start, end }: Range,
+  { start, end }: LineSpan,
 ): boolean {
   for (let line = start; line < end; line++) if (some[line] !== others[line]) return false;
   return true;

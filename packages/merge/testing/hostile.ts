@@ -1,4 +1,4 @@
-import type { Versions } from '../src/tree.ts';
+import type { Versions } from '../src/versions.ts';
 import { seededRandom } from './random.ts';
 
 /** Inputs that are slow to merge where a merger compares too much or parses too often. */

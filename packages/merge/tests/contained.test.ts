@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { containedChanges } from '../src/contained.ts';
+import { containedChanges } from '../src/merge-files.ts';
 
 const LINES = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight'];
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { mergeFiles } from '../src/file.ts';
-import type { TreeFile } from '../src/tree.ts';
+import { mergeFiles } from '../src/merge-files.ts';
+import type { TreeFile } from '../src/versions.ts';
 
 function file(content: string | Buffer, isExecutable = false): TreeFile {
   return { bytes: Buffer.from(content), isExecutable };

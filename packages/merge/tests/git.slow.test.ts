@@ -7,9 +7,8 @@ import { diff3Merge } from 'node-diff3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mostlyUniqueVersions, repetitiveVersions } from '../../../src/testing/texts.ts';
 import { mapVersions } from '../src/lines/lines.ts';
-import { mergeText } from '../src/merge-text.ts';
-import { mergeTexts } from '../src/text.ts';
-import type { Versions } from '../src/tree.ts';
+import { mergeText, mergeTexts } from '../src/merge-text.ts';
+import type { Versions } from '../src/versions.ts';
 
 let folder = '';
 beforeAll(() => {

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type FileMerge, mergeFiles } from '../src/file.ts';
 import { renderConflicts } from '../src/markers.ts';
+import { type FileMerge, mergeFiles } from '../src/merge-files.ts';
 import { languageOf } from '../src/syntax/language.ts';
-import type { TreeFile } from '../src/tree.ts';
+import type { TreeFile } from '../src/versions.ts';
 
 const FOLDER = join(import.meta.dirname, '../golden');
 const SIGNS = { '␍': '\r', '␂': '\uFEFF', '␀': '\0' } as const;

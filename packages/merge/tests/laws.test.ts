@@ -13,10 +13,10 @@ import {
 } from '../../../src/testing/texts.ts';
 import { contentOf, mapVersions, splitLines } from '../src/lines/lines.ts';
 import type { Hunk } from '../src/lines/regions.ts';
-import { mergeLines } from '../src/merge.ts';
+import { mergeLines } from '../src/merge-lines.ts';
+import { mergeTexts } from '../src/merge-text.ts';
 import { formatOf } from '../src/syntax/language.ts';
-import { mergeTexts } from '../src/text.ts';
-import type { Versions } from '../src/tree.ts';
+import type { Versions } from '../src/versions.ts';
 
 const RUNS = { numRuns: 1000 };
 const lfVersions = fc.oneof(mostlyUniqueVersions, repetitiveVersions, blockVersions);

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { mapVersions, splitLines } from '../src/lines/lines.ts';
 import type { Hunk } from '../src/lines/regions.ts';
-import { mergeLines } from '../src/merge.ts';
-import { duplicatesIn } from '../src/syntax/faults/duplicates.ts';
+import { mergeLines } from '../src/merge-lines.ts';
+import { mergeTexts } from '../src/merge-text.ts';
+import { duplicatesIn } from '../src/syntax/faults/duplicate-names.ts';
 import type { Language } from '../src/syntax/language.ts';
 import { parseSyntax } from '../src/syntax/parse.ts';
-import { mergeTexts } from '../src/text.ts';
-import type { Versions } from '../src/tree.ts';
+import type { Versions } from '../src/versions.ts';
 
 const RUNS = { numRuns: 500 };
 const LISTS = ['imports', 'specifiers', 'keys', 'methods', 'fields', 'members', 'calls'] as const;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { costOfFourfold, LINEAR_AT_MOST } from '../../../src/testing/growth.ts';
 import { mergeText } from '../src/merge-text.ts';
-import type { Versions } from '../src/tree.ts';
+import type { Versions } from '../src/versions.ts';
 
 // Four times as much is a quarter of a megabyte with something to resolve on every page.
 const SIZE = 50;

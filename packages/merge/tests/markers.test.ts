@@ -4,7 +4,7 @@ import { anyBytes, wildText, wildVersions } from '../../../src/testing/texts.ts'
 import { mapVersions, splitLines } from '../src/lines/lines.ts';
 import type { Hunk } from '../src/lines/regions.ts';
 import { hasMarkers, parseConflicts, renderConflicts } from '../src/markers.ts';
-import { mergeLines } from '../src/merge.ts';
+import { mergeLines } from '../src/merge-lines.ts';
 
 const LABELS = { base: 'core', ours: 'telegram', theirs: 'your edits' };
 const anyText = fc.oneof(wildText, anyBytes);

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { type Codebase, commitAll, temporaryCodebase } from '../../../src/testing/claw/codebase.ts';
-import { unifiedPatch } from '../src/unified.ts';
+import { unifiedPatch } from '../src/unified-patch.ts';
 
 test('git takes every patch of random texts, forwards and backwards', async () => {
   await using codebase = temporaryCodebase({}, { git: false });

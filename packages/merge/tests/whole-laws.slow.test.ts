@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { internLines } from '../src/lines/intern.ts';
+import { internLines } from '../src/lines/interned-lines.ts';
 import { mapVersions, splitLines } from '../src/lines/lines.ts';
 import { alignRegions, linesOf } from '../src/lines/regions.ts';
 import { mergeText } from '../src/merge-text.ts';
-import { mergeFault } from '../src/syntax/faults/text-fault.ts';
-import type { Versions } from '../src/tree.ts';
+import { mergeFault } from '../src/syntax/faults/merge-defects.ts';
+import type { Versions } from '../src/versions.ts';
 
 const RUNS = { numRuns: 1500, seed: 1 };
 

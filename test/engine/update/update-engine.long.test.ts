@@ -170,7 +170,7 @@ describe.skipIf(isSkipped)(isSkipped ? `${title} (strace is missing)` : title, (
     // Until it is mended claw runs as it was built before, and says so.
     expect(kept.stderr).toMatch(/packages\/ cannot be built: .*nowhere\.ts/s);
     expect(codebase.read(path)).toBe(mine);
-    expect(codebase.read('packages/merge/src/tree.ts')).toContain('isEqualFile');
+    expect(codebase.read('packages/merge/src/versions.ts')).toContain('isEqualFile');
     const [last = ''] = fs.readdirSync(codebase.path('.claw/backup')).sort().reverse();
     fs.cpSync(codebase.path(`.claw/backup/${last}/conflicts/${path}.new`), codebase.path(path));
     expect(await own(codebase, 'node', 'verify')).toMatchObject({ code: 0 });

@@ -1,6 +1,6 @@
 import {
   createFaultFinder,
-  type FindFault,
+  type FindTextFault,
   type Hunk,
   mergeValue,
   type TextFault,
@@ -31,7 +31,7 @@ export function answeredFile(conflict: Conflict, answer: Answer): TreeFile | nul
 /** What a conflict's inputs have twice is read once for all answers that are tried, and each answer once. */
 const finders = new WeakMap<
   Conflict['sides'],
-  { readonly find: FindFault; readonly known: Map<string, TextFault | null> }
+  { readonly find: FindTextFault; readonly known: Map<string, TextFault | null> }
 >();
 
 /**

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { mergeFiles } from '../../../merge/src/file.ts';
-import type { Versions } from '../../../merge/src/tree.ts';
+import { mergeFiles } from '../../../merge/src/merge-files.ts';
+import type { Versions } from '../../../merge/src/versions.ts';
 import { casesOf } from '../../../merge/testing/cases.ts';
 import { FAMILIES } from '../../../merge/testing/families.ts';
 import { fuzzMerge } from '../../../merge/testing/fuzz.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { mergeFiles } from '../../../merge/src/file.ts';
+import { mergeFiles } from '../../../merge/src/merge-files.ts';
 import { answeredFile } from '../compose/answer.ts';
 import { resolveConflict } from '../compose/resolve-conflict.ts';
 import type { Conflict } from '../conflict.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mergeFiles } from '../../../merge/src/file.ts';
+import { mergeFiles } from '../../../merge/src/merge-files.ts';
 import { answeredFile } from '../compose/answer.ts';
 import type { Conflict } from '../conflict.ts';
 import { answerOfPicks, type Pick } from './hunk-choices.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Tree } from '../../../merge/src/tree.ts';
+import type { Tree } from '../../../merge/src/versions.ts';
 import { packFiles, unpackFiles } from './claw-folder.ts';
 
 const FILES: Tree = new Map([

@@ -2,9 +2,9 @@ import { linesOf, type Region } from '../lines/regions.ts';
 import { targetsIn } from '../syntax/bindings.ts';
 import { outlineOf } from '../syntax/excerpt.ts';
 import type { Language } from '../syntax/language.ts';
-import { childrenOf, isNode, type Node, nodesIn, type Parse } from '../syntax/parse.ts';
-import { decodeLines } from '../syntax/side.ts';
-import type { Versions } from '../tree.ts';
+import { childrenOf, isNode, nodesIn, type Parse, type SyntaxNode } from '../syntax/parse.ts';
+import { decodeLines } from '../syntax/parsed-side.ts';
+import type { Versions } from '../versions.ts';
 
 /** The property of a node that is a name of its own there, and refers to nothing, unless it is computed. */
 const OWN_NAMES: ReadonlyMap<string, string> = new Map([
@@ -138,7 +138,7 @@ function wordsOf(lines: readonly string[]): ReadonlyMap<string, number> {
 /** The names that a program binds in any scope, and those that it uses. */
 type Names = { readonly bound: ReadonlySet<string>; readonly used: ReadonlySet<string> };
 
-function namesIn(root: Node, wanted: ReadonlySet<string>): Names {
+function namesIn(root: SyntaxNode, wanted: ReadonlySet<string>): Names {
   const [bound, used] = [new Set<string>(), new Set<string>()];
   const open = [root];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
@@ -160,7 +160,7 @@ function namesIn(root: Node, wanted: ReadonlySet<string>): Names {
 }
 
 /** Returns the names that a node itself binds. */
-function boundBy(node: Node): readonly string[] {
+function boundBy(node: SyntaxNode): readonly string[] {
   if (node.type === 'ExportSpecifier' || isPrivate(node)) return [];
   const names: string[] = [];
   for (const property of BINDERS) {
@@ -174,13 +174,13 @@ function boundBy(node: Node): readonly string[] {
 }
 
 /** Returns the name that a node is a use of; null where it is none. */
-function nameOf(node: Node): string | null {
+function nameOf(node: SyntaxNode): string | null {
   const { type, name, id } = node;
   if (isPrivate(node)) return isNode(id) ? `#${id['name']}` : null;
   const isName = type === 'Identifier' || type === 'JSXIdentifier';
   return isName && typeof name === 'string' ? name : null;
 }
 
-function isPrivate({ type }: Node): boolean {
+function isPrivate({ type }: SyntaxNode): boolean {
   return type === 'PrivateName';
 }

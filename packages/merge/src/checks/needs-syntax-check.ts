@@ -2,7 +2,7 @@ import { linesOf, type Region } from '../lines/regions.ts';
 import { type Format, isLanguage } from '../syntax/language.ts';
 import { type Bracket, bracketAt, type Nesting, readNesting } from '../syntax/nesting.ts';
 import { readOnce } from '../syntax/parse.ts';
-import type { Versions } from '../tree.ts';
+import type { Versions } from '../versions.ts';
 
 const BRACKETS = /[()[\]{}]/g;
 /** Pairs of places that are compared; of more, a parser finds out. */

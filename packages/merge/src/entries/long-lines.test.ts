@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { costOfFourfold, LINEAR_AT_MOST } from '../../../../src/testing/growth.ts';
-import { readMarkdown } from './markdown.ts';
-import { readDockerfile, readKeyedLines } from './reader.ts';
-import { readYamlMaps } from './yaml.ts';
+import { readDockerfile, readKeyedLines, readYamlMaps } from './entry-readers.ts';
+import { readMarkdown } from './markdown-entries.ts';
 
 const CHARACTERS = 8_000;
 

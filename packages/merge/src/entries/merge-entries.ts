@@ -1,15 +1,15 @@
-import type { Interned } from '../lines/intern.ts';
+import type { Interned } from '../lines/interned-lines.ts';
 import { mapVersions, NAMES } from '../lines/lines.ts';
 import {
-  type Range,
+  type LineSpan,
   type Region,
   type Stretch,
   stretchesAround,
   takeStretch,
 } from '../lines/regions.ts';
 import { type Order, orderOfNames } from '../lines/sorted-lines.ts';
-import type { Versions } from '../tree.ts';
-import type { Entry, EntrySides } from './reader.ts';
+import type { Versions } from '../versions.ts';
+import type { Entry, EntrySides } from './entry-readers.ts';
 
 /** An anchor of YAML, a number that is a value, or the port of the host in an item that maps it to another one. */
 const MARK =
@@ -110,7 +110,7 @@ function namesOf(entries: readonly Entry[]): Map<string, Set<string | null>> {
 type Candidate = {
   readonly index: number;
   readonly place: Stretch;
-  readonly orders: readonly (readonly Told[])[];
+  readonly orders: readonly (readonly NamedLines[])[];
 };
 
 function withCandidates(
@@ -158,9 +158,9 @@ function checkCandidates(
 
 /** Returns what both sides put into a stretch, in each order that may be right; null where they did more. */
 function mergeStretch(
-  range: Versions<Range>,
+  range: Versions<LineSpan>,
   texts: Versions<Text>,
-): readonly (readonly Told[])[] | null {
+): readonly (readonly NamedLines[])[] | null {
   const parts = mapVersions(NAMES, (name) => entriesIn(texts[name], range[name]));
   if (parts.base === null || parts.ours === null || parts.theirs === null) return null;
   const ours = compareEntries(parts.ours, parts.base, texts, 'ours');
@@ -172,7 +172,7 @@ function mergeStretch(
   // What one side took out, and the other one only moved, is no insertion.
   if ([...fresh, ...own].flat().some(texts.base.hasName)) return null;
   if (isSameMark(tellGaps(own, texts.ours), tellGaps(fresh, texts.theirs))) return null;
-  const kept = parts.base.map((entry, index): Told => {
+  const kept = parts.base.map((entry, index): NamedLines => {
     const base = tell(entry, texts.base);
     const mine = tell(ours.kept[index] ?? entry, texts.ours);
     const isSame = mine.lines.length === base.lines.length;
@@ -195,7 +195,7 @@ function sortGaps(
   ours: Gaps,
   theirs: Gaps,
   texts: Versions<Text>,
-): readonly (readonly Told[])[] | null {
+): readonly (readonly NamedLines[])[] | null {
   let isSorted = false;
   const runs = ours.map((run, gap) => {
     const other = theirs[gap] ?? [];
@@ -223,7 +223,7 @@ function orderOfGap(entries: readonly Entry[], texts: Versions<Text>): Order | n
 }
 
 /** Returns the entries in a stretch; null where one crosses its edge. */
-function entriesIn({ entries }: Text, { start, end }: Range): readonly Entry[] | null {
+function entriesIn({ entries }: Text, { start, end }: LineSpan): readonly Entry[] | null {
   const found: Entry[] = [];
   for (let place = placeOf(entries, start); (entries[place]?.start ?? end) < end; place++) {
     const entry = entries[place];
@@ -289,27 +289,30 @@ function apartFrom(gaps: Gaps, own: Text, other: Text, others: Gaps): Gaps | nul
 
 /** Tells whether both sides bring an anchor of one name, or one number of four digits or more, such as a port. */
 function isSameMark(
-  some: readonly (readonly Told[])[],
-  others: readonly (readonly Told[])[],
+  some: readonly (readonly NamedLines[])[],
+  others: readonly (readonly NamedLines[])[],
 ): boolean {
-  const marksIn = (gaps: readonly (readonly Told[])[]) =>
+  const marksIn = (gaps: readonly (readonly NamedLines[])[]) =>
     gaps.flat().flatMap(({ lines }) => lines.flatMap((line) => line.match(MARK) ?? []));
   const known = new Set(marksIn(some));
   return marksIn(others).some((mark) => known.has(mark));
 }
 
-type Told = { readonly lines: readonly string[]; readonly name: string };
+type NamedLines = { readonly lines: readonly string[]; readonly name: string };
 
-function tell(entry: Entry, { lines }: Text): Told {
+function tell(entry: Entry, { lines }: Text): NamedLines {
   return { lines: lines.slice(entry.start, entry.end), name: nameOf(entry) };
 }
 
-function tellGaps(gaps: Gaps, text: Text): readonly (readonly Told[])[] {
+function tellGaps(gaps: Gaps, text: Text): readonly (readonly NamedLines[])[] {
   return gaps.map((run) => run.map((entry) => tell(entry, text)));
 }
 
 /** Puts a run after another one, with a blank line between them where the later ones have such. */
-function joinRuns(first: readonly Told[], second: readonly Told[]): readonly Told[] {
+function joinRuns(
+  first: readonly NamedLines[],
+  second: readonly NamedLines[],
+): readonly NamedLines[] {
   const [head, ...rest] = second;
   if (first.length === 0 || head === undefined) return [...first, ...second];
   const isSpaced = [...first.slice(1), ...rest].some(({ lines }) => lines[0] === '');
@@ -321,7 +324,7 @@ function nameOf({ list, key }: Entry): string {
   return `${list}\n${key ?? ''}`;
 }
 
-function keyIn({ name }: Told): string {
+function keyIn({ name }: NamedLines): string {
   return name.slice(name.lastIndexOf('\n') + 1);
 }
 

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { configuredStyle, git, readVersion, replaceFile } from './files.ts';
+import { configuredStyle, git, readVersion, replaceFile } from './git-files.ts';
 import { type ConflictStyle, type Favour, mergeFile } from './merge-file.ts';
 
 /** Exit codes of `git merge-file` beside the number of conflicts. */

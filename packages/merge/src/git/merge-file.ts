@@ -1,7 +1,7 @@
-import { mergeFiles } from '../file.ts';
 import { contentOf, dominantTerminator } from '../lines/lines.ts';
 import type { Hunk, Labels } from '../lines/regions.ts';
-import type { Versions } from '../tree.ts';
+import { mergeFiles } from '../merge-files.ts';
+import type { Versions } from '../versions.ts';
 
 /** A merged file, its conflicts counted; or that it is binary, and both sides changed it. */
 export type MergedFile =

@@ -1,4 +1,4 @@
-import { configuredStyle, readVersion, replaceFile } from './files.ts';
+import { configuredStyle, readVersion, replaceFile } from './git-files.ts';
 import { mergeFile } from './merge-file.ts';
 
 /** A merge with conflicts. Not 1, with which Node ends where the program does not even start. */

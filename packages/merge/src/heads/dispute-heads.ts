@@ -1,6 +1,6 @@
-import { joinRegions } from '../checks/invalid-merge.ts';
-import { linesOf, type Range, type Region } from '../lines/regions.ts';
-import type { Versions } from '../tree.ts';
+import { joinRegions } from '../checks/join-regions.ts';
+import { type LineSpan, linesOf, type Region } from '../lines/regions.ts';
+import type { Versions } from '../versions.ts';
 import {
   type HeadReader,
   headReaderOf,
@@ -43,7 +43,7 @@ function isCatalogue(path: string | undefined): boolean {
 function staleTranslations(
   regions: readonly Region[],
   lines: Versions<readonly string[]>,
-): readonly Range[] {
+): readonly LineSpan[] {
   const places = {
     base: placesIn(lines.base),
     ours: placesIn(lines.ours),
@@ -122,7 +122,10 @@ export function disputeHeads(
 }
 
 /** Returns where a name would be given more often than by either side. */
-function namedTwice({ regions, lines, text, origins }: Merged, read: HeadReader): readonly Range[] {
+function namedTwice(
+  { regions, lines, text, origins }: Merged,
+  read: HeadReader,
+): readonly LineSpan[] {
   const most = mostOf(countsOf(read(lines.ours)), countsOf(read(lines.theirs)));
   const places = Map.groupBy(
     read(text).filter(({ isUnique }) => isUnique),
@@ -143,7 +146,7 @@ function namedTwice({ regions, lines, text, origins }: Merged, read: HeadReader)
 function inOtherSections(
   { regions, lines, text, origins }: Merged,
   read: SectionReader,
-): readonly Range[] {
+): readonly LineSpan[] {
   const above = { merged: read(text), ours: read(lines.ours), theirs: read(lines.theirs) };
   return regions.flatMap((region, index) => {
     const { kind } = region;
@@ -178,7 +181,7 @@ function mostOf(
 }
 
 /** Returns the closest two of some regions of which one is ours' and the other theirs', or one that has both; else null. */
-function nearestPair(regions: readonly Region[], indices: readonly number[]): Range | null {
+function nearestPair(regions: readonly Region[], indices: readonly number[]): LineSpan | null {
   const resolved = indices.find((at) => regions[at]?.kind === 'resolved');
   if (resolved !== undefined) return { start: resolved, end: resolved + 1 };
   const sorted = [...new Set(indices)].toSorted((one, other) => one - other);

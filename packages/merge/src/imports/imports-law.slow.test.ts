@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { mapVersions, splitLines } from '../lines/lines.ts';
-import { appliedRules } from '../merge.ts';
+import { appliedRules } from '../merge-lines.ts';
 import { mergeText } from '../merge-text.ts';
 import { isNode, nodesIn, parseSyntax } from '../syntax/parse.ts';
 

@@ -1,7 +1,8 @@
 import { contentOf, mapVersions, NAMES } from '../lines/lines.ts';
-import { linesOf, type Range, type Region } from '../lines/regions.ts';
+import { type LineSpan, linesOf, type Region } from '../lines/regions.ts';
 import { findLiterals } from '../merge-space.ts';
-import type { Versions } from '../tree.ts';
+import type { Versions } from '../versions.ts';
+import { findImports, type ImportStatement, readImport } from './import-statements.ts';
 import {
   type Imports,
   type Item,
@@ -10,8 +11,7 @@ import {
   namesOf,
   putInOrder,
   type Read,
-} from './merge-names.ts';
-import { findImports, type ImportStatement, readImport } from './statements.ts';
+} from './merge-imported-names.ts';
 
 type Lines = Versions<readonly string[]>;
 
@@ -145,7 +145,7 @@ function stretchAround(
   if (region === undefined) return null;
   const names = Object.values(NAMES);
   const ranges = mapVersions(NAMES, (name) => ({ ...region[name] }));
-  const areImports = (some: Versions<Range>) =>
+  const areImports = (some: Versions<LineSpan>) =>
     names.every(
       (name) => !placed[name].isImport.subarray(some[name].start, some[name].end).includes(0),
     );
@@ -173,7 +173,7 @@ function stretchAround(
 }
 
 /** Returns the line of a region that is beside a stretch which begins or ends there. */
-function lineAt({ start, end }: Range, edge: 'start' | 'end'): Range {
+function lineAt({ start, end }: LineSpan, edge: 'start' | 'end'): LineSpan {
   return edge === 'start' ? { start: end - 1, end } : { start, end: start + 1 };
 }
 
@@ -260,7 +260,7 @@ function mayBeImports(region: Region, lines: Lines): boolean {
 }
 
 function mergeStretch(
-  region: Versions<Range>,
+  region: Versions<LineSpan>,
   lines: Lines,
   placed: Versions<Placed>,
 ): readonly string[] | null {
@@ -286,7 +286,7 @@ function mergeStretch(
 }
 
 /** Tells whether a last line without a semicolon may go on with what is below the stretch. */
-function goesOn(result: readonly string[], region: Versions<Range>, lines: Lines): boolean {
+function goesOn(result: readonly string[], region: Versions<LineSpan>, lines: Lines): boolean {
   const last = result.findLast((line) => line.trim() !== '')?.trimEnd() ?? ';';
   const isOpen = Object.values(NAMES).some((name) =>
     GOES_ON.test(lines[name].slice(region[name].end).find((line) => line.trim() !== '') ?? ''),

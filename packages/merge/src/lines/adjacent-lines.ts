@@ -1,5 +1,5 @@
-import type { Versions } from '../tree.ts';
-import { type IsMissed, wordsLost } from './alike-lines.ts';
+import type { Versions } from '../versions.ts';
+import { type IsMissed, wordsLost } from './related-lines.ts';
 
 const WORD = /[\w\u0080-\u00ff]+/g;
 /** Text for people: what it says goes on in the next line. */

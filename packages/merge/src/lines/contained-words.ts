@@ -1,6 +1,6 @@
-import type { Versions } from '../tree.ts';
+import type { Versions } from '../versions.ts';
 import { diffLines } from './diff.ts';
-import { at } from './intern.ts';
+import { at } from './interned-lines.ts';
 import { mapVersions } from './lines.ts';
 
 /** A number with dots is one word: that 1.1.0 begins as 1.1.1 does makes it no part of that. */

@@ -1,6 +1,6 @@
-import { at, type Box, type Edits, isOneSided, markAll, trimBox } from './intern.ts';
+import { at, type Box, type Edits, isOneSided, markAll, trimBox } from './interned-lines.ts';
 import { markShortestEdits } from './myers.ts';
-import { slideEdits } from './slide.ts';
+import { slideEdits } from './slide-edits.ts';
 
 /** Steps that all searches of one diff may take together: a tenth of a second or two. */
 const SEARCH_BUDGET = 8_000_000;

@@ -1,4 +1,4 @@
-import { mergeValue, type Versions } from '../tree.ts';
+import { mergeValue, type Versions } from '../versions.ts';
 import type { Hunk } from './regions.ts';
 
 /** A line's end: `''` only where the text ends without a newline. */

@@ -1,4 +1,4 @@
-import { at, type Box, type Edits, isOneSided, markAll, trimBox } from './intern.ts';
+import { at, type Box, type Edits, isOneSided, markAll, trimBox } from './interned-lines.ts';
 
 type Point = { readonly a: number; readonly b: number };
 

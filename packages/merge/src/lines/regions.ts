@@ -1,17 +1,17 @@
-import type { Versions } from '../tree.ts';
+import type { Versions } from '../versions.ts';
 import { diffLines } from './diff.ts';
-import { at, type Interned } from './intern.ts';
+import { at, type Interned } from './interned-lines.ts';
 import { mapVersions, NAMES } from './lines.ts';
 
 /** A stretch of lines; the end is exclusive. */
-export type Range = { readonly start: number; readonly end: number };
+export type LineSpan = { readonly start: number; readonly end: number };
 
 /**
  * A stretch of the three texts and the origin of its lines: `all` where the texts agree, `both` where ours
  * and theirs made the same change. `conflict` means that they made different changes, `resolved` that a later
  * level found lines for those.
  */
-export type Region = Versions<Range> &
+export type Region = Versions<LineSpan> &
   (
     | { readonly kind: 'all' | 'ours' | 'theirs' | 'both' | 'conflict'; readonly rule?: Rule }
     | { readonly kind: 'resolved'; readonly lines: readonly string[]; readonly rule: Rule }
@@ -95,7 +95,7 @@ function regionsBetween(from: Cut, to: Cut, texts: Interned): readonly Region[] 
  * Returns a conflict without the lines with which both sides begin and end. Its base stays whole, and so does the conflict
  * where one side would have no line left: that would not show what it did.
  */
-export function refineConflict(region: Versions<Range>, texts: Interned): readonly Region[] {
+export function refineConflict(region: Versions<LineSpan>, texts: Interned): readonly Region[] {
   const from = mapVersions(region, ({ start }) => start);
   const to = mapVersions(region, ({ end }) => end);
   const ours = texts.ours.subarray(from.ours, to.ours);
@@ -135,7 +135,7 @@ export function commonTail(one: Int32Array, other: Int32Array): number {
 }
 
 /** Returns the stretches from one border to another. */
-export function rangesBetween(from: Cut, to: Cut): Versions<Range> {
+export function rangesBetween(from: Cut, to: Cut): Versions<LineSpan> {
   return {
     base: { start: from.base, end: to.base },
     ours: { start: from.ours, end: to.ours },

@@ -1,15 +1,15 @@
-import type { Versions } from '../tree.ts';
-import { isChangedLine, wordsIn } from './alike-lines.ts';
-import type { Interned } from './intern.ts';
+import type { Versions } from '../versions.ts';
+import type { Interned } from './interned-lines.ts';
 import { contentOf, mapVersions, NAMES } from './lines.ts';
 import { commonHead, commonTail, isEqual, type Region } from './regions.ts';
+import { isChangedLine, wordsIn } from './related-lines.ts';
 
 const WORD = /[\p{L}\p{N}]/u;
 /** More lines times lines are a rewrite, and slow to compare. */
 const MAX_COMPARED = 2_000;
 
 /** The lines of the side whose change may be a part, those of the base that it has nowhere, and the other side's. */
-type Said = {
+type ChangeContent = {
   readonly one: readonly string[];
   readonly readGone: () => readonly string[];
   readonly other: readonly string[];
@@ -50,7 +50,7 @@ function resolveSameChange(region: Region, { texts, lines, keepsBreaks }: Texts)
     const isSame = start >= 0 && isInSameBlock(said[larger].slice(0, start), said[less]);
     return isSame ? { ...region, kind: larger } : region;
   }
-  const saidBy = (one: 'ours' | 'theirs', other: 'ours' | 'theirs'): Said => {
+  const saidBy = (one: 'ours' | 'theirs', other: 'ours' | 'theirs'): ChangeContent => {
     const readGone = () => said.base.filter((_, index) => !texts[one].includes(base[index] ?? -1));
     return { readGone, one: said[one], other: said[other], contents: texts.contents };
   };
@@ -76,7 +76,12 @@ function resolveSameChange(region: Region, { texts, lines, keepsBreaks }: Texts)
  * lines at the same place, where the other one also changes the base's; or the other one has all lines of the one,
  * which brought some of them, as a run, and beside it none of the base's, as they were or changed.
  */
-function hasChange(base: Int32Array, one: Int32Array, other: Int32Array, said: Said): boolean {
+function hasChange(
+  base: Int32Array,
+  one: Int32Array,
+  other: Int32Array,
+  said: ChangeContent,
+): boolean {
   const brings = said.one.some(
     (line, index) => WORD.test(line) && !base.includes(one[index] ?? -1),
   );

@@ -1,7 +1,7 @@
-import type { Versions } from '../tree.ts';
-import { type IsMissed, wordsIn, wordsLost } from './alike-lines.ts';
+import type { Versions } from '../versions.ts';
 import { contentOf, mapVersions, NAMES } from './lines.ts';
-import type { Range } from './regions.ts';
+import type { LineSpan } from './regions.ts';
+import { type IsMissed, wordsIn, wordsLost } from './related-lines.ts';
 
 /** Imports, and names alone: lines that are one item each, by what names them. */
 const NAMED: readonly RegExp[] = [
@@ -39,7 +39,7 @@ const SEPARATOR = /[,;]?$/;
 
 type Item = { readonly key: string; readonly said: string };
 type Items = readonly Item[];
-type Said = Versions<readonly string[]>;
+type StretchLines = Versions<readonly string[]>;
 
 /**
  * Merges lines that are one item each and in order by name: imports, packages with their versions, names. What either
@@ -50,8 +50,8 @@ type Said = Versions<readonly string[]>;
  *   where what the sides put in says the same by two names
  */
 export function mergeSorted(
-  region: Versions<Range>,
-  lines: Said,
+  region: Versions<LineSpan>,
+  lines: StretchLines,
   isMissed: IsMissed,
 ): readonly string[] | null {
   const said = mapVersions(NAMES, (name) => contentsOf(lines[name], region[name]));
@@ -122,12 +122,14 @@ function isByPlace(lines: readonly string[], start: number, indent: string): boo
   return opening !== undefined && CALL.test(opening) && !IMPORT.test(opening.trim());
 }
 
-function contentsOf(lines: readonly string[], { start, end }: Range): readonly string[] {
+function contentsOf(lines: readonly string[], { start, end }: LineSpan): readonly string[] {
   return lines.slice(start, end).map(contentOf);
 }
 
 /** Returns what stands after each line and after the last one; null where the versions differ in it. */
-function separatorsOf(said: Said): { readonly inner: string; readonly last: string } | null {
+function separatorsOf(
+  said: StretchLines,
+): { readonly inner: string; readonly last: string } | null {
   const ends = Object.values(said).map((some) =>
     some.map((line) => SEPARATOR.exec(line)?.[0] ?? ''),
   );
@@ -163,7 +165,7 @@ type Around = { readonly above: Items; readonly below: Items };
 
 function itemsAround(
   lines: readonly string[],
-  { start, end }: Range,
+  { start, end }: LineSpan,
   read: (line: string) => Item | null,
 ): Around {
   const itemsFrom = (from: number, step: 1 | -1) => {

@@ -1,4 +1,4 @@
-import { isNode, type Node, nodesIn } from './parse.ts';
+import { isNode, nodesIn, type SyntaxNode } from './parse.ts';
 
 /** A name at the top of a module, and what declares it. */
 type Binding = {
@@ -34,12 +34,12 @@ export type Repeated = { readonly name: string; readonly places: readonly number
  *
  * Overloads, a type beside a value of one name, and a class with an interface are no repetition.
  */
-export function repeatedBindings(root: Node): readonly Repeated[] {
+export function repeatedBindings(root: SyntaxNode): readonly Repeated[] {
   return repeatedAmong(nodesIn(root['body']).flatMap(bindingsOf), isClash);
 }
 
 /** Finds the names that a module exports twice, `default` among them. */
-export function repeatedExports(root: Node): readonly Repeated[] {
+export function repeatedExports(root: SyntaxNode): readonly Repeated[] {
   return repeatedAmong(nodesIn(root['body']).flatMap(exportsOf), isDoubleExport);
 }
 
@@ -68,7 +68,7 @@ function isDoubleExport(one: Exported, other: Exported): boolean {
   return one.kind !== 'type' && other.kind !== 'type';
 }
 
-function bindingsOf(statement: Node): readonly Binding[] {
+function bindingsOf(statement: SyntaxNode): readonly Binding[] {
   if (statement.type === 'ImportDeclaration') {
     return nodesIn(statement['specifiers']).flatMap((specifier) => {
       const isType = [statement, specifier].some((node) => node['importKind'] === 'type');
@@ -82,18 +82,18 @@ function bindingsOf(statement: Node): readonly Binding[] {
 }
 
 /** Returns the names that a statement at the top of a module declares; an import is no declaration. */
-export function declaredNames(statement: Node): readonly string[] {
+export function declaredNames(statement: SyntaxNode): readonly string[] {
   return declaredBy(declarationIn(statement)).map(({ name }) => name);
 }
 
 /** Returns the declaration in a statement, exported or not. */
-function declarationIn(statement: Node): Node {
+function declarationIn(statement: SyntaxNode): SyntaxNode {
   const { type, declaration } = statement;
   const isExport = type === 'ExportNamedDeclaration' || type === 'ExportDefaultDeclaration';
   return isExport && isNode(declaration) ? declaration : statement;
 }
 
-function declaredBy(node: Node): readonly Binding[] {
+function declaredBy(node: SyntaxNode): readonly Binding[] {
   if (node.type === 'VariableDeclaration') {
     const targets = nodesIn(node['declarations']).flatMap(({ id }) => nodesIn(id));
     return targets.flatMap(targetsIn).flatMap((target) => named(target, 'value'));
@@ -103,13 +103,13 @@ function declaredBy(node: Node): readonly Binding[] {
 }
 
 /** Returns the identifiers that a pattern binds. */
-export function targetsIn(pattern: Node): readonly Node[] {
+export function targetsIn(pattern: SyntaxNode): readonly SyntaxNode[] {
   const { type, properties, elements, value, argument, left } = pattern;
   if (type === 'Identifier') return [pattern];
   return [properties, elements, value, argument, left].flatMap(nodesIn).flatMap(targetsIn);
 }
 
-function exportsOf(statement: Node): readonly Exported[] {
+function exportsOf(statement: SyntaxNode): readonly Exported[] {
   const { type, declaration, specifiers, start } = statement;
   if (type === 'TSExportAssignment') return [{ name: '=', start, kind: 'value' }];
   if (type === 'ExportDefaultDeclaration') {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { internLines } from '../lines/intern.ts';
+import { internLines } from '../lines/interned-lines.ts';
 import { mapVersions, splitLines } from '../lines/lines.ts';
 import { alignRegions, linesOf } from '../lines/regions.ts';
 import { mergeText } from '../merge-text.ts';

@@ -1,7 +1,7 @@
-import { at, type Interned } from '../lines/intern.ts';
+import { at, type Interned } from '../lines/interned-lines.ts';
 import { mapVersions, NAMES } from '../lines/lines.ts';
-import type { Range, Region } from '../lines/regions.ts';
-import type { Versions } from '../tree.ts';
+import type { LineSpan, Region } from '../lines/regions.ts';
+import type { Versions } from '../versions.ts';
 import { type Bracket, type Nesting, readNesting } from './nesting.ts';
 
 type Lines = Versions<readonly string[]>;
@@ -23,7 +23,7 @@ const NEAR = 2;
 const MIN_CUT = 8;
 
 /** Finds the parts of a stretch of lines that are whole statements or members. */
-type FindParts = (stretch: Range) => readonly Range[];
+type FindParts = (stretch: LineSpan) => readonly LineSpan[];
 
 /**
  * Leaves out whole statements and members that all three versions have unchanged, with what is in them, so
@@ -40,7 +40,7 @@ export function excerptOf(
 ): Excerpt {
   const module = moduleLine(lines.base);
   let findParts: FindParts | null = null;
-  const cuts = regions.flatMap(({ kind, base, ours, theirs }, index): Versions<Range>[] => {
+  const cuts = regions.flatMap(({ kind, base, ours, theirs }, index): Versions<LineSpan>[] => {
     if (kind !== 'all') return [];
     const start = base.start + contextBeside(regions[index - 1], isSolvable);
     const end = base.end - contextBeside(regions[index + 1], isSolvable);
@@ -93,11 +93,11 @@ function contextBeside(
 }
 
 /** A part may hold more than the one line that must stay: all of it does. */
-function withoutLine(part: Range, line: number): readonly Range[] {
+function withoutLine(part: LineSpan, line: number): readonly LineSpan[] {
   return part.start <= line && line < part.end ? [] : [part];
 }
 
-function keptLines(length: number, cuts: readonly Versions<Range>[], name: keyof Lines) {
+function keptLines(length: number, cuts: readonly Versions<LineSpan>[], name: keyof Lines) {
   const kept: number[] = [];
   let from = 0;
   for (const { [name]: cut } of cuts) {
@@ -109,7 +109,7 @@ function keptLines(length: number, cuts: readonly Versions<Range>[], name: keyof
 }
 
 /** Converts line numbers of one version. A cut belongs to what comes after the place where it was. */
-function lineShift(cuts: readonly Range[]) {
+function lineShift(cuts: readonly LineSpan[]) {
   const ends = cuts.map(({ end }) => end);
   const places: number[] = [];
   /** How many lines are gone with the first cuts, by their number. */
@@ -136,7 +136,7 @@ function countBelow(sorted: readonly number[], limit: number): number {
   return low;
 }
 
-function mapRange({ start, end }: Range, map: (line: number) => number): Range {
+function mapRange({ start, end }: LineSpan, map: (line: number) => number): LineSpan {
   return { start: map(start), end: map(end) };
 }
 
@@ -231,8 +231,8 @@ function angleBrackets(
   return found;
 }
 
-function partsIn(program: Program, { start, end }: Range): readonly Range[] {
-  const parts: Range[] = [];
+function partsIn(program: Program, { start, end }: LineSpan): readonly LineSpan[] {
+  const parts: LineSpan[] = [];
   let from = start;
   // Lines within a text or a comment that began above are no part.
   while (from < end && at(program.nesting.isText, from) === 1) from++;
@@ -249,9 +249,9 @@ function partsIn(program: Program, { start, end }: Range): readonly Range[] {
 /** Adds the parts up to a bracket that is not closed in the stretch. Returns the line of that; null without. */
 function scanParts(
   { lines, nesting: { isText }, depths }: Program,
-  { start, end }: Range,
+  { start, end }: LineSpan,
   above: Border | null,
-  parts: Range[],
+  parts: LineSpan[],
 ): number | null {
   let border = above;
   let depth = 0;
@@ -341,7 +341,10 @@ const BLANK = '\n';
  *
  * @param wanted ranges of lines; they may overlap, and reach beyond the text
  */
-export function outlineOf(lines: readonly string[], wanted: readonly Range[]): readonly string[] {
+export function outlineOf(
+  lines: readonly string[],
+  wanted: readonly LineSpan[],
+): readonly string[] {
   const module = moduleLine(lines);
   const kept = module < 0 ? wanted : [...wanted, { start: module, end: module + 1 }];
   let outline: string[] | null = null;
@@ -362,7 +365,7 @@ function moduleLine(lines: readonly string[]): number {
   return only >= 0 ? only : lines.findIndex((line) => /^(?:import|export)\b/.test(line));
 }
 
-function* gapsBetween(length: number, ranges: readonly Range[]): Iterable<Range> {
+function* gapsBetween(length: number, ranges: readonly LineSpan[]): Iterable<LineSpan> {
   let from = 0;
   for (const { start, end } of ranges.toSorted((one, other) => one.start - other.start)) {
     if (start > from) yield { start: from, end: Math.min(start, length) };

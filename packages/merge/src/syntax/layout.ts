@@ -1,10 +1,10 @@
 import { diffLines } from '../lines/diff.ts';
-import { at } from '../lines/intern.ts';
+import { at } from '../lines/interned-lines.ts';
 import { mapVersions, NAMES } from '../lines/lines.ts';
-import type { Range } from '../lines/regions.ts';
-import { mergeValue, type Versions } from '../tree.ts';
-import { type Side, type Sides, spanOf } from './side.ts';
-import { isSameWords, type Word, wordsBetween } from './words.ts';
+import type { LineSpan } from '../lines/regions.ts';
+import { mergeValue, type Versions } from '../versions.ts';
+import { type Side, type Sides, spanOf } from './parsed-side.ts';
+import { isSameWords, type Word, wordsBetween } from './syntax-words.ts';
 
 /** Above this many words the other side's own layout is taken, so that no input is slow. */
 const MAX_WORDS = 2000;
@@ -31,7 +31,7 @@ type Slice = { readonly text: string; readonly start: number; readonly words: re
  * @returns null where both changed words, where the other side deleted all of them, or where a comment or
  *   string crosses an edge
  */
-export function mergeLayout(region: Versions<Range>, sides: Sides): Layout | null {
+export function mergeLayout(region: Versions<LineSpan>, sides: Sides): Layout | null {
   const slices = mapVersions(NAMES, (name) => sliceOf(sides[name], region[name]));
   const { base, ours, theirs } = slices;
   if (base === null || ours === null || theirs === null) return null;
@@ -45,7 +45,7 @@ export function mergeLayout(region: Versions<Range>, sides: Sides): Layout | nul
   return null;
 }
 
-function sliceOf(side: Side, lines: Range): Slice | null {
+function sliceOf(side: Side, lines: LineSpan): Slice | null {
   const { start, end } = spanOf(side, lines);
   const words = wordsBetween(side.words, start, end);
   return words === null ? null : { text: side.text.slice(start, end), start, words };

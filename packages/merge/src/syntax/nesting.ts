@@ -1,5 +1,3 @@
-import { endOfPattern, endOfText, isPatternAt } from './quoted.ts';
-
 /** A bracket of a program, where it begins, and where it ends; `parent` is the one around it, -1 at the top. */
 export type Bracket = {
   readonly sign: '(' | '[' | '{' | '${';
@@ -37,6 +35,7 @@ const STATEMENT =
 /** A line after one that ends so is no statement of its own. */
 const OPEN_ENDS = new Set([...',:=+-*/%&|?(<>.!~^['].map((sign) => sign.charCodeAt(0)));
 
+const NEWLINE = 10;
 const [NEWLINE_OR_SPACE, DOLLAR, SEMICOLON] = [32, 36, 59];
 const [QUOTE, APOSTROPHE, BACKTICK, BACKSLASH, SLASH, STAR] = [34, 39, 96, 92, 47, 42];
 const [ROUND, ROUND_END, SQUARE, SQUARE_END, CURLY, CURLY_END] = [40, 41, 91, 93, 123, 125];
@@ -215,4 +214,44 @@ function close(reading: Reading, code: number, line: number, column: number): bo
   reading.inner = parent;
   if (sign === '${') reading.inside = 'template';
   return true;
+}
+
+/** Characters before a slash that begins a pattern; after others it divides. */
+const BEFORE_PATTERN = new Set([...'(,=:[!&|?{;+-*%>~^'].map((sign) => sign.charCodeAt(0)));
+const WORD_BEFORE =
+  /\b(?:return|typeof|case|in|of|void|delete|instanceof|throw|new|do|else|yield|await)\s*$/;
+
+/**
+ * Tells whether a slash begins a pattern, by the character before it, space and comments apart, and the word before it
+ * on its line.
+ */
+function isPatternAt(text: string, at: number, lineStart: number, last: number): boolean {
+  if (BEFORE_PATTERN.has(last)) return true;
+  return WORD_BEFORE.test(text.slice(Math.max(lineStart, at - 12), at));
+}
+
+/** Returns the place of the quote that ends a text in quotes; the same where the line has none, as in words of JSX. */
+function endOfText(text: string, at: number): number {
+  const quote = text.charCodeAt(at);
+  for (let end = at + 1; end < text.length; end++) {
+    const code = text.charCodeAt(end);
+    if (code === quote) return end;
+    if (code === NEWLINE) break;
+    if (code === BACKSLASH && text.charCodeAt(end + 1) !== NEWLINE) end++;
+  }
+  return at;
+}
+
+/** Returns the place of the slash that ends a pattern; the same where the line has none. */
+function endOfPattern(text: string, at: number): number {
+  let isClass = false;
+  for (let end = at + 1; end < text.length; end++) {
+    const code = text.charCodeAt(end);
+    if (code === SLASH && !isClass) return end;
+    if (code === NEWLINE) break;
+    if (code === BACKSLASH && text.charCodeAt(end + 1) !== NEWLINE) end++;
+    else if (code === SQUARE) isClass = true;
+    else if (code === SQUARE_END) isClass = false;
+  }
+  return at;
 }

@@ -16,14 +16,14 @@ export type Redeclaration = { readonly name: string; readonly start: number };
 export type SyntaxFault = { readonly line: number; readonly reason: string };
 
 /** A node of a syntax tree; offsets count characters, the end is exclusive. */
-export type Node = Readonly<Record<string, unknown>> & {
+export type SyntaxNode = Readonly<Record<string, unknown>> & {
   readonly type: string;
   readonly start: number;
   readonly end: number;
 };
 
 export type Syntax = {
-  readonly root: Node;
+  readonly root: SyntaxNode;
   /** In order, comments among them; empty unless asked for. */
   readonly tokens: readonly Token[];
   readonly redeclared: readonly Redeclaration[];
@@ -114,7 +114,7 @@ export function parseSyntax(
   }
 }
 
-export function isNode(value: unknown): value is Node {
+export function isNode(value: unknown): value is SyntaxNode {
   return (
     typeof value === 'object' &&
     value !== null &&
@@ -128,14 +128,14 @@ export function isNode(value: unknown): value is Node {
 }
 
 /** Returns the nodes that a property holds, be it one, a list of them, or none. */
-export function nodesIn(value: unknown): readonly Node[] {
+export function nodesIn(value: unknown): readonly SyntaxNode[] {
   if (Array.isArray(value)) return value.filter(isNode);
   return isNode(value) ? [value] : [];
 }
 
 /** Returns the nodes directly below one, in no particular order. */
-export function childrenOf(node: Node): readonly Node[] {
-  const children: Node[] = [];
+export function childrenOf(node: SyntaxNode): readonly SyntaxNode[] {
+  const children: SyntaxNode[] = [];
   // Called for every node of a text: plain loops, and no look at what never holds a node.
   for (const name in node) {
     const value = node[name];

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { TreeFile } from '../../../../merge/src/tree.ts';
+import type { TreeFile } from '../../../../merge/src/versions.ts';
 import type { PackedEdit } from './renames.ts';
 import { type TestStub, testStub } from './test-stub.ts';
 

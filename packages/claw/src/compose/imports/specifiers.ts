@@ -1,4 +1,4 @@
-import { childrenOf, languageOf, type Node, nodesIn, parseSyntax } from '@patchclaw/merge';
+import { childrenOf, languageOf, type SyntaxNode, nodesIn, parseSyntax } from '@patchclaw/merge';
 
 /** A text in quotes that names a module; the offsets are those of the text between the quotes. */
 export type Specifier = { readonly text: string; readonly start: number; readonly end: number };
@@ -32,7 +32,7 @@ export function relativeSpecifiers(path: string, text: string): readonly Specifi
 }
 
 /** Returns the literals of a node that name modules. */
-function namingModules(node: Node): readonly Node[] {
+function namingModules(node: SyntaxNode): readonly SyntaxNode[] {
   switch (node.type) {
     case 'ImportDeclaration':
     case 'ExportNamedDeclaration':
@@ -52,7 +52,7 @@ function namingModules(node: Node): readonly Node[] {
   }
 }
 
-function loadsModule({ callee }: Node): boolean {
+function loadsModule({ callee }: SyntaxNode): boolean {
   const [called] = nodesIn(callee);
   if (called === undefined) return false;
   if (called.type === 'Import') return true;
@@ -67,17 +67,17 @@ function loadsModule({ callee }: Node): boolean {
 }
 
 /** Recognises `new URL(…, import.meta.url)`. */
-function isOwnUrl(node: Node): boolean {
+function isOwnUrl(node: SyntaxNode): boolean {
   const [called] = nodesIn(node['callee']);
   const place = nodesIn(node['arguments'])[1];
   const [owner] = nodesIn(place?.['object']);
   return nameOf(called) === 'URL' && owner?.type === 'MetaProperty';
 }
 
-function memberOf(node: Node | undefined): Node | undefined {
+function memberOf(node: SyntaxNode | undefined): SyntaxNode | undefined {
   return nodesIn(node?.['property'])[0];
 }
 
-function nameOf(node: Node | undefined): string {
+function nameOf(node: SyntaxNode | undefined): string {
   return node?.type === 'Identifier' ? String(node['name']) : '';
 }

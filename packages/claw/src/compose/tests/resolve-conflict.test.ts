@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { mergeFiles } from '../../../../merge/src/file.ts';
+import { mergeFiles } from '../../../../merge/src/merge-files.ts';
 import type { Conflict } from '../../conflict.ts';
 import { answerOfPicks } from '../../decisions/hunk-choices.ts';
 import { digestBytes } from '../../digest.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { TreeFile } from '../../../../merge/src/tree.ts';
+import type { TreeFile } from '../../../../merge/src/versions.ts';
 import { chooseBase } from '../infer-base.ts';
 
 const LINES = ['one', 'two', 'three', 'four', 'five'];

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import type { Tree } from '../../../../merge/src/tree.ts';
+import type { Tree } from '../../../../merge/src/versions.ts';
 import { addedFile, baseFile, intentNote, modifiedFile, testTargets } from '../accessors.ts';
 import { errorOf } from '../error-of.ts';
 import { packageFiles } from '../package-fixture.ts';

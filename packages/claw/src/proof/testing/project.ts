@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Tree, TreeFile } from '../../../../merge/src/tree.ts';
+import type { Tree, TreeFile } from '../../../../merge/src/versions.ts';
 import type { Environment } from '../sandboxed.ts';
 import type { LayerTests } from '../view.ts';
 

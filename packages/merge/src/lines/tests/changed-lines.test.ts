@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { changedLines, changesLineEnds } from '../changed-lines.ts';
+import { changedLines, changesLineEnds } from '../compare-files.ts';
 
 const before = 'one\ntwo\nthree\nfour\n';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { seededRandom } from '../../../testing/random.ts';
-import { internLines } from '../intern.ts';
+import { internLines } from '../interned-lines.ts';
 import { contentOf } from '../lines.ts';
 
 test('equal contents have equal numbers, whatever was moved, repeated or ended in another way', () => {

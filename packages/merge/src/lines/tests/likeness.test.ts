@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { likeness, lineWeights } from '../likeness.ts';
+import { likeness, lineWeights } from '../compare-files.ts';
 
 const of = (one: string, other: string) => {
   const [a, b] = [lineWeights(Buffer.from(one)), lineWeights(Buffer.from(other))];

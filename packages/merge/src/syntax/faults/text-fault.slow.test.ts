@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mergeFault, tellFault } from './text-fault.ts';
+import { mergeFault, tellFault } from './merge-defects.ts';
 
 const file = (text: string) => ({ bytes: Buffer.from(text), isExecutable: false });
 const fault = (path: string, merged: string, ours: string, theirs = ours, base = ours) =>
