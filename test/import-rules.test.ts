@@ -11,7 +11,8 @@ const HOME = join(import.meta.dirname, '..');
 test('an import that the map forbids fails the check, and names the rule', async () => {
   await using codebase = temporaryCodebase({
     'package.json': '{ "type": "module" }',
-    'src/host/host.ts': "import { merge } from '../../packages/merge/src/merge-lines.ts';\nmerge();\n",
+    'src/host/host.ts':
+      "import { merge } from '../../packages/merge/src/merge-lines.ts';\nmerge();\n",
     'packages/merge/src/merge-lines.ts':
       "import { store } from '../../../src/store/store.ts';\nexport const merge = () => store;\n",
     'packages/claw/src/errors.ts':

@@ -10,8 +10,8 @@ export {
 } from './lines/compare-files.ts';
 export { diffLines } from './lines/diff.ts';
 export { at, internLines } from './lines/interned-lines.ts';
+export type { Hunk } from './lines/lines.ts';
 export { contentOf, dominantTerminator, endLine, mapVersions, splitLines } from './lines/lines.ts';
-export type { Hunk } from './lines/regions.ts';
 export { hasMarkers, markerOf, type Rendered, renderConflicts } from './markers.ts';
 export { containedChanges, type FileMerge, mergeFiles } from './merge-files.ts';
 export { type Reopening, reopeningOf } from './merge-lines.ts';

@@ -1,5 +1,5 @@
+import type { Hunk, Labels } from './lines/lines.ts';
 import { contentOf, dominantTerminator, splitLines, terminatorOf } from './lines/lines.ts';
-import type { Hunk, Labels } from './lines/regions.ts';
 
 const MIN_SIZE = 7;
 

@@ -5,6 +5,7 @@ import { checkPlaces } from './checks/edits-in-wrong-declaration.ts';
 import { joinRegions } from './checks/join-regions.ts';
 import { disputeHeads, type Heads } from './heads/dispute-heads.ts';
 import { type Interned, internLines } from './lines/interned-lines.ts';
+import type { Hunk } from './lines/lines.ts';
 import {
   bomOf,
   closeLines,
@@ -19,7 +20,6 @@ import {
 } from './lines/lines.ts';
 import {
   alignRegions,
-  type Hunk,
   type LineSpan,
   type Region,
   type Rule,

@@ -11,8 +11,8 @@ import {
   wildText,
   wildVersions,
 } from '../../../src/testing/texts.ts';
+import type { Hunk } from '../src/lines/lines.ts';
 import { contentOf, mapVersions, splitLines } from '../src/lines/lines.ts';
-import type { Hunk } from '../src/lines/regions.ts';
 import { mergeLines } from '../src/merge-lines.ts';
 import { mergeTexts } from '../src/merge-text.ts';
 import { formatOf } from '../src/syntax/language.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Hunk } from '../src/lines/lines.ts';
 import { mapVersions, splitLines } from '../src/lines/lines.ts';
-import type { Hunk } from '../src/lines/regions.ts';
 import { mergeLines } from '../src/merge-lines.ts';
 import { mergeTexts } from '../src/merge-text.ts';
 import { duplicatesIn } from '../src/syntax/faults/duplicate-names.ts';

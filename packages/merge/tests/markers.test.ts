@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { anyBytes, wildText, wildVersions } from '../../../src/testing/texts.ts';
+import type { Hunk } from '../src/lines/lines.ts';
 import { mapVersions, splitLines } from '../src/lines/lines.ts';
-import type { Hunk } from '../src/lines/regions.ts';
 import { hasMarkers, parseConflicts, renderConflicts } from '../src/markers.ts';
 import { mergeLines } from '../src/merge-lines.ts';
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { costOfFourfold, LINEAR_AT_MOST } from '../../../../src/testing/growth.ts';
-import { readDockerfile, readKeyedLines, readYamlMaps } from './entry-readers.ts';
-import { readMarkdown } from './markdown-entries.ts';
+import { readDockerfile, readKeyedLines, readMarkdown, readYamlMaps } from './entry-readers.ts';
 
 const CHARACTERS = 8_000;
 

@@ -1,5 +1,5 @@
+import type { Hunk, Labels } from '../lines/lines.ts';
 import { contentOf, dominantTerminator } from '../lines/lines.ts';
-import type { Hunk, Labels } from '../lines/regions.ts';
 import { mergeFiles } from '../merge-files.ts';
 import type { Versions } from '../versions.ts';
 

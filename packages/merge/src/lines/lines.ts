@@ -1,5 +1,12 @@
 import { mergeValue, type Versions } from '../versions.ts';
-import type { Hunk } from './regions.ts';
+
+/** What markers call the three versions. */
+export type Labels = Versions<string>;
+
+/** A stretch of a merged text: resolved lines, or lines on which the two sides disagree. */
+export type Hunk =
+  | { readonly kind: 'resolved'; readonly lines: readonly string[] }
+  | ({ readonly kind: 'conflict' } & Versions<readonly string[]>);
 
 /** A line's end: `''` only where the text ends without a newline. */
 export type Terminator = '\n' | '\r\n' | '';

@@ -159,13 +159,6 @@ export function isSideItself(regions: readonly Region[], name: 'ours' | 'theirs'
   return regions.every(({ kind }) => kind !== other && kind !== 'resolved');
 }
 
-/** A stretch of a merged text: resolved lines, or lines on which the two sides disagree. */
-export type Hunk =
-  | { readonly kind: 'resolved'; readonly lines: readonly string[] }
-  | ({ readonly kind: 'conflict' } & Versions<readonly string[]>);
-
-export type Labels = Versions<string>;
-
 /** The lines at which something begins or ends, in each version. */
 export type Borders = Versions<Pick<ReadonlySet<number>, 'has'>>;
 

@@ -1,5 +1,5 @@
+import type { Hunk } from '../lines/lines.ts';
 import { contentOf, mapVersions } from '../lines/lines.ts';
-import type { Hunk } from '../lines/regions.ts';
 import type { Versions } from '../versions.ts';
 
 export type ConflictHunk = Extract<Hunk, { kind: 'conflict' }>;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Hunk } from '../../../../merge/src/lines/regions.ts';
+import type { Hunk } from '../../../../merge/src/lines/lines.ts';
 import type { Touch } from '../touch.ts';
 import { authorOf } from './attribution.ts';
 

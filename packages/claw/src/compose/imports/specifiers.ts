@@ -1,4 +1,4 @@
-import { childrenOf, languageOf, type SyntaxNode, nodesIn, parseSyntax } from '@patchclaw/merge';
+import { childrenOf, languageOf, nodesIn, parseSyntax, type SyntaxNode } from '@patchclaw/merge';
 
 /** A text in quotes that names a module; the offsets are those of the text between the quotes. */
 export type Specifier = { readonly text: string; readonly start: number; readonly end: number };

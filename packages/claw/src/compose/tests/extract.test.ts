@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { Hunk } from '../../../../merge/src/lines/lines.ts';
 import { splitLines } from '../../../../merge/src/lines/lines.ts';
-import type { Hunk } from '../../../../merge/src/lines/regions.ts';
 import { extractAnswers } from '../extract.ts';
 
 const lines = (text: string) => splitLines(text.replaceAll(' ', '\n'));

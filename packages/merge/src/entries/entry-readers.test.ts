@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readMarkdown } from './markdown-entries.ts';
+import { readMarkdown } from './entry-readers.ts';
 
 const namedIn = (...lines: readonly string[]) =>
   readMarkdown(lines).flatMap(({ list, key }) => (key === null ? [] : [[list, key]]));
