@@ -165,8 +165,8 @@ export default {
     ),
     only(
       'seams-of-the-host',
-      '^src/(commands|guards|inbound|prompt|services|tools)/',
-      `^src/(commands|guards|inbound|prompt|services|tools|host|store|model)/|^src/(channels/channel|sandbox/sandbox|http/route)\\.ts$|${CONTRACT}|${TEXT}|${LEAVES}`,
+      '^src/(commands|guards|inbound-filters|prompt|services|tools)/',
+      `^src/(commands|guards|inbound-filters|prompt|services|tools|host|store|model)/|^src/(channels/channel|sandbox/sandbox|http/route)\\.ts$|${CONTRACT}|${TEXT}|${LEAVES}`,
       'what the owner or an agent calls, and what guards that, works through the host.',
     ),
     only(
@@ -214,7 +214,7 @@ export default {
     only(
       'doctor',
       '^src/doctor/',
-      `^src/((doctor|http|sandbox|model|store|channels|tools|guards|inbound|supervisor)/|(contributions|parts)\\.ts$)|${LEAVES}`,
+      `^src/((doctor|http|sandbox|model|store|channels|tools|guards|inbound-filters|supervisor)/|(contributions|parts)\\.ts$)|${LEAVES}`,
       'an examination looks at any part of the assistant, and changes none.',
     ),
     only(

@@ -161,7 +161,7 @@ test.each([
 
 type Examine = { examineText(text: string, from: string): unknown };
 growsWithLength('sanitizer', async () => {
-  const { examineText } = await load<Examine>('src/inbound/sanitizer/examine-text.ts');
+  const { examineText } = await load<Examine>('src/inbound-filters/sanitizer/examine-text.ts');
   return (text) => examineText(text, 'member');
 }, [
   ['spaces after a heading', 32_000, (size) => `## system${' '.repeat(size)}x`],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { examineText } from '../../../src/inbound/sanitizer/examine-text.ts';
-import { asItLooks, lookAlikeWords } from '../../../src/inbound/sanitizer/look-alikes.ts';
+import { examineText } from '../../../src/inbound-filters/sanitizer/examine-text.ts';
+import { asItLooks, lookAlikeWords } from '../../../src/inbound-filters/sanitizer/look-alikes.ts';
 import { PLAIN_TEXTS } from './scripts.ts';
 
 const kindsIn = (text: string) => examineText(text, 'member').kinds;

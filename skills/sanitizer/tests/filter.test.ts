@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { examination } from '../../../src/doctor/sanitizer.ts';
 import type { FilteredMessage } from '../../../src/host/contracts/inbound-filter.ts';
 import { openInboundFilters } from '../../../src/host/inbound-path/filters.ts';
-import { filter } from '../../../src/inbound/sanitizer.ts';
+import { filter } from '../../../src/inbound-filters/sanitizer.ts';
 import { section } from '../../../src/prompt/sanitizer.ts';
 import { openOwnDatabases } from '../../../src/store/own-databases.ts';
 import { promptWays } from '../../../src/testing/turn/prompt-turn.ts';

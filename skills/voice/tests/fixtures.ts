@@ -10,7 +10,7 @@ export { speakable } from '../../../src/channels/kit/speakable.ts';
 export { openSpokenAnswers } from '../../../src/channels/kit/spoken-answers.ts';
 // What the skill brings is reached through here: the files are there once it is applied.
 export { examination } from '../../../src/doctor/voice.ts';
-export { filter } from '../../../src/inbound/voice.ts';
+export { filter } from '../../../src/inbound-filters/voice.ts';
 export { isSpokenIn, setSpoken } from '../../../src/lib/voice/chats.ts';
 export { usedToday } from '../../../src/lib/voice/day-book.ts';
 export { readOpus } from '../../../src/lib/voice/opus.ts';

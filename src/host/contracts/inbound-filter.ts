@@ -87,7 +87,7 @@ type Conduct = {
   readonly timeoutMs?: number;
 };
 
-/** The export `filter` of a file in `src/inbound/`. Its `create` returns null where nothing is set for it. */
+/** The export `filter` of a file in `src/inbound-filters/`. Its `create` returns null where nothing is set for it. */
 export type InboundFilterContribution = Contribution<InboundFilterContext, InboundFilter | null> &
   Conduct;
 
@@ -104,9 +104,9 @@ const Definition = contributionSchema<InboundFilterContribution>(
   'defineInboundFilter({ name, order, onFailure, create })',
 );
 
-/** Returns the filters of this tree: of the files in `src/inbound/` that export a `filter`. */
+/** Returns the filters of this tree: of the files in `src/inbound-filters/` that export a `filter`. */
 export function discoverInboundFilters(
-  folder = `${import.meta.dirname}/../../inbound`,
+  folder = `${import.meta.dirname}/../../inbound-filters`,
 ): Promise<readonly InboundFilterContribution[]> {
   return discoverExports(folder, 'filter', Definition);
 }
