@@ -184,7 +184,7 @@ export default {
     only(
       'verbs',
       '^src/verbs/',
-      `^src/(verbs/|import/|verb\\.ts$|store/|http/files\\.ts$|supervisor/((instance-lock|environment)\\.ts|restore-swap\\.js)$|supervisor/console/printable\\.ts$)|${TEXT}|${LEAVES}`,
+      `^src/(verbs/|import/|verb\\.ts$|store/|channels/whatsapp/session/link-comparison\\.ts$|http/files\\.ts$|supervisor/((instance-lock|environment)\\.ts|restore-swap\\.js)$|supervisor/console/printable\\.ts$)|${TEXT}|${LEAVES}`,
       'a verb looks into the store, or talks to the running assistant by its call.',
     ),
     only(

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { copyFile, mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { compareLinks } from '../channels/whatsapp/session/link-comparison.ts';
 import { type BackupFacts, PARTS, type Part } from '../store/backup/facts.ts';
 import { backupsFolder } from '../store/backup/kept-backups.ts';
 import { instanceOf } from '../store/backup/make-backup.ts';
@@ -97,6 +98,7 @@ async function restore(
       aside: folders.aside,
       only,
       life,
+      compareLinks,
       liveInstance: hasDatabase ? await instanceOf(dataDir) : null,
       newInstance: id,
       now: now(),

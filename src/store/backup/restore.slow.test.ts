@@ -20,7 +20,13 @@ import type { BackupLock } from './archive.ts';
 import type { Part } from './facts.ts';
 import { readFence } from './fence.ts';
 import { makeBackup } from './make-backup.ts';
-import { type Life, type Places, planRestore, unpackBackup } from './restore.ts';
+import {
+  type Life,
+  type LinkComparison,
+  type Places,
+  planRestore,
+  unpackBackup,
+} from './restore.ts';
 
 const SWAP = join(import.meta.dirname, '../../supervisor/restore-swap.js');
 const NOW = Date.UTC(2026, 10, 28, 12);
@@ -86,6 +92,7 @@ async function stage(
   live: Places,
   only: readonly Part[] | null,
   life: Life = 'fenced',
+  comparison: LinkComparison = 'older',
 ) {
   const at = (name: string): Places => ({
     projectDir: join(live.projectDir, '.restore/1', name),
@@ -105,6 +112,7 @@ async function stage(
     aside: at('old'),
     only: chosen,
     life,
+    compareLinks: () => comparison,
     liveInstance: existsSync(instance) ? JSON.parse(readFileSync(instance, 'utf8')).id : null,
     newInstance: 'a-new-life',
     now: NOW,
@@ -118,8 +126,9 @@ async function restore(
   live: Places,
   only: readonly Part[] | null = null,
   life?: Life,
+  comparison?: LinkComparison,
 ) {
-  const { plan, unpacked, swap } = await stage(file, live, only, life);
+  const { plan, unpacked, swap } = await stage(file, live, only, life, comparison);
   const { publishSwap } = await import('../../supervisor/restore-swap.js');
   publishSwap(live.projectDir, swap);
   return { plan, unpacked };
@@ -239,6 +248,25 @@ describe('a restore', () => {
     const { plan } = await restore(file, places, ['link']);
     expect(plan.steps).toEqual([]);
     expect(dump(join(places.dataDir, 'whatsapp/link.db'))).toBe('[["ratchet",[{"n":2}]]]');
+  });
+
+  test('takes the link of the backup where none is paired, or where its keys are newer', async () => {
+    for (const comparison of ['newer', 'not paired'] as const) {
+      const places = used(comparison);
+      const file = await backupOf(places);
+      live(places);
+      const { plan } = await restore(file, places, ['link'], 'fenced', comparison);
+      expect(plan.notes).toHaveLength(comparison === 'newer' ? 1 : 0);
+      expect(dump(join(places.dataDir, 'whatsapp/link.db'))).toBe('[["ratchet",[{"n":1}]]]');
+    }
+    for (const comparison of ['same', 'another device', 'both went on', 'unreadable'] as const) {
+      const places = used(comparison);
+      const file = await backupOf(places);
+      live(places);
+      const { plan } = await restore(file, places, ['link'], 'fenced', comparison);
+      expect(plan.notes).toHaveLength(1);
+      expect(plan.steps).toEqual([]);
+    }
   });
 
   test('of one part leaves the others alone', async () => {

@@ -24,6 +24,16 @@ export type Unpacked = {
   readonly dropped: { readonly turns: number; readonly messages: number };
 };
 
+/** The way in which the link to WhatsApp in a backup stands to the one that is there. */
+export type LinkComparison =
+  | 'not paired'
+  | 'another device'
+  | 'same'
+  | 'newer'
+  | 'older'
+  | 'both went on'
+  | 'unreadable';
+
 /** What becomes of what a restored installation answers with. */
 export type Life =
   /** Its channels are silent until the owner says that it is the one. */
@@ -33,10 +43,25 @@ export type Life =
   /** It is another installation with the same memories: it has no logins, and an id of its own. */
   | 'new';
 
+/** What a restore says of the link to WhatsApp that is there; null where there is nothing to say. */
+const LINK_NOTES: Readonly<Record<LinkComparison, string | null>> = {
+  'not paired': null,
+  same: 'The link to WhatsApp that is there stays: its keys are those in the backup.',
+  newer:
+    'The link to WhatsApp comes from the backup: its keys are newer than those that were here.',
+  older: 'The link to WhatsApp that is there stays: its keys are newer than those in the backup.',
+  'another device':
+    'The link to WhatsApp that is there stays: the one in the backup is of another pairing.',
+  'both went on':
+    'The link to WhatsApp that is there stays: it and the one in the backup have both been used since they were one. If it cannot read messages, link it anew: npx claw setup whatsapp',
+  unreadable:
+    'The link to WhatsApp that is there stays, since it cannot be compared with the one in the backup. To take the one in the backup, move data/whatsapp away first.',
+};
+
 /** Room that stays free. */
 const RESERVED_BYTES = 64 * 1024 * 1024;
 /** Parts that are never replaced where they are there already, unless they are named. */
-const KEPT_IF_THERE: ReadonlySet<Part> = new Set(['link', 'other', 'settings']);
+const KEPT_IF_THERE: ReadonlySet<Part> = new Set(['other', 'settings']);
 
 /**
  * Unpacks the wanted parts of a backup into empty folders, checks every digest and has SQLite look through each database.
@@ -161,8 +186,9 @@ export type RestorePlan = {
  * Plans what of an unpacked backup takes the place of what is there. It writes no file but the marks of the new
  * installation, into the staged folders.
  *
- * Folders of groups and conversations are replaced as a whole, sources file by file. A link or a login that is there stays:
- * its keys go on with each message, and older ones in their place would spoil it. So does `.env`.
+ * Folders of groups and conversations are replaced as a whole, sources file by file. A login that is there stays: its keys go
+ * on with each message, and older ones in their place would spoil it. So does `.env`. The link to WhatsApp gives way only to
+ * one of the same device with newer keys.
  */
 export async function planRestore(
   unpacked: Unpacked,
@@ -174,6 +200,8 @@ export async function planRestore(
     /** The parts that the owner has named; null for all. */
     readonly only: ReadonlySet<Part> | null;
     readonly life: Life;
+    /** Tells how the link to WhatsApp in a backup stands to the one that is there, by their databases. */
+    readonly compareLinks: (here: string, inBackup: string) => LinkComparison;
     /** The id of the installation that is there; null for none. */
     readonly liveInstance: string | null;
     readonly newInstance: string;
@@ -193,12 +221,18 @@ export async function planRestore(
     if (part === 'code') continue;
     if ((part === 'link' || part === 'other') && life === 'new') continue;
     const isThere = existsSync(placeOf(unit, live));
-    const isNamed = only?.has(part) === true && part !== 'link';
+    const isNamed = only?.has(part) === true;
     if (isThere && part === 'settings' && !facts.hasSecrets) {
       notes.push('.env stays as it is: this backup has no keys.');
       continue;
     }
-    if (isThere && KEPT_IF_THERE.has(part) && !isNamed) {
+    if (isThere && part === 'link') {
+      const link = `${unit}/link.db`;
+      const [here, inBackup] = [placeOf(link, live), placeOf(link, staged)];
+      const found = existsSync(here) ? options.compareLinks(here, inBackup) : 'not paired';
+      if (LINK_NOTES[found] !== null) notes.push(LINK_NOTES[found]);
+      if (found !== 'not paired' && found !== 'newer') continue;
+    } else if (isThere && KEPT_IF_THERE.has(part) && !isNamed) {
       notes.push(keptNote(unit, part));
       continue;
     }
@@ -238,9 +272,6 @@ function keptNote(unit: string, part: Part): string {
   if (part === 'settings')
     return '.env is there and stays as it is. To replace it: --only settings';
   const name = unit.slice('data/'.length);
-  if (part === 'link') {
-    return 'The link to WhatsApp that is there stays: its keys are newer than those in the backup.';
-  }
   return `data/${name} is there and stays as it is: its keys are newer. To replace such logins: --only other`;
 }
 
