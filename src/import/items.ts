@@ -98,6 +98,13 @@ export type SourceSetting = {
 /** Something that does not come, and why. */
 export type LeftBehind = { readonly what: string; readonly why: string };
 
+/** The code of a source beside that of its product: what is here already, and what is the owner's own, with its place here. */
+export type SourceCode = {
+  /** The release of the product that it was compared with; null where it could not be compared. */
+  readonly base: string | null;
+  readonly notes: readonly { readonly what: string; readonly text: string }[];
+};
+
 /** A link to WhatsApp, as the JSON text of each key. */
 export type SourceLink = {
   readonly phoneNumber: string | null;
@@ -121,6 +128,8 @@ export type SourceState = {
   readonly settings: readonly SourceSetting[];
   readonly link: SourceLink | null;
   readonly leftBehind: readonly LeftBehind[];
+  /** The code, where the folder is a checkout that may hold changes of the owner's; null for no such thing. */
+  readonly code?: SourceCode | null;
   /** Closes what was opened to read it. */
   close(): void;
 };

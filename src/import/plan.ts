@@ -84,7 +84,7 @@ export type PlannedFile = {
 
 /** One line of the report. */
 export type PlanLine = {
-  readonly kind: 'comes' | 'changes' | 'waits' | 'stays';
+  readonly kind: 'comes' | 'changes' | 'waits' | 'stays' | 'code';
   readonly what: string;
   readonly text: string;
 };
@@ -112,6 +112,8 @@ export type Plan = {
   readonly settings: readonly (SourceSetting & { readonly item: string })[];
   readonly link: (SourceLink & { readonly item: string }) | null;
   readonly lines: readonly PlanLine[];
+  /** The release that lines about code compare with; null for none. */
+  readonly codeBase: string | null;
   readonly warnings: readonly string[];
 };
 
@@ -158,6 +160,7 @@ export function planImport(
   const settings = planSettings(source, { here, decisions, placed, say });
   const link = planLink(source, { here, decisions, item, say });
   for (const { what, why } of source.leftBehind) say('stays', what, why);
+  for (const { what, text } of source.code?.notes ?? []) say('code', what, text);
   if (source.settings.some(({ channel }) => channel !== null) || source.link !== null) {
     warnings.push(
       `One login serves one assistant. If ${titleOf(product)} starts again after this, both answer, or each ends the other's connection.`,
@@ -166,7 +169,7 @@ export function planImport(
   return {
     ...{ product, version, chats, groups, folders, ...tasks, files, settings, link },
     groupChats: source.groups.filter(({ jid }) => groups.some((group) => group.jid === jid)),
-    ...{ newMessages, lines, warnings },
+    ...{ newMessages, lines, warnings, codeBase: source.code?.base ?? null },
   };
 }
 

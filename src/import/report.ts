@@ -17,7 +17,16 @@ export function planLines(plan: Plan): readonly string[] {
       ? []
       : [heading, ...lines.map(({ what, text }) => `  ${what}: ${text}`)];
   });
-  return [`${titleOf(plan.product)} ${plan.version}`, ...parts, ...plan.warnings];
+  const title = titleOf(plan.product);
+  return [`${title} ${plan.version}`, ...parts, ...codeLines(plan), ...plan.warnings];
+}
+
+function codeLines({ product, lines, codeBase }: Plan): readonly string[] {
+  const code = lines.filter(({ kind }) => kind === 'code');
+  if (code.length === 0) return [];
+  const heading =
+    codeBase === null ? 'Its code:' : `Its code, beside ${titleOf(product)} ${codeBase}:`;
+  return [heading, ...code.map(({ what, text }) => `  ${what}: ${text}`)];
 }
 
 /** Tells what an import has brought, and what to do next. */

@@ -30,6 +30,7 @@ import {
 } from '../source-files.ts';
 import { readWhatsAppFolder } from '../whatsapp-link.ts';
 import { chatOf, isShippedSkill, NANOCLAW_RUNS } from './nanoclaw.ts';
+import { readForkCode } from './nanoclaw-fork.ts';
 
 /** NanoClaw 1: one SQLite file, `store/messages.db`, and a folder for each group. */
 export const nanoclawV1: Source = {
@@ -91,6 +92,7 @@ function readStore(context: SourceContext, store: string, version: string): Sour
     files: files.files,
     settings: env.settings,
     link,
+    code: readForkCode(root),
     leftBehind: [...env.leftBehind, ...ofLink, ...files.leftBehind, ...ofMounts(context, groups)],
     close: () => void database.close(),
   };

@@ -29,6 +29,7 @@ import {
 import { readWhatsAppFolder } from '../whatsapp-link.ts';
 import { momentOfAny } from './gateway.ts';
 import { chatOf, isShippedSkill, NANOCLAW_RUNS } from './nanoclaw.ts';
+import { readForkCode } from './nanoclaw-fork.ts';
 
 /** NanoClaw 2: a database of who talks where, `data/v2.db`, and two databases for each session. */
 export const nanoclawV2: Source = {
@@ -116,6 +117,7 @@ function readStore(context: SourceContext, store: string, version: string): Sour
       files: files.files,
       settings: env.settings,
       link,
+      code: readForkCode(root),
       leftBehind: [
         ...env.leftBehind,
         ...ofLink,
