@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
+import { groupVerbs } from '../packages/claw/src/cli/command-line.ts';
 import { DRY_RUNS, withoutChanges } from '../packages/claw/src/cli/dry-run.ts';
 import { engineVerbs } from '../packages/claw/src/cli/engine/engine-verbs.ts';
-import { groupVerbs } from '../packages/claw/src/cli/help.ts';
 import { mergeVerbs } from '../packages/claw/src/cli/merge/merge-verbs.ts';
 import { assistantVerbs } from '../src/cli/assistant/assistant-verbs.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { planUpdate } from '../../packages/claw/src/commands/update.ts';
 import { type EngineContext, init } from '../../packages/claw/src/index.ts';
 import { PLAIN_UPDATE } from '../../packages/claw/src/operation/update-options.ts';
+import { planUpdate } from '../../packages/claw/src/verbs/update/update.ts';
 import { isSameFile, type TreeFile } from '../../packages/merge/src/versions.ts';
 import { commitsBetween, git, linesOf, must } from './git.ts';
 

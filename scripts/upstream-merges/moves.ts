@@ -1,7 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { planUpdate } from '../../packages/claw/src/commands/update.ts';
 import { conflictFile } from '../../packages/claw/src/conflict.ts';
 import {
   apply,
@@ -14,6 +13,7 @@ import {
   update,
 } from '../../packages/claw/src/index.ts';
 import { PLAIN_UPDATE } from '../../packages/claw/src/operation/update-options.ts';
+import { planUpdate } from '../../packages/claw/src/verbs/update/update.ts';
 import { git, linesOf, must } from './git.ts';
 
 /**

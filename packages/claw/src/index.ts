@@ -1,3 +1,3 @@
 // The engine as a library: its commands, and what is of use without a project.
 export { mergeText } from '@patchclaw/merge';
-export * from './commands.ts';
+export * from './verbs.ts';

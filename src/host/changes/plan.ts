@@ -1,10 +1,10 @@
-import { CarriedData } from '@patchclaw/claw/contract';
+import { TreeChangeData } from '@patchclaw/claw/contract';
 import type { z } from 'zod';
 import { type ClawResult, dataBy } from '../contracts/claw.ts';
 
 /** Things that a change of the code brings, as the owner is told of them. */
 export type Brings = Pick<
-  z.output<typeof CarriedData>,
+  z.output<typeof TreeChangeData>,
   'skills' | 'packages' | 'settings' | 'requiredSettings' | 'settingsGone'
 >;
 
@@ -18,7 +18,7 @@ const NOTHING: Brings = {
 
 /** Returns what a change brings; nothing where the result does not tell, as of an undo. */
 export function bringsOf(result: ClawResult): Brings {
-  return dataBy(CarriedData, result) ?? NOTHING;
+  return dataBy(TreeChangeData, result) ?? NOTHING;
 }
 
 /** Returns a plan in lines: files, then packages and settings where it brings some; what goes is not told. */

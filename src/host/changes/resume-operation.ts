@@ -1,4 +1,4 @@
-import { CarriedData, ContinueData } from '@patchclaw/claw/contract';
+import { ContinueData, TreeChangeData } from '@patchclaw/claw/contract';
 import { z } from 'zod';
 import { type ClawResult, dataBy } from '../contracts/claw.ts';
 import type { CommandContext, CommandResult } from '../contracts/command.ts';
@@ -149,7 +149,7 @@ function provedText(
 
 function proofText({ verb }: WaitingOperation, result: ClawResult): string {
   if (verb === 'undo') return 'An undo needs no proof.';
-  const proof = dataBy(CarriedData, result)?.proof;
+  const proof = dataBy(TreeChangeData, result)?.proof;
   const { checks, tests: ofSkills, own } = proof ?? { checks: 0, tests: 0, own: 0 };
   const tests = ofSkills + own;
   const ran = [

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
-import { CarriedData, ResultJson } from '@patchclaw/claw/contract';
+import { ResultJson, TreeChangeData } from '@patchclaw/claw/contract';
 import { z } from 'zod';
 import { inChatWords } from '../changes/chat-words.ts';
 
-const Assumptions = CarriedData.pick({ assumed: true });
+const Assumptions = TreeChangeData.pick({ assumed: true });
 
 type Printed = Omit<z.output<typeof ResultJson>, 'verb' | 'error'>;
 

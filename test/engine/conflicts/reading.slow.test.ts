@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { renderText } from '../../../packages/claw/src/cli/render/render.ts';
-import { conflicts } from '../../../packages/claw/src/commands/conflicts.ts';
+import { renderText } from '../../../packages/claw/src/cli/render.ts';
+import { conflicts } from '../../../packages/claw/src/verbs/conflicts/conflicts.ts';
 import { choicesFor } from '../../../src/host/changes/conflicts/conflict-choices.ts';
 import { conflictText } from '../../../src/host/changes/conflicts/conflict-text.ts';
 import { readWaiting } from '../../../src/host/changes/waiting-operation.ts';
@@ -50,19 +50,19 @@ async function blocked(): Promise<Codebase> {
 }
 
 /** Returns what `claw conflicts` prints on a terminal of so many columns. */
-function shownAt(codebase: Codebase, columns: number): string {
+async function shownAt(codebase: Codebase, columns: number): Promise<string> {
   const result = conflicts({ root: codebase.root } as Parameters<typeof conflicts>[0]);
-  return renderText(result, { hasColours: false, columns }).out;
+  return (await renderText(result, { hasColours: false, columns })).out;
 }
 
 test('a conflict is shown side by side where there is room, with what would resolve it', async () => {
   await using codebase = await blocked();
-  await expect(shownAt(codebase, 120)).toMatchFileSnapshot('golden/conflict-at-120.txt');
+  await expect(await shownAt(codebase, 120)).toMatchFileSnapshot('golden/conflict-at-120.txt');
 });
 
 test('a narrow terminal has one side below the other', async () => {
   await using codebase = await blocked();
-  await expect(shownAt(codebase, 80)).toMatchFileSnapshot('golden/conflict-at-80.txt');
+  await expect(await shownAt(codebase, 80)).toMatchFileSnapshot('golden/conflict-at-80.txt');
 });
 
 test('a phone has it in a few lines, with the same choices by the same numbers', async () => {
@@ -85,7 +85,7 @@ test('a command that is blocked shows the same', async () => {
   await using codebase = await blocked();
   const { stdout } = await runClaw(['apply', 'local', 'report', '--cwd', codebase.root]);
   const [, ...shown] = stdout.split('\n');
-  const [, ...asked] = shownAt(codebase, 80).split('\n');
+  const [, ...asked] = (await shownAt(codebase, 80)).split('\n');
   expect(shown).toEqual(asked);
 });
 

@@ -51,7 +51,7 @@ function nextEngine(codebase: Codebase): readonly string[] {
   );
   for (const path of [
     'bin/claw.js',
-    'packages/claw/src/commands.ts',
+    'packages/claw/src/verbs.ts',
     'packages/claw/src/transaction/recover.js',
   ]) {
     files[path] = `${files[path] ?? codebase.read(path)}// The next one.\n`;
@@ -160,7 +160,7 @@ describe.skipIf(isSkipped)(isSkipped ? `${title} (strace is missing)` : title, (
   test.concurrent('an edit that was kept and breaks claw itself is named, and claw works as it was built before', async () => {
     const codebase = copy();
     await killAt(codebase, points[2]);
-    const path = 'packages/claw/src/commands.ts';
+    const path = 'packages/claw/src/verbs.ts';
     const mine = `import './nowhere.ts';\n${codebase.read(path)}`;
     codebase.write({ [path]: mine });
     const met = await own(codebase, 'node', 'status');

@@ -1,25 +1,22 @@
 import { statSync } from 'node:fs';
+import { constants } from 'node:os';
 import { resolve } from 'node:path';
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { ClawError, conflicts, findRoot } from '../commands.ts';
-import { asCommandError } from './as-command-error.ts';
+import { Command, CommanderError, Help, InvalidArgumentError, Option } from 'commander';
+import { screenOf } from '../text/screen.ts';
+import { ClawError, conflicts, findRoot } from '../verbs.ts';
 import { calledVerb } from './called-verb.ts';
-import type { CommandError } from './cli-error.ts';
-import type { Edition } from './edition.ts';
-import { exitCodeOf, outcomeOf } from './exit-code.ts';
-import { groupVerbs, HELP } from './help.ts';
-import { catchInterruption } from './interruption.ts';
-import { renderJson } from './json.ts';
+import { asCommandError, type CommandError, exitCodeOf, outcomeOf } from './command-error.ts';
+import type { Edition, GlobalOptions, Invocation, RunVerb, Verbs } from './edition.ts';
 import {
+  type AnyResult,
   type CliResult,
   type DiscoveredResult,
   ended,
   type Failure,
   type PrintedResult,
+  renderJson,
 } from './result.ts';
-import { screenOf } from './screen.ts';
 import { createUi } from './ui.ts';
-import type { GlobalOptions, Invocation, RunVerb, Verbs } from './verb.ts';
 
 /** Parses the arguments, runs one verb of an edition, prints its result. @returns the exit code */
 export async function runCommandLine(args: readonly string[], edition: Edition): Promise<number> {
@@ -69,6 +66,21 @@ async function withoutDryRun(
     return null;
   }
 }
+
+const EXIT_CODES = `
+Exit codes: 0 done · 1 failed or refused · 2 wrong use · 3 blocked by conflicts ·
+4 checks, tests or npm failed · 5 locked · 6 recovery needs a decision.
+Whatever is not 0 or 6 left the files as they were.
+`;
+
+/** Format of help: options that all verbs take are listed too, and exit codes after the list of verbs. */
+const HELP = {
+  showGlobalOptions: true,
+  formatHelp: (command: Command, help: Help): string => {
+    const text = Help.prototype.formatHelp.call(help, command, help);
+    return command.parent === null ? text + EXIT_CODES : text;
+  },
+};
 
 async function createProgram(
   args: readonly string[],
@@ -185,10 +197,73 @@ async function print(
   result: PrintedResult,
   details: Awaited<ReturnType<typeof waitingDetails>>,
 ): Promise<void> {
-  const { renderText } = await import('./render/render.ts');
-  const { out, err } = renderText(result, screenOf(process.stdout, process.env), details);
+  const { renderText } = await import('./render.ts');
+  const { out, err } = await renderText(result, screenOf(process.stdout, process.env), details);
   if (out !== '') process.stdout.write(out);
   if (err !== '') process.stderr.write(err);
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Time for a verb to clean up after Ctrl-C; a second Ctrl-C does not wait for it. */
+const PATIENCE_MS = 15_000;
+
+/** Ctrl-C and its like, from the start of a verb until its result is printed. */
+type Interruption = {
+  readonly signal: AbortSignal;
+  /** 128 and the signal's number where it ended the verb; null where the verb was done before. */
+  readonly exitCode: (result: AnyResult) => number | null;
+  /** Signals mean what they meant before. */
+  readonly end: () => void;
+};
+
+/**
+ * Lets a verb end in good order when it is interrupted: what it runs is ended, what it laid out is
+ * removed. Publishing is not interrupted, so the tree is as before, or the verb is done.
+ * The second signal ends the process at once.
+ */
+function catchInterruption(): Interruption {
+  const controller = new AbortController();
+  let caught: (typeof SIGNALS)[number] | null = null;
+  const onSignal = (name: (typeof SIGNALS)[number]): void => {
+    const leave = () => process.exit(128 + constants.signals[name]);
+    if (caught !== null) leave();
+    caught = name;
+    setTimeout(leave, PATIENCE_MS).unref();
+    controller.abort();
+  };
+  for (const name of SIGNALS) process.on(name, onSignal);
+  return {
+    signal: controller.signal,
+    exitCode: ({ error }) =>
+      caught !== null && error !== null ? 128 + constants.signals[caught] : null,
+    end: () => {
+      for (const name of SIGNALS) process.off(name, onSignal);
+    },
+  };
+}
+
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  'Skills and the core:': ['init', 'adopt', 'apply', 'remove', 'upgrade', 'update', 'replay'],
+  'Your own changes:': ['customize', 'rebase', 'pack', 'dev'],
+  'Look, and change nothing:': [
+    ...['plan', 'status', 'list', 'show', 'log', 'why', 'diff', 'verify', 'matrix', 'doctor'],
+  ],
+  'Conflicts:': ['conflicts', 'resolve', 'continue', 'abort', 'resolutions'],
+  'Take back:': ['undo', 'recover'],
+  'For git:': ['merge-file', 'merge-driver'],
+  'For your shell:': ['completion'],
+};
+
+/** Puts the verbs into groups in `claw --help`, once all are defined. */
+export function groupVerbs(program: Command): void {
+  const entries = Object.entries(GROUPS);
+  const headings = new Map(
+    entries.flatMap(([heading, verbs]) => verbs.map((verb) => [verb, heading] as const)),
+  );
+  for (const command of program.commands) {
+    command.helpGroup(headings.get(command.name()) ?? 'The assistant:');
+  }
 }
 
 function printFailure(verb: string, error: ClawError): void {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { ClawError, list } from '../commands.ts';
+import { ClawError, list } from '../verbs.ts';
+import type { Invocation } from './edition.ts';
 import { createContext } from './engine/invocation.ts';
 import { ended } from './result.ts';
-import type { Invocation } from './verb.ts';
 
 /** Verbs whose arguments are names of skills. */
 const TAKE_SKILLS = ['apply', 'remove', 'upgrade', 'show', 'diff', 'pack', 'dev', 'matrix'];

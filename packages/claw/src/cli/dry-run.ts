@@ -1,4 +1,4 @@
-import { ClawError } from '../commands.ts';
+import { ClawError } from '../verbs.ts';
 
 /** How a verb takes `--dry-run`. */
 type DryRun =

@@ -1,6 +1,83 @@
 import type { Command } from 'commander';
-import type { Additions } from './additions.ts';
-import type { RunVerb, Verbs } from './verb.ts';
+import type {
+  CodeFacts,
+  EngineContext,
+  ModelPrompt,
+  ModelReply,
+  ProofScope,
+  VerbResult,
+} from '../verbs.ts';
+import type { CliResult, DiscoveredResult } from './result.ts';
+import type { Ui } from './ui.ts';
+
+/** The options that every verb takes. */
+export type GlobalOptions = {
+  readonly json?: boolean;
+  readonly cwd?: string;
+  readonly yes?: boolean;
+  /** Leaves out how far a verb is. */
+  readonly quiet?: boolean;
+  /** False with `--no-install`. */
+  readonly install?: boolean;
+  readonly allow: readonly string[];
+  readonly expect?: string;
+  readonly proof?: ProofScope;
+};
+
+/** Additions of a program beside the engine to the engine's verbs. */
+export type Additions = {
+  /** Adds to `claw status` what that program knows. */
+  readonly status: (result: VerbResult<'status'>, root: string) => Promise<CliResult<'status'>>;
+  /** Adds to the result of a verb that changed the tree. */
+  readonly changed: (result: VerbResult, root: string) => Promise<VerbResult>;
+  /** Looks at the code and at that program. */
+  readonly doctor: (context: EngineContext, isOffline: boolean) => Promise<CliResult<'doctor'>>;
+  /**
+   * Saves that program's data before a proved change is published.
+   *
+   * @throws ClawError BACKUP_FAILED: then nothing is published
+   */
+  readonly beforePublish: (
+    verb: string,
+    place: {
+      readonly root: string;
+      readonly signal: AbortSignal;
+      readonly onStep: (text: string) => void;
+    },
+  ) => Promise<void>;
+  readonly hasModel: (root: string) => Promise<boolean>;
+  /** Asks a model how a conflict is to be resolved. */
+  readonly askModel: (
+    prompt: ModelPrompt,
+    place: { readonly root: string; readonly signal: AbortSignal },
+  ) => Promise<ModelReply>;
+  /** Loads what reads from the code of a package what its owner has to know. */
+  readonly readCode: () => Promise<(path: string, text: string) => CodeFacts>;
+};
+
+/** The input of a verb's action. */
+export type Invocation = {
+  readonly root: string;
+  readonly cwd: string;
+  readonly options: GlobalOptions;
+  readonly ui: Ui;
+  /** Aborted by Ctrl-C and its like. */
+  readonly signal: AbortSignal;
+  /** The programs beside the engine; null where it is alone. */
+  readonly additions: Additions | null;
+};
+
+/** Runs a verb and prints its result. */
+export type RunVerb = (
+  verb: string,
+  work: (invocation: Invocation) => Promise<CliResult | DiscoveredResult>,
+) => Promise<void>;
+
+/** Defines a verb on the command line. */
+type DefineVerb = (program: Command, run: RunVerb) => void;
+
+/** Verbs by their names. */
+export type Verbs = Readonly<Record<string, DefineVerb>>;
 
 /** What a program beside the engine brings to `claw`: verbs of its own, and what it adds to the engine's. */
 export type Beside = {

@@ -1,8 +1,7 @@
 import { runRaw } from '@patchclaw/merge/raw';
-import { doctor } from '../commands.ts';
-import type { Additions } from './additions.ts';
+import { doctor } from '../verbs.ts';
 import { runCommandLine } from './command-line.ts';
-import type { Beside } from './edition.ts';
+import type { Additions, Beside } from './edition.ts';
 import { engineVerbs } from './engine/engine-verbs.ts';
 import { mergeVerbs } from './merge/merge-verbs.ts';
 

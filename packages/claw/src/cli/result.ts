@@ -1,15 +1,13 @@
-import type { DataOf, ResultWith, Verb } from '../commands.ts';
-import type { CommandError } from './cli-error.ts';
-import type { DoctorData } from './render/doctor.ts';
+import type { DoctorData } from '../verbs/doctor/doctor.ts';
+import type { StatusData } from '../verbs/status.ts';
+import type { Conflict, DataOf, ResultWith, Verb } from '../verbs.ts';
+import type { CommandError } from './command-error.ts';
 
 /** Data of verbs that a program beside the engine adds its own to. */
 type OwnData = {
-  readonly status: DataOf<'status'> & { readonly assistant?: AssistantData };
+  readonly status: StatusData;
   readonly doctor: DoctorData;
 };
-
-/** What a program beside the engine adds to `claw status`; with `--json`, all that it holds. */
-type AssistantData = { readonly budgets: { readonly summary: string } };
 
 type DataByVerb = { readonly [V in Exclude<Verb, keyof OwnData>]: DataOf<V> } & OwnData;
 
@@ -40,4 +38,38 @@ export function ended<const Name extends string, Data>(
   outcome: AnyResult['outcome'] = 'done',
 ): ResultWith<Name, Data> {
   return { verb, outcome, data, changes: [], conflicts: [], warnings: [], error: null };
+}
+
+/** Returns the one object that `--json` prints, on every exit code. */
+export function renderJson(result: AnyResult): string {
+  const { verb, outcome, data, changes, conflicts, warnings, error } = result;
+  return JSON.stringify({
+    ok: error === null && outcome !== 'blocked' && outcome !== 'failed',
+    verb,
+    outcome,
+    data,
+    changes,
+    conflicts: conflicts.map(conflictJson),
+    warnings,
+    error: error && {
+      code: error.code,
+      message: error.message,
+      path: error.path,
+      data: error.data,
+    },
+  });
+}
+
+function conflictJson({ path, kind, layers, reason, hunks, candidates = [] }: Conflict): object {
+  const disagreements = hunks.flatMap((hunk) =>
+    hunk.kind === 'conflict'
+      ? [{ base: text(hunk.base), ours: text(hunk.ours), theirs: text(hunk.theirs) }]
+      : [],
+  );
+  return { path, kind, layers, reason, hunks: disagreements, candidates };
+}
+
+// The merge works on bytes as latin1, so that none is lost; people read them as UTF-8.
+function text(lines: readonly string[]): string {
+  return Buffer.from(lines.join(''), 'latin1').toString('utf8');
 }

@@ -1,5 +1,5 @@
-import type { ProgressEvent } from '../commands.ts';
-import { cut } from './screen.ts';
+import { cut } from '../text/screen.ts';
+import type { ProgressEvent } from '../verbs.ts';
 
 /** A person's view of a verb at work: a spinner with times on a terminal, plain lines in a pipe. */
 export type Ui = {

@@ -1,10 +1,10 @@
 import type { TreeFile } from '@patchclaw/merge';
 import type { Conflict } from '../conflict.ts';
 import type { OwnStructured } from '../structured/kind.ts';
-import type { Followed } from './imports/follow.ts';
+import type { Touch } from './blame/attribution.ts';
+import type { Followed } from './follow-imports.ts';
 import type { Draft } from './joint.ts';
 import type { ResolvedConflict } from './resolve-conflict.ts';
-import type { Touch } from './touch.ts';
 
 /** A path that layers touch: what it becomes (null: it is gone), and who made it so. */
 export type ComposedFile = {

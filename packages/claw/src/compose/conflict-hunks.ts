@@ -1,10 +1,16 @@
 import {
   type FileMerge,
+  formatOf,
   type Hunk,
   mapVersions,
+  mergeFault,
+  mergeFiles,
   openNewPlaces,
+  type Reopening,
+  reopeningOf,
   splitLines,
   type TreeFile,
+  tellFault,
   type Versions,
 } from '@patchclaw/merge';
 
@@ -19,4 +25,29 @@ export function conflictHunks(
     splitLines(bytes.toString('latin1')),
   );
   return openNewPlaces(hunks, lines);
+}
+
+const TOLD: Readonly<Record<Reopening, string>> = {
+  repeated: 'has twice the lines that both bring',
+  misplaced: 'has a change in another place than the one that it was made for',
+};
+
+/**
+ * Explains why changes of different lines are a conflict: together they would have a name twice that no input
+ * has twice, or would not parse; a block would be there twice, or an edit in another declaration.
+ *
+ * @returns the end of a sentence about the file; null where the lines themselves disagree
+ */
+export function faultTogether(path: string, versions: Versions<TreeFile | null>): string | null {
+  // Without a path they are merged by lines alone.
+  const merged = mergeFiles(versions);
+  const file = merged.kind === 'clean' ? merged.file : null;
+  const fault = file && mergeFault(path, file, versions);
+  if (fault !== null) return tellFault(fault);
+  const { base, ours, theirs } = versions;
+  if (base === null || ours === null || theirs === null) return null;
+  const linesOf = ({ bytes }: TreeFile) => splitLines(bytes.toString('latin1'));
+  const lines = { base: linesOf(base), ours: linesOf(ours), theirs: linesOf(theirs) };
+  const reopening = reopeningOf(lines, formatOf(path));
+  return reopening && TOLD[reopening];
 }

@@ -9,9 +9,9 @@ import {
   type Versions,
 } from '@patchclaw/merge';
 import type { Conflict } from '../conflict.ts';
+import type { Touch } from './blame/attribution.ts';
 import { authorsOf } from './blame/attribution.ts';
 import type { ConflictOutcome } from './resolve-conflict.ts';
-import type { Touch } from './touch.ts';
 
 type ConflictHunk = Extract<Hunk, { kind: 'conflict' }>;
 

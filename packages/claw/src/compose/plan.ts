@@ -4,7 +4,7 @@ import { structuredKind } from '../structured/kind.ts';
 import { answeredFile } from './answer.ts';
 import { authorOf } from './blame/attribution.ts';
 import type { Composition } from './composition.ts';
-import { conflictHunks } from './conflict-hunks.ts';
+import { conflictHunks, faultTogether } from './conflict-hunks.ts';
 import { mergeByKey } from './files/structured-file.ts';
 import {
   type KnownAnswers,
@@ -12,7 +12,6 @@ import {
   type ResolvedConflict,
   resolveConflict,
 } from './resolve-conflict.ts';
-import { faultTogether } from './together.ts';
 
 /** One file of the project that has to become another; null means that nothing is there. */
 export type FileChange = {

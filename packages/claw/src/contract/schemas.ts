@@ -1,37 +1,41 @@
 import { z } from 'zod';
-import { BroughtData, CarriedData } from './carried.ts';
-import type { Schemas } from './data-by-verb.ts';
-import { AdoptData } from './verbs/adopt.ts';
-import { ConflictsData } from './verbs/conflicts.ts';
-import { ContinueData } from './verbs/continue.ts';
-import { CustomizeData } from './verbs/customize.ts';
-import { DevData } from './verbs/dev.ts';
-import { DiffData } from './verbs/diff.ts';
-import { DoctorData } from './verbs/doctor.ts';
-import { ListData } from './verbs/list.ts';
-import { LogData } from './verbs/log.ts';
-import { MatrixData } from './verbs/matrix.ts';
-import { PackData } from './verbs/pack.ts';
-import { PlanData } from './verbs/plan.ts';
-import { RebaseData } from './verbs/rebase.ts';
-import { RecoverData } from './verbs/recover.ts';
-import { ResolutionsData } from './verbs/resolutions.ts';
-import { ResolveData } from './verbs/resolve.ts';
-import { ShowData } from './verbs/show.ts';
-import { StatusData } from './verbs/status.ts';
-import { UndoData } from './verbs/undo.ts';
-import { UpdateData } from './verbs/update.ts';
-import { VerifyData } from './verbs/verify.ts';
-import { WhyData } from './verbs/why.ts';
+import {
+  AdoptData,
+  ContinueData,
+  CustomizeData,
+  DevData,
+  PackData,
+  PlanData,
+  RebaseData,
+  RecoverData,
+  ResolveData,
+  SkillChangeData,
+  TreeChangeData,
+  UndoData,
+  UpdateData,
+} from './changing-verbs.ts';
+import {
+  ConflictsData,
+  DiffData,
+  DoctorData,
+  ListData,
+  LogData,
+  MatrixData,
+  ResolutionsData,
+  ShowData,
+  StatusData,
+  VerifyData,
+  WhyData,
+} from './looking-verbs.ts';
 
 /** All schemas at once, for who checks results of any verb. */
-export const SCHEMAS: Schemas = {
-  init: CarriedData,
+export const SCHEMAS = {
+  init: TreeChangeData,
   adopt: AdoptData,
-  apply: BroughtData,
-  remove: CarriedData,
-  upgrade: BroughtData,
-  replay: CarriedData,
+  apply: SkillChangeData,
+  remove: TreeChangeData,
+  upgrade: SkillChangeData,
+  replay: TreeChangeData,
   update: UpdateData,
   customize: CustomizeData,
   rebase: RebaseData,
@@ -54,4 +58,4 @@ export const SCHEMAS: Schemas = {
   undo: UndoData,
   abort: z.null(),
   recover: RecoverData,
-};
+} as const;

@@ -1,6 +1,6 @@
 import type { Hunk } from '@patchclaw/merge';
 import { answeredFile, answerFault } from '../compose/answer.ts';
-import { extractAnswers } from '../compose/extract.ts';
+import { extractAnswers } from '../compose/extract-answer.ts';
 import type { Conflict } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
 import type { Answer } from '../installed/resolution.ts';

@@ -1,7 +1,7 @@
 import { splitLines } from '@patchclaw/merge';
 import { z } from 'zod';
 import type { Conflict } from '../conflict.ts';
-import type { DataOf } from '../contract/data-by-verb.ts';
+import type { DataOf } from '../contract/result.ts';
 import { ClawError } from '../errors.ts';
 import type { ModelReply } from '../operation/context.ts';
 

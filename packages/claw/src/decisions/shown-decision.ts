@@ -3,8 +3,8 @@ import type { z } from 'zod';
 import { answeredFile } from '../compose/answer.ts';
 import type { Decision } from '../compose/resolve-conflict.ts';
 import type { Conflict } from '../conflict.ts';
-import type { Immutable } from '../contract/immutable.ts';
-import type { ShownDecision as Schema } from '../contract/parts.ts';
+import type { ShownDecision as Schema } from '../contract/json.ts';
+import type { Immutable } from '../contract/result.ts';
 
 /** A decision for people: its origin, and the change that it makes of ours, or the value. */
 export type ShownDecision = Immutable<z.output<typeof Schema>>;

@@ -1,9 +1,7 @@
 import type { FileChange } from '../compose/plan.ts';
 import type { ResolvedConflict } from '../compose/resolve-conflict.ts';
 import type { Conflict } from '../conflict.ts';
-import type { CarriedVerb } from '../contract/carried-verb.ts';
-import type { DataOf } from '../contract/data-by-verb.ts';
-import type { Outcome, VerbResult } from '../contract/result.ts';
+import type { DataOf, Outcome, TreeVerb, VerbResult } from '../contract/result.ts';
 import { digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import { saveBaseDigests } from '../installed/file-digests.ts';
@@ -36,7 +34,7 @@ import { followedNotes } from './target/followed-notes.ts';
 import type { Operation, Report } from './types.ts';
 
 /** Reports a plan in the form that every verb uses. */
-export function reportOperation<V extends CarriedVerb>(
+export function reportOperation<V extends TreeVerb>(
   operation: Operation<V>,
   outcome: Outcome,
 ): Report<V> {
@@ -82,7 +80,7 @@ export function reportOperation<V extends CarriedVerb>(
 }
 
 /** Returns a report as `plan` prints it. @param foreseen things that only a plan tells */
-export function asPlan<V extends CarriedVerb>(
+export function asPlan<V extends TreeVerb>(
   report: Report<V>,
   foreseen: Pick<
     Extract<DataOf<'plan'>, { verb: 'update' }>,
@@ -106,7 +104,7 @@ function secretsTaken({ root, taken }: Installation): readonly string[] {
  * @throws ClawError CONSENT_NEEDED, PLAN_CHANGED, NPM_FAILED, CHECKS_FAILED, TESTS_FAILED, BACKUP_FAILED,
  *   TREE_CHANGED (plan again)
  */
-export async function carryOut<V extends CarriedVerb>(
+export async function carryOut<V extends TreeVerb>(
   context: PlanningContext,
   operation: Operation<V>,
   early: EarlyBase | null = null,
@@ -190,7 +188,7 @@ export function keepWaiting(context: PlanningContext, operation: Operation): rea
   return waiting;
 }
 
-async function askForYes<V extends CarriedVerb>(
+async function askForYes<V extends TreeVerb>(
   context: EngineContext,
   operation: Operation<V>,
   planned: Report<V>,

@@ -1,7 +1,6 @@
 import type { TreeFile } from '@patchclaw/merge';
 import type { FileChange } from '../compose/plan.ts';
-import type { Carried, CarriedVerb, ExtraOf } from '../contract/carried-verb.ts';
-import type { ResultWith } from '../contract/result.ts';
+import type { ExtraOf, ResultWith, TreeChange, TreeVerb } from '../contract/result.ts';
 import type { Installation } from '../installed/installation.ts';
 import type { Release } from '../installed/release.ts';
 import type { Resolution } from '../installed/resolution.ts';
@@ -10,7 +9,7 @@ import type { SkillPackage } from '../package/package.ts';
 import type { TargetPlan } from './target/target.ts';
 
 /** A planned command: from here on every verb goes the same way. */
-export type Operation<V extends CarriedVerb = CarriedVerb> = {
+export type Operation<V extends TreeVerb = TreeVerb> = {
   readonly verb: V;
   readonly arguments: readonly string[];
   /** The owner's arguments, where `continue` needs them to plan again and `arguments` hold less. */
@@ -46,4 +45,4 @@ export type Operation<V extends CarriedVerb = CarriedVerb> = {
 export type ExtraChange = Omit<FileChange, 'movedFrom'>;
 
 /** The report of a verb that composes the tree again. */
-export type Report<V extends CarriedVerb> = ResultWith<V, Carried & ExtraOf<V>>;
+export type Report<V extends TreeVerb> = ResultWith<V, TreeChange & ExtraOf<V>>;

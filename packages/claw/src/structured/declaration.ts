@@ -1,5 +1,4 @@
 import type { Conflict } from '../conflict.ts';
-import type { Decide } from './decide.ts';
 import type { StructuredKind } from './kind.ts';
 
 /** A setting that a layer adds to `.env.example`. */
@@ -25,6 +24,12 @@ export type Declared = {
 
 /** A layer's declarations under the name by which conflicts and outcomes mention it. */
 export type Declaration = { readonly layer: string; readonly structured: Declared };
+
+/**
+ * Returns the decision about a structured conflict, or null where there is none. Asked before the conflict is
+ * reported. The value is plain JSON; null takes the key out.
+ */
+export type Decide = (conflict: Conflict) => { readonly value: unknown } | null;
 
 /** A structured file and the layers that have a say in it, in canonical order. */
 export type StructuredInput = {

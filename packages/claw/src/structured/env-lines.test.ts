@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { composeStructured } from './compose.ts';
 import { declaration } from './declaration-fixture.ts';
-import { envData, setEnv } from './env/env-edit.ts';
+import { composeStructured } from './declared-file.ts';
+import { envData, setEnv } from './env.ts';
 import { lineKeys } from './json/line-keys.ts';
 import { mergeStructured } from './merge.ts';
 

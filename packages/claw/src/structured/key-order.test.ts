@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { composeStructured } from './compose.ts';
 import { declaration } from './declaration-fixture.ts';
+import { composeStructured } from './declared-file.ts';
 import { disputedKind } from './kind.ts';
 import { mergeStructured } from './merge.ts';
 

@@ -1,6 +1,6 @@
 import { setYaml } from './compose-file/yaml-edit.ts';
 import { readYaml } from './compose-file/yaml-text.ts';
-import { envData, setEnv } from './env/env-edit.ts';
+import { envData, setEnv } from './env.ts';
 import { removeValue, setValue } from './json/json-edit.ts';
 import { jsonBytes, readJson, textOf, valueAt } from './json/json-text.ts';
 import type { StructuredKind } from './kind.ts';

@@ -1,22 +1,27 @@
 import { Option } from 'commander';
-import * as engine from '../../commands.ts';
+import * as engine from '../../verbs.ts';
+import type { Verbs } from '../edition.ts';
 import type { ResolveOptions } from '../resolve/resolve.ts';
-import type { Verbs } from '../verb.ts';
-import { type DevArguments, devCommand, devVerb } from './dev.ts';
+import { type DevArguments, devCommand, devVerb } from './dev-command.ts';
 import { createContext, readCodeOf, runChanging } from './invocation.ts';
-import { drawMatrix, type MatrixOptions, matrixCommand, matrixRequest } from './matrix-options.ts';
-import { type PackArguments, packCommand, packVerb } from './pack-options.ts';
-import { resolveCommand } from './resolve-options.ts';
 import {
   byOption,
+  drawMatrix,
   keepOption,
+  type MatrixOptions,
+  matrixCommand,
+  matrixRequest,
   movedOption,
+  type PackArguments,
+  packCommand,
+  packVerb,
   type ReleaseOptions,
   releaseOf,
+  resolveCommand,
   retireOption,
   type UpdateArguments,
   updateOf,
-} from './update-options.ts';
+} from './verb-options.ts';
 
 /** The engine's verbs: parse, call, print. */
 export const engineVerbs: Verbs = {

@@ -1,5 +1,5 @@
-import type { CodeFacts, EngineContext, PlanSummary, VerbResult } from '../../commands.ts';
-import type { Invocation, RunVerb } from '../verb.ts';
+import type { CodeFacts, EngineContext, PlanSummary, VerbResult } from '../../verbs.ts';
+import type { Invocation, RunVerb } from '../edition.ts';
 
 /** Reads from the code of a package what its owner has to know. */
 export type ReadCode = (path: string, text: string) => CodeFacts;
@@ -58,8 +58,8 @@ async function confirm(ui: Invocation['ui'], summary: PlanSummary): Promise<bool
   const { verb, planned, losses, packages } = summary;
   if (losses.length > 0) return await ui.ask(`${verb} gives that up. Go on?`);
   if (verb === 'update' && planned.changes.length > 0) {
-    const { renderText } = await import('../render/render.ts');
-    const { out, err } = renderText({ ...planned, verb: 'plan' });
+    const { renderText } = await import('../render.ts');
+    const { out, err } = await renderText({ ...planned, verb: 'plan' });
     for (const text of `${out}${err}`.trimEnd().split('\n')) ui.progress({ kind: 'note', text });
     return await ui.ask('Nothing is changed yet. Go on with this update?');
   }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import type { Verbs } from '../edition.ts';
 import { ended } from '../result.ts';
-import type { Verbs } from '../verb.ts';
 import type { DriverOptions, DriverStatus } from './driver.ts';
 
 type DriverArguments = {
@@ -68,7 +68,7 @@ async function carryOut(what: string, options: DriverOptions) {
     const status = driverStatus(options);
     return { ...ended('merge-driver', status), lines: statusLines(status) };
   }
-  const { ClawError } = await import('../../commands.ts');
+  const { ClawError } = await import('../../verbs.ts');
   throw new ClawError('USAGE', 'It is: claw merge-driver install, uninstall or status.');
 }
 

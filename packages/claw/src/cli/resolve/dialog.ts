@@ -1,16 +1,16 @@
-import * as engine from '../../commands.ts';
+import { type Screen, screenOf } from '../../text/screen.ts';
+import { type Detail, headingLines } from '../../verbs/conflicts/print.ts';
+import { proposalLines } from '../../verbs/resolve/propose.ts';
+import * as engine from '../../verbs.ts';
 import {
   ClawError,
   type Conflict,
   type DataOf,
   type EngineContext,
   type VerbResult,
-} from '../../commands.ts';
-import { type Detail, headingLines } from '../render/conflict.ts';
-import { proposalLines } from '../render/proposals.ts';
-import { type Screen, screenOf } from '../screen.ts';
+} from '../../verbs.ts';
+import type { Invocation } from '../edition.ts';
 import type { Ui } from '../ui.ts';
-import type { Invocation } from '../verb.ts';
 import { askForSide, askForValue, askHunks, type ResolveAnswer } from './questions.ts';
 
 type Waiting = DataOf<'conflicts'>;

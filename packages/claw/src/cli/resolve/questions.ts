@@ -1,8 +1,11 @@
-import type { Choice, Conflict } from '../../commands.ts';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import type { Screen } from '../../text/screen.ts';
+import { besideLines, type Detail, placeLines } from '../../verbs/conflicts/print.ts';
+import { type Choice, ClawError, type Conflict } from '../../verbs.ts';
 import { isCancel, keyAndEnter, text } from '../prompts.ts';
-import { besideLines, type Detail, placeLines } from '../render/conflict.ts';
-import type { Screen } from '../screen.ts';
-import { editText } from './editor.ts';
 
 /** The owner's answer about a conflict: a choice, the model's, later, or no more questions. */
 export type ResolveAnswer = Choice | Moved | 'model' | 'left' | 'stop';
@@ -173,6 +176,33 @@ function editHunk(
 function closed(lines: readonly string[]): string {
   const words = Buffer.from(lines.join(''), 'latin1').toString('utf8');
   return words === '' || words.endsWith('\n') ? words : `${words}\n`;
+}
+
+/**
+ * Lets the owner edit a text in their own editor (`$VISUAL`, `$EDITOR`, else vi).
+ *
+ * @param name of a file like it, so that the editor knows the language
+ * @throws ClawError USAGE where the editor does not start, or says that it failed
+ */
+function editText(
+  text: string,
+  name: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): string {
+  const folder = mkdtempSync(join(tmpdir(), 'claw-edit-'));
+  const place = join(folder, basename(name));
+  const editor = environment['VISUAL'] || environment['EDITOR'] || 'vi';
+  try {
+    writeFileSync(place, text);
+    // Editors are commands with options as often as they are programs: `code --wait`.
+    const run = spawnSync('/bin/sh', ['-c', `${editor} "$1"`, 'sh', place], { stdio: 'inherit' });
+    if (run.status !== 0) {
+      throw new ClawError('USAGE', `The editor (${editor}) did not end well; nothing was taken.`);
+    }
+    return readFileSync(place, 'utf8');
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 function valueText(value: unknown): string {

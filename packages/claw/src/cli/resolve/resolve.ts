@@ -1,6 +1,6 @@
-import * as engine from '../../commands.ts';
-import { ClawError, type EngineContext, type VerbResult } from '../../commands.ts';
-import type { Invocation } from '../verb.ts';
+import * as engine from '../../verbs.ts';
+import { ClawError, type EngineContext, type VerbResult } from '../../verbs.ts';
+import type { Invocation } from '../edition.ts';
 
 /** Options of `claw resolve`. */
 export type ResolveOptions = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Hunk } from '../../../../merge/src/lines/lines.ts';
-import type { Touch } from '../touch.ts';
+import type { Touch } from './attribution.ts';
 import { authorOf } from './attribution.ts';
 
 const file = (text: string) => ({ bytes: Buffer.from(text), isExecutable: false });

@@ -5,7 +5,7 @@ import { declarersOf, type KeyPath } from '../../structured/json/line-keys.ts';
 import { structuredKind } from '../../structured/kind.ts';
 import type { ComposedFile, Composition } from '../composition.ts';
 import type { ResolvedConflict } from '../resolve-conflict.ts';
-import type { Touch } from '../touch.ts';
+import type { Touch } from './attribution.ts';
 import {
   type Blamed,
   type BlameStep,

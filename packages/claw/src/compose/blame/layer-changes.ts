@@ -6,7 +6,7 @@ import { type ComposeInput, compose } from '../compose.ts';
 import type { Composition } from '../composition.ts';
 import { mergeByKey } from '../files/structured-file.ts';
 import type { FileChange } from '../plan.ts';
-import type { Touch } from '../touch.ts';
+import type { Touch } from './attribution.ts';
 
 /**
  * Returns the diff of one layer against the final tree, by path. Lines that later layers changed again are

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Hunk } from '../../../../merge/src/lines/lines.ts';
 import { splitLines } from '../../../../merge/src/lines/lines.ts';
-import { extractAnswers } from '../extract.ts';
+import { extractAnswers } from '../extract-answer.ts';
 
 const lines = (text: string) => splitLines(text.replaceAll(' ', '\n'));
 const resolved = (text: string): Hunk => ({ kind: 'resolved', lines: lines(text) });

@@ -12,7 +12,7 @@ import {
 } from '../../installed/resolution.ts';
 import { parseResolution, renderAnswered } from '../../installed/resolution-file.ts';
 import { answeredFile } from '../answer.ts';
-import { extractAnswers } from '../extract.ts';
+import { extractAnswers } from '../extract-answer.ts';
 import { resolveConflict } from '../resolve-conflict.ts';
 import { contradicts, suggestionsFor } from '../suggestions.ts';
 

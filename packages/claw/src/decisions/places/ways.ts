@@ -2,7 +2,7 @@ import type { Hunk, Versions } from '@patchclaw/merge';
 import type { z } from 'zod';
 import { answeredFile, answerFault, disputesOf } from '../../compose/answer.ts';
 import type { Conflict } from '../../conflict.ts';
-import type { Rule as RuleSchema } from '../../contract/verbs/conflicts.ts';
+import type { Rule as RuleSchema } from '../../contract/looking-verbs.ts';
 import { leavesMarkers } from '../../installed/resolution-file.ts';
 import type { PlainChoice } from '../choice.ts';
 import { answerOfPicks, type Pick } from '../hunk-choices.ts';

@@ -1,5 +1,5 @@
 import type { TreeFile } from '@patchclaw/merge';
-import { followImports } from '../../compose/imports/follow.ts';
+import { followImports } from '../../compose/follow-imports.ts';
 import { hasMoves, mapPath, type PathMap } from '../../package/manifest/path-map.ts';
 import type { SkillPackage } from '../../package/package.ts';
 

@@ -1,5 +1,5 @@
 import type { TreeFile } from '@patchclaw/merge';
-import { type Followed, followImports } from '../../compose/imports/follow.ts';
+import { type Followed, followImports } from '../../compose/follow-imports.ts';
 import { shellWord } from '../../errors.ts';
 import { mapPath } from '../../package/manifest/path-map.ts';
 import type { Operation } from '../types.ts';

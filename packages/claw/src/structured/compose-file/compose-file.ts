@@ -8,11 +8,10 @@ import { EMPTY_MAP, mergeKeyed } from '../json/keyed-merge.ts';
 import { unreadableRelease } from '../npm/npm.ts';
 import { setAt } from '../value-edit.ts';
 import { dataAt, isPlainMap } from '../values.ts';
-import { hostPortsOf, showPorts } from './ports.ts';
+import { hostPortsOf, namedVolumes, showPorts } from './ports.ts';
 import { agreeOnServices, type DecidedKey } from './services.ts';
-import { namedVolumes } from './volumes.ts';
+import { YAML_STYLE } from './yaml-edit.ts';
 import { readYaml, type YamlText } from './yaml-text.ts';
-import { YAML_STYLE } from './yaml-write.ts';
 
 type Written = { readonly bytes: Buffer; readonly conflicts: readonly Conflict[] };
 

@@ -1,10 +1,28 @@
-import { isAlias, isCollection, isMap, isNode, isScalar, type Pair, stringify } from 'yaml';
-import { bodyOf, eolOf, joinLines, type KeyedChunk, type KeyedMap } from '../json/keyed-lines.ts';
+import {
+  isAlias,
+  isCollection,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseDocument,
+  Scalar,
+  stringify,
+} from 'yaml';
+import {
+  bodyOf,
+  eolOf,
+  joinLines,
+  type KeyedChunk,
+  type KeyedMap,
+  splitLines,
+} from '../json/keyed-lines.ts';
 import { EMPTY_MAP, mergeKeyed } from '../json/keyed-merge.ts';
 import { canonicalValue, dataAt, dataWith } from '../values.ts';
-import { findPair, isInline, offsetIn } from './yaml-find.ts';
 import { keyText, readYaml, type YamlText } from './yaml-text.ts';
-import { bodyWith, inlineText, YAML_STYLE } from './yaml-write.ts';
 
 /**
  * Sets the value at a path of keys; null takes the key out, with the comment right above it. Every
@@ -30,6 +48,14 @@ export function setYaml(bytes: Buffer, keys: readonly string[], value: unknown):
 
 type Way = (file: YamlText, keys: readonly string[], value: unknown) => string | null;
 
+// Docker reads YAML 1.1, where `yes` without quotes is no text.
+export const YAML_STYLE = {
+  lineWidth: 0,
+  compat: 'yaml-1.1',
+  defaultKeyType: 'PLAIN',
+  aliasDuplicateObjects: false,
+} as const;
+
 /** Replaces a value that is on its key's line, or in braces. */
 const splice: Way = ({ text }, keys, value) => {
   const found = findPair(text, keys);
@@ -44,6 +70,137 @@ const splice: Way = ({ text }, keys, value) => {
   const after = start < end || /^([\s,\]}]|$)/.test(text.slice(end)) ? '' : ' ';
   return text.slice(0, start) + before + written + after + text.slice(end);
 };
+
+type Quotes = 'PLAIN' | 'QUOTE_DOUBLE' | 'QUOTE_SINGLE';
+
+/** Writes a value as one line that is valid in braces as well, in the style of the present one. */
+function inlineText(value: unknown, present: Node | null = null, written = ''): string {
+  const options = {
+    ...YAML_STYLE,
+    collectionStyle: 'flow',
+    defaultStringType: quotesOf(present),
+    flowCollectionPadding: !/^[[{]\S/.test(written),
+  } as const;
+  const listed = stringify([value], options).trim();
+  return listed.slice(1, -1).trim();
+}
+
+/** Returns the lines of a key with another value, in the place and the manner of the present one. */
+function bodyWith(
+  chunk: KeyedChunk,
+  { pair, counter }: FoundPair,
+  { value, eol }: { readonly value: unknown; readonly eol: string },
+): readonly string[] | null {
+  const body = bodyOf(chunk);
+  const [first = ''] = body;
+  const start = pair.value?.range?.[0];
+  if (start === undefined || pair.key.range == null) return null;
+  const [keyAt, valueAt] = [counter.linePos(pair.key.range[0]), counter.linePos(start)];
+  const isBelow = valueAt.line > keyAt.line;
+  const isNothing = start === pair.value?.range?.[1];
+  const indent = ' '.repeat(keyAt.col - 1);
+  const isEmpty = typeof value !== 'object' || value === null || Object.keys(value).length === 0;
+  if (isEmpty) {
+    const colon = first.indexOf(':', counter.linePos(pair.key.range[1]).col - 1) + 1;
+    const [before, after] = isBelow
+      ? [first.slice(0, colon), first.slice(colon)]
+      : [first.slice(0, valueAt.col - 1).trimEnd(), eol];
+    return [`${before} ${inlineText(value)}${after}`];
+  }
+  const head = isBelow
+    ? body.slice(0, valueAt.line - keyAt.line)
+    : [isNothing ? first : `${first.slice(0, valueAt.col - 1).trimEnd()}${eol}`];
+  // A list may be as deep as its key, a map may not.
+  const isDeep = isBelow && (Array.isArray(value) || valueAt.col > keyAt.col);
+  const depth = isDeep ? ' '.repeat(valueAt.col - 1) : `${indent}  `;
+  const below = body.slice(head.length);
+  const kept = isBelow && isSeq(pair.value) ? itemLines(pair.value, below, counter) : [];
+  const written = Array.isArray(value)
+    ? value.flatMap((item: unknown) => takeKept(kept, item) ?? indented([item], depth, eol))
+    : indented(value, depth, eol);
+  return [...head, ...written];
+}
+
+type ItemLines = { readonly value: string; readonly lines: readonly string[] };
+
+/** Returns the lines of each item of a list, with the comments after and below it. */
+function itemLines(
+  seq: { readonly items: readonly unknown[]; toJSON(): unknown },
+  lines: readonly string[],
+  counter: LineCounter,
+): ItemLines[] {
+  const values = seq.toJSON();
+  const starts = seq.items.map((item) => {
+    const isNode = isScalar(item) || isMap(item) || isSeq(item) || isAlias(item);
+    return isNode && item.range ? counter.linePos(item.range[0]).line : null;
+  });
+  const [origin] = starts;
+  if (!Array.isArray(values) || origin == null) return [];
+  return starts.flatMap((start, at) => {
+    const next = starts[at + 1];
+    if (start === null || next === null) return [];
+    const end = next === undefined ? lines.length : next - origin;
+    return [{ value: canonicalValue(values[at]), lines: lines.slice(start - origin, end) }];
+  });
+}
+
+function takeKept(kept: ItemLines[], item: unknown): readonly string[] | null {
+  const at = kept.findIndex(({ value }) => value === canonicalValue(item));
+  return at === -1 ? null : (kept.splice(at, 1)[0]?.lines ?? null);
+}
+
+function indented(value: unknown, indent: string, eol: string): readonly string[] {
+  const lines = stringify(value, YAML_STYLE).trimEnd().split('\n');
+  return lines.map((line) => (line === '' ? eol : indent + line + eol));
+}
+
+/** Returns the quotes in which a value, or the first text in it, is written. */
+function quotesOf(node: unknown): Quotes {
+  if (isSeq(node)) return node.items.length === 0 ? 'PLAIN' : quotesOf(node.items[0]);
+  if (!isScalar(node)) return 'PLAIN';
+  if (node.type === Scalar.QUOTE_DOUBLE) return 'QUOTE_DOUBLE';
+  return node.type === Scalar.QUOTE_SINGLE ? 'QUOTE_SINGLE' : 'PLAIN';
+}
+
+/** A key and its value in a YAML text; positions count terminators as one character. */
+export type FoundPair = {
+  readonly pair: { readonly key: Node; readonly value: Node | null };
+  readonly counter: LineCounter;
+  readonly isInBraces: boolean;
+};
+
+/** Finds a key that the text itself writes, not one that comes from an alias. */
+function findPair(text: string, keys: readonly string[]): FoundPair | null {
+  const counter = new LineCounter();
+  const document = parseDocument(text.replaceAll('\r\n', '\n'), { lineCounter: counter });
+  let around: unknown = document.contents;
+  let found: FoundPair | null = null;
+  let isInBraces = false;
+  for (const key of keys) {
+    if (!isMap(around)) return null;
+    const pair = around.items.find((item) => keyText(item.key) === key);
+    if (pair === undefined || !isScalar(pair.key)) return null;
+    const value = isNode(pair.value) ? pair.value : null;
+    isInBraces ||= around.flow === true;
+    found = { pair: { key: pair.key, value }, counter, isInBraces };
+    around = pair.value;
+  }
+  return found;
+}
+
+/** Tells whether a value is written on its key's line: a scalar in quotes or without, an alias, braces. */
+function isInline(node: Node | null): boolean {
+  if (isAlias(node)) return true;
+  if (isCollection(node)) return node.flow === true;
+  return isScalar(node) && node.type?.startsWith('BLOCK') !== true;
+}
+
+/** Converts a position into an offset in the text itself, whatever its terminators. */
+function offsetIn(text: string, { counter }: FoundPair, offset: number): number {
+  const { line, col } = counter.linePos(offset);
+  const before = splitLines(text).slice(0, line - 1);
+  return before.reduce((sum, { length }) => sum + length, 0) + col - 1;
+}
 
 /** Writes a value on the lines of the present one. */
 const rewrite: Way = ({ text, map }, keys, value) => {

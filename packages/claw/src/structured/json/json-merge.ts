@@ -1,7 +1,6 @@
 import type { Versions } from '@patchclaw/merge';
 import type { Node } from 'jsonc-parser';
-import { ordered } from '../json-order.ts';
-import { isSameOrder } from '../key-order.ts';
+import { isSameOrder, ordered } from '../key-order.ts';
 import { sortedPlace } from '../npm/npm.ts';
 import { shorten } from '../values.ts';
 import { insertItem, type Placement, removeItem, removeValue, setValue } from './json-edit.ts';

@@ -3,8 +3,6 @@ import { orderOfTheirs } from '../key-order.ts';
 import { shorten } from '../values.ts';
 import type { KeyClash } from './json-merge.ts';
 import { bodyOf, isSameText, type KeyedChunk, type KeyedMap, transplant } from './keyed-lines.ts';
-import { commentBehind, losesComments, ownComments, withComment } from './own-comments.ts';
-import { withTailApart } from './tail-apart.ts';
 
 export const EMPTY_MAP: KeyedMap = { chunks: [], tail: [], indent: '' };
 
@@ -205,4 +203,94 @@ function find(map: KeyedMap, key: string): KeyedChunk | null {
 
 function shown(chunk: KeyedChunk | null): string {
   return chunk === null ? 'taken out' : shorten(bodyOf(chunk).join(' '));
+}
+
+/** Returns the comments that ours wrote above a key that goes: the key's own comment goes with it. */
+function ownComments(base: KeyedChunk | null, ours: KeyedChunk | null): readonly string[] {
+  const known = new Set(base?.lead.map((line) => line.trim()));
+  const lead = ours?.lead ?? [];
+  return lead.filter((line) => line.trim() !== '' && !known.has(line.trim()));
+}
+
+/** Returns the comment that ours wrote after a value of one line; empty where more than that differs. */
+function commentBehind(base: KeyedChunk, ours: KeyedChunk): string {
+  const [before, after] = [base, ours].map((chunk) => bodyOf(chunk).join('').trim());
+  if (before === undefined || after === undefined || before.includes('\n')) return '';
+  const rest = after.startsWith(before) ? after.slice(before.length) : '';
+  return /^\s+#[^\n]*$/.test(rest) ? rest : '';
+}
+
+/** Adds a comment after a line, where it has none yet. */
+function withComment(lines: readonly string[] | null, comment: string): readonly string[] | null {
+  const [line] = lines ?? [];
+  if (lines?.length !== 1 || line === undefined || /\s#/.test(line)) return lines;
+  return [line.trimEnd() + comment + line.slice(line.trimEnd().length)];
+}
+
+/** Tells whether ours has comments in the lines of a key that neither base nor the merged lines have. */
+function losesComments(
+  base: KeyedChunk,
+  ours: KeyedChunk,
+  lines: readonly string[] | null,
+): boolean {
+  const known = new Set([...commentsOf(bodyOf(base)), ...commentsOf(lines ?? [])]);
+  return commentsOf(bodyOf(ours)).some((comment) => !known.has(comment));
+}
+
+function commentsOf(lines: readonly string[]): readonly string[] {
+  return lines.flatMap((line) => /(?:^|\s)(#.*)/.exec(line.trim())?.[1]?.trim() ?? []);
+}
+
+/** No key of a file can be this. */
+const TAIL_KEY = '\0';
+
+/**
+ * Takes the comments at the end of base out of the chunks that the sides have added after them. A comment
+ * counts as the next key's, so each side would have them above another key, and a merge above both.
+ */
+function withTailApart({ base, ours, theirs }: Versions<KeyedMap>): Versions<KeyedMap> {
+  const tail = withoutBlankEnd(base.tail);
+  const known = new Set(base.chunks.map(({ key }) => key));
+  const apart = [base, ours, theirs].map((map) => splitAt(map, tail, known));
+  const [inBase, inOurs, inTheirs] = apart;
+  if (tail.length === 0 || !inBase || !inOurs || !inTheirs) return { base, ours, theirs };
+  return { base: inBase, ours: inOurs, theirs: inTheirs };
+}
+
+/** Returns a map whose lines of a tail are a chunk of their own; null where it does not have them in one place. */
+function splitAt(
+  map: KeyedMap,
+  tail: readonly string[],
+  known: ReadonlySet<string>,
+): KeyedMap | null {
+  const own: KeyedChunk = {
+    key: TAIL_KEY,
+    lead: [],
+    head: [],
+    map: null,
+    value: '',
+    isEmpty: false,
+  };
+  const { chunks } = map;
+  if (beginsWith(map.tail, tail)) {
+    const lead = map.tail.slice(0, tail.length);
+    return { ...map, chunks: [...chunks, { ...own, lead }], tail: map.tail.slice(tail.length) };
+  }
+  const at = chunks.findIndex(({ key, lead }) => !known.has(key) && beginsWith(lead, tail));
+  const next = chunks[at];
+  if (next === undefined) return null;
+  const lead = next.lead.slice(0, tail.length);
+  const rest = { ...next, lead: next.lead.slice(tail.length) };
+  return {
+    ...map,
+    chunks: [...chunks.slice(0, at), { ...own, lead }, rest, ...chunks.slice(at + 1)],
+  };
+}
+
+function beginsWith(lines: readonly string[], start: readonly string[]): boolean {
+  return start.every((line, at) => line.trim() === lines[at]?.trim());
+}
+
+function withoutBlankEnd(lines: readonly string[]): readonly string[] {
+  return lines.slice(0, lines.findLastIndex((line) => line.trim() !== '') + 1);
 }

@@ -1,8 +1,8 @@
 import type { Node } from 'jsonc-parser';
-import { namedVolumes } from '../compose-file/volumes.ts';
+import { namedVolumes } from '../compose-file/ports.ts';
 import { readYaml } from '../compose-file/yaml-text.ts';
 import type { Declaration } from '../declaration.ts';
-import { envMap } from '../env/env.ts';
+import { envMap } from '../env.ts';
 import type { StructuredKind } from '../kind.ts';
 import { type JsonText, membersOf, readJson } from './json-text.ts';
 import { type KeyedMap, splitLines } from './keyed-lines.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { composeStructured } from '../compose.ts';
 import { declaration } from '../declaration-fixture.ts';
+import { composeStructured } from '../declared-file.ts';
 
 function compose(release: string | null, ...declarations: ReturnType<typeof declaration>[]) {
   const bytes = release === null ? null : Buffer.from(release);

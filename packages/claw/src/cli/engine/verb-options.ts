@@ -1,0 +1,262 @@
+import { writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import * as engine from '../../verbs.ts';
+import {
+  ClawError,
+  type EngineContext,
+  type MatrixRequest,
+  type UpdateOptions,
+  type VerbResult,
+} from '../../verbs.ts';
+import type { ReadCode } from './invocation.ts';
+
+/** Options that name a release. */
+export type ReleaseOptions = { readonly coreVersion?: string; readonly release?: string };
+
+/** Returns them as the engine takes them. */
+export function releaseOf({ release, coreVersion }: ReleaseOptions) {
+  return { release: release ?? null, coreVersion: coreVersion ?? null };
+}
+
+/** Options of `claw update`, beside a release. */
+export type UpdateArguments = ReleaseOptions & {
+  readonly retireContained?: boolean;
+  readonly keep?: readonly string[];
+  readonly moved?: readonly string[];
+};
+
+/** Makes `--retire-contained`. */
+export function retireOption(): Option {
+  const text = 'of an update: take out every skill that the release contains, without asking';
+  return new Option('--retire-contained', text);
+}
+
+/** Makes `--keep`. */
+export function keepOption(): Option {
+  const text =
+    'of an update: a skill that stays, although the release contains it; may be repeated';
+  return repeatable(new Option('--keep <skill>', text));
+}
+
+/** Makes `--moved`. */
+export function movedOption(): Option {
+  const text =
+    'of an update: a file or folder that the release moved without saying so, or old= for one that did not move; may be repeated';
+  return repeatable(new Option('--moved <old=new>', text));
+}
+
+function repeatable(option: Option): Option {
+  return option.argParser((value: string, before: readonly string[] = []) => [...before, value]);
+}
+
+/** Makes `--by`. */
+export function byOption(): Option {
+  const text = 'of adopt: make a customisation for each commit, branch or folder, not one for all';
+  return new Option('--by <topics>', text).choices(['commit', 'branch', 'folder']);
+}
+
+/** Returns options of an update as the engine takes them. */
+export function updateOf({
+  release,
+  retireContained,
+  keep,
+  moved,
+}: UpdateArguments): UpdateOptions {
+  return {
+    release: release ?? null,
+    retireContained: retireContained === true,
+    retire: [],
+    keep: keep ?? [],
+    moved: moved ?? [],
+  };
+}
+
+/** Options of `claw pack`, beside a name and paths. */
+export type PackArguments = {
+  readonly update?: boolean;
+  readonly range?: string;
+  readonly description?: string;
+  readonly patch?: boolean;
+  readonly minor?: boolean;
+  readonly major?: boolean;
+  /** False for `--no-proof`. */
+  readonly proof: boolean;
+};
+
+const LEVELS = ['patch', 'minor', 'major'] as const;
+
+/** Defines `claw pack` with its options. */
+export function packCommand(program: Command): Command {
+  return program
+    .command('pack')
+    .description(
+      'make a package under skills/ of your edits, or of those at the paths; with --update, put edits back into one that is there',
+    )
+    .argument('<name>', 'the name of the skill')
+    .argument(
+      '[path...]',
+      'the edits to take, files or folders; with --update, beside those of the skill’s own files',
+    )
+    .addOption(
+      new Option(
+        '--update',
+        'fold the edits of the skill’s files into its package, written for the core here',
+      ).conflicts(['range', 'description']),
+    )
+    .addOption(
+      new Option(
+        '--patch',
+        'with --update: raise the version by a patch, as where others may have it',
+      ).conflicts(['minor', 'major']),
+    )
+    .addOption(new Option('--minor', 'with --update: by a minor version').conflicts('major'))
+    .addOption(new Option('--major', 'with --update: by a major version'))
+    .option('--no-proof', 'with --update: without checks and tests')
+    .option('--range <a..b>', 'what these commits changed, instead of the unrecorded edits')
+    .option('--description <text>', 'what the skill does, in a sentence');
+}
+
+/** Runs `claw pack`. */
+export async function packVerb(
+  context: EngineContext,
+  name: string,
+  paths: readonly string[],
+  options: PackArguments & { readonly readCode: ReadCode },
+): Promise<VerbResult<'pack'>> {
+  const { readCode, range = null, description = null } = options;
+  const level = LEVELS.find((one) => options[one] === true) ?? null;
+  if (options.update === true) {
+    const isUnproved = !options.proof;
+    return await engine.renewPackage(context, name, {
+      named: paths,
+      level,
+      isUnproved,
+      readCode,
+    });
+  }
+  const renewing = [
+    ...(level === null ? [] : [`--${level}`]),
+    ...(options.proof ? [] : ['--no-proof']),
+  ];
+  const request = { range, description, named: paths, renewing, readCode };
+  return await engine.pack(context, name, request);
+}
+
+/** Options of `claw matrix`, as commander gives them. */
+export type MatrixOptions = {
+  readonly release?: string;
+  readonly triples: number;
+  readonly jobs: number;
+  readonly proof: boolean;
+  readonly svg?: string;
+};
+
+/** Defines the arguments of `claw matrix`. */
+export function matrixCommand(program: Command): Command {
+  return program
+    .command('matrix')
+    .description('find out which skills go together: prove them alone, in pairs, in triples')
+    .argument('[skill...]', 'names under skills/ or folders; all of skills/ by default')
+    .option('--release <ref or dir>', 'compose on this core')
+    .option('--triples <n>', 'at most so many triples', atLeast(0), 10)
+    .option('--jobs <n>', 'so many proofs at a time', atLeast(1), 2)
+    .option('--no-proof', 'compose only; no packages, checks or tests')
+    .option('--svg <file>', 'draw the matrix as well');
+}
+
+export function matrixRequest(skills: readonly string[], options: MatrixOptions): MatrixRequest {
+  const { release = null, triples, jobs, proof } = options;
+  return { skills, release, triples, jobs, isProved: proof };
+}
+
+/**
+ * Draws a matrix into the file that was asked for.
+ *
+ * @returns the result as it was, but for a file that cannot be written
+ */
+export async function drawMatrix(
+  result: VerbResult<'matrix'>,
+  cwd: string,
+  file: string | undefined,
+): Promise<VerbResult<'matrix'>> {
+  if (file === undefined || result.data === null) return result;
+  try {
+    const { renderSvg } = await import('../../verbs/matrix/print-svg.ts');
+    writeFileSync(resolve(cwd, file), renderSvg(result.data));
+    return result;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const message = `The matrix could not be drawn into ${file} (${reason}).`;
+    const error = new ClawError('IO_FAILED', message, { path: file, cause });
+    return { ...result, outcome: 'failed', error: result.error ?? error };
+  }
+}
+
+function atLeast(least: number): (value: string) => number {
+  return (value) => {
+    const number = Number(value);
+    if (Number.isInteger(number) && number >= least) return number;
+    throw new InvalidArgumentError(`It takes a whole number from ${least} on.`);
+  };
+}
+
+/** Defines `claw resolve` with its options. */
+export function resolveCommand(program: Command): Command {
+  return program
+    .command('resolve')
+    .description(
+      'resolve a conflict; without an option, with the text you finished in .claw/pending, or by asking you',
+    )
+    .argument('[path]', 'as `claw conflicts` names it; on a terminal, all of them without one')
+    .addOption(
+      new Option(
+        '--take <side>',
+        'the side of a layer, by its name; release: the core’s, mine: your edits and customisations',
+      ).conflicts([...['ours', 'theirs', 'both', 'with', 'recording', 'agent', 'moved']]),
+    )
+    .addOption(
+      new Option(
+        '--ours',
+        'what you have; refused where it could be mistaken: use --take',
+      ).conflicts([...['theirs', 'both', 'with', 'recording', 'agent']]),
+    )
+    .addOption(
+      new Option('--theirs', 'what comes').conflicts(['both', 'with', 'recording', 'agent']),
+    )
+    .addOption(
+      new Option(
+        '--both <first>',
+        'the lines of both sides; ours, theirs or a layer says whose come first',
+      ).conflicts(['with', 'recording', 'agent']),
+    )
+    .addOption(
+      new Option(
+        '--choose <choices>',
+        'the number of a choice that `claw conflicts` shows, one for each place: 1,3; or a rule',
+      ).conflicts([
+        ...['take', 'ours', 'theirs', 'both', 'with', 'recording', 'agent', 'all', 'moved'],
+      ]),
+    )
+    .addOption(
+      new Option('--with <file or value>', 'a finished text, or the value of a key').conflicts([
+        'recording',
+        'agent',
+      ]),
+    )
+    .addOption(
+      new Option('--recording <key>', 'a recorded resolution that was offered').conflicts('agent'),
+    )
+    .addOption(
+      new Option('--moved <path>', 'where the release moved the file to').conflicts([
+        ...['ours', 'theirs', 'both', 'with', 'recording', 'agent', 'all', 'answers'],
+      ]),
+    )
+    .option('--agent', 'let the model propose; without a path, for all that is open')
+    .option('--all', 'all that is open, by --take, --ours, --theirs, --both or --agent')
+    .addOption(
+      new Option('--answers <file>', 'YAML or JSON: for each path how it is resolved').conflicts([
+        ...['all', 'take', 'ours', 'theirs', 'both', 'choose', 'with', 'recording', 'agent'],
+      ]),
+    );
+}

@@ -1,0 +1,76 @@
+import type { DataOf, ResultWith } from '../contract/result.ts';
+import { movedLines, WAYS_ON } from './conflicts/print.ts';
+
+/** Marks of changed files. */
+export const MARKS = { add: '+', modify: '~', delete: '-', rename: '>' } as const;
+
+/** A result as far as its lines on files need it. */
+export type Shown = Pick<ResultWith<string, unknown>, 'verb' | 'outcome' | 'changes' | 'conflicts'>;
+
+/** Things that a command brings besides its files. */
+export type Brought = Partial<
+  Pick<DataOf<'apply'>, 'sources' | 'packages' | 'settings' | 'settingsGone' | 'proof'>
+>;
+
+/** Returns what a result says that the command brings. */
+export function broughtBy(data: DataOf<'plan' | 'continue' | 'dev'>): Brought {
+  return 'sources' in data ? data : {};
+}
+
+/** Returns lines about each file that changed or would change, and about all that comes with it. */
+export function changeLines(result: Shown, brought: Brought = {}): readonly string[] {
+  const { sources = [], packages = [], settings = [], settingsGone = [], proof } = brought;
+  const files = result.changes.map(
+    ({ path, kind, cause }) => `  ${MARKS[kind]} ${path}  (${cause})`,
+  );
+  const extras = [
+    ...sources.flatMap(sourceLine),
+    ...(packages.length > 0 ? [`  packages: ${packages.join(', ')}`] : []),
+    ...(settings.length > 0 ? [`  settings: ${settings.join(', ')}`] : []),
+    ...(settingsGone.length > 0 ? [`  settings no longer read: ${settingsGone.join(', ')}`] : []),
+    ...(proof?.note ? [`  proof: ${proof.note}`] : []),
+  ];
+  if (result.outcome !== 'blocked') return [headline(result), ...files, ...extras];
+  const rest = files.length === 0 ? [] : ['All else that it would change:', ...files, ...extras];
+  return [headline(result), ...conflictLines(result), ...(result.verb === 'plan' ? rest : [])];
+}
+
+/** Returns a line on the source of a skill; none for a skill of the project's own. */
+function sourceLine({
+  name,
+  version,
+  source,
+  commit,
+}: DataOf<'apply'>['sources'][number]): readonly string[] {
+  if (source === name) return [];
+  const at = commit ? ` (commit ${commit.slice(0, 7)})` : '';
+  return [`  from: ${name} ${version} out of ${source}${at}`];
+}
+
+/** Returns the line that says what a command did. */
+export function headline({ verb, outcome, changes, conflicts }: Shown): string {
+  const count = `${changes.length} ${changes.length === 1 ? 'file' : 'files'}`;
+  if (outcome === 'nothing') return 'Nothing to do.';
+  if (outcome === 'blocked') {
+    return `Blocked by ${conflicts.length} ${conflicts.length === 1 ? 'conflict' : 'conflicts'}; the tree is as it was.`;
+  }
+  if (verb === 'plan') return changes.length === 0 ? NO_FILE : `This would change ${count}:`;
+  return changes.length === 0 ? `Done: ${verb}. ${NO_FILE}` : `Done: ${verb} changed ${count}.`;
+}
+
+/** A notice for commands that change only files below `.claw/`. */
+export const NO_FILE = 'No project file had to change.';
+
+function conflictLines({ conflicts, verb }: Shown): readonly string[] {
+  const lines = conflicts.flatMap((conflict) => {
+    const { path, kind, layers, reason, hunks } = conflict;
+    const count = hunks.filter((hunk) => hunk.kind === 'conflict').length;
+    const where = verb === 'plan' || count === 0 ? '' : `\n    see .claw/pending/${path}`;
+    return [
+      `  ! ${path}  ${kind}, ${layers.join(' against ')}`,
+      `    ${reason}${where}`,
+      ...movedLines(conflict, verb === 'plan'),
+    ];
+  });
+  return [...lines, ...(verb === 'plan' ? [] : WAYS_ON)];
+}
