@@ -253,6 +253,18 @@ test('an upgraded room that does not name the room before is not followed: it co
   expect(server.rooms.get('!new:test')?.joinedAt.has(BOT)).toBe(false);
 });
 
+test('in an upgraded room, what was said before the assistant came is heard, and nobody is said to have joined', async () => {
+  await using server = await startServer();
+  await using account = await connectChannel(server);
+  const { host } = account;
+  upgradeHall(server);
+  server.say('!new:test', ADA, 'is everybody here?');
+  await server.until(() => movesOf(host).length === 1);
+  server.say('!new:test', ADA, 'now you are');
+  await server.until(() => host.heard.includes('now you are'));
+  expect(host.heard).toEqual(['is everybody here?', 'now you are']);
+});
+
 test('a room that the assistant cannot join is followed by a later invitation', async () => {
   await using server = await startServer();
   await using account = await connectChannel(server);

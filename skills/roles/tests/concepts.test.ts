@@ -195,7 +195,8 @@ test('ROLE_TOKENS=0 picks nothing, and links out of the folder are no concepts',
   await first.stop();
   const second = await started({ ROLE_TOKENS: '0' });
   await second.said('copper?');
-  expect(requests.at(-1)?.notes ?? '').not.toContain('Copper soap');
+  // Another skill may remember the words.
+  expect(requests.at(-1)?.notes ?? '').not.toContain('What your role');
   await second.stop();
 });
 

@@ -273,12 +273,23 @@ async function missedIn(
   return missed.reverse();
 }
 
-/** Drops messages from before an invitation that came in between. */
+/**
+ * Drops what is no news to somebody who has just come in: messages from before an invitation that came in between, and,
+ * where nobody had to invite, who joined earlier. What was said in an upgraded room before the assistant followed stays.
+ */
 function sinceInvited(found: readonly unknown[], userId: string): readonly unknown[] {
-  const at = found.findLastIndex((each) => {
+  const members = found.map((each) => {
     const { data: event } = RoomEvent.safeParse(each);
-    const isOwn = event?.type === 'm.room.member' && event.state_key === userId;
-    return isOwn && event.content['membership'] === 'invite';
+    return event?.type === 'm.room.member' ? event : null;
   });
-  return found.slice(at + 1);
+  const lastOwn = (membership: string) =>
+    members.findLastIndex(
+      (event) => event?.state_key === userId && event.content['membership'] === membership,
+    );
+  const invited = lastOwn('invite');
+  const joined = lastOwn('join');
+  return found.slice(invited + 1).filter((_, at) => {
+    const place = at + invited + 1;
+    return place > joined || members[place] === null;
+  });
 }
