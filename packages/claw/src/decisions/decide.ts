@@ -7,7 +7,7 @@ import { ClawError } from '../errors.ts';
 import { type Answer, subjectOf } from '../installed/resolution.ts';
 import { leavesMarkers, readResolutions } from '../installed/resolution-file.ts';
 import { readState } from '../installed/state-file.ts';
-import { refuseSpoiled } from '../operation/target/spoiled.ts';
+import { refuseSpoiled } from '../operation/planned-tree/spoiled-files.ts';
 import { checkValue, parseValue } from '../package/manifest/resolution-value.ts';
 import { leftMarkers, markedText } from '../pending/files.ts';
 import { PENDING } from '../pending/pending.ts';

@@ -1,8 +1,7 @@
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import type { Tree, TreeFile } from '@patchclaw/merge';
 import { ClawError } from '../errors.ts';
-import { lstat } from '../package/lstat.ts';
-import { readBytes } from '../package/read-bytes.ts';
+import { lstat, readBytes } from '../package/regular-file.ts';
 
 /**
  * Reads one regular file of a folder; null when nothing is there.

@@ -9,7 +9,7 @@ import {
   type TreeDigests,
 } from '../digest.ts';
 import { ClawError } from '../errors.ts';
-import { lstat } from '../package/lstat.ts';
+import { lstat } from '../package/regular-file.ts';
 import { ANY_ENGINE, readCache, writeCache } from './cache-file.ts';
 import { BASE, keptPath, listKept, readFolder } from './claw-folder.ts';
 import { treeReader } from './disk.ts';

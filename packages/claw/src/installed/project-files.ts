@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, matchesGlob } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
-import { lstat } from '../package/lstat.ts';
+import { lstat } from '../package/regular-file.ts';
 import { isGitFolder, runGit } from '../repository/git.ts';
 import type { CodebaseConfig } from './config.ts';
 

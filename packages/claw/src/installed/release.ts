@@ -3,7 +3,7 @@ import type { Tree } from '@patchclaw/merge';
 import { clean, valid } from 'semver';
 import { digestTree, type TreeDigests } from '../digest.ts';
 import { ClawError } from '../errors.ts';
-import { lstat } from '../package/lstat.ts';
+import { lstat } from '../package/regular-file.ts';
 import {
   findReleaseCommit,
   findVersionTag,

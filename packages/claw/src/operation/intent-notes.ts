@@ -1,8 +1,7 @@
 import { type Conflict, partiesOf } from '../conflict.ts';
 import { intentNote } from '../package/accessors.ts';
 import type { SkillPackage } from '../package/package.ts';
-import { TEMPLATE_DESCRIPTION } from '../package/templates.ts';
-import { writtenPart } from '../package/unwritten.ts';
+import { TEMPLATE_DESCRIPTION, writtenPart } from '../package/templates.ts';
 
 /** Returns the authors' notes on a file in conflict, each under its layer's name; null if there are none. */
 export function intentNotes(

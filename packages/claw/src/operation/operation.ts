@@ -7,8 +7,9 @@ import { ClawError } from '../errors.ts';
 import { saveBaseDigests } from '../installed/file-digests.ts';
 import type { Installation } from '../installed/installation.ts';
 import type { Release } from '../installed/release.ts';
-import { rememberState } from '../installed/state-file.ts';
+import { type LayerState, rememberState } from '../installed/state-file.ts';
 import { throwIfInterrupted } from '../interrupted.ts';
+import { targetsOf } from '../package/checks/targets.ts';
 import type { SkillPackage } from '../package/package.ts';
 import { clearPending, isSameCall, readPending, replacedNotes } from '../pending/pending.ts';
 import { tidyUp } from '../pending/tidy-up.ts';
@@ -20,9 +21,9 @@ import type { EngineContext, PlanningContext } from './context.ts';
 import type { EarlyBase } from './early-base.ts';
 import { intentNotes } from './intent-notes.ts';
 import { preparePackages } from './npm/npm.ts';
-import { originsOf } from './origins.ts';
 import { newOverrides, overrideNote } from './overrides.ts';
 import { planDigest, refuseOtherPlan } from './plan-digest.ts';
+import { followedNotes } from './planned-tree/followed-notes.ts';
 import { proveTree } from './proof/proving.ts';
 import { keepResolutions } from './recordings.ts';
 import { releaseReader } from './release-reader.ts';
@@ -30,7 +31,6 @@ import { coreState, prepareBase, sweepPrepared } from './release-state.ts';
 import { reportChanges } from './report.ts';
 import { noteSecrets, readOwnValues } from './secrets/secrets.ts';
 import { stateSteps, stepOf } from './state-steps.ts';
-import { followedNotes } from './target/followed-notes.ts';
 import type { Operation, Report } from './types.ts';
 
 /** Reports a plan in the form that every verb uses. */
@@ -77,6 +77,27 @@ export function reportOperation<V extends TreeVerb>(
       ...operation.data,
     },
   };
+}
+
+/** The source of a layer, and the paths of the project that it touches. */
+type Origin = Pick<LayerState, 'name' | 'source' | 'version' | 'digest' | 'commit'> & {
+  readonly touches: readonly string[];
+};
+
+/** Returns the origins of the layers that a command brings; those that stay are left out. */
+function originsOf(
+  layers: readonly SkillPackage[],
+  installed: readonly SkillPackage[],
+  pin: (layer: SkillPackage) => LayerState,
+): readonly Origin[] {
+  const present = new Set(installed.map(({ digest }) => digest));
+  return layers
+    .filter(({ kind, digest }) => kind === 'skill' && !present.has(digest))
+    .map((layer) => {
+      const { name, source, version, digest, commit } = pin(layer);
+      const touches = targetsOf(layer.manifest);
+      return { name, source, version, digest, ...(commit ? { commit } : {}), touches };
+    });
 }
 
 /** Returns a report as `plan` prints it. @param foreseen things that only a plan tells */

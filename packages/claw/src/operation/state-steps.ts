@@ -17,9 +17,9 @@ import {
 } from '../installed/claw-folder.ts';
 import { treeReader } from '../installed/disk.ts';
 import { type LayerState, STATE_PATH, type State, stateBytes } from '../installed/state-file.ts';
-import { lstat } from '../package/lstat.ts';
 import { hasChanges } from '../package/origin.ts';
 import type { SkillPackage } from '../package/package.ts';
+import { lstat } from '../package/regular-file.ts';
 import type { Fingerprint, Step } from '../transaction/step.ts';
 
 /** A layer as it will be kept: the package, and what `state.yaml` says of it. */

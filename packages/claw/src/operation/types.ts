@@ -6,7 +6,7 @@ import type { Release } from '../installed/release.ts';
 import type { Resolution } from '../installed/resolution.ts';
 import type { LayerState, State } from '../installed/state-file.ts';
 import type { SkillPackage } from '../package/package.ts';
-import type { TargetPlan } from './target/target.ts';
+import type { TargetPlan } from './planned-tree/planned-tree.ts';
 
 /** A planned command: from here on every verb goes the same way. */
 export type Operation<V extends TreeVerb = TreeVerb> = {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Tree, TreeFile } from '@patchclaw/merge';
 import type { Digest } from '../digest.ts';
 import type { Manifest } from './manifest/manifest.ts';
@@ -21,3 +22,23 @@ export type SkillPackage = {
   /** The place in `.claw/` where all of its files are kept already, as they are here. */
   readonly keptAt?: string;
 };
+
+/**
+ * Computes one digest over every file of a package: its path, whether it is executable, and its bytes.
+ *
+ * Lengths come before contents, so that no two different packages feed the hash the same bytes. The order in
+ * which files were found does not count.
+ */
+export function digestPackage(files: Tree): Digest {
+  const hash = createHash('sha256');
+  const paths = [...files.keys()].sort();
+  hash.update(`package ${paths.length}\n`);
+  for (const path of paths) {
+    const file = files.get(path);
+    if (file === undefined) continue;
+    const mode = file.isExecutable ? 'x' : '-';
+    hash.update(`${Buffer.byteLength(path)} ${path} ${mode} ${file.bytes.length} `);
+    hash.update(file.bytes);
+  }
+  return `sha256:${hash.digest('hex')}`;
+}

@@ -11,7 +11,7 @@ import {
   type PackageOptions,
   packageFromFiles,
 } from './package-from-files.ts';
-import { readBytes } from './read-bytes.ts';
+import { readBytes } from './regular-file.ts';
 
 // A target's 32 parts and the folder in front of them; what is deeper is refused before it is walked.
 const MAX_WALK_DEPTH = 33;

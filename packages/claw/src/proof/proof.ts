@@ -3,7 +3,7 @@ import type { ProofLimits } from '../installed/config.ts';
 import type { StopLimit } from './limits.ts';
 import type { ProofMemory } from './memory.ts';
 import type { Environment } from './sandboxed.ts';
-import type { FailingTest } from './tests/failing-tests.ts';
+import type { FailingTest } from './test-selection/failing-tests.ts';
 import type { LayerTests } from './view.ts';
 
 /** The tests that a codebase has of its own, from its configuration. */

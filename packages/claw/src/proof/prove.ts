@@ -6,8 +6,8 @@ import { shownCommand } from './command.ts';
 import type { Found, Proof, ProofFailure, ProofInput } from './proof.ts';
 import { proofFiles } from './proof-files.ts';
 import { failsAsBefore, failureOf } from './report.ts';
-import { proveLayers } from './tests/layer-tests.ts';
-import { chooseOwn, proveOwn } from './tests/own-tests.ts';
+import { proveLayers } from './test-selection/layer-tests.ts';
+import { chooseOwn, proveOwn } from './test-selection/own-tests.ts';
 import { AlreadyCertain, failedBefore, Trial, type Trials } from './trial.ts';
 import { sweepViews } from './view.ts';
 

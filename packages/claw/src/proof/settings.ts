@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ReadBareName } from './npm/bare-names.ts';
 import { closureOf } from './npm/closure.ts';
 import type { ProofFiles } from './proof-files.ts';
-import { candidatesOf } from './tests/references.ts';
+import { candidatesOf } from './test-selection/references.ts';
 
 const MODULE = /\.[cm]?[jt]sx?$/;
 /** Settings in the top folder by which a runner loads files of the tree before any test. */

@@ -8,8 +8,8 @@ import type { Stop } from './limits.ts';
 import type { ProofInput } from './proof.ts';
 import type { ProofFiles } from './proof-files.ts';
 import { runSandboxed } from './sandboxed.ts';
-import { addedErrors } from './tests/added-errors.ts';
-import { failingTests, plainText } from './tests/failing-tests.ts';
+import { addedErrors } from './test-selection/added-errors.ts';
+import { failingTests, plainText } from './test-selection/failing-tests.ts';
 import { layOutView, type View } from './view.ts';
 
 /** The two trees of a proof, and what is in the planned one. */

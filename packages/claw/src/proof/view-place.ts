@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { digestBytes } from '../digest.ts';
-import { lstat } from '../package/lstat.ts';
+import { lstat } from '../package/regular-file.ts';
 
 const MEMORY = '/dev/shm';
 /** A larger tree is laid out on disk: memory is for the programs that run in it. */

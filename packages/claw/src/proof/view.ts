@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Tree, TreeFile } from '@patchclaw/merge';
-import { lstat } from '../package/lstat.ts';
+import { lstat } from '../package/regular-file.ts';
 import { fitsInMemory, viewPlaces } from './view-place.ts';
 
 /** The tests that one layer brings. */

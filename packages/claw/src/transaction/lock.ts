@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ClawError } from '../errors.ts';
-import { lstat } from '../package/lstat.ts';
+import { lstat } from '../package/regular-file.ts';
 import type { Holder } from './journal.ts';
 import {
   builtInSqlite,

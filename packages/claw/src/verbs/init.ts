@@ -3,7 +3,7 @@ import { readInstallation } from '../installed/installation.ts';
 import type { ReleaseRequest } from '../installed/release.ts';
 import type { EngineContext } from '../operation/context.ts';
 import { pinning } from '../operation/layers.ts';
-import { planLayers } from '../operation/target/target.ts';
+import { planLayers } from '../operation/planned-tree/planned-tree.ts';
 import type { Operation } from '../operation/types.ts';
 
 /**

@@ -4,7 +4,7 @@ import { readTreeFile } from '../installed/disk.ts';
 import { readInstallation, readInstalledPackages } from '../installed/installation.ts';
 import type { PlanningContext } from '../operation/context.ts';
 import { pinning } from '../operation/layers.ts';
-import { planLayers } from '../operation/target/target.ts';
+import { planLayers } from '../operation/planned-tree/planned-tree.ts';
 import type { Operation } from '../operation/types.ts';
 import { makeCustomisation } from '../package/manifest/customisation.ts';
 import type { SkillPackage } from '../package/package.ts';

@@ -24,7 +24,11 @@ import type { EngineContext, PlanningContext } from '../operation/context.ts';
 import type { EarlyBase } from '../operation/early-base.ts';
 import { formerNames } from '../operation/inference.ts';
 import { pinning } from '../operation/layers.ts';
-import { composeKnown, planLayers, type TargetPlan } from '../operation/target/target.ts';
+import {
+  composeKnown,
+  planLayers,
+  type TargetPlan,
+} from '../operation/planned-tree/planned-tree.ts';
 import type { Operation } from '../operation/types.ts';
 import { addedFile } from '../package/accessors.ts';
 import { checkRelations, orderLayers } from '../package/order.ts';

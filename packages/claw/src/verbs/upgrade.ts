@@ -8,7 +8,7 @@ import { readState, type State } from '../installed/state-file.ts';
 import type { EngineContext, PlanningContext } from '../operation/context.ts';
 import { inferBases } from '../operation/inference.ts';
 import { pinning, requireApplied } from '../operation/layers.ts';
-import { planLayers } from '../operation/target/target.ts';
+import { planLayers } from '../operation/planned-tree/planned-tree.ts';
 import type { Operation } from '../operation/types.ts';
 import { checkCoreVersion } from '../package/manifest/core-version.ts';
 import { checkRelations } from '../package/order.ts';

@@ -1,7 +1,7 @@
 import { globSync, readdirSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { z } from 'zod';
-import { lstat } from '../../package/lstat.ts';
+import { lstat } from '../../package/regular-file.ts';
 
 /** A limit, in case a package folder holds far more than a package. */
 const MOST_FILES = 50_000;

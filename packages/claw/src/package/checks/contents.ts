@@ -2,7 +2,6 @@ import type { Tree } from '@patchclaw/merge';
 import { ClawError } from '../../errors.ts';
 import { type OwnStructured, structuredPaths } from '../../structured/kind.ts';
 import type { Manifest } from '../manifest/manifest.ts';
-import { hasConflictMarkers } from './markers.ts';
 
 const INTENT = '.intent.md';
 const TEST =
@@ -104,6 +103,24 @@ export function checkMarkers(files: Tree): void {
     }
   }
 }
+
+/**
+ * Tells whether a text holds a forgotten conflict: an opening marker line, a divider and a closing one, in
+ * this order. A divider alone is a Markdown heading, an opening alone is prose. Binary files hold none.
+ */
+function hasConflictMarkers(bytes: Buffer): boolean {
+  if (!bytes.includes('<<<<<<<') || bytes.includes(0)) return false;
+  let next = 0;
+  for (const line of bytes.toString('latin1').split('\n')) {
+    const marker = MARKERS[next];
+    if (marker?.test(line) !== true) continue;
+    next += 1;
+    if (next === MARKERS.length) return true;
+  }
+  return false;
+}
+
+const MARKERS = [/^<{7}( .*)?\r?$/, /^={7}\r?$/, /^>{7}( .*)?\r?$/];
 
 function missing(path: string): ClawError {
   return new ClawError(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { errorOf } from '../error-of.ts';
+import { errorOf } from '../testing/error-of.ts';
 import {
   checkProtected,
   createConsent,

@@ -1,6 +1,9 @@
 import { ClawError } from '../../errors.ts';
+import type { OwnStructured } from '../../structured/kind.ts';
 import type { Manifest } from '../manifest/manifest.ts';
+import type { SkillPackage } from '../package.ts';
 import { checkCollisions } from './collisions.ts';
+import { checkStructured } from './contents.ts';
 import { showPath } from './paths.ts';
 
 /** Returns every path of the project that a package writes, moves or deletes, each once, in manifest order. */
@@ -49,4 +52,27 @@ function checkOnce(paths: readonly string[]): void {
     `manifest.yaml names ${path} for two operations. Keep one of them.`,
     { path },
   );
+}
+
+/**
+ * Checks skills against the structured files of a codebase's own: packages for an image need the file that
+ * they go into, and no skill replaces it.
+ *
+ * @throws ClawError SCHEMA_INVALID, STRUCTURED_ONLY
+ */
+export function checkOwnStructured(layers: readonly SkillPackage[], own: OwnStructured): void {
+  for (const { kind, manifest } of layers) {
+    if (kind !== 'skill') continue;
+    checkStructured(targetsOf(manifest), own);
+    const { npmDependencies, aptPackages } = manifest.structured.container;
+    const isDeclared = Object.keys(npmDependencies).length + aptPackages.length > 0;
+    if (!isDeclared || Object.keys(own).length > 0) continue;
+    throw new ClawError(
+      'SCHEMA_INVALID',
+      `${manifest.skill} declares packages for an image (structured.container), and the release’s ` +
+        'claw.config.yaml names no file that lists them. Where there is one, add ' +
+        '`structured: { path/of/the/list.json: container }` to it, in a release.',
+      { path: 'manifest.yaml:structured.container', data: { skill: manifest.skill } },
+    );
+  }
 }

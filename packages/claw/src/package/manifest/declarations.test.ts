@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { errorOf } from '../error-of.ts';
 import { manifestText } from '../package-fixture.ts';
-import { parseManifest } from './parse-manifest.ts';
+import { errorOf } from '../testing/error-of.ts';
+import { parseManifest } from '../testing/parse-manifest.ts';
 
 function refusal(structured: Readonly<Record<string, unknown>>) {
   return errorOf(() => parseManifest(manifestText({ structured })));

@@ -1,14 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { devNull, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { Tree, TreeFile } from '@patchclaw/merge';
 import type { SimpleGit, SimpleGitOptions } from 'simple-git';
 import { ClawError } from '../../errors.ts';
 import { throwIfInterrupted } from '../../interrupted.ts';
-import type { FetchEdges, Fetched } from './fetched.ts';
+import { checkSize, type IrregularEntry, isForeign } from '../package-from-files.ts';
 import type { GitAddress } from './git-address.ts';
-import { gitEnvironment, OWN_VARIABLES } from './git-environment.ts';
-import { listCommit, parseBlobs, requestBlobs } from './git-folder.ts';
+import type { FetchEdges, Fetched } from './sources.ts';
 
 /**
  * Fetches a folder of a git repository: one commit, into a bare repository beside the system's other
@@ -44,6 +44,35 @@ export async function fetchGit(
 }
 
 const STALLED_MS = 60_000;
+
+// The owner's own ways to reach a repository. What else git reads from the environment could name
+// another repository, another program or another protocol, and stays out.
+const KEPT = [
+  'GIT_SSH',
+  'GIT_SSH_COMMAND',
+  'GIT_SSH_VARIANT',
+  'GIT_CONFIG_GLOBAL',
+  'GIT_CONFIG_SYSTEM',
+  'GIT_CONFIG_NOSYSTEM',
+  'GIT_SSL_CAINFO',
+  'GIT_SSL_CAPATH',
+  'GIT_SSL_CERT',
+  'GIT_SSL_KEY',
+];
+
+const OURS = {
+  LC_ALL: 'C',
+  GIT_ALLOW_PROTOCOL: 'https:ssh:file',
+  // Git must not ask: neither on a terminal nor in a window.
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_ASKPASS: '',
+  GCM_INTERACTIVE: 'never',
+  SSH_ASKPASS: 'false',
+  SSH_ASKPASS_REQUIRE: 'force',
+};
+
+/** Names of variables that simple-git would otherwise refuse as foreign. */
+const OWN_VARIABLES: readonly string[] = [...Object.keys(OURS), ...KEPT];
 
 /** Opens a git that fetches: with none of the settings of a project, and in the owner's own ways to reach a repository. */
 export async function openGit(
@@ -81,6 +110,17 @@ export async function openGit(
   return simpleGit(options).env(gitEnvironment(environment));
 }
 
+const STEERING = /^(GIT_.*|SSH_ASKPASS.*|EDITOR|VISUAL|PAGER|PREFIX)$/i;
+
+/** Returns the environment of a git that fetches: the given one without what steers git, and no prompts. */
+function gitEnvironment(given: FetchEdges['environment']): Record<string, string> {
+  const own = Object.entries(given).filter(
+    (entry): entry is [string, string] =>
+      entry[1] !== undefined && (KEPT.includes(entry[0]) || !STEERING.test(entry[0])),
+  );
+  return { ...Object.fromEntries(own), ...OURS };
+}
+
 async function fetchCommit(git: SimpleGit, { repository, ref }: GitAddress): Promise<string> {
   // A path would be read in place, with links and all; a URL goes through git's own protocol.
   const url = repository.kind === 'local' ? pathToFileURL(repository.path).href : repository.url;
@@ -107,5 +147,88 @@ export function sourceFailure(
     'SOURCE_FAILED',
     `${source} cannot be fetched (${reason.trim()}). Check the address, the ref and your access.`,
     { data: { output: shown } },
+  );
+}
+
+/** A file of a commit, unread. */
+type BlobEntry = {
+  readonly path: string;
+  readonly oid: string;
+  readonly size: number;
+  readonly isExecutable: boolean;
+};
+
+/** The content of a folder of a commit. */
+type CommitFolder = {
+  readonly entries: readonly BlobEntry[];
+  readonly irregular: readonly IrregularEntry[];
+};
+
+/**
+ * Reads what `git ls-tree -r -z -l` printed of a commit.
+ *
+ * @param folder empty for all of it
+ * @throws ClawError SKILL_NOT_FOUND with the folders that hold packages, LIMIT_EXCEEDED
+ */
+function listCommit(listing: string, folder: string): CommitFolder {
+  const entries: BlobEntry[] = [];
+  const irregular: IrregularEntry[] = [];
+  const packages: string[] = [];
+  let bytes = 0;
+  for (const line of listing.split('\0')) {
+    const [, mode, oid, size, whole] = /^(\d+) \w+ (\w+) +(\d+|-)\t([\s\S]+)$/.exec(line) ?? [];
+    if (!mode || !oid || !size || !whole) continue;
+    if (posix.basename(whole) === 'manifest.yaml') packages.push(posix.dirname(whole));
+    if (folder !== '' && !whole.startsWith(`${folder}/`)) continue;
+    const path = folder === '' ? whole : whole.slice(folder.length + 1);
+    if (isForeign(path)) continue;
+    if (!mode.startsWith('100')) {
+      irregular.push({ path, kind: mode === '120000' ? 'link' : 'special' });
+      continue;
+    }
+    bytes += Number(size);
+    entries.push({ path, oid, size: Number(size), isExecutable: mode === '100755' });
+    checkSize({ files: entries.length, bytes });
+  }
+  const isPackage = folder !== '' || packages.includes('.');
+  if (entries.length === 0 || !isPackage) throw noFolder(folder, packages);
+  return { entries, irregular };
+}
+
+/** Writes the input of `git cat-file --batch`. */
+function requestBlobs(entries: readonly BlobEntry[]): string {
+  return entries.map(({ oid }) => `${oid}\n`).join('');
+}
+
+/** Cuts what it answered into files. */
+function parseBlobs(output: unknown, entries: readonly BlobEntry[]): Tree {
+  if (!Buffer.isBuffer(output)) throw new TypeError('git cat-file gave no bytes');
+  const files = new Map<string, TreeFile>();
+  let at = 0;
+  for (const { path, oid, isExecutable, size } of entries) {
+    const announced = `${oid} blob ${size}\n`;
+    const start = at + announced.length;
+    if (output.toString('latin1', at, start) !== announced) {
+      throw new Error(`it has lost the content of ${path}`);
+    }
+    files.set(path, { bytes: output.subarray(start, start + size), isExecutable });
+    at = start + size + 1;
+  }
+  return files;
+}
+
+function noFolder(folder: string, packages: readonly string[]): ClawError {
+  const hint =
+    packages.length === 0
+      ? 'It holds no package at all.'
+      : `It has packages in: ${packages.slice(0, 10).join(', ')}.`;
+  const what =
+    folder === ''
+      ? 'At the top of the repository is no package.'
+      : `The repository has no folder "${folder}" in that commit.`;
+  return new ClawError(
+    'SKILL_NOT_FOUND',
+    `${what} ${hint} Behind the address it is #folder, or #ref:folder.`,
+    { path: folder, data: { nearest: packages.slice(0, 10) } },
   );
 }

@@ -1,8 +1,7 @@
 import type { SkillPackage } from '../package.ts';
 import { type PackageOptions, packageFromFiles } from '../package-from-files.ts';
 import { readPackage } from '../read-package.ts';
-import type { FetchEdges } from './fetched.ts';
-import type { PackageSource } from './sources.ts';
+import type { FetchEdges, PackageSource } from './sources.ts';
 
 /** A package, and which commit of a git repository it is; null for any other source. */
 export type OpenedPackage = { readonly package: SkillPackage; readonly commit: string | null };

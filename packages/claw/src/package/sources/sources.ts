@@ -1,7 +1,9 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import type { Tree } from '@patchclaw/merge';
 import { ClawError } from '../../errors.ts';
 import { nearestNames } from '../nearest.ts';
+import type { IrregularEntry } from '../package-from-files.ts';
 import { type GitAddress, parseGitAddress } from './git-address.ts';
 
 /** The source of a package, and its name in `state.yaml`: never an absolute path, no secret. */
@@ -85,3 +87,21 @@ function nameOf(root: string, path: string): string {
     ? `./${path.split(sep).at(-1)}`
     : `./${below}`.replace(/^\.\/\.\./, '..');
 }
+
+/** The content of a source before it is checked: nothing of it has touched the project. */
+export type Fetched = {
+  readonly files: Tree;
+  readonly irregular: readonly IrregularEntry[];
+  /** Of a git repository; null for others. */
+  readonly commit: string | null;
+};
+
+/** The edges of fetching: the environment it may use, and its receiver of progress. */
+export type FetchEdges = {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress: (event: {
+    readonly kind: 'step' | 'done' | 'note';
+    readonly text: string;
+  }) => void;
+};

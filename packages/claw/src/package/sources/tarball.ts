@@ -6,7 +6,7 @@ import type { ReadEntry } from 'tar';
 import { ClawError } from '../../errors.ts';
 import { checkPath } from '../checks/paths.ts';
 import { checkSize, type IrregularEntry } from '../package-from-files.ts';
-import type { Fetched } from './fetched.ts';
+import type { Fetched } from './sources.ts';
 
 // A package's 64 MiB, and the headers of its files and folders.
 const MAX_UNPACKED_BYTES = 80 * 1024 * 1024;

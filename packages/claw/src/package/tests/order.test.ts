@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ClawError } from '../../errors.ts';
-import { errorOf } from '../error-of.ts';
 import { checkCoreVersion } from '../manifest/core-version.ts';
 import { nearestNames } from '../nearest.ts';
 import { checkRelations, dependencesOf, orderLayers } from '../order.ts';
 import type { SkillPackage } from '../package.ts';
 import { packageFiles } from '../package-fixture.ts';
 import { packageFromFiles } from '../package-from-files.ts';
+import { errorOf } from '../testing/error-of.ts';
 
 function skill(name: string, keys: Readonly<Record<string, unknown>> = {}): SkillPackage {
   return packageFromFiles(packageFiles({ name, manifest: keys }), { protectedPaths: [] });

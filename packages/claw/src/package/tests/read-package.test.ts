@@ -13,10 +13,10 @@ import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import type { Tree } from '../../../../merge/src/versions.ts';
 import { addedFile, baseFile, intentNote, modifiedFile, testTargets } from '../accessors.ts';
-import { errorOf } from '../error-of.ts';
 import { packageFiles } from '../package-fixture.ts';
 import { packageFromFiles } from '../package-from-files.ts';
 import { readPackage } from '../read-package.ts';
+import { errorOf } from '../testing/error-of.ts';
 
 const options = { protectedPaths: ['src/engine/**'] };
 const folders: string[] = [];

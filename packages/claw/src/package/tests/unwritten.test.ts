@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { intentNotes } from '../../operation/intent-notes.ts';
 import type { SkillPackage } from '../package.ts';
 import { type SetUp, skillPage } from '../skill-page.ts';
-import { descriptionOf, intentNote } from '../templates.ts';
-import { unwrittenIn, writtenPart } from '../unwritten.ts';
+import { descriptionOf, intentNote, unwrittenIn, writtenPart } from '../templates.ts';
 
 const NOTE = intentNote('src/a.ts', [[3, 5]]);
 

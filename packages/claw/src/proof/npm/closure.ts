@@ -1,5 +1,5 @@
 import type { ProofFiles } from '../proof-files.ts';
-import { isCode, packagesOf, referencesOf } from '../tests/references.ts';
+import { isCode, packagesOf, referencesOf } from '../test-selection/references.ts';
 import type { ReadBareName } from './bare-names.ts';
 
 /** Everything that a test can depend on in the tree; null where that cannot be told. */

@@ -16,7 +16,7 @@ import { pathToFileURL } from 'node:url';
 import { ClawError, shellWord } from '../../errors.ts';
 import { throwIfInterrupted } from '../../interrupted.ts';
 import type { EngineContext } from '../../operation/context.ts';
-import { lstat } from '../../package/lstat.ts';
+import { lstat } from '../../package/regular-file.ts';
 import { openGit, sourceFailure } from '../../package/sources/git.ts';
 import { type GitRepository, parseGitAddress } from '../../package/sources/git-address.ts';
 import { isGitFolder, resolveCommit, runGit } from '../../repository/git.ts';

@@ -8,7 +8,7 @@ import { listProjectFiles } from '../../installed/project-files.ts';
 import { readState } from '../../installed/state-file.ts';
 import type { EngineContext } from '../../operation/context.ts';
 import { runExclusive } from '../../operation/session.ts';
-import { lstat } from '../../package/lstat.ts';
+import { lstat } from '../../package/regular-file.ts';
 import { joinTransactions } from '../../transaction/join.ts';
 import { listTransactions, type TransactionSummary } from '../../transaction/records.ts';
 import { parents } from '../../transaction/recover.js';

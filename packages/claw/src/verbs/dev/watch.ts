@@ -1,6 +1,6 @@
 import { type FSWatcher, readdirSync, watch } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { lstat } from '../../package/lstat.ts';
+import { lstat } from '../../package/regular-file.ts';
 
 /** Folders in which nothing is an edit, wherever they are. */
 const FOREIGN = new Set(['.git', '.claw', 'node_modules']);

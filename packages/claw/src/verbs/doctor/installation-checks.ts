@@ -24,7 +24,7 @@ import {
   type State,
 } from '../../installed/state-file.ts';
 import { FOREIGN_ADVICE } from '../../operation/session.ts';
-import { digestPackage } from '../../package/digest-package.ts';
+import { digestPackage } from '../../package/package.ts';
 import { isForeign } from '../../package/package-from-files.ts';
 import { readPending } from '../../pending/pending.ts';
 import { isGitFolder, runGit } from '../../repository/git.ts';

@@ -4,7 +4,7 @@ import { compose } from '../../compose/compose.ts';
 import type { Composition } from '../../compose/composition.ts';
 import { ClawError } from '../../errors.ts';
 import { inferBases } from '../../operation/inference.ts';
-import { checkOwnStructured } from '../../package/checks/own-structured.ts';
+import { checkOwnStructured } from '../../package/checks/targets.ts';
 import { checkRelations, orderLayers } from '../../package/order.ts';
 import type { SkillPackage } from '../../package/package.ts';
 import type { MatrixCell, MatrixInput } from './input.ts';

@@ -13,7 +13,7 @@ import { tidyUp } from '../../pending/tidy-up.ts';
 import { installPackages } from '../../proof/npm/packages.ts';
 import type { Proof } from '../../proof/proof.ts';
 import { prove } from '../../proof/prove.ts';
-import { failureText } from '../../proof/tests/failing-tests.ts';
+import { failureText } from '../../proof/test-selection/failing-tests.ts';
 import { layOutView, sweepViews } from '../../proof/view.ts';
 import {
   type CellFailure,

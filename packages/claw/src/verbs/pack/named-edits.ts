@@ -4,8 +4,8 @@ import { type Installation, readInstalledPackages } from '../../installed/instal
 import { isProjectPath } from '../../installed/project-files.ts';
 import type { EngineContext } from '../../operation/context.ts';
 import { isSkillName } from '../../package/identity.ts';
-import { lstat } from '../../package/lstat.ts';
 import type { SkillPackage } from '../../package/package.ts';
+import { lstat } from '../../package/regular-file.ts';
 
 /** Arguments of `claw pack` as the author gave them. */
 export type PackArguments = {

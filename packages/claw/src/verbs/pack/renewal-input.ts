@@ -10,9 +10,8 @@ import {
 } from '../../installed/installation.ts';
 import type { EngineContext } from '../../operation/context.ts';
 import { inferBases } from '../../operation/inference.ts';
-import { digestPackage } from '../../package/digest-package.ts';
 import { nearestNames } from '../../package/nearest.ts';
-import type { SkillPackage } from '../../package/package.ts';
+import { digestPackage, type SkillPackage } from '../../package/package.ts';
 import { readPackage } from '../../package/read-package.ts';
 import { bundledSkills, findPackage } from '../../package/sources/sources.ts';
 import { findEdits } from '../customize.ts';

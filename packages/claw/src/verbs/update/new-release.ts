@@ -14,7 +14,7 @@ import { isProjectPath } from '../../installed/project-files.ts';
 import { type Release, takeRelease } from '../../installed/release.ts';
 import { readState, STATE_PATH } from '../../installed/state-file.ts';
 import type { EngineContext } from '../../operation/context.ts';
-import { lstat } from '../../package/lstat.ts';
+import { lstat } from '../../package/regular-file.ts';
 import { isGitFolder, listLinks, readCommit, resolveCommit, runGit } from '../../repository/git.ts';
 
 /** Another release, and the settings of the codebase as they will be with it. */

@@ -8,7 +8,7 @@ import type { Resolution } from '../../installed/resolution.ts';
 import { parseResolution, resolutionPath } from '../../installed/resolution-file.ts';
 import { skillDigests, skillOf } from '../../operation/release-state.ts';
 import type { ExtraChange } from '../../operation/types.ts';
-import { lstat } from '../../package/lstat.ts';
+import { lstat } from '../../package/regular-file.ts';
 import type { OldCore } from './cores.ts';
 
 /** The files of a release beside the core. */

@@ -4,7 +4,7 @@ import { ClawError } from '../../errors.ts';
 import type { Installation } from '../../installed/installation.ts';
 import { isProjectPath, listProjectFiles } from '../../installed/project-files.ts';
 import type { EngineContext } from '../../operation/context.ts';
-import { lstat } from '../../package/lstat.ts';
+import { lstat } from '../../package/regular-file.ts';
 
 /** A file of the project, and the lines of it that are meant: all of them where `lines` is null. */
 export type Place = {

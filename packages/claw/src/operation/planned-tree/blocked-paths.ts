@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { TreeFile } from '@patchclaw/merge';
 import { type Conflict, OWNER, PLAN } from '../../conflict.ts';
 import { listFolder } from '../../installed/claw-folder.ts';
-import { lstat } from '../../package/lstat.ts';
+import { lstat } from '../../package/regular-file.ts';
 
 type FileChange = {
   readonly path: string;

@@ -5,21 +5,21 @@ import type { Composition } from '../../compose/composition.ts';
 import { renamesOf } from '../../compose/files/renames.ts';
 import { type FileChange, planTree } from '../../compose/plan.ts';
 import type { Decision, ResolvedConflict } from '../../compose/resolve-conflict.ts';
-import type { Conflict } from '../../conflict.ts';
+import { type Conflict, conflictFile } from '../../conflict.ts';
 import { readOwnStructured } from '../../installed/config.ts';
 import { memoizeReads, treeReader } from '../../installed/disk.ts';
 import type { Installation } from '../../installed/installation.ts';
 import { MergeCache } from '../../installed/merge-cache.ts';
 import type { Resolution } from '../../installed/resolution.ts';
-import { checkOwnStructured } from '../../package/checks/own-structured.ts';
-import type { PathMap } from '../../package/manifest/path-map.ts';
+import { checkOwnStructured } from '../../package/checks/targets.ts';
+import { customFiles, reanchored } from '../../package/manifest/customisation.ts';
+import { mapPath, type PathMap } from '../../package/manifest/path-map.ts';
 import { orderLayers } from '../../package/order.ts';
 import type { SkillPackage } from '../../package/package.ts';
 import { alreadyPresentPaths } from './already-present.ts';
 import { findOccupiedPlaces } from './blocked-paths.ts';
 import { mergeEditsBesideHunks } from './edits-beside-hunks.ts';
-import { refreshCustomisationBases } from './refresh-customisation-base.ts';
-import { refuseSpoiledDecisions } from './spoiled.ts';
+import { refuseSpoiledDecisions } from './spoiled-files.ts';
 
 /** The layers that a command wants, and what publishing them takes. */
 export type TargetPlan = {
@@ -144,4 +144,42 @@ export function composeKnown(root: string, input: ComposeInput): Composition {
   const composition = compose({ ...input, merge: merges.merge });
   merges.save();
   return composition;
+}
+
+/**
+ * Rewrites customisations whose conflict was decided: against the present files, so that they merge cleanly
+ * from here on. Such a decision is not recorded. A customisation with nothing left to change is dropped.
+ */
+export function refreshCustomisationBases(
+  layers: readonly SkillPackage[],
+  target: Composition,
+  pathMaps: readonly PathMap[],
+): readonly SkillPackage[] {
+  return layers.flatMap((layer) => {
+    if (layer.kind !== 'customisation') return [layer];
+    const decided = target.resolvedConflicts
+      .filter(({ decision, conflict }) => decision && conflict.layers[1] === layer.manifest.skill)
+      .map(({ conflict }) => conflictFile(conflict));
+    let current: SkillPackage | null = layer;
+    for (const path of new Set(decided)) {
+      current = current && reanchorFile(current, path, target, pathMaps);
+    }
+    return current === null ? [] : [current];
+  });
+}
+
+function reanchorFile(
+  layer: SkillPackage,
+  path: string,
+  { files, renames }: Composition,
+  pathMaps: readonly PathMap[],
+): SkillPackage | null {
+  const touch = files.get(path)?.touches.findLast((one) => one.layer === layer.manifest.skill);
+  if (touch === undefined) return layer;
+  const presentName = (named: string) => {
+    const mapped = mapPath(named, layer.manifest.coreVersion, pathMaps);
+    return renames.get(mapped) ?? mapped;
+  };
+  const named = customFiles(layer).find((file) => presentName(file.path) === path)?.path ?? path;
+  return reanchored(layer, { path: named, before: touch.before, after: touch.after });
 }

@@ -1,9 +1,9 @@
 import { checkPath } from '../checks/paths.ts';
 import { checkTargets, targetsOf } from '../checks/targets.ts';
 import { checkIdentity } from '../identity.ts';
-import { checkDeclarations } from './declarations.ts';
-import type { Manifest } from './manifest.ts';
-import { readManifest } from './manifest-schema.ts';
+import { checkDeclarations } from '../manifest/declarations.ts';
+import type { Manifest } from '../manifest/manifest.ts';
+import { readManifest } from '../manifest/manifest-schema.ts';
 
 /**
  * Reads a `manifest.yaml` and checks all that it says by itself; what needs the package's files or the

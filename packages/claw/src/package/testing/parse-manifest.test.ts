@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ClawError } from '../../errors.ts';
-import { errorOf } from '../error-of.ts';
 import { manifestText } from '../package-fixture.ts';
+import { errorOf } from './error-of.ts';
 import { parseManifest } from './parse-manifest.ts';
 
 test('a manifest with only the required keys gets empty lists for the others', () => {

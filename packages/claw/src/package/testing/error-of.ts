@@ -1,4 +1,4 @@
-import { ClawError } from '../errors.ts';
+import { ClawError } from '../../errors.ts';
 
 /** Returns the code and path of the error that an action throws, for tests; null when it throws none. */
 export function errorOf(action: () => unknown): { code: string; path: string | null } | null {

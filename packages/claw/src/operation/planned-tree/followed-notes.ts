@@ -1,5 +1,5 @@
 import type { FollowedImport } from '../../compose/composition.ts';
-import type { TargetPlan } from './target.ts';
+import type { TargetPlan } from './planned-tree.ts';
 
 /**
  * Lists the imports of layers that an operation writes with another path, because a release moved their
