@@ -16,7 +16,7 @@ const done = join(root, 'node_modules/.cache/patchclaw/first-checks-done');
 
 if (!process.argv.includes('--if-needed') || !existsSync(done)) {
   // Loaded only here: this runs at each start, and mostly finds that all is done.
-  const { runFirstChecks } = await import('../packages/claw/src/operation/proof/first-checks.ts');
+  const { runFirstChecks } = await import('../packages/claw/src/operation/first-checks.ts');
   await Promise.all([runFirstChecks(root, process.env), compileTests(), compileClaw()]);
   writeFileSync(done, '');
 }

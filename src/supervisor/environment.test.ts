@@ -1,6 +1,6 @@
 import { parseEnv } from 'node:util';
 import { expect, test } from 'vitest';
-import { secretTexts } from '../../packages/claw/src/operation/secrets/secret-texts.ts';
+import { secretTexts } from '../../packages/claw/src/operation/secrets.ts';
 import { PLAIN_SETTINGS, SECRET_SETTINGS } from '../testing/owner/secret-settings.ts';
 import { isSecretSetting, secretValues, withoutSecrets } from './environment.ts';
 

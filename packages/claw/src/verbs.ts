@@ -2,7 +2,7 @@ import { resultOf, type VerbResult } from './contract/result.ts';
 import type { Choice } from './decisions/choice.ts';
 import type { ReleaseRequest } from './installed/release.ts';
 import type { EngineContext } from './operation/context.ts';
-import { needsDecision, runExclusive, runReadOnly } from './operation/session.ts';
+import { needsDecision, runExclusive, runReadOnly } from './operation/exclusive-run.ts';
 import type { UpdateOptions } from './operation/update-options.ts';
 import type { Decision } from './transaction/journal.ts';
 import { withLock } from './transaction/lock.ts';

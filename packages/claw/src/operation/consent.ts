@@ -1,10 +1,11 @@
 import { dirname, matchesGlob } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
 import { conflictFile } from '../conflict.ts';
 import { ClawError, shellWord } from '../errors.ts';
 import { createConsent } from '../package/checks/protection.ts';
 import type { EngineContext } from './context.ts';
-import { newOverrides, overrideNote } from './overrides.ts';
-import type { Operation } from './types.ts';
+import type { Operation } from './planned-operation.ts';
 
 /**
  * Refuses changes that need the owner's named consent: of files that run on their own or steer a tool, and of
@@ -43,6 +44,43 @@ function allowFlags(names: readonly string[]): string {
   return shortNames(names)
     .map((name) => `--allow ${shellWord(name)}`)
     .join(' ');
+}
+
+const Overrides = z
+  .record(z.string(), z.object({ core: z.string(), range: z.string() }))
+  .catch({})
+  .default({});
+
+/** A range of a skill that takes the place of the core's. */
+type Override = {
+  readonly package: string;
+  readonly core: string;
+  readonly range: string;
+  /** The name that the owner passes to `--allow`. */
+  readonly consent: string;
+};
+
+/** Lists the overrides that a planned command adds: existing ones have been agreed to. */
+export function newOverrides({ plan, installation }: Operation): readonly Override[] {
+  const before = overridesIn(installation.state?.structured);
+  return Object.entries(overridesIn(plan.target.structured))
+    .filter(([name, override]) => !isDeepStrictEqual(before[name], override))
+    .map(([name, override]) => ({
+      package: name,
+      ...override,
+      consent: `package.json#${name}`,
+    }));
+}
+
+/** Describes one override to the owner. */
+export function overrideNote({ package: name, core, range }: Override): string {
+  return `${name}: ${range} takes the place of the core's ${core}, with which it has no version in common.`;
+}
+
+function overridesIn(structured: Readonly<Record<string, unknown>> | undefined) {
+  const file = structured?.['package.json'];
+  const isObject = typeof file === 'object' && file !== null && 'npm_overrides' in file;
+  return Overrides.parse(isObject ? file.npm_overrides : {});
 }
 
 /** What the owner said yes to at a stop, and what they are told about the rest. */

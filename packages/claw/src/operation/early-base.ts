@@ -1,6 +1,6 @@
 import type { Release } from '../installed/release.ts';
-import { tidyUp } from '../pending/tidy-up.ts';
-import type { Step } from '../transaction/step.ts';
+import { tidyUp } from '../pending/pending.ts';
+import type { Step } from '../transaction/journal.ts';
 import { prepareBase, sweepPrepared } from './release-state.ts';
 
 /** A release that is written beside its place while its command is still planned, so that both wait for the disk together. */

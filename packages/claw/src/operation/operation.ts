@@ -11,27 +11,30 @@ import { type LayerState, rememberState } from '../installed/state-file.ts';
 import { throwIfInterrupted } from '../interrupted.ts';
 import { targetsOf } from '../package/checks/targets.ts';
 import type { SkillPackage } from '../package/package.ts';
-import { clearPending, isSameCall, readPending, replacedNotes } from '../pending/pending.ts';
-import { tidyUp } from '../pending/tidy-up.ts';
+import {
+  clearPending,
+  isSameCall,
+  readPending,
+  replacedNotes,
+  tidyUp,
+} from '../pending/pending.ts';
 import { withDecided, writePending } from '../pending/waiting.ts';
 import { commitSteps } from '../transaction/commit.ts';
-import type { Step } from '../transaction/step.ts';
-import { checkConsent, consentBeforeConflicts } from './consent.ts';
+import type { Step } from '../transaction/journal.ts';
+import { checkConsent, consentBeforeConflicts, newOverrides, overrideNote } from './consent.ts';
 import type { EngineContext, PlanningContext } from './context.ts';
 import type { EarlyBase } from './early-base.ts';
 import { intentNotes } from './intent-notes.ts';
 import { preparePackages } from './npm/npm.ts';
-import { newOverrides, overrideNote } from './overrides.ts';
 import { planDigest, refuseOtherPlan } from './plan-digest.ts';
-import { followedNotes } from './planned-tree/followed-notes.ts';
-import { proveTree } from './proof/proving.ts';
+import type { Operation, Report } from './planned-operation.ts';
+import { followedNotes } from './planned-tree/planned-tree.ts';
+import { proveTree } from './prove-plan.ts';
 import { keepResolutions } from './recordings.ts';
-import { releaseReader } from './release-reader.ts';
-import { coreState, prepareBase, sweepPrepared } from './release-state.ts';
+import { coreState, prepareBase, releaseReader, sweepPrepared } from './release-state.ts';
 import { reportChanges } from './report.ts';
-import { noteSecrets, readOwnValues } from './secrets/secrets.ts';
+import { noteSecrets, readOwnValues } from './secrets.ts';
 import { stateSteps, stepOf } from './state-steps.ts';
-import type { Operation, Report } from './types.ts';
 
 /** Reports a plan in the form that every verb uses. */
 export function reportOperation<V extends TreeVerb>(

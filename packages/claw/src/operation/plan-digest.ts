@@ -1,7 +1,7 @@
 import { type Digest, digestBytes, digestFile } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import type { EngineContext } from './context.ts';
-import type { Operation } from './types.ts';
+import type { Operation } from './planned-operation.ts';
 
 /**
  * Computes the identity of a plan: two plans with one digest leave the same files, layers and core. It holds

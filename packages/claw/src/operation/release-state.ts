@@ -5,12 +5,14 @@ import { setImmediate } from 'node:timers/promises';
 import type { Tree } from '@patchclaw/merge';
 import { type Digest, digestTree } from '../digest.ts';
 import { BASE, keptPath } from '../installed/claw-folder.ts';
+import type { Installation } from '../installed/installation.ts';
 import type { Release } from '../installed/release.ts';
 import type { State } from '../installed/state-file.ts';
 import { throwIfInterrupted } from '../interrupted.ts';
+import type { Step } from '../transaction/journal.ts';
 import { hasPending } from '../transaction/recover.js';
-import type { Step } from '../transaction/step.ts';
-import { syncFileSystemMeanwhile, WORTH_THE_WHOLE } from '../transaction/sync-file-system.ts';
+import { syncFileSystemMeanwhile, WORTH_THE_WHOLE } from '../transaction/sync.ts';
+import type { Operation } from './planned-operation.ts';
 
 /** Makes the entry of `state.yaml` for a release. `assumed`: no `init` of the owner's named it. */
 export function coreState(release: Release, assumed: boolean): State['core'] {
@@ -114,4 +116,12 @@ export function sweepPrepared(root: string): void {
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
   }
+}
+
+/** Returns a reader for release files: the new release during `update`, otherwise the installed one. */
+export function releaseReader({
+  core,
+  installation,
+}: Pick<Operation, 'core' | 'installation'>): Installation['releaseFile'] {
+  return core ? (path) => core.release.files.get(path) ?? null : installation.releaseFile;
 }

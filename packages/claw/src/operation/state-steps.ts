@@ -20,7 +20,7 @@ import { type LayerState, STATE_PATH, type State, stateBytes } from '../installe
 import { hasChanges } from '../package/origin.ts';
 import type { SkillPackage } from '../package/package.ts';
 import { lstat } from '../package/regular-file.ts';
-import type { Fingerprint, Step } from '../transaction/step.ts';
+import type { Fingerprint, Step } from '../transaction/journal.ts';
 
 /** A layer as it will be kept: the package, and what `state.yaml` says of it. */
 export type KeptLayer = { readonly package: SkillPackage; readonly state: LayerState };

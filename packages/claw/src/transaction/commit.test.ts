@@ -5,9 +5,9 @@ import { expect, test } from 'vitest';
 import { digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import { commitSteps, type StagedChange } from './commit.ts';
+import type { Step } from './journal.ts';
 import { listTransactions } from './records.ts';
 import { fingerprint } from './recover.js';
-import type { Step } from './step.ts';
 import { temporaryFolder } from './testing/folder.ts';
 import { everyKind, layOut, layOutBefore, snapshot } from './testing/scenario.ts';
 

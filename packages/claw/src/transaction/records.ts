@@ -4,9 +4,8 @@ import type { TreeFile } from '@patchclaw/merge';
 import type { Digest } from '../digest.ts';
 import { digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
-import type { Journal } from './journal.ts';
+import type { Fingerprint, Journal } from './journal.ts';
 import { dropBackup, examineJournal, readJournal, replacedIds, transactionIds } from './recover.js';
-import type { Fingerprint } from './step.ts';
 
 /** A finished transaction in one line. */
 export type TransactionSummary = {

@@ -33,7 +33,7 @@
  * @typedef {import('./journal.ts').Holder} Holder
  * @typedef {import('./journal.ts').Recovery} Recovery
  * @typedef {import('./journal.ts').Decision} Decision
- * @typedef {import('./step.ts').Fingerprint} Fingerprint
+ * @typedef {import('./journal.ts').Fingerprint} Fingerprint
  * @typedef {Extract<JournalStep, { kind: 'file' }>} FileStep
  * @typedef {Extract<JournalStep, { kind: 'swap' }>} SwapStep
  */

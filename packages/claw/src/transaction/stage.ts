@@ -3,10 +3,9 @@ import { dirname, join } from 'node:path';
 import type { Digest } from '../digest.ts';
 import { digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
-import type { Journal, JournalStep } from './journal.ts';
+import type { Fingerprint, Journal, JournalStep, Step } from './journal.ts';
 import { fingerprint, isSafePath, parents } from './recover.js';
-import type { Fingerprint, Step } from './step.ts';
-import { syncPaths } from './sync-paths.ts';
+import { syncPaths } from './sync.ts';
 
 const STATE = '.claw/state.yaml';
 

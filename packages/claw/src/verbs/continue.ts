@@ -4,7 +4,7 @@ import { resultOf, type VerbResult } from '../contract/result.ts';
 import { decideEdited } from '../decisions/decide.ts';
 import type { EngineContext, PlanningContext } from '../operation/context.ts';
 import { carryOut } from '../operation/operation.ts';
-import type { Operation } from '../operation/types.ts';
+import type { Operation } from '../operation/planned-operation.ts';
 import { updateOptionsOf } from '../operation/update-options.ts';
 import type { Pending } from '../pending/pending.ts';
 import { readWaiting, refuseOtherState } from '../pending/waiting.ts';

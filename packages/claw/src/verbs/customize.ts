@@ -11,8 +11,8 @@ import {
 import type { PlanningContext } from '../operation/context.ts';
 import { type Edit, listEdits } from '../operation/edits.ts';
 import { pinning } from '../operation/layers.ts';
+import type { Operation } from '../operation/planned-operation.ts';
 import { planLayers } from '../operation/planned-tree/planned-tree.ts';
-import type { Operation } from '../operation/types.ts';
 import { pathFault, showPath } from '../package/checks/paths.ts';
 import { type CustomFile, makeCustomisation } from '../package/manifest/customisation.ts';
 import { orderLayers } from '../package/order.ts';

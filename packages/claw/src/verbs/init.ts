@@ -3,8 +3,8 @@ import { readInstallation } from '../installed/installation.ts';
 import type { ReleaseRequest } from '../installed/release.ts';
 import type { EngineContext } from '../operation/context.ts';
 import { pinning } from '../operation/layers.ts';
+import type { Operation } from '../operation/planned-operation.ts';
 import { planLayers } from '../operation/planned-tree/planned-tree.ts';
-import type { Operation } from '../operation/types.ts';
 
 /**
  * Plans taking the core: no layer, no change of the tree, everything below `.claw/`.

@@ -6,7 +6,7 @@ import type { EngineContext, PlanningContext } from '../operation/context.ts';
 import { skippedNotes } from '../operation/npm/npm.ts';
 import { foreseeScripts, NO_SCRIPTS } from '../operation/npm/npm-scripts.ts';
 import { asPlan, reportOperation } from '../operation/operation.ts';
-import type { Operation } from '../operation/types.ts';
+import type { Operation } from '../operation/planned-operation.ts';
 import { PLAIN_UPDATE, type UpdateOptions } from '../operation/update-options.ts';
 import { planAdopt } from './adopt/adopt.ts';
 import { topicWay } from './adopt/topics.ts';

@@ -7,8 +7,8 @@ import {
 } from '../installed/installation.ts';
 import type { PlanningContext } from '../operation/context.ts';
 import { pinning, requireApplied } from '../operation/layers.ts';
+import type { Operation } from '../operation/planned-operation.ts';
 import { planLayers, type TargetPlan } from '../operation/planned-tree/planned-tree.ts';
-import type { Operation } from '../operation/types.ts';
 import { checkRelations } from '../package/order.ts';
 import type { SkillPackage } from '../package/package.ts';
 

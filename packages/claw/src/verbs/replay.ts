@@ -24,12 +24,12 @@ import type { EngineContext, PlanningContext } from '../operation/context.ts';
 import type { EarlyBase } from '../operation/early-base.ts';
 import { formerNames } from '../operation/inference.ts';
 import { pinning } from '../operation/layers.ts';
+import type { Operation } from '../operation/planned-operation.ts';
 import {
   composeKnown,
   planLayers,
   type TargetPlan,
 } from '../operation/planned-tree/planned-tree.ts';
-import type { Operation } from '../operation/types.ts';
 import { addedFile } from '../package/accessors.ts';
 import { checkRelations, orderLayers } from '../package/order.ts';
 import type { SkillPackage } from '../package/package.ts';

@@ -17,14 +17,20 @@ import { readState, stateDigest } from '../installed/state-file.ts';
 import type { EngineContext, PlanningContext } from '../operation/context.ts';
 import { reinstall } from '../operation/npm/npm.ts';
 import { refuseOtherPlan } from '../operation/plan-digest.ts';
-import { findOccupiedPlaces } from '../operation/planned-tree/blocked-paths.ts';
+import { findOccupiedPlaces } from '../operation/planned-tree/planned-tree.ts';
 import { refuseSpoiledDecisions } from '../operation/planned-tree/spoiled-files.ts';
 import { stepOf } from '../operation/state-steps.ts';
-import { clearPending, operationPending, readPending, replacedNotes } from '../pending/pending.ts';
-import { tidyUp } from '../pending/tidy-up.ts';
+import {
+  clearPending,
+  operationPending,
+  readPending,
+  replacedNotes,
+  tidyUp,
+} from '../pending/pending.ts';
 import { hasDecisions, withDecided, writePending } from '../pending/waiting.ts';
 import { type StructuredKind, structuredKind } from '../structured/kind.ts';
 import { commitSteps } from '../transaction/commit.ts';
+import type { Step } from '../transaction/journal.ts';
 import {
   dropTransaction,
   hasForeignRecords,
@@ -32,7 +38,6 @@ import {
   readTransaction,
   type Transaction,
 } from '../transaction/records.ts';
-import type { Step } from '../transaction/step.ts';
 
 /**
  * Takes back the last transaction: `merge3(what it wrote, disk, what was there before)` for every

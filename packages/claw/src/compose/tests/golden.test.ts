@@ -6,8 +6,10 @@ import { OWNER } from '../../conflict.ts';
 import { digestBytes } from '../../digest.ts';
 import { ClawError } from '../../errors.ts';
 import { type Resolution, resolutionKey, subjectOf } from '../../installed/resolution.ts';
-import { alreadyPresentPaths } from '../../operation/planned-tree/already-present.ts';
-import { refreshCustomisationBases } from '../../operation/planned-tree/planned-tree.ts';
+import {
+  alreadyPresentPaths,
+  refreshCustomisationBases,
+} from '../../operation/planned-tree/planned-tree.ts';
 import { orderLayers } from '../../package/order.ts';
 import { hasChanges } from '../../package/origin.ts';
 import type { SkillPackage } from '../../package/package.ts';

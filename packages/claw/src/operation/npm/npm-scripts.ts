@@ -7,7 +7,7 @@ import { readTreeFile } from '../../installed/disk.ts';
 import type { ScriptedPackage } from '../../proof/npm/install-scripts.ts';
 import { harmlessSettings } from '../../proof/npm/project-settings.ts';
 import type { EngineContext } from '../context.ts';
-import type { Operation } from '../types.ts';
+import type { Operation } from '../planned-operation.ts';
 import { localPackages } from './local-packages.ts';
 
 const CONSENT = 'npm:';

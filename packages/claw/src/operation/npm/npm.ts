@@ -1,18 +1,18 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { isSameFile, type TreeFile } from '@patchclaw/merge';
+import { isDeepStrictEqual } from 'node:util';
+import { isSameFile, type TreeFile, type Versions } from '@patchclaw/merge';
 import type { Change } from '../../contract/result.ts';
 import { KEPT_LOCK } from '../../installed/claw-folder.ts';
 import { readTreeFile } from '../../installed/disk.ts';
 import type { Installation } from '../../installed/installation.ts';
 import { layOutView, sweepViews } from '../../proof/view.ts';
-import type { Step } from '../../transaction/step.ts';
+import type { Step } from '../../transaction/journal.ts';
 import type { EngineContext } from '../context.ts';
-import { releaseReader } from '../release-reader.ts';
+import type { Operation } from '../planned-operation.ts';
+import { releaseReader } from '../release-state.ts';
 import { stepOf } from '../state-steps.ts';
-import type { Operation } from '../types.ts';
 import { localPackages } from './local-packages.ts';
-import { mergeLocks } from './lock-merge.ts';
 import { allowedScripts, isOwnProject, npmSettings, unapprovedScript } from './npm-scripts.ts';
 import { lackingPackages, wasSkipped } from './packages-lacking.ts';
 
@@ -121,6 +121,48 @@ export async function preparePackages(
 const SKIPPED =
   'npm is passed over (--no-install): node_modules and the lock are not what package.json asks for. ' +
   '`claw replay` makes it good, or `npm install`.';
+
+/**
+ * Merges the lock that npm starts from, where both the release and the installation have changed it. Package
+ * by package: the release's versions where it changed them, else the present ones. npm then completes it.
+ */
+function mergeLocks({ base, ours, theirs }: Versions<TreeFile | null>): TreeFile | null {
+  if (isSameFile(base, theirs) || ours === null) return ours ?? (base === null ? theirs : null);
+  if (isSameFile(base, ours)) return theirs;
+  const [before, present, next] = [base, ours, theirs].map(readLock);
+  if (theirs === null || !present || !next) return ours;
+  const packages: Record<string, unknown> = {};
+  for (const path of new Set([...Object.keys(next.packages), ...Object.keys(present.packages)])) {
+    const isOwn = !isDeepStrictEqual(present.packages[path], before?.packages[path]);
+    const isMoved = !isDeepStrictEqual(next.packages[path], before?.packages[path]);
+    const entry = isOwn && !isMoved ? present.packages[path] : next.packages[path];
+    const chosen = isOwn ? (entry ?? present.packages[path]) : entry;
+    if (chosen !== undefined) packages[path] = chosen;
+  }
+  const text = JSON.stringify({ ...next.rest, packages }, null, 2);
+  return { bytes: Buffer.from(`${text}\n`), isExecutable: ours.isExecutable };
+}
+
+type Lock = {
+  readonly rest: object;
+  readonly packages: Readonly<Record<string, unknown>>;
+};
+
+/** Parses a lock; null for one of another form, which npm has to write again. */
+function readLock(file: TreeFile | null): Lock | null {
+  try {
+    const parsed: unknown = JSON.parse(file?.bytes.toString('utf8') ?? 'null');
+    if (!isObject(parsed)) return null;
+    const { packages, ...rest } = parsed;
+    return isObject(packages) ? { rest, packages } : null;
+  } catch {
+    return null;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
 
 /**
  * Tells whether npm has work with a planned command that passes it over.

@@ -1,11 +1,13 @@
-import type { TreeFile } from '@patchclaw/merge';
+import { join } from 'node:path';
+import { isSameFile, type TreeFile } from '@patchclaw/merge';
 import { checkCollisionsOf } from '../../compose/collisions.ts';
 import { type ComposeInput, compose } from '../../compose/compose.ts';
-import type { Composition } from '../../compose/composition.ts';
+import type { Composition, FollowedImport } from '../../compose/composition.ts';
 import { renamesOf } from '../../compose/files/renames.ts';
 import { type FileChange, planTree } from '../../compose/plan.ts';
 import type { Decision, ResolvedConflict } from '../../compose/resolve-conflict.ts';
-import { type Conflict, conflictFile } from '../../conflict.ts';
+import { type Conflict, conflictFile, OWNER, PLAN } from '../../conflict.ts';
+import { listFolder } from '../../installed/claw-folder.ts';
 import { readOwnStructured } from '../../installed/config.ts';
 import { memoizeReads, treeReader } from '../../installed/disk.ts';
 import type { Installation } from '../../installed/installation.ts';
@@ -16,8 +18,7 @@ import { customFiles, reanchored } from '../../package/manifest/customisation.ts
 import { mapPath, type PathMap } from '../../package/manifest/path-map.ts';
 import { orderLayers } from '../../package/order.ts';
 import type { SkillPackage } from '../../package/package.ts';
-import { alreadyPresentPaths } from './already-present.ts';
-import { findOccupiedPlaces } from './blocked-paths.ts';
+import { lstat } from '../../package/regular-file.ts';
 import { mergeEditsBesideHunks } from './edits-beside-hunks.ts';
 import { refuseSpoiledDecisions } from './spoiled-files.ts';
 
@@ -182,4 +183,92 @@ function reanchorFile(
   };
   const named = customFiles(layer).find((file) => presentName(file.path) === path)?.path ?? path;
   return reanchored(layer, { path: named, before: touch.before, after: touch.after });
+}
+
+type PathChange = {
+  readonly path: string;
+  readonly before: TreeFile | null;
+  readonly after: TreeFile | null;
+};
+
+/**
+ * Finds files of a plan whose place is occupied: by a folder of the owner's at the very path, or by a
+ * file where a folder would have to be. What the plan itself deletes takes no place.
+ */
+export function findOccupiedPlaces(
+  root: string,
+  changes: readonly PathChange[],
+): readonly Conflict[] {
+  const deleted = new Set(changes.flatMap(({ path, after }) => (after === null ? [path] : [])));
+  return changes.flatMap(({ path, before, after }) => {
+    if (before !== null || after === null) return [];
+    const occupant = occupiedBy(root, path, deleted);
+    if (occupant === null) return [];
+    const reason = `This file would take the place of ${occupant}.`;
+    const sides = { base: null, ours: null, theirs: after };
+    const layers = [OWNER, PLAN] as const;
+    return [{ path, kind: 'add-add', layers, reason, hunks: [], sides, values: null } as const];
+  });
+}
+
+function occupiedBy(root: string, path: string, deleted: ReadonlySet<string>): string | null {
+  const parts = path.split('/');
+  for (let depth = 1; depth < parts.length; depth += 1) {
+    const above = parts.slice(0, depth).join('/');
+    const stat = lstat(join(root, above));
+    if (stat === null || deleted.has(above)) return null;
+    if (!stat.isDirectory()) return `the file ${above}`;
+  }
+  if (lstat(join(root, path))?.isDirectory() !== true) return null;
+  const below = listFolder(join(root, path)).filter((name) => !deleted.has(`${path}/${name}`));
+  return below.length > 0 ? `a folder ${path}/ with files in it` : null;
+}
+
+type PresentFiles = (path: string) => TreeFile | null;
+
+/**
+ * Returns files that the owner already had with the very bytes of the layers. From now on the layers own them
+ * and removal deletes them. No list of changes would show that, because nothing changes yet.
+ */
+export function alreadyPresentPaths(
+  { files }: Composition,
+  { disk, published }: { readonly disk: PresentFiles; readonly published: PresentFiles },
+): readonly string[] {
+  return [...files]
+    .filter(([path, { file }]) => {
+      const there = file === null ? null : disk(path);
+      return there !== null && isSameFile(there, file) && !isSameFile(there, published(path));
+    })
+    .map(([path]) => path)
+    .sort();
+}
+
+/** Tells the owner about them; empty where there are none. */
+export function alreadyPresentNotes(paths: readonly string[]): readonly string[] {
+  if (paths.length === 0) return [];
+  const rest = paths.length - 3;
+  const named = paths.slice(0, 3).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+  return [
+    `You had this already, just as the skill makes it: ${named}. It is the skill's now, and goes when ` +
+      'the skill goes. To keep it as yours: claw undo, claw customize "…", then apply again.',
+  ];
+}
+
+/**
+ * Lists the imports of layers that an operation writes with another path, because a release moved their
+ * targets.
+ */
+export function followedNotes({ target, changes }: TargetPlan): readonly string[] {
+  const changed = new Set(changes.map(({ path }) => path));
+  const groups = new Map<string, FollowedImport[]>();
+  for (const one of target.followed) {
+    if (!changed.has(one.path)) continue;
+    const key = `Imports of ${one.from} follow it to ${one.to}`;
+    groups.set(key, [...(groups.get(key) ?? []), one]);
+  }
+  return [...groups].map(([what, imports]) => {
+    const count = new Set(imports.map(({ path }) => path)).size;
+    const layers = [...new Set(imports.map(({ layer }) => layer))].join(' and ');
+    return `${what} in ${count} ${count === 1 ? 'file' : 'files'} of ${layers}.`;
+  });
 }

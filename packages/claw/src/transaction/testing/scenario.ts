@@ -3,8 +3,8 @@ import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { digestBytes } from '../../digest.ts';
 import type { StagedChange } from '../commit.ts';
+import type { Step } from '../journal.ts';
 import { fingerprint } from '../recover.js';
-import type { Step } from '../step.ts';
 
 /** A file of a small project: its text, or text and mode. */
 export type Files = Readonly<Record<string, string | readonly [text: string, mode: number]>>;

@@ -7,7 +7,7 @@ import { readInstallation, readInstalledPackages } from '../../installed/install
 import { listProjectFiles } from '../../installed/project-files.ts';
 import { readState } from '../../installed/state-file.ts';
 import type { EngineContext } from '../../operation/context.ts';
-import { runExclusive } from '../../operation/session.ts';
+import { runExclusive } from '../../operation/exclusive-run.ts';
 import { lstat } from '../../package/regular-file.ts';
 import { joinTransactions } from '../../transaction/join.ts';
 import { listTransactions, type TransactionSummary } from '../../transaction/records.ts';

@@ -23,7 +23,7 @@ import {
   STATE_PATH,
   type State,
 } from '../../installed/state-file.ts';
-import { FOREIGN_ADVICE } from '../../operation/session.ts';
+import { FOREIGN_ADVICE } from '../../operation/exclusive-run.ts';
 import { digestPackage } from '../../package/package.ts';
 import { isForeign } from '../../package/package-from-files.ts';
 import { readPending } from '../../pending/pending.ts';

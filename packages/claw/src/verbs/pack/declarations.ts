@@ -1,6 +1,6 @@
 import type { TreeFile } from '@patchclaw/merge';
 import { type Document, isMap, isScalar, isSeq, type YAMLSeq } from 'yaml';
-import { isOwnValue, type OwnValues } from '../../operation/secrets/secrets.ts';
+import { isOwnValue, type OwnValues } from '../../operation/secrets.ts';
 import { envData, envMap } from '../../structured/env.ts';
 import type { StructuredKind } from '../../structured/kind.ts';
 import { intersectRanges } from '../../structured/npm/ranges.ts';

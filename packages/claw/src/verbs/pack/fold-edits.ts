@@ -6,7 +6,7 @@ import type { Decision } from '../../compose/resolve-conflict.ts';
 import { type Conflict, conflictFile } from '../../conflict.ts';
 import type { Installation } from '../../installed/installation.ts';
 import { composeKnown } from '../../operation/planned-tree/planned-tree.ts';
-import { type OwnValues, readOwnValues, refuseSecrets } from '../../operation/secrets/secrets.ts';
+import { type OwnValues, readOwnValues, refuseSecrets } from '../../operation/secrets.ts';
 import { createProtection } from '../../package/checks/protection.ts';
 import { dependencesOf, orderLayers } from '../../package/order.ts';
 import type { SkillPackage } from '../../package/package.ts';

@@ -1,5 +1,5 @@
 import { isSameFile, type TreeFile } from '@patchclaw/merge';
-import { isOwnValue, type OwnValues } from '../../operation/secrets/secrets.ts';
+import { isOwnValue, type OwnValues } from '../../operation/secrets.ts';
 import type { StructuredKind } from '../../structured/kind.ts';
 import { dataOf } from '../../structured/value-edit.ts';
 

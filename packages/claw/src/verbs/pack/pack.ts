@@ -14,7 +14,7 @@ import {
 } from '../../installed/installation.ts';
 import { isProjectPath } from '../../installed/project-files.ts';
 import type { EngineContext } from '../../operation/context.ts';
-import { readOwnValues, refuseSecrets } from '../../operation/secrets/secrets.ts';
+import { readOwnValues, refuseSecrets } from '../../operation/secrets.ts';
 import { createProtection } from '../../package/checks/protection.ts';
 import { orderLayers } from '../../package/order.ts';
 import { changeDigest, hasChanges } from '../../package/origin.ts';

@@ -2,7 +2,7 @@ import { changedLines, isSameFile, mergeFiles, type TreeFile } from '@patchclaw/
 import { parseDocument, stringify } from 'yaml';
 import { readOwnStructured } from '../../installed/config.ts';
 import type { Installation } from '../../installed/installation.ts';
-import type { OwnValues } from '../../operation/secrets/secrets.ts';
+import type { OwnValues } from '../../operation/secrets.ts';
 import type { SkillPackage } from '../../package/package.ts';
 import { addEditorConfig, intentNote } from '../../package/templates.ts';
 import { structuredKind } from '../../structured/kind.ts';

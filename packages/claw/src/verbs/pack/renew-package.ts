@@ -10,12 +10,12 @@ import type { Installation } from '../../installed/installation.ts';
 import type { EngineContext, PlanningContext } from '../../operation/context.ts';
 import { pinning } from '../../operation/layers.ts';
 import { carryOut } from '../../operation/operation.ts';
+import type { ExtraChange, Operation } from '../../operation/planned-operation.ts';
 import {
   composeKnown,
   planLayers,
   type TargetPlan,
 } from '../../operation/planned-tree/planned-tree.ts';
-import type { ExtraChange, Operation } from '../../operation/types.ts';
 import { orderLayers } from '../../package/order.ts';
 import type { SkillPackage } from '../../package/package.ts';
 import { unwrittenIn } from '../../package/templates.ts';

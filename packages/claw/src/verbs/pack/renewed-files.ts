@@ -1,6 +1,6 @@
 import { changedLines, isSameFile, type TreeFile } from '@patchclaw/merge';
 import { type Document, parseDocument } from 'yaml';
-import { withFollowedTests } from '../../operation/proof/followed-tests.ts';
+import { withFollowedTests } from '../../operation/followed-tests.ts';
 import { filesByRole } from '../../package/checks/contents.ts';
 import type { PathMap } from '../../package/manifest/path-map.ts';
 import type { SkillPackage } from '../../package/package.ts';

@@ -6,8 +6,8 @@ import { readTree, readTreeFile } from '../../installed/disk.ts';
 import type { Release } from '../../installed/release.ts';
 import type { Resolution } from '../../installed/resolution.ts';
 import { parseResolution, resolutionPath } from '../../installed/resolution-file.ts';
+import type { ExtraChange } from '../../operation/planned-operation.ts';
 import { skillDigests, skillOf } from '../../operation/release-state.ts';
-import type { ExtraChange } from '../../operation/types.ts';
 import { lstat } from '../../package/regular-file.ts';
 import type { OldCore } from './cores.ts';
 

@@ -1,8 +1,8 @@
-import { readConfig } from '../../installed/config.ts';
-import { listProjectFiles } from '../../installed/project-files.ts';
-import { openMemory } from '../../proof/memory.ts';
-import { prove } from '../../proof/prove.ts';
-import type { Environment } from '../../proof/sandboxed.ts';
+import { readConfig } from '../installed/config.ts';
+import { listProjectFiles } from '../installed/project-files.ts';
+import { openMemory } from '../proof/memory.ts';
+import { prove } from '../proof/prove.ts';
+import type { Environment } from '../proof/sandboxed.ts';
 
 /**
  * Runs the checks of a proof on the tree as it is, so that the first proof finds what they leave for the next one

@@ -1,7 +1,7 @@
 import type { TreeFile } from '@patchclaw/merge';
-import { followImports } from '../../compose/follow-imports.ts';
-import { hasMoves, mapPath, type PathMap } from '../../package/manifest/path-map.ts';
-import type { SkillPackage } from '../../package/package.ts';
+import { followImports } from '../compose/follow-imports.ts';
+import { hasMoves, mapPath, type PathMap } from '../package/manifest/path-map.ts';
+import type { SkillPackage } from '../package/package.ts';
 
 /** The tree that tests of packages are laid out in. */
 export type TestedTree = {

@@ -1,22 +1,25 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import { digestBytes } from '../../digest.ts';
-import { ClawError, shellWords } from '../../errors.ts';
-import { CONFIG_PATH, type CodebaseConfig, parseConfig } from '../../installed/config.ts';
-import { readTreeFile, treeReader } from '../../installed/disk.ts';
-import type { Installation } from '../../installed/installation.ts';
-import { listProjectFiles } from '../../installed/project-files.ts';
-import type { SkillPackage } from '../../package/package.ts';
-import type { ProofFailure } from '../../proof/proof.ts';
-import type { LayerTests } from '../../proof/view.ts';
-import type { EngineContext } from '../context.ts';
-import type { PreparedPackages } from '../npm/npm.ts';
-import { lackingPackages } from '../npm/packages-lacking.ts';
-import { releaseReader } from '../release-reader.ts';
-import type { Operation } from '../types.ts';
+import type { TreeFile } from '@patchclaw/merge';
+import { type Followed, followImports } from '../compose/follow-imports.ts';
+import { digestBytes } from '../digest.ts';
+import { ClawError, shellWord, shellWords } from '../errors.ts';
+import { CONFIG_PATH, type CodebaseConfig, parseConfig } from '../installed/config.ts';
+import { readTreeFile, treeReader } from '../installed/disk.ts';
+import type { Installation } from '../installed/installation.ts';
+import { listProjectFiles } from '../installed/project-files.ts';
+import { mapPath } from '../package/manifest/path-map.ts';
+import type { SkillPackage } from '../package/package.ts';
+import type { ProofFailure } from '../proof/proof.ts';
+import type { LayerTests } from '../proof/view.ts';
+import type { EngineContext } from './context.ts';
 import { type TestedTree, withFollowedTests } from './followed-tests.ts';
 import { keepProof, mayKeepProof, type Proved, proofKey, readProof } from './kept-proof.ts';
-import { leftBehind } from './left-behind.ts';
+import type { PreparedPackages } from './npm/npm.ts';
+import { lackingPackages } from './npm/packages-lacking.ts';
+import type { Operation } from './planned-operation.ts';
+import { releaseReader } from './release-state.ts';
+import { updateOptionsOf } from './update-options.ts';
 
 /**
  * Runs the checks and the tests of all layers on the planned tree, beside the project. Of an operation
@@ -58,8 +61,8 @@ export async function proveTree(
   const key = isKept ? proofKey(operation, paths, scope) : null;
   const known = key && readProof(root, key);
   if (known) return known;
-  const { prove } = await import('../../proof/prove.ts');
-  const { openMemory } = await import('../../proof/memory.ts');
+  const { prove } = await import('../proof/prove.ts');
+  const { openMemory } = await import('../proof/memory.ts');
   const proof = await prove({
     root,
     paths,
@@ -224,4 +227,44 @@ function presentTree({ pathMaps, publishedFile }: Installation): TestedTree {
 export function testsOf(layer: SkillPackage, tree: TestedTree): LayerTests {
   const { skill, test } = layer.manifest;
   return { skill, files: withFollowedTests(layer, tree), test };
+}
+
+type Lookup = (path: string) => TreeFile | null;
+
+/**
+ * Lists files of a planned tree that still import a moved file by its old path. They hold unrecorded edits of
+ * the owner, which an update leaves unchanged.
+ *
+ * @param planned the file in the new tree
+ * @returns lines that begin with a line break; empty where there are none
+ */
+function leftBehind(
+  { core, arguments: [wanted = ''], options = {}, plan, installation }: Operation,
+  paths: Iterable<string>,
+  planned: Lookup,
+): string {
+  if (core == null) return '';
+  const has = (path: string) => planned(path) !== null;
+  const moved = (path: string) =>
+    has(path) ? path : mapPath(path, installation.coreVersion, plan.pathMaps);
+  const groups = new Map<string, string[]>();
+  for (const path of new Set(paths)) {
+    const file = planned(path);
+    if (file === null) continue;
+    const { followed } = followImports(file, { from: path, to: path, moved, has });
+    for (const what of new Set(followed.map(told))) {
+      groups.set(what, [...(groups.get(what) ?? []), path]);
+    }
+  }
+  if (groups.size === 0) return '';
+  const again = updateOptionsOf(options).moved.map((move) => `--moved ${shellWord(move)}`);
+  const lines = [...groups].map(([what, files]) => `\n${what}: ${files.sort().join(', ')}`);
+  return (
+    `${lines.join('')}\nImports in recorded edits follow a move: claw customize "what you changed and why", ` +
+    `then ${[`claw update ${shellWord(wanted)}`, ...again].join(' ')}`
+  );
+}
+
+function told({ from, to }: Followed): string {
+  return `${from} is ${to} now, and is still imported by its former path in`;
 }

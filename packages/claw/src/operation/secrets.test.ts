@@ -6,7 +6,7 @@ import {
   PEM,
   PLAIN_SETTINGS,
   SECRET_SETTINGS,
-} from '../../../../../src/testing/owner/secret-settings.ts';
+} from '../../../../src/testing/owner/secret-settings.ts';
 import { isOwnValue, type OwnValues, readOwnValues, refuseSecrets } from './secrets.ts';
 
 test.each(SECRET_SETTINGS)('with %s, a package does not hold %s', (env, text) => {

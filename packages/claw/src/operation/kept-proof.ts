@@ -1,13 +1,13 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { type Digest, digestBytes, digestFile } from '../../digest.ts';
-import { ClawError } from '../../errors.ts';
-import { treeReader } from '../../installed/disk.ts';
-import { PENDING } from '../../pending/pending.ts';
-import { installedDigest } from '../../proof/npm/installed.ts';
-import type { ProofScope } from '../../proof/proof.ts';
-import type { Operation } from '../types.ts';
+import { type Digest, digestBytes, digestFile } from '../digest.ts';
+import { ClawError } from '../errors.ts';
+import { treeReader } from '../installed/disk.ts';
+import { PENDING } from '../pending/pending.ts';
+import { installedDigest } from '../proof/npm/installed.ts';
+import type { ProofScope } from '../proof/proof.ts';
+import type { Operation } from './planned-operation.ts';
 
 const NAME = '.claw-proved.json';
 
