@@ -1,5 +1,5 @@
 import type { ChannelDefinition } from './channels/channel.ts';
-import { discoverChannels } from './channels/discover.ts';
+import { discoverChannels } from './channels/channels.ts';
 import { type CommandContribution, discoverCommands } from './host/contracts/command.ts';
 import { discoverGuards, type GuardContribution } from './host/contracts/guard.ts';
 import {

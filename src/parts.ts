@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Channel } from './channels/channel.ts';
+import { openChannels } from './channels/channels.ts';
 import type { ConsolePort } from './channels/console-port.ts';
 import { pause } from './channels/kit/backoff.ts';
-import { openChannels } from './channels/open.ts';
 import type { Settings } from './config.ts';
 import type { Contributions } from './contributions.ts';
 import { type Command, openCommands, type SilentPart } from './host/contracts/command.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { NO_DATABASES } from '../lib/own-database.ts';
 import type { Channel, InboundMessage } from './channel.ts';
+import { discoverChannels } from './channels.ts';
 import type { ConsoleLine, ConsolePort } from './console-port.ts';
-import { discoverChannels } from './discover.ts';
 import { channel as definition } from './terminal.ts';
 
 /** The far end: what a supervisor at the other side of the port would see. */

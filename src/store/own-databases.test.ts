@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineChannel } from '../channels/channel.ts';
-import { openChannels } from '../channels/open.ts';
+import { openChannels } from '../channels/channels.ts';
 import { defineCommand, openCommands } from '../host/contracts/command.ts';
 import { defineService } from '../host/contracts/service.ts';
 import { defineTool } from '../host/contracts/tool.ts';

@@ -2,8 +2,13 @@ import type { Database } from 'better-sqlite3';
 import { type Asks, openAsks } from './asks.ts';
 import { type Budgets, openStoredBudgets } from './budgets.ts';
 import { type Chats, openChats } from './chats/chats.ts';
-import { type Folders, openFolders } from './chats/folders.ts';
-import { createGroupRemover, type Groups, openGroups } from './chats/groups.ts';
+import {
+  createGroupRemover,
+  type Folders,
+  type Groups,
+  openFolders,
+  openGroups,
+} from './chats/groups.ts';
 import { createChatMerger, type MergeChats } from './chats/merge-chats.ts';
 import { type ModelChoices, openModelChoices } from './chats/model-choices.ts';
 import { openSenders, type Senders } from './chats/senders.ts';

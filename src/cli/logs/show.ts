@@ -1,7 +1,15 @@
 import { closeSync, fstatSync, openSync, readdirSync, readSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { painted, type Screen, screenOf } from '@patchclaw/claw/cli';
-import { inOrder, isWanted, type LineFilter, type LogLine, parseLine } from './line.ts';
+import { z } from 'zod';
+import { LEVELS } from './arguments.ts';
+
+/** A filter of lines; null means any. */
+type LineFilter = {
+  readonly group: string | null;
+  readonly level: number;
+  readonly since: number | null;
+};
 
 export type LogsRequest = {
   readonly dataDir: string;
@@ -66,6 +74,54 @@ function startWatching(folder: string, look: () => void): () => void {
     return () => watcher.close();
   } catch {
     return () => {}; // Not there yet, or the system has no more watches: the timer looks.
+  }
+}
+
+/** One line of the logs. A line that is not JSON, such as the output of a crash, is kept as it is. */
+type LogLine = {
+  readonly raw: string;
+  readonly time: number | null;
+  readonly level: number;
+  readonly group: string | null;
+  readonly fields: Readonly<Record<string, unknown>> | null;
+};
+
+const Fields = z.looseObject({
+  level: z.number().default(LEVELS.info),
+  time: z.number().optional(),
+  group: z.string().optional(),
+});
+
+function parseLine(raw: string): LogLine {
+  const fields = Fields.safeParse(parseJson(raw)).data ?? null;
+  if (fields === null) return { raw, time: null, level: LEVELS.error, group: null, fields };
+  const { level, time = null, group = null } = fields;
+  return { raw, time, level, group, fields };
+}
+
+function isWanted({ group, level, time }: LogLine, wanted: LineFilter): boolean {
+  if (wanted.group !== null && group !== wanted.group) return false;
+  if (wanted.since !== null && time !== null && time < wanted.since) return false;
+  return level >= wanted.level;
+}
+
+/** Sorts lines of several files by time; a line without a time stays after its predecessor. */
+function inOrder(files: readonly (readonly LogLine[])[]): readonly LogLine[] {
+  const timed = files.flatMap((lines) => {
+    let last = 0;
+    return lines.map((line) => {
+      last = line.time ?? last;
+      return { line, time: last };
+    });
+  });
+  return timed.sort((one, other) => one.time - other.time).map(({ line }) => line);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null; // Printed as it is.
   }
 }
 

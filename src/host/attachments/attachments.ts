@@ -1,4 +1,13 @@
-import { rmSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
 import type {
   Attachment,
   Channel,
@@ -6,11 +15,10 @@ import type {
   InboundMessage,
 } from '../../channels/channel.ts';
 import { TIMED_OUT, withTimeout } from '../../lib/timeout.ts';
-import { MEDIA_DIR } from '../../sandbox/sandbox.ts';
+import { MEDIA_DIR, mediaFolder } from '../../sandbox/sandbox.ts';
 import type { Group } from '../../store/store.ts';
 import type { ClockPort, SettingsPort, StorePort } from '../contracts/ports.ts';
 import { plainName } from '../groups/plain-name.ts';
-import { pruneMedia, shelve } from './media-folder.ts';
 
 /** A file as an agent finds it. */
 export type AgentFile = {
@@ -91,6 +99,60 @@ function oneByOne(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
     mine.then(forget, forget);
     return mine;
   };
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+/** A file that was not asked for since is fetched again when it is. */
+const MEDIA_KEPT_MS = 30 * DAY_MS;
+const MAX_MEDIA_BYTES = 1_000_000_000;
+
+/**
+ * Puts a fetched file where the group's agent sees it, and takes it from where it was. Only the host
+ * writes there: no container can put a link in its way.
+ *
+ * @returns its name in that folder
+ */
+function shelve(dataDir: string, folder: string, path: string, now: number): string {
+  const shelf = mediaFolder(dataDir, folder);
+  mkdirSync(join(shelf, '..'), { recursive: true, mode: 0o700 });
+  mkdirSync(shelf, { recursive: true });
+  const name = basename(path);
+  // The agent is another user; no third user gets past the folder above.
+  chmodSync(path, 0o644);
+  renameSync(path, join(shelf, name));
+  utimesSync(join(shelf, name), now / 1_000, now / 1_000);
+  return name;
+}
+
+type Limits = { readonly keptMs: number; readonly maxBytes: number };
+
+/** Deletes files that were shelved long ago, and the oldest of what is too much for all groups together. */
+export function pruneMedia(
+  dataDir: string,
+  now: number,
+  { keptMs, maxBytes }: Limits = { keptMs: MEDIA_KEPT_MS, maxBytes: MAX_MEDIA_BYTES },
+): void {
+  const files = namesIn(join(dataDir, 'media'))
+    .flatMap((folder) => {
+      const shelf = mediaFolder(dataDir, folder);
+      return namesIn(shelf).map((name) => join(shelf, name));
+    })
+    .map((path) => ({ path, stats: statSync(path) }))
+    .sort((one, other) => other.stats.mtimeMs - one.stats.mtimeMs);
+  let sizeBytes = 0;
+  for (const { path, stats } of files) {
+    sizeBytes += stats.size;
+    if (sizeBytes > maxBytes || now - stats.mtimeMs > keptMs) rmSync(path);
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
 }
 
 /** Returns a line in brackets for each file of a message: its type, the id to ask for it, and where it is from. */

@@ -1,8 +1,7 @@
 import { ActivityWatchdog } from '../../lib/activity-watchdog.ts';
 import { type CutText, cutText } from '../../lib/cut-text.ts';
 import { type ModelFailure, oneLine } from '../../model/failure.ts';
-import type { CutPrompt } from '../../model/metering/cut-prompt.ts';
-import type { PaidCall, PayingTurn } from '../../model/metering/paying-turn.ts';
+import type { CutPrompt, PaidCall, PayingTurn } from '../../model/metering/paying-turn.ts';
 import type { Model } from '../../model/model.ts';
 import type { Admission } from '../../model/tokens.ts';
 import type { AgentFrame } from '../protocol/frames.ts';

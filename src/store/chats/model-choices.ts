@@ -6,7 +6,7 @@ const PREFIX = 'model.of.';
 const ALL = 'model.of-all';
 
 const Tokens = z.int().nonnegative();
-const Kept = z.object({
+const StoredChoice = z.object({
   name: z.string().min(1),
   contextTokens: Tokens.nullable(),
   price: z
@@ -15,7 +15,7 @@ const Kept = z.object({
 });
 
 /** A model that the owner has chosen, and what its server told of it then. */
-export type ModelChoice = z.output<typeof Kept>;
+export type ModelChoice = z.output<typeof StoredChoice>;
 
 /** The owner's choice of models: for the chats of a folder, or with null for all that have none of their own. */
 export interface ModelChoices {
@@ -37,7 +37,7 @@ export function openModelChoices(meta: Pick<Meta, 'get' | 'set' | 'remove'>): Mo
   return {
     of(folder) {
       const kept = meta.get(choiceKey(folder));
-      return kept === null ? null : Kept.parse(JSON.parse(kept));
+      return kept === null ? null : StoredChoice.parse(JSON.parse(kept));
     },
     set(folder, choice) {
       if (choice === null) meta.remove(choiceKey(folder));
@@ -56,7 +56,7 @@ export function readModelChoices(database: Database): readonly KeptChoice[] {
     .all({ all: ALL, each: PREFIX });
   return rows.flatMap((row) => {
     const { key, value } = Row.parse(row);
-    const kept = Kept.safeParse(JSON.parse(value)).data;
+    const kept = StoredChoice.safeParse(JSON.parse(value)).data;
     return kept === undefined
       ? []
       : [{ ...kept, folder: key === ALL ? null : key.slice(PREFIX.length) }];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Meta } from '../meta.ts';
 
-const Kept = z.array(z.string().min(1));
+const Switches = z.array(z.string().min(1));
 
 /** The tools that the owner has switched off, for the chats of a folder: names, or the beginning of some and `*`. */
 export interface ToolSwitches {
@@ -16,7 +16,7 @@ export function openToolSwitches(meta: Pick<Meta, 'get' | 'set' | 'remove'>): To
   return {
     offIn(folder) {
       const kept = meta.get(switchesKey(folder));
-      return kept === null ? [] : Kept.parse(JSON.parse(kept));
+      return kept === null ? [] : Switches.parse(JSON.parse(kept));
     },
     set(folder, off) {
       if (off.length === 0) meta.remove(switchesKey(folder));

@@ -1,7 +1,12 @@
 import { createConnection, type Socket } from 'node:net';
 import { findAddress } from './address.ts';
-import { jsonLine, jsonLines } from './json-lines.ts';
-import { type AssistantMessage, parseAssistantMessage, type ShellMessage } from './messages.ts';
+import {
+  type AssistantMessage,
+  jsonLine,
+  jsonLines,
+  parseAssistantMessage,
+  type ShellMessage,
+} from './messages.ts';
 
 /** An answer can be long: an agent's may have a megabyte, and JSON makes more of it. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;

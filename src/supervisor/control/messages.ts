@@ -1,5 +1,7 @@
+import { StringDecoder } from 'node:string_decoder';
 import { z } from 'zod';
 import { ANSWER_ENDS } from '../../lib/answer-end.ts';
+import { jsonWithin } from '../../lib/bounded-json.ts';
 
 /** Messages from a shell to the running assistant. */
 const ShellMessageSchema = z.discriminatedUnion('kind', [
@@ -61,4 +63,34 @@ export function parseShellMessage(value: unknown): ShellMessage | null {
 /** Parses a message of the assistant; null for one of another version, which is skipped. */
 export function parseAssistantMessage(value: unknown): AssistantMessage | null {
   return AssistantMessageSchema.safeParse(value).data ?? null;
+}
+
+type JsonLines = {
+  /** Each line as a value; `undefined` for a line that is not JSON. */
+  readonly onValue: (value: unknown) => void;
+  /** A line is longer than it may be. */
+  readonly onTooLong: () => void;
+  readonly maxBytes: number;
+};
+
+/** Splits a stream of bytes into lines of JSON. Holds at most one line of the greatest length. */
+export function jsonLines({ onValue, onTooLong, maxBytes }: JsonLines): (chunk: Buffer) => void {
+  const decoder = new StringDecoder('utf8');
+  let rest = '';
+  let isOver = false;
+  return (chunk) => {
+    if (isOver) return;
+    const lines = (rest + decoder.write(chunk)).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) if (line.trim() !== '') onValue(jsonWithin(line));
+    if (Buffer.byteLength(rest) > maxBytes) {
+      isOver = true;
+      rest = '';
+      onTooLong();
+    }
+  };
+}
+
+export function jsonLine(value: unknown): string {
+  return `${JSON.stringify(value)}\n`;
 }

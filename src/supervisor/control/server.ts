@@ -1,8 +1,13 @@
 import { chmod } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { makeAddress, removeAddress } from './address.ts';
-import { jsonLine, jsonLines } from './json-lines.ts';
-import { type AssistantMessage, parseShellMessage, type ShellMessage } from './messages.ts';
+import {
+  type AssistantMessage,
+  jsonLine,
+  jsonLines,
+  parseShellMessage,
+  type ShellMessage,
+} from './messages.ts';
 
 /** Longer than anything a person says or pipes in as one message. */
 const MAX_MESSAGE_BYTES = 1024 * 1024;

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { vi } from 'vitest';
-import { dayOf } from '../../supervisor/log/daily-file.ts';
+import { dayOf } from '../../supervisor/log/log.ts';
 
 const REPOSITORY = resolve(import.meta.dirname, '../../..');
 const COPIED = ['bin', 'container', 'packages', 'src', 'package.json', 'tsconfig.json'];

@@ -1,6 +1,6 @@
 import { type Candidates, SIDE_WORK, type SideWork } from '../../../model/candidates.ts';
 import type { ModelFailure } from '../../../model/failure.ts';
-import type { CutPrompt } from '../../../model/metering/cut-prompt.ts';
+import type { CutPrompt } from '../../../model/metering/paying-turn.ts';
 import type { Model } from '../../../model/model.ts';
 import type { RoutedTurn } from '../../../model/router.ts';
 import type { ChooseModels, Route } from '../../../model/routing.ts';

@@ -2,8 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { discoverChannels } from '../../../src/channels/discover.ts';
-import { openChannels } from '../../../src/channels/open.ts';
+import { discoverChannels, openChannels } from '../../../src/channels/channels.ts';
 import { examination } from '../../../src/doctor/pigeon.ts';
 import { discoverSetupSteps } from '../../../src/setup/step.ts';
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { ContributionFolder } from '../testing/contributions.ts';
-import { discoverChannels } from './discover.ts';
-import { openChannels } from './open.ts';
+import { discoverChannels, openChannels } from './channels.ts';
 
 // It says in its own name what it was given.
 const PIGEON = `

@@ -1,4 +1,5 @@
-import { openContributions, type Silent } from '../lib/contribution.ts';
+import { contributionSchema, openContributions, type Silent } from '../lib/contribution.ts';
+import { discoverExports } from '../lib/discover.ts';
 import { NO_DATABASES, type OwnDatabases } from '../lib/own-database.ts';
 import type { Environment } from '../lib/settings.ts';
 import type { Channel, ChannelContext, ChannelDefinition } from './channel.ts';
@@ -39,4 +40,15 @@ export function openChannels(
   });
   const { made, silent } = openContributions(definitions, environment, contextOf);
   return { channels: made.map(({ value }) => value), silentChannels: silent };
+}
+
+const Definition = contributionSchema<ChannelDefinition>(
+  'defineChannel({ name, settings, create })',
+);
+
+/** Returns every channel of this tree: of the files of this folder that export a `channel`. */
+export function discoverChannels(
+  folder: string = import.meta.dirname,
+): Promise<readonly ChannelDefinition[]> {
+  return discoverExports(folder, 'channel', Definition);
 }
