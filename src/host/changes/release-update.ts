@@ -1,4 +1,4 @@
-import { UpdateData } from '@patchclaw/claw/contract';
+import { namesOfReleases, UpdateData } from '@patchclaw/claw/contract';
 import clean from 'semver/functions/clean.js';
 import gt from 'semver/functions/gt.js';
 import prerelease from 'semver/functions/prerelease.js';
@@ -69,7 +69,7 @@ export function updateTitle(result: ClawResult): string {
   const { added, changed } = besideCore(broughtSkills, result.changes);
   const count = files === 1 ? '1 file' : `${files} files`;
   return [
-    `Core ${from.version ?? 'unknown'} → ${to.version ?? 'unknown'}: ${count} of it changed.`,
+    `Core ${namesOfReleases({ from, to }).join(' → ')}: ${count} of it changed.`,
     ...Object.entries(affected).map(([skill, paths]) => `- ${skill} works on ${someOf(paths)}`),
     ...(added.length > 0 ? [`- new skills to add: ${someOf(added)}`] : []),
     ...(changed.length > 0 ? [`- changed skill packages: ${someOf(changed)}`] : []),

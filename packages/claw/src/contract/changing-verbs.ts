@@ -169,6 +169,20 @@ export const UpdateData = TreeChangeData.extend({
   keptSkills: z.array(z.string()),
 });
 
+/** Names the two releases of an update, with their commits where both have one version. */
+export function namesOfReleases({
+  from,
+  to,
+}: Pick<z.infer<typeof UpdateData>, 'from' | 'to'>): readonly [from: string, to: string] {
+  const nameOf = ({ version, commit }: z.infer<typeof UpdatedCore>) => {
+    const name = version ?? 'without a version';
+    return from.version === to.version && commit !== null
+      ? `${name} (${commit.slice(0, 7)})`
+      : name;
+  };
+  return [nameOf(from), nameOf(to)];
+}
+
 /** The result of `claw customize`; `customisation` is null where there was nothing to record. */
 export const CustomizeData = TreeChangeData.extend({
   customisation: z.object({ name: z.string(), files: z.array(Edit) }).nullable(),

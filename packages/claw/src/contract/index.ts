@@ -1,5 +1,12 @@
 // Results as JSON: what a program that runs `claw … --json` parses. Schemas, and nothing of the engine.
-export { ContinueData, PlanData, TreeChangeData, UndoData, UpdateData } from './changing-verbs.ts';
+export {
+  ContinueData,
+  namesOfReleases,
+  PlanData,
+  TreeChangeData,
+  UndoData,
+  UpdateData,
+} from './changing-verbs.ts';
 export {
   type ConflictJson,
   ConsentNeeded,

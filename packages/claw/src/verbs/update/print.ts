@@ -1,3 +1,4 @@
+import { namesOfReleases } from '../../contract/changing-verbs.ts';
 import type { DataOf } from '../../contract/result.ts';
 
 type Customisation = DataOf<'customize' | 'rebase'>['customisation'];
@@ -34,7 +35,7 @@ export function updateLines({
     ([name, paths]) => `  ${name} works on ${shortened(paths)}`,
   );
   return [
-    `Core ${from.version ?? 'without a version'} → ${to.version ?? 'without a version'}: ${counted(files, 'file')} of it changed.`,
+    `Core ${namesOfReleases({ from, to }).join(' → ')}: ${counted(files, 'file')} of it changed.`,
     ...commitLines(commits),
     ...layers,
     ...(broughtSkills.length === 0 ? [] : [`  brings skills/${broughtSkills.join(', skills/')}`]),
