@@ -11,6 +11,8 @@ const ADDITIONS: Additions = {
     (await import('./assistant/doctor.ts')).lookAtAll(context, isOffline),
   beforePublish: async (_, place) =>
     (await import('./assistant/update-backup.ts')).saveBeforeUpdate(place),
+  undo: async (invocation, since) =>
+    (await import('./assistant/import-undo.ts')).undoImport(invocation, since),
   hasModel: async (root) => (await import('./setup/model.ts')).hasModel(root),
   askModel: async (prompt, place) => (await import('./setup/model.ts')).askModel(prompt, place),
   readCode: async () => (await import('./assistant/read-code.ts')).readCode,

@@ -45,6 +45,13 @@ export type Additions = {
       readonly onStep: (text: string) => void;
     },
   ) => Promise<void>;
+  /**
+   * Takes back a change of that program's own, such as an import, if it is newer than what the engine would undo.
+   *
+   * @param since when the newest command was committed, in milliseconds since the epoch; null for none
+   * @returns null where there is none
+   */
+  readonly undo: (invocation: Invocation, since: number | null) => Promise<DiscoveredResult | null>;
   readonly hasModel: (root: string) => Promise<boolean>;
   /** Asks a model how a conflict is to be resolved. */
   readonly askModel: (

@@ -60,6 +60,7 @@ function additionsOf(load: Load): Additions {
       // Loading that program takes time, and only an update is worth it.
       if (verb === 'update') await (await additions())?.beforePublish(verb, place);
     },
+    undo: async (invocation, since) => (await (await additions())?.undo(invocation, since)) ?? null,
     hasModel: async (root) => (await (await additions())?.hasModel(root)) ?? false,
     askModel: async (prompt, place) => {
       const model = await additions();

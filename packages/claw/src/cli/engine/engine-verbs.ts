@@ -1,9 +1,9 @@
 import { Option } from 'commander';
 import * as engine from '../../verbs.ts';
-import type { Verbs } from '../edition.ts';
+import type { Invocation, Verbs } from '../edition.ts';
 import type { ResolveOptions } from '../resolve/resolve.ts';
 import { type DevArguments, devCommand, devVerb } from './dev-command.ts';
-import { createContext, readCodeOf, runChanging } from './invocation.ts';
+import { createContext, readCodeOf, runChanging, told } from './invocation.ts';
 import {
   byOption,
   drawMatrix,
@@ -309,7 +309,11 @@ export const engineVerbs: Verbs = {
       .command('undo')
       .description('take back the last command')
       .action(() =>
-        runChanging(run, 'undo', (invocation) => engine.undo(createContext(invocation))),
+        run('undo', async (invocation) => {
+          const context = createContext(invocation);
+          const own = await undoOwn(invocation, context);
+          return own ?? (await told(invocation, await engine.undo(context)));
+        }),
       ),
   abort: (program, run) =>
     program
@@ -341,6 +345,14 @@ export const engineVerbs: Verbs = {
         ),
       ),
 };
+
+/** Takes back a newer change of the program beside the engine; whoever has seen the plan of an undo means that one. */
+async function undoOwn(invocation: Invocation, context: engine.EngineContext) {
+  const { additions, options } = invocation;
+  if (additions === null || options.expect !== undefined) return null;
+  const [newest] = (await engine.log(context)).data ?? [];
+  return await additions.undo(invocation, newest === undefined ? null : Date.parse(newest.time));
+}
 
 type PlanArguments = UpdateArguments & {
   readonly update?: boolean;

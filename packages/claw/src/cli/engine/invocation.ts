@@ -10,13 +10,17 @@ export async function runChanging(
   verb: string,
   work: (invocation: Invocation) => Promise<VerbResult>,
 ): Promise<void> {
-  await run(verb, async (invocation) => {
-    const result = await work(invocation);
-    const { additions, options, root } = invocation;
-    // A program that calls claw restarts by itself, or can ask.
-    if (additions === null || options.json === true || result.changes.length === 0) return result;
-    return await additions.changed(result, root);
-  });
+  await run(verb, async (invocation) => told(invocation, await work(invocation)));
+}
+
+/** Says in the result of a change where a program still runs the code from before. */
+export async function told(
+  { additions, options, root }: Invocation,
+  result: VerbResult,
+): Promise<VerbResult> {
+  // A program that calls claw restarts by itself, or can ask.
+  if (additions === null || options.json === true || result.changes.length === 0) return result;
+  return await additions.changed(result, root);
 }
 
 /** Makes the engine's context of a command. Questions are asked on a terminal, and only there. */
