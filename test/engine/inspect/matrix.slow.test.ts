@@ -1,4 +1,4 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -284,17 +284,15 @@ test('packages may lie anywhere; a name that nothing has is refused', async () =
   expect(twin).toMatchObject({ code: 1, json: { error: { code: 'GRAPH_INVALID' } } });
 });
 
-test('people get a triangle with a legend, and an SVG that stands alone', async () => {
+test('people get a triangle with a legend', async () => {
   await using codebase = temporaryCodebase({ 'a.txt': LINES }, { git: true });
   addLine(codebase, 'east', 'one', 'East');
   addLine(codebase, 'a-name-that-is-longer-than-a-column', 'seven');
   addLine(codebase, 'west', 'one', 'West');
   addSkill(codebase, 'apart', { add: { 'b.txt': 'b\n' } });
-  const run = spawnSync(
-    process.execPath,
-    [CLAW, 'matrix', '--cwd', codebase.root, '--svg', 'out.svg'],
-    { encoding: 'utf8' },
-  );
+  const run = spawnSync(process.execPath, [CLAW, 'matrix', '--cwd', codebase.root], {
+    encoding: 'utf8',
+  });
   expect(run.status).toBe(3);
   expect(
     run.stdout,
@@ -312,25 +310,7 @@ test('people get a triangle with a legend, and an SVG that stands alone', async 
   a.txt  content, east against west
     east and west change the same lines.
 `);
-  const lost = await codebase.claw('matrix', '--no-proof', '--svg', 'nowhere/out.svg');
-  expect(lost).toMatchObject({ code: 1, json: { error: { code: 'IO_FAILED' } } });
-  expect(dataOf(lost).summary.clean).toBe(6);
-  const svg = codebase.read('out.svg');
-  expect(svg.match(/<g><title>/g)).toHaveLength(10);
-  expect(svg).not.toMatch(/https?:(?!\/\/www\.w3\.org\/2000\/svg)|@import|url\(/);
-  execFileSync(process.execPath, ['--input-type=module', '-e', CHECK_XML], { input: svg });
 });
-
-/** Fails on SVG whose tags do not match or whose text holds a bare `&` or `<`. */
-const CHECK_XML = `
-  import { readFileSync } from 'node:fs';
-  const open = [];
-  for (const [, end, name, self] of readFileSync(0, 'utf8').matchAll(/<(\\/?)([a-z]+)[^<>]*?(\\/?)>/g)) {
-    if (end) { if (open.pop() !== name) throw new Error(name); }
-    else if (!self) open.push(name);
-  }
-  if (open.length > 0) throw new Error(open.join());
-`;
 
 test('Ctrl-C ends the proofs and leaves nothing behind', async () => {
   await using codebase = temporaryCodebase({ 'a.txt': LINES }, { git: true });

@@ -1,5 +1,5 @@
-import { composeServices } from './compose-file/compose-file.ts';
 import type { Declared, StructuredInput, StructuredResult } from './declaration.ts';
+import { composeServices } from './docker-services/compose-services.ts';
 import { composeEnv } from './env.ts';
 import { insertItem, setValue } from './json/json-edit.ts';
 import { jsonBytes, readJson, valueAt } from './json/json-text.ts';

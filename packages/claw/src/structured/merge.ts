@@ -1,10 +1,10 @@
 import type { Versions } from '@patchclaw/merge';
 import { gt, valid } from 'semver';
 import type { Conflict } from '../conflict.ts';
-import { collide, hostPortsOf, showPorts } from './compose-file/ports.ts';
-import { readYaml } from './compose-file/yaml-text.ts';
 import type { Decide } from './declaration.ts';
 import { disagreement, modifyDelete, unreadable } from './disagreement.ts';
+import { collide, hostPortsOf, showPorts } from './docker-services/host-ports.ts';
+import { readYaml } from './docker-services/yaml-text.ts';
 import { envMap } from './env.ts';
 import { type KeyClash, mergeJson } from './json/json-merge.ts';
 import { type Fault, jsonBytes, readJson } from './json/json-text.ts';

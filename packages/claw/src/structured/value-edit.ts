@@ -1,5 +1,5 @@
-import { setYaml } from './compose-file/yaml-edit.ts';
-import { readYaml } from './compose-file/yaml-text.ts';
+import { setYaml } from './docker-services/yaml-edit.ts';
+import { readYaml } from './docker-services/yaml-text.ts';
 import { envData, setEnv } from './env.ts';
 import { removeValue, setValue } from './json/json-edit.ts';
 import { jsonBytes, readJson, textOf, valueAt } from './json/json-text.ts';

@@ -6,7 +6,6 @@ import { type DevArguments, devCommand, devVerb } from './dev-command.ts';
 import { createContext, readCodeOf, runChanging, told } from './invocation.ts';
 import {
   byOption,
-  drawMatrix,
   keepOption,
   type MatrixOptions,
   matrixCommand,
@@ -221,13 +220,9 @@ export const engineVerbs: Verbs = {
       .action(() => run('verify', (invocation) => engine.verify(createContext(invocation)))),
   matrix: (program, run) =>
     matrixCommand(program).action((skills: string[], options: MatrixOptions) =>
-      run('matrix', async (invocation) => {
-        const result = await engine.matrix(
-          createContext(invocation),
-          matrixRequest(skills, options),
-        );
-        return await drawMatrix(result, invocation.cwd, options.svg);
-      }),
+      run('matrix', (invocation) =>
+        engine.matrix(createContext(invocation), matrixRequest(skills, options)),
+      ),
     ),
   why: (program, run) =>
     program

@@ -1,14 +1,6 @@
-import { writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { EngineContext, MatrixRequest, UpdateOptions, VerbResult } from '../../verbs.ts';
 import * as engine from '../../verbs.ts';
-import {
-  ClawError,
-  type EngineContext,
-  type MatrixRequest,
-  type UpdateOptions,
-  type VerbResult,
-} from '../../verbs.ts';
 import type { ReadCode } from './invocation.ts';
 
 /** Options that name a release. */
@@ -149,7 +141,6 @@ export type MatrixOptions = {
   readonly triples: number;
   readonly jobs: number;
   readonly proof: boolean;
-  readonly svg?: string;
 };
 
 /** Defines the arguments of `claw matrix`. */
@@ -161,36 +152,12 @@ export function matrixCommand(program: Command): Command {
     .option('--release <ref or dir>', 'compose on this core')
     .option('--triples <n>', 'at most so many triples', atLeast(0), 10)
     .option('--jobs <n>', 'so many proofs at a time', atLeast(1), 2)
-    .option('--no-proof', 'compose only; no packages, checks or tests')
-    .option('--svg <file>', 'draw the matrix as well');
+    .option('--no-proof', 'compose only; no packages, checks or tests');
 }
 
 export function matrixRequest(skills: readonly string[], options: MatrixOptions): MatrixRequest {
   const { release = null, triples, jobs, proof } = options;
   return { skills, release, triples, jobs, isProved: proof };
-}
-
-/**
- * Draws a matrix into the file that was asked for.
- *
- * @returns the result as it was, but for a file that cannot be written
- */
-export async function drawMatrix(
-  result: VerbResult<'matrix'>,
-  cwd: string,
-  file: string | undefined,
-): Promise<VerbResult<'matrix'>> {
-  if (file === undefined || result.data === null) return result;
-  try {
-    const { renderSvg } = await import('../../verbs/matrix/print-svg.ts');
-    writeFileSync(resolve(cwd, file), renderSvg(result.data));
-    return result;
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    const message = `The matrix could not be drawn into ${file} (${reason}).`;
-    const error = new ClawError('IO_FAILED', message, { path: file, cause });
-    return { ...result, outcome: 'failed', error: result.error ?? error };
-  }
 }
 
 function atLeast(least: number): (value: string) => number {

@@ -1,7 +1,7 @@
 import type { Node } from 'jsonc-parser';
-import { namedVolumes } from '../compose-file/ports.ts';
-import { readYaml } from '../compose-file/yaml-text.ts';
 import type { Declaration } from '../declaration.ts';
+import { namedVolumes } from '../docker-services/host-ports.ts';
+import { readYaml } from '../docker-services/yaml-text.ts';
 import { envMap } from '../env.ts';
 import type { StructuredKind } from '../kind.ts';
 import { type JsonText, membersOf, readJson } from './json-text.ts';

@@ -12,14 +12,7 @@ const APART = '·';
 const NAME_WIDTH = 24;
 
 /** All outcomes of a combination, the best first. */
-export const OUTCOMES = [
-  'clean',
-  'resolved',
-  'excluded',
-  'conflict',
-  'failing',
-  'refused',
-] as const;
+const OUTCOMES = ['clean', 'resolved', 'excluded', 'conflict', 'failing', 'refused'] as const;
 
 /** Returns a triangular table of all pairs, skills alone on its edge; then what is to be said of cells. */
 export function matrixLines(data: MatrixData): readonly string[] {
@@ -101,10 +94,10 @@ function cellLines(cell: MatrixCell): readonly string[] {
 }
 
 /** The meeting of two skills: their cell, else `apart`, or `unknown` where one of them was refused. */
-export type Meeting = MatrixCell | 'apart' | 'unknown';
+type Meeting = MatrixCell | 'apart' | 'unknown';
 
 /** Returns the meeting of two skills, or of one with itself: the skill alone. */
-export function meetings(data: MatrixData): (one: string, other: string) => Meeting {
+function meetings(data: MatrixData): (one: string, other: string) => Meeting {
   const cells = new Map(data.cells.map((cell) => [cell.skills.join('\n'), cell]));
   return (one, other) => {
     const cell = cells.get([...new Set([one, other])].sort().join('\n'));
@@ -116,7 +109,7 @@ export function meetings(data: MatrixData): (one: string, other: string) => Meet
 }
 
 /** Counts the pairs that have nothing in common. */
-export function countApart(data: MatrixData): number {
+function countApart(data: MatrixData): number {
   const meet = meetings(data);
   return data.skills
     .flatMap((one, at) => data.skills.slice(at + 1).map((other) => meet(one, other)))
@@ -124,7 +117,7 @@ export function countApart(data: MatrixData): number {
 }
 
 /** Returns the headline: the number of skills, and the core that they were composed on. */
-export function headline({ skills, core, proved }: MatrixData): string {
+function headline({ skills, core, proved }: MatrixData): string {
   const count = skills.length === 1 ? '1 skill' : `${skills.length} skills`;
   const commit = core.commit === null ? core.from : `${core.from} ${core.commit.slice(0, 7)}`;
   const how = proved ? '' : ', composed only';
@@ -132,6 +125,6 @@ export function headline({ skills, core, proved }: MatrixData): string {
 }
 
 /** Returns a name in so many characters; its end gives way. */
-export function shortName(name: string, width: number): string {
+function shortName(name: string, width: number): string {
   return name.length <= width ? name : `${name.slice(0, width - 1)}…`;
 }

@@ -2,7 +2,7 @@ import { findCollisions } from '../../package/checks/collisions.ts';
 import { targetsOf } from '../../package/checks/targets.ts';
 import { mapPath, type PathMap } from '../../package/manifest/path-map.ts';
 import type { SkillPackage } from '../../package/package.ts';
-import { collide, hostPortsOf, showPorts } from '../../structured/compose-file/ports.ts';
+import { collide, hostPortsOf, showPorts } from '../../structured/docker-services/host-ports.ts';
 
 /** Skills that are tried together, and what they have in common. */
 export type Combination = {

@@ -8,8 +8,8 @@ import { EMPTY_MAP, mergeKeyed } from '../json/keyed-merge.ts';
 import { unreadableRelease } from '../npm/npm.ts';
 import { setAt } from '../value-edit.ts';
 import { dataAt, isPlainMap } from '../values.ts';
-import { hostPortsOf, namedVolumes, showPorts } from './ports.ts';
-import { agreeOnServices, type DecidedKey } from './services.ts';
+import { agreeOnServices, type DecidedKey } from './agree-on-services.ts';
+import { hostPortsOf, namedVolumes, showPorts } from './host-ports.ts';
 import { YAML_STYLE } from './yaml-edit.ts';
 import { readYaml, type YamlText } from './yaml-text.ts';
 
