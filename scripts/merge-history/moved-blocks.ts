@@ -1,6 +1,8 @@
 import { conflictHunks } from '../../packages/claw/src/compose/conflict-hunks.ts';
-import { movedEdits } from '../../packages/claw/src/decisions/places/moved-ways.ts';
-import { waysAtPlaces } from '../../packages/claw/src/decisions/places/ways.ts';
+import {
+  movedEdits,
+  optionsAtPlaces,
+} from '../../packages/claw/src/decisions/resolution-options.ts';
 import { mergeFiles } from '../../packages/merge/src/merge-files.ts';
 import type { TreeFile } from '../../packages/merge/src/versions.ts';
 import type { RealMerge } from './merges.ts';
@@ -25,7 +27,7 @@ export function countMovedOffers(merge: RealMerge): MovedOffers {
   const hunks = conflictHunks(merged, sides);
   const edits = movedEdits(hunks);
   if (edits.length === 0) return { offered: 0, committed: 0 };
-  const ways = waysAtPlaces({
+  const ways = optionsAtPlaces({
     path,
     kind: 'content',
     layers: ['ours', 'theirs'],

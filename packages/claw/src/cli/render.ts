@@ -14,14 +14,14 @@ import {
   headline,
   MARKS,
   NO_FILE,
-  type Shown,
+  type ShownResult,
 } from '../verbs/print-changes.ts';
 import { plannedRecordLines, recordedLines, updateLines } from '../verbs/update/print.ts';
 import type { DataOf } from '../verbs.ts';
 import type { CliResult, DiscoveredResult, Failure, PrintedResult } from './result.ts';
 
 /** A result for people: the result itself for stdout, troubles for stderr. */
-export type Rendered = { readonly out: string; readonly err: string };
+export type RenderedResult = { readonly out: string; readonly err: string };
 
 /**
  * Turns a verb's result into text for a screen, or for a pipe.
@@ -32,7 +32,7 @@ export async function renderText(
   result: PrintedResult,
   screen: Screen = PIPE,
   details: readonly Detail[] = [],
-): Promise<Rendered> {
+): Promise<RenderedResult> {
   // The output may be piped to `git apply`, so only the patch goes there.
   const isSame = result.verb === 'diff' && result.outcome === 'nothing';
   const err = [
@@ -151,10 +151,10 @@ async function bodyOf(result: CliResult, screen: Screen): Promise<readonly strin
 }
 
 /** Data of a verb that changes the tree, with the verb's name. */
-type Carried = DataOf<'continue'>;
+type TreeChangeResult = DataOf<'continue'>;
 
 /** Returns lines about a verb that changed the tree, or about the reason why it is blocked. */
-function carriedLines(result: Shown, data: Carried): readonly string[] {
+function carriedLines(result: ShownResult, data: TreeChangeResult): readonly string[] {
   const isBlocked = result.outcome === 'blocked';
   switch (data.verb) {
     case 'customize':
@@ -190,7 +190,7 @@ function gitLines(commit: string | null): readonly string[] {
 }
 
 /** Returns lines about the changes that such a verb would make. */
-function planLines(result: Shown, data: DataOf<'plan'>): readonly string[] {
+function planLines(result: ShownResult, data: DataOf<'plan'>): readonly string[] {
   if (data.verb === 'adopt') return adoptLines(result, data);
   const isRecorded = data.verb === 'customize' || data.verb === 'rebase';
   return [
@@ -202,7 +202,7 @@ function planLines(result: Shown, data: DataOf<'plan'>): readonly string[] {
 }
 
 /** Returns lines about a trial by `claw continue --prove`. */
-function trialLines(result: Shown, data: Carried): readonly string[] {
+function trialLines(result: ShownResult, data: TreeChangeResult): readonly string[] {
   const proof = 'proof' in data ? data.proof : undefined;
   const { checks = 0, tests = 0 } = proof ?? {};
   const ran = checks + tests === 0 ? 'There was nothing to run' : 'Checks and tests pass';

@@ -7,9 +7,8 @@ import type { Conflict } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
 import { parsePlainYaml } from '../package/manifest/plain-yaml.ts';
 import { lstat } from '../package/regular-file.ts';
-import type { Choice } from './choice.ts';
+import type { Choice, HunkChoice } from './choice.ts';
 import { canBeDecided, isDecided } from './decide.ts';
-import type { Pick } from './hunk-choices.ts';
 import { type Roles, takeWords } from './named-side.ts';
 
 const LIMITS = { sizeBytes: 16 * 1024 * 1024, depth: 32 };
@@ -80,7 +79,7 @@ function choiceOf(answer: Exclude<Answer, { readonly moved: string }>): Choice {
   if ('file' in answer) return { kind: 'with', given: answer.file };
   if ('value' in answer) return { kind: 'value', value: answer.value };
   if ('recording' in answer) return { kind: 'recording', key: answer.recording };
-  return { kind: 'picks', picks: answer.hunks satisfies readonly Pick[] };
+  return { kind: 'picks', picks: answer.hunks satisfies readonly HunkChoice[] };
 }
 
 function unreadable(file: string, { issues }: z.ZodError): ClawError {

@@ -12,7 +12,7 @@ import type { Conflict } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
 import type { Choice } from './choice.ts';
 import { decide, plainChoice } from './decide.ts';
-import { waysAtPlaces, waysOf } from './places/ways.ts';
+import { optionsAtPlaces, optionsOf } from './resolution-options.ts';
 
 const RUNS = Number(process.env['CLAW_CHOICES_RUNS'] ?? 400);
 const PLACE = { root: '/nowhere', cwd: '/nowhere' };
@@ -36,12 +36,12 @@ function conflictOf({ path, texts }: Merge): Conflict | null {
 
 /** Returns every choice that is offered: by a word, by a rule, by the name of a side, and by number at each place. */
 function offeredFor(conflict: Conflict): readonly Choice[] {
-  const places = waysAtPlaces(conflict);
+  const places = optionsAtPlaces(conflict);
   const most = Math.max(0, ...places.map((ways) => ways.length));
   const numbers = Array.from({ length: most }, (_, way) =>
     places.map((ways) => Math.min(way + 1, ways.length)),
   );
-  const rules = waysOf(conflict).map(({ rule }): Choice => ({ kind: 'rule', rule }));
+  const rules = optionsOf(conflict).map(({ rule }): Choice => ({ kind: 'rule', rule }));
   return [
     { kind: 'word', word: 'ours' },
     { kind: 'word', word: 'theirs' },
@@ -82,7 +82,7 @@ async function expectAChoice(merges: Iterable<Merge>): Promise<number> {
     for (const choice of offeredFor(conflict)) results.push(await resolves(conflict, choice));
     if (!results.includes(true)) stuck.push(merge);
     // What `claw conflicts` lists as a rule for all of it is no promise that is broken.
-    for (const { rule } of waysOf(conflict)) {
+    for (const { rule } of optionsOf(conflict)) {
       expect(await resolves(conflict, { kind: 'rule', rule }), rule).toBe(true);
     }
   }

@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { isSameFile } from '@patchclaw/merge';
+import { type Hunk, isSameFile } from '@patchclaw/merge';
+import { answeredFile, answerFault } from '../compose/answer.ts';
+import { extractAnswers } from '../compose/extract-answer.ts';
 import { type Decision, decisionOn, resolveConflict } from '../compose/resolve-conflict.ts';
 import { type Conflict, PLAN } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
@@ -12,9 +14,7 @@ import { checkValue, parseValue } from '../package/manifest/resolution-value.ts'
 import { leftMarkers, markedText } from '../pending/files.ts';
 import { PENDING } from '../pending/pending.ts';
 import type { Waiting } from '../pending/waiting.ts';
-import type { Choice, PlainChoice } from './choice.ts';
-import { type DecidedText, decideText, markersLeft } from './decide-text.ts';
-import { answerOfPicks } from './hunk-choices.ts';
+import { answerOfPicks, type Choice, type PlainChoice } from './choice.ts';
 import { bothByLayer, choiceByLayer, type Roles, sideOfWord } from './named-side.ts';
 
 /**
@@ -56,6 +56,56 @@ function originOf(choice: PlainChoice): string {
   return 'origin' in choice ? (choice.origin ?? 'owner') : 'owner';
 }
 
+/** The answer in a finished text, and the text itself where it has changes outside the hunks as well. */
+type DecidedText = { readonly answer: Answer; readonly amended: Buffer | null };
+
+/**
+ * Reads a finished text of a whole file as the answer to its conflict.
+ *
+ * @throws ClawError MARKERS_PRESENT
+ */
+function decideText(conflict: Conflict, bytes: Buffer): DecidedText {
+  if (leftMarkers(conflict, bytes)) throw markersLeft(conflict.path);
+  const { ours, theirs, base } = conflict.sides;
+  const isExecutable = (ours ?? theirs ?? base)?.isExecutable ?? false;
+  if (conflict.hunks.length === 0) {
+    return { answer: { kind: 'file', file: { bytes, isExecutable } }, amended: null };
+  }
+  const hunks = extractAnswers(conflict.hunks, bytes.toString('latin1'));
+  const answer: Answer =
+    hunks === null
+      ? { kind: 'file', file: { bytes: joinedAnswer(conflict.hunks, bytes), isExecutable } }
+      : { kind: 'hunks', hunks };
+  const answered = answeredFile(conflict, answer);
+  if (answered?.bytes.equals(bytes) === true) return { answer, amended: null };
+  // An answer that only holds with what was changed around it is one with it.
+  if (answerFault(conflict, answered) === null) return { answer, amended: bytes };
+  return { answer: { kind: 'file', file: { bytes, isExecutable } }, amended: null };
+}
+
+/** Takes one answer for all conflicts where they run into each other, within the lines around them. */
+function joinedAnswer(hunks: readonly Hunk[], bytes: Buffer): Buffer {
+  const [head, tail] = [hunks[0], hunks.at(-1)];
+  const all: Hunk = { kind: 'conflict', base: [], ours: [], theirs: [] };
+  const around = [head, all, tail].flatMap((hunk) =>
+    hunk === all || hunk?.kind === 'resolved' ? [hunk] : [],
+  );
+  const [answer] = extractAnswers(around, bytes.toString('latin1')) ?? [];
+  const lines = around.flatMap((hunk) =>
+    hunk.kind === 'resolved' ? hunk.lines : (answer?.resolved ?? []),
+  );
+  return Buffer.from(lines.join(''), 'latin1');
+}
+
+/** Refuses a text that is not finished. */
+function markersLeft(path: string): ClawError {
+  return new ClawError(
+    'MARKERS_PRESENT',
+    `The text for ${path} still holds conflict markers. Choose between the sides there, or with --ours or --theirs.`,
+    { path },
+  );
+}
+
 /**
  * Turns a choice among the ways that a conflict is shown with into what that way does, and a name of a side into that
  * side; any other choice stays.
@@ -86,9 +136,9 @@ export async function plainChoice(
     return { kind: sideOfWord(conflict, choice.rule, roles) };
   }
   // Loaded where a way is named: it takes the whole merge to find those of a conflict.
-  const { numberedWay, wayByRule } = await import('./places/chosen-way.ts');
-  if (choice.kind === 'rule') return wayByRule(conflict, choice.rule);
-  return numberedWay(conflict, choice.numbers);
+  const { numberedOption, optionByRule } = await import('./chosen-option.ts');
+  if (choice.kind === 'rule') return optionByRule(conflict, choice.rule);
+  return numberedOption(conflict, choice.numbers);
 }
 
 /** Decides conflicts that the owner has finished by hand in `.claw/pending/` without saying so. */

@@ -3,8 +3,7 @@ import { type Conflict, OWNER } from '../conflict.ts';
 import { ClawError, shellWord } from '../errors.ts';
 import type { State } from '../installed/state-file.ts';
 import type { Pending } from '../pending/pending.ts';
-import type { PlainChoice } from './choice.ts';
-import type { Pick } from './hunk-choices.ts';
+import type { HunkChoice, PlainChoice } from './choice.ts';
 
 type Side = 'ours' | 'theirs';
 type Layers = readonly [ours: string, theirs: string];
@@ -76,7 +75,7 @@ export function bothByLayer(conflict: Conflict, first: string, roles: Roles): Pl
   const sides = sidesByLayer(conflict, first, roles);
   const [one = 'ours'] = sides;
   if (sides.every((side) => side === one)) return { kind: 'both', first: one };
-  const picks = sides.map((side): Pick => (side === 'ours' ? 'ours-theirs' : 'theirs-ours'));
+  const picks = sides.map((side): HunkChoice => (side === 'ours' ? 'ours-theirs' : 'theirs-ours'));
   return { kind: 'picks', picks };
 }
 

@@ -40,7 +40,7 @@ export function keptPath(folder: string, path: string): string {
 }
 
 /** The digests that `state.yaml` pins, by path. */
-type Pinned = { readonly files: ReadonlyMap<string, FileDigest | 'deleted'> };
+type PinnedFiles = { readonly files: ReadonlyMap<string, FileDigest | 'deleted'> };
 
 /**
  * Returns a file that layers touch, as the last command published it.
@@ -50,7 +50,7 @@ type Pinned = { readonly files: ReadonlyMap<string, FileDigest | 'deleted'> };
  */
 export function readComposed(
   read: (path: string) => TreeFile | null,
-  { files }: Pinned,
+  { files }: PinnedFiles,
   path: string,
 ): TreeFile | null {
   const pinned = files.get(path);
@@ -66,13 +66,13 @@ export function readComposed(
 }
 
 /** A layer's package, as `state.yaml` names it. */
-type Named = { readonly kind: 'skill' | 'customisation'; readonly name: string };
+type PackageName = { readonly kind: 'skill' | 'customisation'; readonly name: string };
 
 /**
  * Returns the places where a layer's package may be kept, the present form first. Earlier engines kept
  * a skill's as a folder; a customisation, which the owner may want to read, still is one.
  */
-export function packagePlaces({ kind, name }: Named): readonly [string, ...string[]] {
+export function packagePlaces({ kind, name }: PackageName): readonly [string, ...string[]] {
   if (kind === 'customisation') return [`${CUSTOM}/${name}`];
   return [packedPlace(name), `${PACKAGES}/${name}`];
 }

@@ -137,10 +137,10 @@ export function readInstalledPackages(installation: Installation): readonly Skil
   return state === null ? [] : readLayers({ root, state });
 }
 
-type Kept = Pick<Installation, 'root'> & { readonly state: State };
+type InstalledState = Pick<Installation, 'root'> & { readonly state: State };
 
 /** Returns the same, where nothing but the state has been read yet. */
-export function readLayers({ root, state }: Kept): readonly SkillPackage[] {
+export function readLayers({ root, state }: InstalledState): readonly SkillPackage[] {
   const manifests = new ManifestCache(root);
   const layers = state.layers.map((layer) =>
     keptBases(root, layer, readInstalled(root, layer, manifests)),

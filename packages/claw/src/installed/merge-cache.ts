@@ -13,7 +13,7 @@ const CACHE = 'merges';
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /** A clean result: its bytes as latin1, and its mode. */
-type Kept = readonly [text: string, isExecutable: boolean];
+type CleanMerge = readonly [text: string, isExecutable: boolean];
 
 /**
  * Merges that an earlier command made, found again by the digests of their three versions. Only clean
@@ -21,14 +21,14 @@ type Kept = readonly [text: string, isExecutable: boolean];
  */
 export class MergeCache {
   readonly #root: string;
-  readonly #known: Readonly<Record<string, Kept>>;
-  readonly #used = new Map<string, Kept>();
+  readonly #known: Readonly<Record<string, CleanMerge>>;
+  readonly #used = new Map<string, CleanMerge>();
   readonly #digests = new WeakMap<TreeFile, string>();
   #isChanged = false;
 
   constructor(root: string) {
     this.#root = root;
-    this.#known = (readCache(root, CACHE) ?? {}) as Readonly<Record<string, Kept>>;
+    this.#known = (readCache(root, CACHE) ?? {}) as Readonly<Record<string, CleanMerge>>;
   }
 
   readonly merge: typeof mergeFiles = (versions, options = {}) => {

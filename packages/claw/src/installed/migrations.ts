@@ -32,7 +32,7 @@ const Entry = z
     'has neither skill nor retire nor path_map',
   );
 const List = z.array(Entry);
-const File = z.strictObject({ migrations: List });
+const MigrationsFile = z.strictObject({ migrations: List });
 
 /** A codebase may have had a file of this name, for tools of its own, long before it heard of us. */
 const OUR_KEYS = /(^|[\s{,])["']?(since|skill|retire|path_map)["']?\s*:/m;
@@ -60,7 +60,7 @@ export type Migration = {
 export function readMigrations(file: TreeFile | null): readonly Migration[] {
   if (file === null || !OUR_KEYS.test(file.bytes.toString('utf8'))) return [];
   const raw = parsePlainYaml(file.bytes, MIGRATIONS_PATH, LIMITS) ?? [];
-  const parsed = Array.isArray(raw) ? List.safeParse(raw) : File.safeParse(raw);
+  const parsed = Array.isArray(raw) ? List.safeParse(raw) : MigrationsFile.safeParse(raw);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const path = [MIGRATIONS_PATH, issue?.path.join('.') ?? ''].filter((part) => part).join(':');

@@ -170,7 +170,7 @@ async function readDisk(root: string, config: CodebaseConfig): Promise<Tree> {
   return readTree(root, await listProjectFiles(root, config));
 }
 
-type Found = Pick<Release, 'files' | 'extras' | 'commit' | 'from' | 'warnings'> & {
+type LocatedRelease = Pick<Release, 'files' | 'extras' | 'commit' | 'from' | 'warnings'> & {
   readonly tag: string | null;
 };
 
@@ -180,7 +180,7 @@ type Place = {
   readonly readTrees: TreesReader;
 };
 
-async function findFiles(place: Place, requested: string | null): Promise<Found> {
+async function findFiles(place: Place, requested: string | null): Promise<LocatedRelease> {
   if (requested !== null) return await findRequested(place, requested);
   const { root, config, readTrees } = place;
   const newest = isGitFolder(root) ? await findReleaseCommit(root) : null;
@@ -201,7 +201,7 @@ async function findFiles(place: Place, requested: string | null): Promise<Found>
 async function findRequested(
   { root, config, readTrees }: Place,
   requested: string,
-): Promise<Found> {
+): Promise<LocatedRelease> {
   const commit = isGitFolder(root) ? await resolveCommit(root, requested) : null;
   if (commit !== null) {
     const trees = await readTrees(root, config, commit);

@@ -60,20 +60,20 @@ const Schema = z.union([
 ]);
 
 /** A subject, its answer and whose it is: what recordings and waiting decisions have in common. */
-export type Answered = {
+export type Recording = {
   readonly subject: Subject;
   readonly answer: Answer;
   readonly origin: string;
 };
 
 /** Returns a recording as readable text; equal ones give equal bytes. */
-export function renderAnswered(answered: Answered): Buffer {
+export function renderAnswered(answered: Recording): Buffer {
   const content = plainAnswered(answered, readable);
   return Buffer.from(stringify(content, { lineWidth: 0, aliasDuplicateObjects: false }));
 }
 
 /** Returns a decision that waits, as JSON: each answer reads and writes all of them, where YAML takes most of its time. */
-export function renderDecision(answered: Answered): string {
+export function renderDecision(answered: Recording): string {
   return JSON.stringify(plainAnswered(answered, asText));
 }
 
@@ -83,7 +83,7 @@ export function renderDecision(answered: Answered): string {
  * @param place the file's name, for errors
  * @throws ClawError RESOLUTION_INVALID
  */
-function parseAnswered(bytes: Buffer, place: string): Answered {
+function parseAnswered(bytes: Buffer, place: string): Recording {
   return checkAnswered(readYaml(bytes, place), place);
 }
 
@@ -92,7 +92,7 @@ function parseAnswered(bytes: Buffer, place: string): Answered {
  *
  * @throws ClawError RESOLUTION_INVALID
  */
-export function parseDecision(bytes: Buffer, place: string): Answered {
+export function parseDecision(bytes: Buffer, place: string): Recording {
   let raw: unknown;
   try {
     raw = JSON.parse(bytes.toString('utf8'));
@@ -102,7 +102,7 @@ export function parseDecision(bytes: Buffer, place: string): Answered {
   return checkAnswered(raw, place);
 }
 
-function checkAnswered(raw: unknown, place: string): Answered {
+function checkAnswered(raw: unknown, place: string): Recording {
   const parsed = Schema.safeParse(raw);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
@@ -188,7 +188,7 @@ function toAnswer(raw: z.output<typeof Schema>): Answer {
 /** Writes bytes as text, as long as the same bytes are read from it. */
 type WriteBytes = (bytes: Buffer) => z.output<typeof Bytes>;
 
-function plainAnswered({ subject, answer, origin }: Answered, write: WriteBytes): object {
+function plainAnswered({ subject, answer, origin }: Recording, write: WriteBytes): object {
   return {
     path: subject.path,
     kind: subject.kind,

@@ -118,7 +118,7 @@ export function readState(root: string): State | null {
 
 /** Spares the next command the YAML: reading that takes longer than most commands. */
 export function rememberState(root: string, state: Omit<State, 'digest'>, digest: Digest): void {
-  writeCache(root, CACHE, { digest, state: toStateJson(state) } satisfies Known);
+  writeCache(root, CACHE, { digest, state: toStateJson(state) } satisfies CachedState);
 }
 
 type RawState = z.output<typeof StateFile>;
@@ -236,11 +236,11 @@ function textOf(state: Omit<State, 'digest'>): string {
   return JSON.stringify(toStateFile(state));
 }
 
-type Known = { readonly digest: Digest; readonly state: StateJson };
+type CachedState = { readonly digest: Digest; readonly state: StateJson };
 
 function knownState(root: string, digest: Digest): State | null {
   // Its seal says that we wrote it: its shape needs no second check.
-  const known = readCache(root, CACHE) as Known | null;
+  const known = readCache(root, CACHE) as CachedState | null;
   return known?.digest === digest ? fromStateJson(known.state, digest) : null;
 }
 

@@ -1,8 +1,8 @@
 import * as fs from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { openMemory } from '../proof/memory.ts';
 import { prove } from '../proof/prove.ts';
+import { openMemory } from '../proof/remembered-passes.ts';
 import { ENVIRONMENT, temporaryProject, treeFile } from '../proof/testing/project.ts';
 import { runFirstChecks } from './first-checks.ts';
 

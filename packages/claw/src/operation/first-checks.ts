@@ -1,7 +1,7 @@
 import { readConfig } from '../installed/config.ts';
 import { listProjectFiles } from '../installed/project-files.ts';
-import { openMemory } from '../proof/memory.ts';
 import { prove } from '../proof/prove.ts';
+import { openMemory } from '../proof/remembered-passes.ts';
 import type { Environment } from '../proof/sandboxed.ts';
 
 /**

@@ -46,7 +46,7 @@ export async function inferBases(
   const search = { installation, history, layers: [...others, ...packages] };
   const results: (Inference & { readonly layer: SkillPackage })[] = [];
   for (const { layer, gaps: own } of wanted) {
-    const chosen: [Gap, Chosen | null][] = [];
+    const chosen: [Gap, FittingBase | null][] = [];
     for (const gap of own) chosen.push([gap, await fillGap(search, layer, gap)]);
     results.push({
       layer: withBases(layer, chosen),
@@ -68,7 +68,7 @@ type Gap = {
   /** Null where the package deletes the file. */
   readonly modified: TreeFile | null;
 };
-type Chosen = Omit<ChosenBase, 'changedLines'> & { readonly changedLines: number | null };
+type FittingBase = Omit<ChosenBase, 'changedLines'> & { readonly changedLines: number | null };
 type Search = {
   readonly installation: Installation;
   readonly history: History;
@@ -99,7 +99,7 @@ export function formerNames(
   return [...new Set([name, mapPath(name, coreVersion, pathMaps)])];
 }
 
-async function fillGap(search: Search, layer: SkillPackage, gap: Gap): Promise<Chosen | null> {
+async function fillGap(search: Search, layer: SkillPackage, gap: Gap): Promise<FittingBase | null> {
   const { history, installation, layers } = search;
   const released = gap.names.map(installation.releaseFile).find((file) => file !== null) ?? null;
   const versions =
@@ -128,7 +128,7 @@ async function fillDeletion(
   { manifest: { coreVersion } }: SkillPackage,
   { names }: Gap,
   versions: readonly FileVersion[],
-): Promise<Chosen | null> {
+): Promise<FittingBase | null> {
   const [only, ...more] = versions;
   if (only === undefined) return null;
   if (more.length === 0) return chosenVersion(only);
@@ -144,13 +144,13 @@ async function fillDeletion(
   return null;
 }
 
-function chosenVersion({ commit, file }: FileVersion): Chosen {
+function chosenVersion({ commit, file }: FileVersion): FittingBase {
   return { file, from: `commit ${commit}`, changedLines: null, alsoFits: [] };
 }
 
 function withBases(
   layer: SkillPackage,
-  chosen: readonly (readonly [Gap, Chosen | null])[],
+  chosen: readonly (readonly [Gap, FittingBase | null])[],
 ): SkillPackage {
   const found = chosen.flatMap(([{ path }, base]) => (base ? [[path, base.file] as const] : []));
   const lost = chosen.flatMap(([{ path }, base]) => (base ? [] : [path]));
@@ -164,7 +164,7 @@ function withBases(
 function reportOf(
   { manifest: { skill } }: SkillPackage,
   history: History,
-  chosen: readonly (readonly [Gap, Chosen | null])[],
+  chosen: readonly (readonly [Gap, FittingBase | null])[],
 ): Pick<Inference, 'found' | 'warnings'> {
   const why = history.kind === 'missing' ? history.reason : 'no version of it in the history fits';
   return {
@@ -189,7 +189,7 @@ function consequence({ modified }: Gap): string {
     : 'each line of the core that it lacks is a conflict';
 }
 
-function chosenText({ from, changedLines, alsoFits }: Chosen): string {
+function chosenText({ from, changedLines, alsoFits }: FittingBase): string {
   if (changedLines === null) return `${short(from)} (deleted)`;
   const lines = changedLines === 1 ? '1 line' : `${changedLines} lines`;
   const [other] = alsoFits;

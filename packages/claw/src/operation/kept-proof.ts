@@ -5,7 +5,7 @@ import { type Digest, digestBytes, digestFile } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import { treeReader } from '../installed/disk.ts';
 import { PENDING } from '../pending/pending.ts';
-import { installedDigest } from '../proof/npm/installed.ts';
+import { installedDigest } from '../proof/npm/installed-packages.ts';
 import type { ProofScope } from '../proof/proof.ts';
 import type { Operation } from './planned-operation.ts';
 
@@ -22,7 +22,7 @@ const Kept = z.object({
 });
 
 /** The checks and tests that passed on a planned tree, and notes about them. */
-export type Proved = {
+export type ProofOutcome = {
   readonly checks: number;
   /** Files of tests, of all layers. */
   readonly tests: number;
@@ -78,7 +78,7 @@ function keyOf(operation: Operation, paths: readonly string[], scope: ProofScope
 }
 
 /** Reads an earlier proof of this very tree; null if there is none. */
-export function readProof(root: string, key: Digest): Proved | null {
+export function readProof(root: string, key: Digest): ProofOutcome | null {
   try {
     const kept = Kept.parse(JSON.parse(readFileSync(join(root, PENDING, NAME), 'utf8')));
     return kept.key === key ? kept : null;
@@ -88,6 +88,6 @@ export function readProof(root: string, key: Digest): Proved | null {
 }
 
 /** Keeps a proof for as long as the operation waits. */
-export function keepProof(root: string, key: Digest, proved: Proved): void {
+export function keepProof(root: string, key: Digest, proved: ProofOutcome): void {
   writeFileSync(join(root, PENDING, NAME), JSON.stringify({ key, ...proved }));
 }

@@ -5,14 +5,14 @@ import { nearestNames } from '../package/nearest.ts';
 import type { SkillPackage } from '../package/package.ts';
 
 /** The place in git where a package was found. */
-type Found = { readonly source: string; readonly commit: string | null };
+type PackageOrigin = { readonly source: string; readonly commit: string | null };
 
 /**
  * Creates the function that pins a layer in `state.yaml`: as before if it is unchanged, freshly if it is new.
  */
 export function pinning(
   state: State | null,
-  sources: ReadonlyMap<string, string | Found>,
+  sources: ReadonlyMap<string, string | PackageOrigin>,
   now: Date,
 ): (layer: SkillPackage) => LayerState {
   return (layer) => {

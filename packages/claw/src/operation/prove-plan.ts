@@ -14,7 +14,7 @@ import type { ProofFailure } from '../proof/proof.ts';
 import type { LayerTests } from '../proof/view.ts';
 import type { EngineContext } from './context.ts';
 import { type TestedTree, withFollowedTests } from './followed-tests.ts';
-import { keepProof, mayKeepProof, type Proved, proofKey, readProof } from './kept-proof.ts';
+import { keepProof, mayKeepProof, type ProofOutcome, proofKey, readProof } from './kept-proof.ts';
 import type { PreparedPackages } from './npm/npm.ts';
 import { lackingPackages } from './npm/packages-lacking.ts';
 import type { Operation } from './planned-operation.ts';
@@ -32,7 +32,7 @@ export async function proveTree(
   context: EngineContext,
   operation: Operation,
   packages: PreparedPackages,
-): Promise<Proved> {
+): Promise<ProofOutcome> {
   const { root } = operation.installation;
   const config = plannedConfig(operation);
   const { plan, installed, installation } = operation;
@@ -62,7 +62,7 @@ export async function proveTree(
   const known = key && readProof(root, key);
   if (known) return known;
   const { prove } = await import('../proof/prove.ts');
-  const { openMemory } = await import('../proof/memory.ts');
+  const { openMemory } = await import('../proof/remembered-passes.ts');
   const proof = await prove({
     root,
     paths,

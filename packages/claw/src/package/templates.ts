@@ -82,14 +82,14 @@ export function addEditorConfig(
 }
 
 /** A file of a package with parts that only its author can write. */
-type Unwritten = {
+type UnwrittenPart = {
   readonly path: string;
   /** Sections that still hold the words of the template; empty for a test that is a beginning. */
   readonly sections: readonly string[];
 };
 
 /** Finds what a package still says in the words that it was begun with. */
-export function unwrittenIn(files: ReadonlyMap<string, TreeFile>): readonly Unwritten[] {
+export function unwrittenIn(files: ReadonlyMap<string, TreeFile>): readonly UnwrittenPart[] {
   return [...files].flatMap(([path, { bytes }]) => {
     const text = bytes.toString('utf8');
     if (path === 'SKILL.md') {

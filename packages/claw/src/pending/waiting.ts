@@ -52,14 +52,14 @@ const CONFLICTS = '.claw-conflicts.json';
 const DECISIONS = '.claw-decisions';
 
 const Lines = z.array(z.string());
-const File = z
+const WaitingFile = z
   .object({ base64: z.base64(), isExecutable: z.boolean() })
   .nullable()
   .transform(
     (file): TreeFile | null =>
       file && { bytes: Buffer.from(file.base64, 'base64'), isExecutable: file.isExecutable },
   );
-const Sides = z.object({ base: File, ours: File, theirs: File });
+const Sides = z.object({ base: WaitingFile, ours: WaitingFile, theirs: WaitingFile });
 const Hunk = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('resolved'), lines: Lines }),
   z.object({ kind: z.literal('conflict'), base: Lines, ours: Lines, theirs: Lines }),

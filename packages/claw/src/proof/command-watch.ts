@@ -121,7 +121,7 @@ export function watchCommand(command: WatchedCommand): CommandWatch {
   };
 }
 
-type Written = { readonly writtenBytes: number; readonly mayWriteBytes: number };
+type WriteCounts = { readonly writtenBytes: number; readonly mayWriteBytes: number };
 
 /** Counts what a command writes into its view. Other programs may use the same disk, so free room is only a hint. */
 function filesOf({ view, limits, viewBytes }: WatchedCommand, signal: AbortSignal) {
@@ -145,12 +145,12 @@ function filesOf({ view, limits, viewBytes }: WatchedCommand, signal: AbortSigna
     again = now + Math.max(2000, (now - start) * SHARE);
     isCounting = false;
   };
-  const result = (): Written => ({
+  const result = (): WriteCounts => ({
     writtenBytes: (counted ?? first ?? 0) - (first ?? 0),
     mayWriteBytes,
   });
   return {
-    look: (): Written => {
+    look: (): WriteCounts => {
       const isNoticed = freeAtCount - freeBytes(view) > NOTICED_BYTES;
       const isDue = counted === null || isNoticed || performance.now() >= again;
       if (isDue && !isCounting && !signal.aborted) void count();

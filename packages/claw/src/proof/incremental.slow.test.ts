@@ -1,9 +1,9 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openMemory } from './memory.ts';
 import type { ProofInput } from './proof.ts';
 import { prove } from './prove.ts';
+import { openMemory } from './remembered-passes.ts';
 import { ENVIRONMENT, layer, temporaryProject, treeFile } from './testing/project.ts';
 
 const FILES = {

@@ -3,7 +3,7 @@ import { execa } from 'execa';
 import type { Usage } from './limits.ts';
 
 /** A process as the system lists it. */
-type Process = {
+type ProcessUsage = {
   readonly pid: number;
   readonly parent: number;
   /** Of it, and of its children that have ended. */
@@ -29,13 +29,13 @@ export type Family = {
  */
 export function familyOf(
   pid: number,
-  list: () => Promise<readonly Process[]> = listProcesses,
+  list: () => Promise<readonly ProcessUsage[]> = listProcesses,
 ): Family {
   const known = new Set([pid]);
   let cpuMs = 0;
   let lastMs = 0;
   let isLower = false;
-  let members: readonly Process[] = [];
+  let members: readonly ProcessUsage[] = [];
   return {
     use: async () => {
       members = membersOf(known, await list());
@@ -60,7 +60,10 @@ export function familyOf(
   };
 }
 
-function membersOf(roots: ReadonlySet<number>, all: readonly Process[]): readonly Process[] {
+function membersOf(
+  roots: ReadonlySet<number>,
+  all: readonly ProcessUsage[],
+): readonly ProcessUsage[] {
   const below = Map.groupBy(all, ({ parent }) => parent);
   const found = new Set(all.filter(({ pid }) => roots.has(pid)));
   for (const one of found) for (const child of below.get(one.pid) ?? []) found.add(child);
@@ -72,14 +75,14 @@ function sum<T>(list: readonly T[], of: (one: T) => number): number {
 }
 
 /** Lists the processes of this machine: from /proc, or as `ps` prints them. */
-export async function listProcesses(): Promise<readonly Process[]> {
+export async function listProcesses(): Promise<readonly ProcessUsage[]> {
   return process.platform === 'linux' ? fromProc() : await fromPs();
 }
 
 /** Linux counts the time of a process in hundredths of a second. */
 const TICK_MS = 10;
 
-function fromProc(): readonly Process[] {
+function fromProc(): readonly ProcessUsage[] {
   return readdirSync('/proc').flatMap((name) => {
     if (!/^\d+$/.test(name)) return [];
     const stat = readOrNull(`/proc/${name}/stat`);
@@ -131,14 +134,14 @@ function readOrNull(path: string): string | null {
   }
 }
 
-async function fromPs(): Promise<readonly Process[]> {
+async function fromPs(): Promise<readonly ProcessUsage[]> {
   const args = ['-A', '-o', 'pid=,ppid=,stat=,rss=,time='];
   const { stdout = '', failed } = await execa('ps', args, { reject: false, stdin: 'ignore' });
   return failed ? [] : parsePs(stdout);
 }
 
 /** Parses what `ps -A -o pid=,ppid=,stat=,rss=,time=` prints on macOS and Linux. */
-export function parsePs(text: string): readonly Process[] {
+export function parsePs(text: string): readonly ProcessUsage[] {
   const line = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(\d+)\s+(?:(\d+)-)?([\d:.]+)\s*$/;
   return text.split('\n').flatMap((row) => {
     const [, pid, parent, state = '', kilobytes, days = '0', clock = '0'] = line.exec(row) ?? [];

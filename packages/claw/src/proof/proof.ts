@@ -1,7 +1,7 @@
 import type { TreeFile } from '@patchclaw/merge';
 import type { ProofLimits } from '../installed/config.ts';
 import type { StopLimit } from './limits.ts';
-import type { ProofMemory } from './memory.ts';
+import type { ProofMemory } from './remembered-passes.ts';
 import type { Environment } from './sandboxed.ts';
 import type { FailingTest } from './test-selection/failing-tests.ts';
 import type { LayerTests } from './view.ts';
@@ -105,7 +105,7 @@ export type Proof = {
 };
 
 /** The findings of one part of a proof. */
-export type Found = {
+export type ProofFindings = {
   readonly failures: readonly ProofFailure[];
   readonly warnings: readonly string[];
 };

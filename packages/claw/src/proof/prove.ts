@@ -2,10 +2,10 @@ import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { findBubblewrap } from './bubblewrap.ts';
-import { shownCommand } from './command.ts';
-import type { Found, Proof, ProofFailure, ProofInput } from './proof.ts';
+import type { Proof, ProofFailure, ProofFindings, ProofInput } from './proof.ts';
 import { proofFiles } from './proof-files.ts';
 import { failsAsBefore, failureOf } from './report.ts';
+import { shownCommand } from './shell-command.ts';
 import { proveLayers } from './test-selection/layer-tests.ts';
 import { chooseOwn, proveOwn } from './test-selection/own-tests.ts';
 import { AlreadyCertain, failedBefore, Trial, type Trials } from './trial.ts';
@@ -33,7 +33,7 @@ export async function prove(input: ProofInput): Promise<Proof> {
   // At the same time each has copies of its own: what a test leaves there is not to be trusted.
   const checking = input.isParallel === true ? openTrials(input, certain.signal) : trials;
   // One failure decides: nothing else has to run then.
-  const until = async <T extends Found>(work: () => Promise<T>, none: T): Promise<T> => {
+  const until = async <T extends ProofFindings>(work: () => Promise<T>, none: T): Promise<T> => {
     try {
       const found = await work();
       if (found.failures.length > 0) certain.abort();
@@ -75,7 +75,7 @@ export async function prove(input: ProofInput): Promise<Proof> {
   }
 }
 
-const NOTHING_FOUND: Found = { failures: [], warnings: [] };
+const NOTHING_FOUND: ProofFindings = { failures: [], warnings: [] };
 
 function openTrials(input: ProofInput, certain: AbortSignal): Trials {
   return {
@@ -102,7 +102,10 @@ async function inTurn<A, B>(
   return [await both[0], await both[1]];
 }
 
-async function proveChecks(input: ProofInput, { planned, present }: Trials): Promise<Found> {
+async function proveChecks(
+  input: ProofInput,
+  { planned, present }: Trials,
+): Promise<ProofFindings> {
   const failures: ProofFailure[] = [];
   const warnings: string[] = [];
   for (const line of input.checks) {

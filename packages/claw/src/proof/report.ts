@@ -1,8 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ProofFailure, ProofInput } from './proof.ts';
-import { addedErrors } from './test-selection/added-errors.ts';
-import { failingTests, failureText } from './test-selection/failing-tests.ts';
+import { addedErrors, failingTests, failureText } from './test-selection/failing-tests.ts';
 import type { TrialRun } from './trial.ts';
 
 const REPORTED_LINES = 40;

@@ -13,9 +13,9 @@ import { Readable } from 'node:stream';
 import { execa } from 'execa';
 import { DEFAULT_LIMITS, type ProofLimits } from '../installed/config.ts';
 import { bubblewrapArgs, findBubblewrap } from './bubblewrap.ts';
-import type { Command } from './command.ts';
 import { watchCommand } from './command-watch.ts';
 import type { Stop } from './limits.ts';
+import type { Command } from './shell-command.ts';
 
 const MAX_OUTPUT_CHARS = 1024 * 1024;
 /** Folders of commands, after the project's packages and the folder of Node. */

@@ -3,13 +3,12 @@ import { join } from 'node:path';
 import type { ProofLimits } from '../installed/config.ts';
 import { readTreeFile } from '../installed/disk.ts';
 import { throwIfInterrupted } from '../interrupted.ts';
-import { parseCommand } from './command.ts';
 import type { Stop } from './limits.ts';
 import type { ProofInput } from './proof.ts';
 import type { ProofFiles } from './proof-files.ts';
 import { runSandboxed } from './sandboxed.ts';
-import { addedErrors } from './test-selection/added-errors.ts';
-import { failingTests, plainText } from './test-selection/failing-tests.ts';
+import { parseCommand } from './shell-command.ts';
+import { addedErrors, failingTests, plainText } from './test-selection/failing-tests.ts';
 import { layOutView, type View } from './view.ts';
 
 /** The two trees of a proof, and what is in the planned one. */

@@ -3,8 +3,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { layer, temporaryProject, treeFile } from './testing/project.ts';
-import { layOutView, sweepViews } from './view.ts';
-import { viewPlaces } from './view-place.ts';
+import { layOutView, sweepViews, viewPlaces } from './view.ts';
 
 test('a view holds the planned tree and the tests of all layers', () => {
   using project = temporaryProject({ 'src/a.ts': 'a', 'src/b.ts': 'b', 'src/gone.ts': 'gone' });

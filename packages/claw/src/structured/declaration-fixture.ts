@@ -1,4 +1,4 @@
-import type { Declaration, Declared } from './declaration.ts';
+import type { Declaration, LayerDeclarations } from './declaration.ts';
 
 type Fixture = {
   readonly npm?: Readonly<Record<string, string>>;
@@ -14,7 +14,7 @@ type Fixture = {
 
 /** Returns a layer's declarations for tests; whatever is left out is not declared. */
 export function declaration(layer: string, fixture: Fixture): Declaration {
-  const structured: Declared = {
+  const structured: LayerDeclarations = {
     npmDependencies: fixture.npm ?? {},
     npmOverrides: fixture.npmOverrides ?? [],
     envAdditions: (fixture.env ?? []).map((entry) => ({

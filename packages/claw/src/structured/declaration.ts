@@ -10,7 +10,7 @@ export type DeclaredSetting = {
 };
 
 /** The declarations of one layer for structured files: a manifest's `structured`, already checked. */
-export type Declared = {
+export type LayerDeclarations = {
   readonly npmDependencies: Readonly<Record<string, string>>;
   /** The dependencies whose range replaces the core's where the two have no version in common. */
   readonly npmOverrides: readonly string[];
@@ -23,7 +23,7 @@ export type Declared = {
 };
 
 /** A layer's declarations under the name by which conflicts and outcomes mention it. */
-export type Declaration = { readonly layer: string; readonly structured: Declared };
+export type Declaration = { readonly layer: string; readonly structured: LayerDeclarations };
 
 /**
  * Returns the decision about a structured conflict, or null where there is none. Asked before the conflict is

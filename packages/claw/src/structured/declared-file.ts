@@ -1,4 +1,4 @@
-import type { Declared, StructuredInput, StructuredResult } from './declaration.ts';
+import type { LayerDeclarations, StructuredInput, StructuredResult } from './declaration.ts';
 import { composeServices } from './docker-services/compose-services.ts';
 import { composeEnv } from './env.ts';
 import { insertItem, setValue } from './json/json-edit.ts';
@@ -33,7 +33,7 @@ export function composeStructured(input: StructuredInput): StructuredResult {
   }
 }
 
-function isFor(kind: StructuredKind | null, declared: Declared): boolean {
+function isFor(kind: StructuredKind | null, declared: LayerDeclarations): boolean {
   switch (kind) {
     case 'npm':
       return Object.keys(declared.npmDependencies).length > 0;

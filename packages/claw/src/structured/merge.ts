@@ -29,7 +29,7 @@ export type StructuredMerge = {
   readonly conflicts: readonly Conflict[];
 };
 
-type Merged = { readonly bytes: Buffer; readonly clashes: readonly KeyClash[] };
+type KeyedMerge = { readonly bytes: Buffer; readonly clashes: readonly KeyClash[] };
 type Present = Versions<Buffer>;
 
 /**
@@ -184,13 +184,13 @@ function mergeLines(
   maps: Versions<KeyedMap>,
   present: Present,
   encoding: 'utf8' | 'latin1' = 'utf8',
-): Merged {
+): KeyedMerge {
   const eol = eolOf(present.ours.toString(encoding));
   const { lines, clashes } = mergeKeyed(maps, eol);
   return { bytes: Buffer.from(joinLines(lines, eol), encoding), clashes };
 }
 
-function concluded(input: StructuredMergeInput, { bytes, clashes }: Merged): StructuredMerge {
+function concluded(input: StructuredMergeInput, { bytes, clashes }: KeyedMerge): StructuredMerge {
   const { path, kind, layers, versions: sides } = input;
   const conflicts: Conflict[] = [];
   let merged = bytes;

@@ -96,8 +96,8 @@ function tidy(work: () => void): void {
   }
 }
 
-type Files = ReadonlyMap<string, Kept>;
-type Kept = { readonly step: FileStep; readonly folder: string; readonly at: number };
+type Files = ReadonlyMap<string, JoinedStep>;
+type JoinedStep = { readonly step: FileStep; readonly folder: string; readonly at: number };
 
 function recordOf(root: string, id: string): Journal | null {
   return readJournal(root, `.claw/backup/${id}/record.json`);
@@ -105,7 +105,7 @@ function recordOf(root: string, id: string): Journal | null {
 
 /** Returns the files of a record by path; null where it is of more than files. */
 function filesOf(journal: Journal): Files | null {
-  const files = new Map<string, Kept>();
+  const files = new Map<string, JoinedStep>();
   for (const [at, step] of journal.steps.entries()) {
     if (step.kind !== 'file') return null;
     files.set(step.path, { step, folder: journal.id, at });
@@ -114,7 +114,7 @@ function filesOf(journal: Journal): Files | null {
 }
 
 /** Tells whether a file came and went again between the two. */
-function isPassing(old: Kept | undefined, now: Kept | undefined): boolean {
+function isPassing(old: JoinedStep | undefined, now: JoinedStep | undefined): boolean {
   return (
     old !== undefined && now !== undefined && old.step.before === null && now.step.after === null
   );
@@ -126,7 +126,7 @@ function keep(
   place: string,
   at: number,
   side: Side,
-  kept: Kept | undefined,
+  kept: JoinedStep | undefined,
 ): FileStep[Side] {
   const print = kept?.step[side] ?? null;
   if (kept === undefined || print === null) return null;

@@ -5,20 +5,23 @@ import { movedLines, WAYS_ON } from './conflicts/print.ts';
 export const MARKS = { add: '+', modify: '~', delete: '-', rename: '>' } as const;
 
 /** A result as far as its lines on files need it. */
-export type Shown = Pick<ResultWith<string, unknown>, 'verb' | 'outcome' | 'changes' | 'conflicts'>;
+export type ShownResult = Pick<
+  ResultWith<string, unknown>,
+  'verb' | 'outcome' | 'changes' | 'conflicts'
+>;
 
 /** Things that a command brings besides its files. */
-export type Brought = Partial<
+export type BroughtExtras = Partial<
   Pick<DataOf<'apply'>, 'sources' | 'packages' | 'settings' | 'settingsGone' | 'proof'>
 >;
 
 /** Returns what a result says that the command brings. */
-export function broughtBy(data: DataOf<'plan' | 'continue' | 'dev'>): Brought {
+export function broughtBy(data: DataOf<'plan' | 'continue' | 'dev'>): BroughtExtras {
   return 'sources' in data ? data : {};
 }
 
 /** Returns lines about each file that changed or would change, and about all that comes with it. */
-export function changeLines(result: Shown, brought: Brought = {}): readonly string[] {
+export function changeLines(result: ShownResult, brought: BroughtExtras = {}): readonly string[] {
   const { sources = [], packages = [], settings = [], settingsGone = [], proof } = brought;
   const files = result.changes.map(
     ({ path, kind, cause }) => `  ${MARKS[kind]} ${path}  (${cause})`,
@@ -48,7 +51,7 @@ function sourceLine({
 }
 
 /** Returns the line that says what a command did. */
-export function headline({ verb, outcome, changes, conflicts }: Shown): string {
+export function headline({ verb, outcome, changes, conflicts }: ShownResult): string {
   const count = `${changes.length} ${changes.length === 1 ? 'file' : 'files'}`;
   if (outcome === 'nothing') return 'Nothing to do.';
   if (outcome === 'blocked') {
@@ -61,7 +64,7 @@ export function headline({ verb, outcome, changes, conflicts }: Shown): string {
 /** A notice for commands that change only files below `.claw/`. */
 export const NO_FILE = 'No project file had to change.';
 
-function conflictLines({ conflicts, verb }: Shown): readonly string[] {
+function conflictLines({ conflicts, verb }: ShownResult): readonly string[] {
   const lines = conflicts.flatMap((conflict) => {
     const { path, kind, layers, reason, hunks } = conflict;
     const count = hunks.filter((hunk) => hunk.kind === 'conflict').length;

@@ -203,7 +203,7 @@ async function restoreBases(
   });
 }
 
-type Found = {
+type FoundPackage = {
   /** The composition before any decision changed it. */
   readonly composition: Composition;
   /** The layers that the disk shows the effect of. */
@@ -220,7 +220,7 @@ type Compared = {
   readonly disk: (path: string) => TreeFile | null;
 };
 
-function compareWithDisk({ installation, layers, state, disk: read }: Compared): Found {
+function compareWithDisk({ installation, layers, state, disk: read }: Compared): FoundPackage {
   const { root, releaseFile } = installation;
   const composition = composeKnown(root, {
     release: releaseFile,

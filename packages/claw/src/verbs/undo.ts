@@ -180,7 +180,7 @@ function undoFiles(
     return there && here ? [{ there, here }] : [];
   });
   const isLeaving = (path: string) => pairs.some(({ there }) => there.path === path);
-  const isOccupied = ({ here: { path, after } }: Moved) =>
+  const isOccupied = ({ here: { path, after } }: MovedRecord) =>
     !isLeaving(path) && !isSameFile(readTreeFile(root, path), after);
   // Where another file blocks one of the moves, all are undone path by path, which reports the reason.
   const moved = pairs.some(isOccupied) ? [] : pairs;
@@ -194,13 +194,13 @@ function undoFiles(
 
 type FileRecord = Transaction['files'][number];
 /** A file at the place that it was moved to, and at the one that it came from. */
-type Moved = { readonly there: FileRecord; readonly here: FileRecord };
+type MovedRecord = { readonly there: FileRecord; readonly here: FileRecord };
 
 /** Moves a file back with the changes made since, also where two files have swapped paths. */
 function undoMove(
   root: string,
-  { there, here }: Moved,
-  moved: readonly Moved[],
+  { there, here }: MovedRecord,
+  moved: readonly MovedRecord[],
   decisions: readonly Decision[],
 ): Draft {
   const disk = readTreeFile(root, there.path);
@@ -239,7 +239,7 @@ function undoFile(
   return { changes, conflicts, resolvedConflicts };
 }
 
-type Merged = {
+type MergeOutcome = {
   readonly file: TreeFile | null;
   readonly conflicts: readonly Conflict[];
   readonly resolvedConflicts: readonly ResolvedConflict[];
@@ -248,7 +248,7 @@ type Merged = {
 const CLEAN = { conflicts: [], resolvedConflicts: [] };
 
 /** Restores one of the engine's own files, which must be unchanged. */
-function restored(path: string, { base, ours, theirs }: Versions<TreeFile | null>): Merged {
+function restored(path: string, { base, ours, theirs }: Versions<TreeFile | null>): MergeOutcome {
   if (isSameFile(base, ours)) return { file: theirs, ...CLEAN };
   throw new ClawError(
     'DIGEST_MISMATCH',
@@ -274,7 +274,7 @@ function merge(
   { path, kind }: StructuredPath,
   versions: Versions<TreeFile | null>,
   decisions: readonly Decision[],
-): Merged {
+): MergeOutcome {
   const { base, ours, theirs } = versions;
   if (isSameFile(base, ours)) return { file: theirs, ...CLEAN };
   const layers: [string, string] = [OWNER, 'undo'];

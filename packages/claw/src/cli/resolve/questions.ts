@@ -8,10 +8,10 @@ import { type Choice, ClawError, type Conflict } from '../../verbs.ts';
 import { isCancel, keyAndEnter, text } from '../prompts.ts';
 
 /** The owner's answer about a conflict: a choice, the model's, later, or no more questions. */
-export type ResolveAnswer = Choice | Moved | 'model' | 'left' | 'stop';
+export type ResolveAnswer = Choice | MovedChoice | 'model' | 'left' | 'stop';
 
 /** The release moved the file there. */
-type Moved = { readonly kind: 'moved'; readonly to: string };
+type MovedChoice = { readonly kind: 'moved'; readonly to: string };
 
 export type QuestionOptions = {
   readonly hasModel: boolean;
@@ -20,7 +20,7 @@ export type QuestionOptions = {
 };
 
 type Way = Detail['places'][number]['ways'][number];
-type Pick = Extract<Choice, { kind: 'picks' }>['picks'][number];
+type HunkChoice = Extract<Choice, { kind: 'picks' }>['picks'][number];
 
 /** Asks hunk by hunk; a conflict is resolved only as a whole. */
 export async function askHunks(
@@ -29,7 +29,7 @@ export async function askHunks(
 ): Promise<ResolveAnswer> {
   const { detail, screen } = options;
   const open = conflict.hunks.flatMap((hunk) => (hunk.kind === 'conflict' ? [hunk] : []));
-  const picks: Pick[] = [];
+  const picks: HunkChoice[] = [];
   // The place that a block left and the one where it is now are one question.
   const moves = new Map<string, boolean>();
   for (const [index, hunk] of open.entries()) {
@@ -41,7 +41,7 @@ export async function askHunks(
     }
     const ways = all.filter(({ label }) => !moves.has(label));
     const count = open.length === 1 ? '' : ` ${index + 1} of ${open.length}`;
-    let pick: Pick | null = null;
+    let pick: HunkChoice | null = null;
     // What was picked for the places before outlives a text that is not finished.
     while (pick === null) {
       show(placeLines(detail, index, screen));
@@ -162,7 +162,7 @@ async function choose(message: string, options: Options): Promise<string | null>
 function editHunk(
   { path, layers }: Conflict,
   hunk: Extract<Conflict['hunks'][number], { kind: 'conflict' }>,
-): Pick | null {
+): HunkChoice | null {
   const marks = [`<<<<<<< ${layers[0]}`, '||||||| base', '=======', `>>>>>>> ${layers[1]}`];
   const sides = [hunk.ours, hunk.base, hunk.theirs, []];
   const marked = marks.map((mark, at) => `${mark}\n${closed(sides[at] ?? [])}`).join('');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { answerOfPicks, type Pick } from '../../decisions/hunk-choices.ts';
+import { answerOfPicks, type HunkChoice } from '../../decisions/choice.ts';
 import { type Resolution, subjectOf } from '../../installed/resolution.ts';
 import { packageFiles } from '../../package/package-fixture.ts';
 import { packageFromFiles } from '../../package/package-from-files.ts';
@@ -50,7 +50,9 @@ function resolved(layers: ReturnType<typeof layerOf>[], isJoint: boolean) {
       return { text: files.get('a.txt')?.file?.bytes.toString() ?? null, rounds };
     }
     const open = conflict.hunks.filter((hunk) => hunk.kind === 'conflict');
-    const picks = open.map(({ theirs }): Pick => (theirs.length % 2 === 0 ? 'ours' : 'theirs'));
+    const picks = open.map(
+      ({ theirs }): HunkChoice => (theirs.length % 2 === 0 ? 'ours' : 'theirs'),
+    );
     const answer = answerOfPicks(conflict, picks);
     decisions.push({ subject: subjectOf(conflict), answer, origin: 'owner', amended: null });
   }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { mergeFiles } from '../../../../merge/src/merge-files.ts';
 import type { Conflict } from '../../conflict.ts';
-import { answerOfPicks } from '../../decisions/hunk-choices.ts';
+import { answerOfPicks } from '../../decisions/choice.ts';
 import { digestBytes } from '../../digest.ts';
 import {
   type Answer,

@@ -143,13 +143,13 @@ function mergeLocks({ base, ours, theirs }: Versions<TreeFile | null>): TreeFile
   return { bytes: Buffer.from(`${text}\n`), isExecutable: ours.isExecutable };
 }
 
-type Lock = {
+type PackageLock = {
   readonly rest: object;
   readonly packages: Readonly<Record<string, unknown>>;
 };
 
 /** Parses a lock; null for one of another form, which npm has to write again. */
-function readLock(file: TreeFile | null): Lock | null {
+function readLock(file: TreeFile | null): PackageLock | null {
   try {
     const parsed: unknown = JSON.parse(file?.bytes.toString('utf8') ?? 'null');
     if (!isObject(parsed)) return null;

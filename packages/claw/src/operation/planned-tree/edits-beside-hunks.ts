@@ -66,7 +66,7 @@ export function mergeEditsBesideHunks(
   return { changes: [...amended.values()], conflicts, resolvedConflicts: made };
 }
 
-type Merged =
+type MergeOutcome =
   | {
       readonly kind: 'merged';
       readonly file: TreeFile | null;
@@ -78,7 +78,7 @@ function mergeAmended(
   path: string,
   sides: Versions<TreeFile | null>,
   { decisions }: KnownAnswers,
-): Merged {
+): MergeOutcome {
   const merged = mergeFiles(sides, { path });
   if (merged.kind === 'clean') return { kind: 'merged', file: merged.file, resolved: null };
   const conflict = {

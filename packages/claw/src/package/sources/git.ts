@@ -8,7 +8,7 @@ import { ClawError } from '../../errors.ts';
 import { throwIfInterrupted } from '../../interrupted.ts';
 import { checkSize, type IrregularEntry, isForeign } from '../package-from-files.ts';
 import type { GitAddress } from './git-address.ts';
-import type { FetchEdges, Fetched } from './sources.ts';
+import type { FetchEdges, FetchedPackage } from './sources.ts';
 
 /**
  * Fetches a folder of a git repository: one commit, into a bare repository beside the system's other
@@ -22,7 +22,7 @@ export async function fetchGit(
   address: GitAddress,
   source: string,
   edges: FetchEdges,
-): Promise<Fetched> {
+): Promise<FetchedPackage> {
   const place = mkdtempSync(join(tmpdir(), 'claw-source-'));
   edges.onProgress({ kind: 'step', text: `Fetching ${source}` });
   try {

@@ -89,7 +89,7 @@ function nameOf(root: string, path: string): string {
 }
 
 /** The content of a source before it is checked: nothing of it has touched the project. */
-export type Fetched = {
+export type FetchedPackage = {
   readonly files: Tree;
   readonly irregular: readonly IrregularEntry[];
   /** Of a git repository; null for others. */

@@ -6,7 +6,7 @@ import type { ReadEntry } from 'tar';
 import { ClawError } from '../../errors.ts';
 import { checkPath } from '../checks/paths.ts';
 import { checkSize, type IrregularEntry } from '../package-from-files.ts';
-import type { Fetched } from './sources.ts';
+import type { FetchedPackage } from './sources.ts';
 
 // A package's 64 MiB, and the headers of its files and folders.
 const MAX_UNPACKED_BYTES = 80 * 1024 * 1024;
@@ -21,7 +21,7 @@ const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
  * @throws ClawError LIMIT_EXCEEDED as soon as more comes out than a package may hold; PATH_UNSAFE,
  *   PATH_COLLISION; SOURCE_FAILED for what is no tarball
  */
-export async function readTarball(file: string): Promise<Fetched> {
+export async function readTarball(file: string): Promise<FetchedPackage> {
   const archive = await decompress(file);
   const { Parser } = await import('tar');
   const contents = new Contents();
@@ -91,7 +91,7 @@ class Contents {
     entry.resume();
   }
 
-  fetched(): Fetched {
+  fetched(): FetchedPackage {
     const top = this.#topFolder();
     const below = (path: string) => path.slice(top.length);
     const files: Tree = new Map([...this.#files].map(([path, file]) => [below(path), file]));

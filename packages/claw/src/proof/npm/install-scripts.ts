@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** A package that has something to run when it is installed. */
 export type ScriptedPackage = { readonly name: string; readonly version: string };
 
-const Lock = z.object({
+const PackageLock = z.object({
   packages: z
     .record(
       z.string(),
@@ -47,5 +47,5 @@ export function scriptApprovals(packageJson: Buffer): ReadonlyMap<string, boolea
 }
 
 function parse(lock: Buffer) {
-  return Lock.parse(JSON.parse(lock.toString('utf8'))).packages;
+  return PackageLock.parse(JSON.parse(lock.toString('utf8'))).packages;
 }

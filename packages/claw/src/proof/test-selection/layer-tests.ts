@@ -1,5 +1,5 @@
 import type { Digest } from '../../digest.ts';
-import type { Found, ProofInput } from '../proof.ts';
+import type { ProofFindings, ProofInput } from '../proof.ts';
 import { testPath } from '../proof-files.ts';
 import { failsAsBefore, failureOf } from '../report.ts';
 import { failedBefore, type Trial, type TrialRun, type Trials } from '../trial.ts';
@@ -15,7 +15,7 @@ const ALL_LAYERS = 'all layers together';
 export async function proveLayers(
   input: ProofInput,
   { planned, present, files }: Trials,
-): Promise<Found & { readonly reused: number }> {
+): Promise<ProofFindings & { readonly reused: number }> {
   const { memory = null, onProgress } = input;
   const all = input.tests.filter(({ test }) => test.length > 0);
   if (all.length === 0) return { failures: [], warnings: [], reused: 0 };

@@ -1,18 +1,18 @@
-import { matchesGlob } from 'node:path';
+import { basename, matchesGlob } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { isSameFile, type TreeFile } from '@patchclaw/merge';
 import { DEFAULT_LIMITS, type ProofLimits } from '../../installed/config.ts';
 import { treeReader } from '../../installed/disk.ts';
-import type { Found, OwnTests, ProofFailure, ProofInput } from '../proof.ts';
+import type { OwnTests, ProofFailure, ProofFindings, ProofInput } from '../proof.ts';
 import type { ProofFiles } from '../proof-files.ts';
 import { failsAsBefore, failureOf } from '../report.ts';
 import { failedBefore, type TrialRun, type Trials } from '../trial.ts';
 import { failingFiles } from './failing-tests.ts';
-import { isSameButForPackages, namesPackages } from './packages-apart.ts';
 import { relatedTests } from './related.ts';
 import { openTestKeys } from './test-keys.ts';
 
 /** `note` tells what did not run, null where everything did. */
-type OwnFound = Found & { readonly ran: number; readonly note: string | null };
+type OwnFound = ProofFindings & { readonly ran: number; readonly note: string | null };
 
 const NONE: OwnFound = { failures: [], warnings: [], ran: 0, note: null };
 const CHANGED = '{changed}';
@@ -57,13 +57,13 @@ export async function proveOwn(
   return await proveFiles(input, trials, chosen);
 }
 
-type Chosen = Extract<ChosenTests, { readonly isAll: boolean }>;
+type SelectedTests = Extract<ChosenTests, { readonly isAll: boolean }>;
 
 /** Runs test files nearest first, in batches that grow, until all have run or the time is over. */
 async function proveFiles(
   input: ProofInput,
   trials: Trials,
-  { own, found, isAll }: Chosen,
+  { own, found, isAll }: SelectedTests,
 ): Promise<OwnFound> {
   const { memory = null } = input;
   const { files, planned } = trials;
@@ -158,7 +158,7 @@ async function judge(
   input: ProofInput,
   { planned, present, files }: Trials,
   { command, batch, run: first }: Batch,
-): Promise<Found> {
+): Promise<ProofFindings> {
   const named = failingFiles(first.output, batch);
   const suspects = named.length > 0 ? named : batch;
   const subject = { kind: 'own', name: shortList(suspects) } as const;
@@ -252,6 +252,72 @@ function areOnlyPackages(
   const before = presentOf(path);
   if (before === null) return false;
   return isSameButForPackages(path, before.bytes.toString('utf8'), after.bytes.toString('utf8'));
+}
+
+const KINDS = ['dependencies', 'devDependencies', 'optionalDependencies'];
+const LOCKS = ['package-lock.json', 'npm-shrinkwrap.json'];
+
+type Entries = Readonly<Record<string, unknown>>;
+
+/** Tells whether npm reads the packages of a project from this file. */
+function namesPackages(path: string): boolean {
+  return ['package.json', ...LOCKS].includes(basename(path));
+}
+
+/**
+ * Tells whether npm's package.json or lock file differ in nothing but packages that come or go. No code of the
+ * tree notices those: what it imports stays in its version.
+ */
+export function isSameButForPackages(path: string, before: string, after: string): boolean {
+  if (!namesPackages(path)) return false;
+  const isLock = LOCKS.includes(basename(path));
+  const [old, now] = [parse(before), parse(after)];
+  if (old === null || now === null) return false;
+  return isLock ? isSameLock(old, now) : isSameManifest(old, now);
+}
+
+function isSameManifest(old: Entries, now: Entries): boolean {
+  return (
+    isDeepStrictEqual(without(old, KINDS), without(now, KINDS)) &&
+    KINDS.every((kind) => agrees(old[kind] ?? {}, now[kind] ?? {}))
+  );
+}
+
+function isSameLock(old: Entries, now: Entries): boolean {
+  const [packages, nowPackages] = [old['packages'], now['packages']];
+  if (!isEntries(packages) || !isEntries(nowPackages)) return false;
+  const [root, nowRoot] = [packages[''], nowPackages['']];
+  if (!isEntries(root) || !isEntries(nowRoot)) return false;
+  return (
+    isDeepStrictEqual(without(old, ['packages']), without(now, ['packages'])) &&
+    isSameManifest(root, nowRoot) &&
+    agrees(without(packages, ['']), without(nowPackages, ['']))
+  );
+}
+
+/** Tells whether names that both have mean the same in both. */
+function agrees(old: unknown, now: unknown): boolean {
+  if (!isEntries(old) || !isEntries(now)) return false;
+  return Object.entries(old).every(
+    ([name, value]) => !Object.hasOwn(now, name) || isDeepStrictEqual(now[name], value),
+  );
+}
+
+function without(entries: Entries, names: readonly string[]): Entries {
+  return Object.fromEntries(Object.entries(entries).filter(([name]) => !names.includes(name)));
+}
+
+function parse(text: string): Entries | null {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return isEntries(parsed) ? parsed : null;
+  } catch {
+    return null; // Whatever it is, tests tell more.
+  }
+}
+
+function isEntries(value: unknown): value is Entries {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isPresent({ paths, compared }: ProofInput, path: string): boolean {

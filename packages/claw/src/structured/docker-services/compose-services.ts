@@ -13,7 +13,7 @@ import { hostPortsOf, namedVolumes, showPorts } from './host-ports.ts';
 import { YAML_STYLE } from './yaml-edit.ts';
 import { readYaml, type YamlText } from './yaml-text.ts';
 
-type Written = { readonly bytes: Buffer; readonly conflicts: readonly Conflict[] };
+type ComposedText = { readonly bytes: Buffer; readonly conflicts: readonly Conflict[] };
 
 /**
  * Returns the compose file with the services that layers declare, and the named volumes that these mount; a
@@ -39,7 +39,10 @@ export function composeServices(input: StructuredInput): StructuredResult {
   return { bytes: written.bytes, conflicts: all, outcome };
 }
 
-function writeDecisions({ release }: StructuredInput, changes: readonly DecidedKey[]): Written {
+function writeDecisions(
+  { release }: StructuredInput,
+  changes: readonly DecidedKey[],
+): ComposedText {
   const conflicts: Conflict[] = [];
   let bytes = release ?? Buffer.alloc(0);
   for (const { keys, value, conflict } of changes) {
@@ -70,7 +73,7 @@ function nothingFor(name: string): readonly [string, null] {
   return [name, null];
 }
 
-function addContent(input: StructuredInput, bytes: Buffer, content: unknown): Written {
+function addContent(input: StructuredInput, bytes: Buffer, content: unknown): ComposedText {
   const { path, release } = input;
   const file = readYaml(bytes);
   if (!('map' in file)) return { bytes, conflicts: [] };

@@ -241,11 +241,14 @@ async function changedSinceCommit(root: string): Promise<readonly string[]> {
     .filter((path) => path !== '');
 }
 
-type Made =
+type AdoptionOutcome =
   | { readonly kind: 'made'; readonly layers: readonly SkillPackage[] }
   | { readonly kind: 'refused'; readonly paths: readonly string[]; readonly why: string };
 
-async function makeLayers(installation: Installation, topics: readonly Topic[]): Promise<Made> {
+async function makeLayers(
+  installation: Installation,
+  topics: readonly Topic[],
+): Promise<AdoptionOutcome> {
   const read = await versionReader(installation, topics);
   const layers: SkillPackage[] = [];
   for (const { title, description, files } of topics) {

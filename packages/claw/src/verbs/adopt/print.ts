@@ -1,6 +1,6 @@
 import type { DataOf } from '../../contract/result.ts';
 import { shellWord } from '../../errors.ts';
-import type { Shown } from '../print-changes.ts';
+import type { ShownResult } from '../print-changes.ts';
 import { commitLines, counted } from '../update/print.ts';
 
 type Data = DataOf<'adopt'>;
@@ -10,7 +10,7 @@ type Next = NonNullable<Data['next']>;
 const FEW = 10;
 
 /** Returns lines about setting up a fork: what is the owner's, how it is recorded, and what comes next. */
-export function adoptLines({ verb }: Pick<Shown, 'verb'>, data: Data): readonly string[] {
+export function adoptLines({ verb }: Pick<ShownResult, 'verb'>, data: Data): readonly string[] {
   const isPlan = verb === 'plan';
   return [
     ...(data.isAdopted ? adoptedLines(data) : [...ownLines(data), ...recordLines(data, isPlan)]),

@@ -253,10 +253,16 @@ function copyPacks(from: string, to: string): void {
   }
 }
 
-type Kept = Source & { readonly branch: string; readonly refs: ReadonlyMap<string, string> };
+type RemoteBranch = Source & {
+  readonly branch: string;
+  readonly refs: ReadonlyMap<string, string>;
+};
 
 /** Writes the remote and its refs, as `git remote add` and `git fetch` do. Tags that are here stay as they are. */
-async function keepRefs(root: string, { url, name, isNew, branch, refs }: Kept): Promise<void> {
+async function keepRefs(
+  root: string,
+  { url, name, isNew, branch, refs }: RemoteBranch,
+): Promise<void> {
   if (isNew) await runGit(root, ['remote', 'add', name, url]);
   const tags = (await runGit(root, ['tag', '--list'])).toString('utf8').split('\n');
   const known = new Set(tags.map((tag) => `refs/tags/${tag}`));

@@ -5,12 +5,11 @@ import { suggestionsFor } from '../../compose/suggestions.ts';
 import type { Conflict } from '../../conflict.ts';
 import { resultOf, type VerbResult } from '../../contract/result.ts';
 import { answersTemplate } from '../../decisions/answers.ts';
+import { shownDecision } from '../../decisions/choice.ts';
+import { placesIn } from '../../decisions/conflict-places.ts';
 import { canBeDecided, isFinished } from '../../decisions/decide.ts';
 import { rolesIn, takeWords } from '../../decisions/named-side.ts';
-import { layerNote } from '../../decisions/places/layer-note.ts';
-import { placesIn } from '../../decisions/places/places.ts';
-import { waysOf } from '../../decisions/places/ways.ts';
-import { shownDecision } from '../../decisions/shown-decision.ts';
+import { optionsOf } from '../../decisions/resolution-options.ts';
 import { readResolutions } from '../../installed/resolution-file.ts';
 import { readState, stateDigest } from '../../installed/state-file.ts';
 import type { EngineContext } from '../../operation/context.ts';
@@ -41,7 +40,7 @@ export function conflicts(
     decidable: canBeDecided(conflict),
     takes: [...takeWords(conflict, roles)],
     places: placesIn(conflict),
-    ways: waysOf(conflict).map(({ rule, label }) => ({ rule, label })),
+    ways: optionsOf(conflict).map(({ rule, label }) => ({ rule, label })),
     sizes: {
       ours: conflict.sides.ours?.bytes.length ?? null,
       theirs: conflict.sides.theirs?.bytes.length ?? null,
@@ -87,4 +86,25 @@ function notesOn(root: string, conflict: Conflict) {
 function readNotes(root: string, conflict: Conflict): string | null {
   const place = join(root, PENDING, notesPath(conflict));
   return existsSync(place) ? readFileSync(place, 'utf8') : null;
+}
+
+const MAX_LENGTH = 240;
+
+/**
+ * Returns the line of a layer's intent notes that says what to keep, else their first; null without notes.
+ *
+ * @param notes of all sides, each below a heading with its layer and version
+ */
+function layerNote(notes: string | null, layer: string): string | null {
+  const [, section = ''] = (notes ?? '').split(new RegExp(`^# ${escaped(layer)} \\S+$`, 'm'));
+  const own = section.split(/^# \S+ \d+\.\d+\.\d+\S*$/m)[0] ?? '';
+  const lines = own.split('\n').filter((line) => /\w/.test(line) && !line.startsWith('#'));
+  const note = lines.find((line) => /must keep/i.test(line)) ?? lines[0];
+  if (note === undefined) return null;
+  const plain = note.replaceAll('**', '').replace(/\s+/g, ' ').trim();
+  return plain.length > MAX_LENGTH ? `${plain.slice(0, MAX_LENGTH - 1)}…` : plain;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[^\w]/g, '\\$&');
 }

@@ -11,7 +11,7 @@ import type { MatrixCell, MatrixInput } from './input.ts';
 import type { Combination } from './shares.ts';
 
 /** A combination on the core: composed, or not even that. */
-export type Composed =
+export type CompositionOutcome =
   | { readonly kind: 'excluded' }
   | { readonly kind: 'refused'; readonly error: ClawError }
   | {
@@ -27,7 +27,7 @@ export type Composed =
 export async function composeSkills(
   input: MatrixInput,
   names: readonly string[],
-): Promise<Composed> {
+): Promise<CompositionOutcome> {
   try {
     const members = withNeeded(input, names);
     checkRelations(members);
@@ -97,11 +97,11 @@ function conflictsOf({ conflicts }: Composition): string {
 /** A combination on its way to a cell. */
 export type Entry = {
   readonly combination: Combination;
-  readonly composed: Composed;
+  readonly composed: CompositionOutcome;
   readonly ms: number;
 };
 
-export type ComposedEntry = Extract<Composed, { kind: 'composed' }>;
+export type ComposedEntry = Extract<CompositionOutcome, { kind: 'composed' }>;
 
 export type CellFailure = MatrixCell['failures'][number];
 
@@ -109,7 +109,7 @@ export type CellFailure = MatrixCell['failures'][number];
 export type Verdict = { readonly failures: readonly CellFailure[]; readonly ms: number };
 
 /** Tells whether there is a tree that could be proved. */
-export function isComposed(composed: Composed): composed is ComposedEntry {
+export function isComposed(composed: CompositionOutcome): composed is ComposedEntry {
   return composed.kind === 'composed' && composed.composition.conflicts.length === 0;
 }
 

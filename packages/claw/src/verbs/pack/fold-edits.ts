@@ -237,7 +237,7 @@ type EditedFile = {
 };
 
 /** The file as the skill alone is to make it; `isWhole` unless a part of the edit stays out. */
-type Folded = { readonly after: TreeFile | null; readonly isWhole: boolean };
+type FoldedEdit = { readonly after: TreeFile | null; readonly isWhole: boolean };
 
 /**
  * Carries an edit over from the composed file to the one that the skill alone makes. The parts of it in lines
@@ -245,7 +245,7 @@ type Folded = { readonly after: TreeFile | null; readonly isWhole: boolean };
  *
  * @returns null where no part of the edit can
  */
-function foldEdit({ path, composed, wanted, present }: EditedFile): Folded | null {
+function foldEdit({ path, composed, wanted, present }: EditedFile): FoldedEdit | null {
   const merged = mergeFiles({ base: composed, ours: present, theirs: wanted }, { path });
   if (merged.kind === 'clean') return { after: merged.file, isWhole: true };
   if (merged.conflict !== 'content') return null;

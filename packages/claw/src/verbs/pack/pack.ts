@@ -221,7 +221,10 @@ async function rangeEdits({ root, config }: Installation, range: string): Promis
   return { edits, first, last };
 }
 
-type Chosen = { readonly edits: readonly PackedEdit[]; readonly others: readonly LeftoverEdit[] };
+type EditChoice = {
+  readonly edits: readonly PackedEdit[];
+  readonly others: readonly LeftoverEdit[];
+};
 
 /**
  * Divides edits into the named ones and others; all are named where none is. A moved file counts with
@@ -234,7 +237,7 @@ function chooseEdits(
   installation: Installation,
   found: readonly PackedEdit[],
   { named = [], range }: PackOptions,
-): Chosen {
+): EditChoice {
   if (named.length === 0) return { edits: found, others: [] };
   const paths = findNamedEdits(context, installation, pathsOf(found), named, range);
   const isNamed = (path: string) => paths.some((one) => isAtOrBelow(path, one));
@@ -274,11 +277,11 @@ async function treeEdits(
   }));
 }
 
-type Given = Pick<Draft, 'installation' | 'installed' | 'edits' | 'own'>;
+type PackageParts = Pick<Draft, 'installation' | 'installed' | 'edits' | 'own'>;
 
 /** Returns edits that the applied package would not reproduce, with the reasons. */
 function notGiven(
-  { installation, installed, edits, own }: Given,
+  { installation, installed, edits, own }: PackageParts,
   skill: SkillPackage,
 ): readonly LeftoverEdit[] {
   const { releaseFile, pathMaps, resolutions, config } = installation;

@@ -2,15 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Decision } from '../../compose/resolve-conflict.ts';
 import type { Conflict } from '../../conflict.ts';
 import { type DataOf, resultOf, type VerbResult } from '../../contract/result.ts';
+import { shownDecision } from '../../decisions/choice.ts';
 import { decide, isDecided } from '../../decisions/decide.ts';
-import { promptFor } from '../../decisions/proposal.ts';
-import { type ProposedChoice, readProposal, refused } from '../../decisions/proposal-reply.ts';
-import { shownDecision } from '../../decisions/shown-decision.ts';
+import { type ProposedChoice, promptFor, readProposal, refused } from '../../decisions/proposal.ts';
 import { ClawError } from '../../errors.ts';
 import { isSameSubject, subjectOf } from '../../installed/resolution.ts';
 import { throwIfInterrupted } from '../../interrupted.ts';
 import type { EngineContext, ModelPrompt, ModelReply } from '../../operation/context.ts';
-import type { Proved } from '../../operation/kept-proof.ts';
+import type { ProofOutcome } from '../../operation/kept-proof.ts';
 import { preparePackages } from '../../operation/npm/npm.ts';
 import type { Operation } from '../../operation/planned-operation.ts';
 import { proveTree } from '../../operation/prove-plan.ts';
@@ -38,7 +37,7 @@ export type Inquiry = {
 };
 
 /** The model's answers, in the order of the questions. */
-export type Answered = { readonly conflict: Conflict; readonly reply: ModelReply };
+export type ConflictReply = { readonly conflict: Conflict; readonly reply: ModelReply };
 
 /**
  * Reads what the model has to be asked about one open conflict, or about all of them. Writes nothing.
@@ -63,8 +62,8 @@ export async function readInquiry(context: EngineContext, path: string | null): 
 export async function askAll(
   context: EngineContext,
   { questions }: Inquiry,
-): Promise<readonly Answered[]> {
-  const answered: Answered[] = [];
+): Promise<readonly ConflictReply[]> {
+  const answered: ConflictReply[] = [];
   for (const { conflict, prompt } of questions) {
     answered.push({ conflict, reply: await ask(context, conflict, prompt) });
   }
@@ -82,7 +81,7 @@ export async function askAll(
 export async function resolveByModel(
   context: EngineContext,
   { pending, path }: Inquiry,
-  answered: readonly Answered[],
+  answered: readonly ConflictReply[],
   { isProposal }: { readonly isProposal: boolean },
 ): Promise<VerbResult<'resolve'>> {
   const { root } = context;
@@ -119,7 +118,7 @@ async function layersOf(
 /**
  * Refuses answers if the operation changed while the model worked: they are about the conflicts that it saw.
  */
-function refuseOther(waiting: Waiting, asked: Pending, answered: readonly Answered[]): void {
+function refuseOther(waiting: Waiting, asked: Pending, answered: readonly ConflictReply[]): void {
   const isSame =
     isDeepStrictEqual({ ...waiting.pending, conflicts: [] }, { ...asked, conflicts: [] }) &&
     answered.every(({ conflict }) =>
@@ -177,7 +176,7 @@ async function proveDecided(
   return (await provedBy(planning, operation)).warnings;
 }
 
-async function provedBy(context: EngineContext, operation: Operation): Promise<Proved> {
+async function provedBy(context: EngineContext, operation: Operation): Promise<ProofOutcome> {
   const packages = await preparePackages(context, operation);
   try {
     return await proveTree(context, operation, packages);

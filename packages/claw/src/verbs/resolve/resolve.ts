@@ -154,7 +154,7 @@ export async function resolveMoved(
   return resultOf('resolve', 'done', { data: { path, origin: 'owner', open } });
 }
 
-type Moved = {
+type MovedDecisions = {
   readonly decisions: readonly Decision[];
   readonly moves: ReadonlyMap<string, string>;
 };
@@ -163,7 +163,7 @@ type Moved = {
 async function planMoved(
   context: EngineContext,
   waiting: Waiting,
-  { decisions, moves }: Moved,
+  { decisions, moves }: MovedDecisions,
 ): Promise<readonly Conflict[]> {
   const { pending } = waiting;
   if (pending.verb !== 'update') {

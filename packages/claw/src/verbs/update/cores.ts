@@ -43,7 +43,7 @@ export type OldCore = {
   readonly warnings: readonly string[];
 };
 
-type Request = {
+type OldCoreRequest = {
   readonly installation: Installation;
   readonly state: State;
   readonly installed: readonly SkillPackage[];
@@ -62,7 +62,10 @@ type Request = {
  *
  * @throws ClawError RELEASE_NOT_FOUND where it cannot be known
  */
-export async function findOldCore(context: EngineContext, request: Request): Promise<OldCore> {
+export async function findOldCore(
+  context: EngineContext,
+  request: OldCoreRequest,
+): Promise<OldCore> {
   const { installation, state, release, named } = request;
   const { root } = context;
   if (named !== null) {
@@ -135,7 +138,7 @@ function installedCore(installation: Installation): OldCore {
  * those commits show up as edits.
  */
 function otherCore(
-  { installation, state, installed }: Pick<Request, 'installation' | 'state' | 'installed'>,
+  { installation, state, installed }: Pick<OldCoreRequest, 'installation' | 'state' | 'installed'>,
   old: Release,
 ): OldCore {
   const file = (path: string) => old.files.get(path) ?? null;

@@ -51,7 +51,7 @@ export function lostMigrations(
 }
 
 /** The files that came with a release; migrations apply its packages. */
-type Brought = {
+type MigrationSource = {
   readonly extras: Tree;
   /** As the new tree will have it. */
   readonly config: CodebaseConfig;
@@ -74,7 +74,7 @@ type Migrated = {
 export function migrateLayers(
   installed: readonly SkillPackage[],
   due: readonly Migration[],
-  source: Brought,
+  source: MigrationSource,
 ): Migrated {
   let layers = [...installed];
   // By name, so that one that a later migration retires again was never there.
@@ -159,7 +159,7 @@ export function checkMapped(
 
 function releasedPackage(
   { name, range }: { readonly name: string; readonly range: string | null },
-  { extras, config }: Brought,
+  { extras, config }: MigrationSource,
 ): SkillPackage {
   const prefix = `skills/${name}/`;
   const files = [...extras].flatMap(([path, file]) =>

@@ -19,7 +19,7 @@ type Cores = {
   readonly oldFile: (path: string) => TreeFile | null;
 };
 
-type Found = { readonly path: string; readonly line: number; readonly share: number };
+type LineMatch = { readonly path: string; readonly line: number; readonly share: number };
 
 /**
  * Says of conflicts with a release where it has now what it took out at the place and others changed there: at another
@@ -52,13 +52,17 @@ export function nameMovedLines(
 }
 
 /** Finds the place of a release that has most of some lines; null where none has enough of them, or it had them before. */
-function placeOf(gone: readonly string[], own: string, { after, oldFile }: Cores): Found | null {
+function placeOf(
+  gone: readonly string[],
+  own: string,
+  { after, oldFile }: Cores,
+): LineMatch | null {
   const all = sizeOf(gone);
   const telling = gone
     .toSorted((one, other) => other.length - one.length)
     .slice(0, TELLING)
     .map((line) => Buffer.from(line, 'latin1'));
-  const found = [...after].flatMap(([path, { bytes }]): readonly Found[] => {
+  const found = [...after].flatMap(([path, { bytes }]): readonly LineMatch[] => {
     if (!telling.some((line) => bytes.includes(line)) || bytes.includes(0)) return [];
     const lines = trimmedLines(bytes.toString('latin1'));
     const known = new Set(lines);
@@ -75,7 +79,7 @@ function placeOf(gone: readonly string[], own: string, { after, oldFile }: Cores
   return best;
 }
 
-function sentenceOf(gone: readonly string[], own: string, { path, line }: Found): string {
+function sentenceOf(gone: readonly string[], own: string, { path, line }: LineMatch): string {
   const name = gone.map((one) => DECLARATION.exec(one)?.[1]).find((one) => one !== undefined);
   const what = name === undefined ? 'these lines' : Buffer.from(name, 'latin1').toString();
   return path === own

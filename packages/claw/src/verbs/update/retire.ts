@@ -24,7 +24,7 @@ import {
 export type Ask = (question: string) => Promise<boolean>;
 
 /** A layer that a release contains. */
-type Contained = {
+type ContainedLayer = {
   readonly name: string;
   readonly kind: SkillPackage['kind'];
   /** The number of its commits, all of which the release has; 0 where that is not known. */
@@ -37,7 +37,7 @@ type Contained = {
 
 /** The plan for layers that the release contains; `open` ones are for the owner to decide. */
 type RetirementPlan = Retirement & {
-  readonly contained: readonly (Contained & { readonly fate: 'retired' | 'stays' | 'open' })[];
+  readonly contained: readonly (ContainedLayer & { readonly fate: 'retired' | 'stays' | 'open' })[];
   /** With what the owner answered. */
   readonly options: UpdateOptions;
   /** Layers that stay, and give way where they disagree with the release, which has their commits. */
@@ -66,7 +66,7 @@ export async function retireLayers(
   );
   merges.save();
   const open = openQuestions(contained, options);
-  const fateOf = (one: Contained) => {
+  const fateOf = (one: ContainedLayer) => {
     if (retirement.retired.includes(one.name)) return 'retired';
     return open.includes(one) ? 'open' : 'stays';
   };
@@ -80,7 +80,7 @@ export async function retireLayers(
 }
 
 async function answered(
-  contained: readonly Contained[],
+  contained: readonly ContainedLayer[],
   { options, ask }: { readonly options: UpdateOptions; readonly ask: Ask | null },
 ): Promise<UpdateOptions> {
   const [retire, keep] = [[...options.retire], [...options.keep]];
@@ -138,14 +138,15 @@ type ContainmentInput = {
  *
  * @returns with them the layers whose commits it has and did not take back
  */
-async function findContained(
-  input: ContainmentInput,
-): Promise<{ readonly contained: readonly Contained[]; readonly released: ReadonlySet<string> }> {
+async function findContained(input: ContainmentInput): Promise<{
+  readonly contained: readonly ContainedLayer[];
+  readonly released: ReadonlySet<string>;
+}> {
   const { layers, state, keep } = input;
   const { commitsOf, takenBack } = await releasedCommits(input);
   const names = [...commitsOf.keys()].filter((name) => !takenBack.has(name));
   const givingWay = new Set(names.filter((name) => !keep.includes(name)));
-  const contained = layers.flatMap((layer): readonly Contained[] => {
+  const contained = layers.flatMap((layer): readonly ContainedLayer[] => {
     const { kind, manifest } = layer;
     const name = manifest.skill;
     const isChange =
@@ -284,7 +285,7 @@ type PlannedTree = {
  */
 function retireContained(
   layers: readonly SkillPackage[],
-  contained: readonly Contained[],
+  contained: readonly ContainedLayer[],
   options: UpdateOptions,
   tree: (layers: readonly SkillPackage[]) => PlannedTree,
 ): Retirement {
@@ -312,9 +313,9 @@ function retireContained(
  * plan.
  */
 function openQuestions(
-  contained: readonly Contained[],
+  contained: readonly ContainedLayer[],
   { keep, retire, retireContained }: UpdateOptions,
-): readonly Contained[] {
+): readonly ContainedLayer[] {
   if (retireContained) return [];
   return contained.filter(
     (one) =>
@@ -323,7 +324,7 @@ function openQuestions(
 }
 
 /** Tells whether a skill can retire by itself. A recorded edit of the owner's goes only by their word. */
-function isHarmless({ kind, hasEffect, isNews }: Contained): boolean {
+function isHarmless({ kind, hasEffect, isNews }: ContainedLayer): boolean {
   return kind === 'skill' && !hasEffect && isNews;
 }
 
@@ -338,7 +339,7 @@ function unneeded(layers: readonly SkillPackage[], wanted: readonly string[]): r
 
 function without(
   layers: readonly SkillPackage[],
-  gone: readonly Contained[],
+  gone: readonly ContainedLayer[],
 ): readonly SkillPackage[] {
   return layers.filter(({ manifest }) => !gone.some(({ name }) => name === manifest.skill));
 }
@@ -353,14 +354,14 @@ function isSameTree(one: PlannedTree, other: PlannedTree): boolean {
   return paths.every((path) => isSameFile(one.file(path), other.file(path)));
 }
 
-function containedText({ name, commits }: Contained): string {
+function containedText({ name, commits }: ContainedLayer): string {
   if (commits === 0) return `The release does all that ${name} did.`;
   return commits === 1
     ? `The release contains the commit that ${name} was made of.`
     : `The release contains all ${commits} commits that ${name} was made of.`;
 }
 
-function retiredNote(one: Contained): string {
+function retiredNote(one: ContainedLayer): string {
   const { name, commits, hasEffect } = one;
   const same =
     commits === 0
@@ -369,11 +370,11 @@ function retiredNote(one: Contained): string {
   return `${containedText(one)} ${name} is retired.${hasEffect ? '' : same} Its tests and SKILL.md leave with it; --keep ${name} keeps it.`;
 }
 
-function neededNote({ name }: Contained): string {
+function neededNote({ name }: ContainedLayer): string {
   return `${name} stays, although the release contains it: another layer needs it.`;
 }
 
-function offerNote(one: Contained): string {
+function offerNote(one: ContainedLayer): string {
   return (
     `${containedText(one)} It stays; --retire-contained takes it out with this update, and so all ` +
     `that the release contains. --keep ${one.name} is the word that it stays.`

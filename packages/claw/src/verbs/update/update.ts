@@ -313,7 +313,7 @@ function affectedLayers(
   return Object.fromEntries(affected.filter(([, paths]) => paths.length > 0));
 }
 
-type Planned = {
+type PlannedUpdate = {
   readonly layers: readonly SkillPackage[];
   readonly conflicts: readonly Conflict[];
   /** The core on which the layers were composed before. */
@@ -335,7 +335,7 @@ type WithoutOvertaken = {
  *
  * @returns null where there is none
  */
-function leaveOvertaken({ layers, conflicts, old, keep }: Planned): WithoutOvertaken | null {
+function leaveOvertaken({ layers, conflicts, old, keep }: PlannedUpdate): WithoutOvertaken | null {
   const paths = new Set(conflicts.map((conflict) => conflictFile(conflict)));
   const taken = new Map<string, string[]>();
   const next = layers.flatMap((layer) => {

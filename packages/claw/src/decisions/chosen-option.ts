@@ -1,20 +1,20 @@
-import type { Conflict } from '../../conflict.ts';
-import { ClawError } from '../../errors.ts';
-import type { PlainChoice } from '../choice.ts';
-import { type PlaceWay, waysAtPlaces, waysOf } from './ways.ts';
+import type { Conflict } from '../conflict.ts';
+import { ClawError } from '../errors.ts';
+import type { PlainChoice } from './choice.ts';
+import { optionsAtPlaces, optionsOf, type PlaceOption } from './resolution-options.ts';
 
 /**
  * Returns the choice that numbers make, one for each place of a conflict, counted from 1.
  *
  * @throws ClawError USAGE for a number that no way has, and for more or fewer numbers than places
  */
-export function numberedWay(conflict: Conflict, numbers: readonly number[]): PlainChoice {
+export function numberedOption(conflict: Conflict, numbers: readonly number[]): PlainChoice {
   const { path, hunks } = conflict;
-  const places = waysAtPlaces(conflict);
+  const places = optionsAtPlaces(conflict);
   if (hunks.length === 0) {
-    const way = numbers.length === 1 ? waysOf(conflict)[(numbers[0] ?? 0) - 1] : undefined;
+    const way = numbers.length === 1 ? optionsOf(conflict)[(numbers[0] ?? 0) - 1] : undefined;
     if (way !== undefined) return way.choice;
-    throw usage(path, `${path} takes one number from 1 to ${waysOf(conflict).length}.`);
+    throw usage(path, `${path} takes one number from 1 to ${optionsOf(conflict).length}.`);
   }
   if (numbers.length !== places.length) {
     const each =
@@ -40,8 +40,8 @@ export function numberedWay(conflict: Conflict, numbers: readonly number[]): Pla
  *
  * @throws ClawError USAGE for a rule that does not resolve it
  */
-export function wayByRule(conflict: Conflict, rule: string): PlainChoice {
-  const ways = waysOf(conflict);
+export function optionByRule(conflict: Conflict, rule: string): PlainChoice {
+  const ways = optionsOf(conflict);
   const way = ways.find((one) => one.rule === rule);
   if (way !== undefined) return way.choice;
   const rules = ways.map((one) => one.rule).join(', ');
@@ -54,12 +54,12 @@ export function wayByRule(conflict: Conflict, rule: string): PlainChoice {
 /** Refuses an edit at the new place of a block without the other place: it would be lost, or be there twice. */
 function refuseHalfMoved(
   path: string,
-  places: readonly (readonly PlaceWay[])[],
-  chosen: readonly PlaceWay[],
+  places: readonly (readonly PlaceOption[])[],
+  chosen: readonly PlaceOption[],
 ): void {
   for (const { rule, label } of chosen) {
     if (rule !== 'moved') continue;
-    const isMoved = (way: PlaceWay | undefined) => way?.rule === rule && way.label === label;
+    const isMoved = (way: PlaceOption | undefined) => way?.rule === rule && way.label === label;
     const isHalf = places.some((ways, at) => ways.some(isMoved) && !isMoved(chosen[at]));
     if (!isHalf) continue;
     throw usage(path, `Choose “${label}” at both places of ${path} that have it, or at none.`);

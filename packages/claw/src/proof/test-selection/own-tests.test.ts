@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isSameButForPackages } from './packages-apart.ts';
+import { isSameButForPackages } from './own-tests.ts';
 
 const MANIFEST = { type: 'module', dependencies: { zod: '4.0.0' } };
 const LOCK = {

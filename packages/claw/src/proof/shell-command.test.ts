@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseCommand, shownCommand } from './command.ts';
+import { parseCommand, shownCommand } from './shell-command.ts';
 
 test('a plain command line runs without a shell', () => {
   expect(parseCommand('tsc --noEmit')).toEqual({ file: 'tsc', args: ['--noEmit'] });

@@ -2,11 +2,14 @@ import { expect, test } from 'vitest';
 import { mergeFiles } from '../../../merge/src/merge-files.ts';
 import { answeredFile } from '../compose/answer.ts';
 import type { Conflict } from '../conflict.ts';
-import { answerOfPicks, type Pick } from './hunk-choices.ts';
+import { answerOfPicks, type HunkChoice } from './choice.ts';
 
 const file = (text: string) => ({ bytes: Buffer.from(text), isExecutable: false });
 
-function resolved(texts: readonly [base: string, ours: string, theirs: string], ...picks: Pick[]) {
+function resolved(
+  texts: readonly [base: string, ours: string, theirs: string],
+  ...picks: HunkChoice[]
+) {
   const [base, ours, theirs] = texts.map(file);
   const sides = { base: base ?? null, ours: ours ?? null, theirs: theirs ?? null };
   const merged = mergeFiles(sides, { path: 'a.txt' });
@@ -25,7 +28,7 @@ function resolved(texts: readonly [base: string, ours: string, theirs: string], 
 
 const MIDDLE = ['1\n2\n3\n', '1\na\n3\n', '1\nb\n3\n'] as const;
 
-test.each<[Pick, string]>([
+test.each<[HunkChoice, string]>([
   ['ours', '1\na\n3\n'],
   ['theirs', '1\nb\n3\n'],
   ['ours-theirs', '1\na\nb\n3\n'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { declarationAround } from './declaration.ts';
+import { declarationAround } from './enclosing-declaration.ts';
 
 /** Names the declaration around the line that says HERE. */
 function around(path: string, text: string): string | null {

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { proofFiles } from '../proof-files.ts';
 import { treeFile } from '../testing/project.ts';
-import type { ReadBareName } from './bare-names.ts';
-import { closureOf } from './closure.ts';
+import { closureOf, type ReadBareName } from './package-closure.ts';
 
 function filesOf(files: Readonly<Record<string, string>>) {
   const changed = new Map(Object.entries(files).map(([path, text]) => [path, treeFile(text)]));
