@@ -31,7 +31,7 @@ const FILES = {
   'src/value.ts': 'export const value: number = 1;',
   'src/user.ts': "import { value } from './value.ts'; export const user: number = value;",
 };
-const PACKAGES = resolve(import.meta.dirname, '../../../../../node_modules');
+const PACKAGES = resolve(import.meta.dirname, '../../../../node_modules');
 
 /** A project in which TypeScript is installed. */
 function typedProject() {

@@ -73,7 +73,7 @@ test('where no process can be started, all are synced by this one', () => {
   expect(count()).toBe(paths.length);
 });
 
-const MODULE = join(import.meta.dirname, 'sync-file-system.ts');
+const MODULE = join(import.meta.dirname, 'sync.ts');
 const EXT4 = 0xef53;
 /** The folder of temporary files is in memory, which is never asked. */
 const OF_DISK = import.meta.dirname;
