@@ -20,9 +20,14 @@ import { basename, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { type ClawCounts, packHistory } from './upstream-merges/claw.ts';
-import { contextOf } from './upstream-merges/context.ts';
 import { type EditCounts, measureEdits, type Verdicts } from './upstream-merges/edits.ts';
-import { cloneAt, commitsBetween, type GitCounts, mergeAndRebase } from './upstream-merges/git.ts';
+import {
+  cloneAt,
+  commitsBetween,
+  contextOf,
+  type GitCounts,
+  mergeAndRebase,
+} from './upstream-merges/git.ts';
 import { type Beside, type MoveCounts, measureMoves } from './upstream-merges/moves.ts';
 
 type History = { readonly folder: string; readonly from: string; readonly to: string };

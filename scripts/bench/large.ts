@@ -5,11 +5,21 @@
  *
  *     node scripts/bench/large.ts
  */
+
 import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { listFolder } from '../../packages/claw/src/installed/claw-folder.ts';
 import type { Codebase } from '../../src/testing/claw/codebase.ts';
-import { dropCache, keepClaw, keptNames, makeBare, makeClone } from './large-clone.ts';
 import { largeCodebase, type Size, skillNames } from './large-codebase.ts';
-import { applyWork, removeWork, replayWork } from './large-work.ts';
 import { type Phases, phasesOf } from './phases.ts';
 import {
   median,
@@ -174,6 +184,98 @@ function commandsOf(codebase: Codebase, { skills }: Size): readonly Command[] {
       work: () => removeWork(codebase, one),
     },
   ];
+}
+
+/** Packages are read from `skills/`, and of the project the files that they change, which are written. */
+function applyWork(codebase: Codebase): Work {
+  return {
+    read: [...filesIn(codebase, 'skills'), ...composedPaths(codebase)],
+    write: copies(codebase, composedPaths(codebase)),
+  };
+}
+
+/** All that `.claw/` commits is read, and the files that it concerns; on a bare core these are written. */
+function replayWork(codebase: Codebase, isBare: boolean): Work {
+  const touched = composedPaths(codebase);
+  const kept = ['base', 'packages', 'composed'].flatMap((name) =>
+    filesIn(codebase, `.claw/${name}`),
+  );
+  return {
+    read: [codebase.path('.claw/state.yaml'), ...kept, ...touched],
+    write: isBare ? copies(codebase, touched) : [],
+  };
+}
+
+/** One package and the files that it changes, as they are kept and on disk, and the state. */
+function removeWork(codebase: Codebase, skill: string): Work {
+  const own = codebase.path(`.claw/packages/${skill}.package`);
+  const changed = listFolder(codebase.path(`skills/${skill}/modify`));
+  const kept = changed.map((path) => codebase.path(`.claw/composed/${path}`));
+  const touched = changed.map(codebase.path);
+  return {
+    // A package that is not applied yet has none.
+    read: [codebase.path('.claw/state.yaml'), own, ...kept, ...touched].filter((path) =>
+      existsSync(path),
+    ),
+    write: copies(codebase, touched),
+  };
+}
+
+function filesIn({ path }: Codebase, folder: string): readonly string[] {
+  return listFolder(path(folder)).map((below) => path(`${folder}/${below}`));
+}
+
+function composedPaths({ path }: Codebase): readonly string[] {
+  const paths = listFolder(path('.claw/composed')).map(path);
+  return paths.filter((each) => existsSync(each));
+}
+
+function copies({ path }: Codebase, files: readonly string[]): Work['write'] {
+  const folder = path('.git/bench');
+  mkdirSync(folder, { recursive: true });
+  return files.map((file, index) => [file, join(folder, String(index))] as const);
+}
+
+/**
+ * Back to the core as it was released, with nothing of claw's. That is moved away, since for a minute ext4 looks
+ * in vain for free inodes among those just deleted: creating files then takes up to ten times as long.
+ */
+function makeBare(codebase: Codebase): void {
+  const away = codebase.path('.git/bench-away');
+  mkdirSync(away, { recursive: true });
+  if (codebase.has('.claw'))
+    renameSync(codebase.path('.claw'), join(mkdtempSync(`${away}/`), 'claw'));
+  codebase.git('checkout', '--quiet', '--', '.');
+  codebase.git('clean', '--quiet', '-fdx', '--', '.');
+}
+
+/** Back to the core, with that of `.claw/` which was kept aside; what was computed for later is gone. */
+function makeClone(codebase: Codebase, names: readonly string[]): void {
+  makeBare(codebase);
+  for (const name of names) {
+    cpSync(keptIn(codebase, name), codebase.path(`.claw/${name}`), { recursive: true });
+  }
+}
+
+/** Keeps aside what `.claw/` commits. */
+function keepClaw(codebase: Codebase): void {
+  for (const name of readdirSync(codebase.path('.claw'))) {
+    if (/^(cache|tx|backup|pending|lock\.db.*)$/.test(name)) continue;
+    cpSync(codebase.path(`.claw/${name}`), keptIn(codebase, name), { recursive: true });
+  }
+}
+
+/** Returns the names that are kept aside. */
+function keptNames(codebase: Codebase): readonly string[] {
+  return readdirSync(keptIn(codebase, ''));
+}
+
+function dropCache(codebase: Codebase): void {
+  rmSync(codebase.path('.claw/cache'), { recursive: true, force: true });
+}
+
+function keptIn(codebase: Codebase, name: string): string {
+  return join(codebase.path('.git/bench-claw'), name);
 }
 
 function measure(codebase: Codebase, command: Command, runs: number): Row {

@@ -13,8 +13,7 @@ import {
   PLAIN_UPDATE,
   type UpdateOptions,
 } from '../../packages/claw/src/operation/update-options.ts';
-import { contextOf } from './context.ts';
-import { pathsOf } from './git.ts';
+import { contextOf, pathsOf } from './git.ts';
 
 /** Conflicts that an owner would be asked about. */
 type Asked = { readonly files: number; readonly hunks: number };

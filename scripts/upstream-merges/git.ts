@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
+import type { EngineContext } from '../../packages/claw/src/index.ts';
 
 /** Git's results for the commits on the newer release. */
 export type GitCounts = {
@@ -93,4 +94,18 @@ export function must(run: ReturnType<typeof git>): string {
 /** Returns the lines of what git printed. */
 export function linesOf(text: string): readonly string[] {
   return text.split('\n').filter((line) => line !== '');
+}
+
+/** Returns the surroundings of a verb in a clone: nothing is installed, and nobody is asked. */
+export function contextOf(root: string): EngineContext {
+  return {
+    root,
+    cwd: root,
+    now: () => new Date(),
+    environment: process.env,
+    onProgress: () => {},
+    allow: [],
+    skipsInstall: true,
+    confirm: null,
+  };
 }
