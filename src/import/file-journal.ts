@@ -1,6 +1,7 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import {
   closeSync,
+  constants,
   copyFileSync,
   existsSync,
   fsyncSync,
@@ -103,20 +104,22 @@ export function carryOutChanges(
   const kept: string[] = [];
   for (const { place, path, before, after, staged } of journal.changes) {
     onChange();
+    const target = join(roots[place], path);
+    // The name is the same in each run: what a kill has left there is found again.
+    const beside = `${target}.${journal.kind}-${journal.id}.new`;
     const now = digestAt(roots[place], path);
+    if (now !== 'blocked') rmSync(beside, { force: true });
     if (now === after) continue;
     if (now !== before) {
       kept.push(path);
       continue;
     }
-    const target = join(roots[place], path);
     if (staged === null) {
       unlinkSync(target);
       removeEmptyFolders(roots[place], dirname(path));
       continue;
     }
     mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
-    const beside = `${target}.${randomUUID().slice(0, 8)}.new`;
     copyThrough(join(importsFolder(roots.data), staged), beside);
     renameSync(beside, target);
   }
@@ -181,7 +184,7 @@ function writeThrough(path: string, bytes: Uint8Array): void {
 }
 
 function copyThrough(from: string, to: string): void {
-  copyFileSync(from, to);
+  copyFileSync(from, to, constants.COPYFILE_EXCL);
   const file = openSync(to, 'r+');
   try {
     fsyncSync(file);

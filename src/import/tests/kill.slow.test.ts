@@ -1,13 +1,23 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
+import {
+  CALLS,
+  census,
+  inject,
+  spread,
+} from '../../../packages/claw/src/transaction/testing/strace.ts';
 import { openStore } from '../../store/store.ts';
 import { countedIds, digests, Installation, NOW } from './bench.ts';
 import { FAMILY, makeNanoclaw, writeFiles } from './nanoclaw-store.ts';
 
+/** Beside those that change a folder: the calls that bring bytes to the disk. */
+const TRACED = [...CALLS, 'openat', 'pwrite64', 'write'] as const;
+/** A few calls of each kind are tried in a run of this test; with a larger number, all. */
+const TRIED = Number(process.env['CLAW_KILLS'] ?? 3);
 const WORKER = join(import.meta.dirname, 'killed-import.ts');
 
 /** Runs an import or an undo in a process of its own that is killed at a step; false where it has ended before. */
@@ -53,6 +63,42 @@ test('killed at any step, an import and an undo leave all as before or as after'
     }
   }
   expect([...seen].sort()).toEqual([0, 1]);
+});
+
+test('killed at any call of the file system, an import leaves all as before or as after', async () => {
+  const source = makeNanoclaw();
+  const begin = { '.env': 'A=b\n', 'groups/main/CLAUDE.md': 'Mine.\n' };
+  const before = new Installation();
+  writeFiles(before.project, begin);
+  const after = new Installation();
+  writeFiles(after.project, begin);
+  await after.import(source, { isTakeOver: true, newId: countedIds() });
+  const states = [comparable(before), comparable(after)];
+  const counted = new Installation();
+  writeFiles(counted.project, begin);
+  const log = join(before.project, '../', `${basename(before.project)}.strace`);
+  const program = (here: Installation) => [
+    ...[process.execPath, '--conditions=patchclaw-source', WORKER, 'import', here.project],
+    ...[source.root, source.home, '0'],
+  ];
+  const counts = await census(program(counted), log, TRACED);
+  expect(comparable(counted)).toBe(states[1]);
+  const seen = [0, 0];
+  for (const call of TRACED) {
+    for (const nth of spread(counts[call] ?? 0, TRIED)) {
+      const here = new Installation();
+      writeFiles(here.project, begin);
+      const { isHit } = await inject(program(here), log, { call, nth, effect: 'SIGKILL' }, TRACED);
+      here.recover();
+      const found = states.indexOf(comparable(here));
+      expect({ call, nth, found }).toEqual({ call, nth, found: expect.toBeOneOf([0, 1]) });
+      if (isHit) seen[found] = (seen[found] ?? 0) + 1;
+      rmSync(here.project, { recursive: true, force: true });
+    }
+  }
+  rmSync(log, { force: true });
+  console.info(`import: ${seen[0]} kills left all as before, ${seen[1]} as after`);
+  expect(Math.min(...seen)).toBeGreaterThan(0);
 });
 
 test('a hundred thousand messages come, a word of two years ago is found, and the source is as before', async () => {

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { closeSync, createReadStream, fsyncSync, openSync } from 'node:fs';
-import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
@@ -64,12 +64,14 @@ export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
   const hasMedia = options.withMedia !== false;
   const id = randomUUID();
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const stagingDir = join(dataDir, 'tmp', `backup-${id}`);
+  await sweepKilled(join(dataDir, 'tmp'), /^backup-(\d+)-/);
+  await sweepKilled(folder, /^patchclaw-.*\.(\d+)\.part$/);
+  const stagingDir = join(dataDir, 'tmp', `backup-${process.pid}-${id}`);
   const file = join(
     folder,
     await freeName(folder, { now, reason, isLocked: lock.kind !== 'none' }),
   );
-  const unfinished = `${file}.part`;
+  const unfinished = `${file}.${process.pid}.part`;
   try {
     const contents = await gatherContents({
       projectDir,
@@ -159,6 +161,24 @@ export async function instanceOf(dataDir: string): Promise<string> {
 /** Returns the file that holds the id of an installation. */
 export function instancePath(dataDir: string): string {
   return join(dataDir, 'instance.json');
+}
+
+/** Deletes what killed backups have left in a folder; the name says which process it was of. */
+async function sweepKilled(folder: string, pattern: RegExp): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    const [, pid] = pattern.exec(name) ?? [];
+    if (pid === undefined || isAlive(Number(pid))) continue;
+    await rm(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }
 
 async function versionOf(projectDir: string): Promise<string> {
