@@ -24,7 +24,7 @@ import { keysOfProviders } from './model/provider.ts';
 import { openParts, unusableParts } from './parts.ts';
 import { namesOfAgentTools } from './sandbox/agent-link/tool-names.ts';
 import { fenceWords, readFence } from './store/backup/fence.ts';
-import { chosenModel } from './store/chats/model-choices.ts';
+import { chosenModel } from './store/chats/folder-choices.ts';
 import { databasePath, reasonNotToStart } from './store/database-condition.ts';
 import { StoreError, unusable } from './store/error.ts';
 import { openOwnDatabases } from './store/own-databases.ts';

@@ -8,7 +8,7 @@ import { type Word, wordsOf } from '../host/groups/command-words.ts';
 import { answerOrRefusal, groupAndRest } from '../host/groups/group-command.ts';
 import { GroupRefused } from '../host/groups/group-refused.ts';
 import { nearestNames } from '../lib/nearest-names.ts';
-import { isSwitchedOff } from '../store/chats/tool-switches.ts';
+import { isSwitchedOff } from '../store/chats/folder-choices.ts';
 import type { Group } from '../store/store.ts';
 
 export const command = defineCommand({

@@ -4,7 +4,7 @@ import { type Catalog, openCatalog } from '../model/catalog/catalog.ts';
 import { probeModel } from '../model/completion.ts';
 import { type Models, openModels } from '../model/model.ts';
 import { type Abilities, discoverProviders } from '../model/provider.ts';
-import { type KeptChoice, readModelChoices } from '../store/chats/model-choices.ts';
+import { type KeptChoice, readModelChoices } from '../store/chats/folder-choices.ts';
 import { openKeyTroubles } from '../store/key-troubles.ts';
 import { openMeta } from '../store/meta.ts';
 import { openReadOnly } from '../store/open-read-only.ts';

@@ -3,6 +3,12 @@ import { type Asks, openAsks } from './asks.ts';
 import { type Budgets, openStoredBudgets } from './budgets.ts';
 import { type Chats, openChats } from './chats/chats.ts';
 import {
+  type ModelChoices,
+  openModelChoices,
+  openToolSwitches,
+  type ToolSwitches,
+} from './chats/folder-choices.ts';
+import {
   createGroupRemover,
   type Folders,
   type Groups,
@@ -10,10 +16,8 @@ import {
   openGroups,
 } from './chats/groups.ts';
 import { createChatMerger, type MergeChats } from './chats/merge-chats.ts';
-import { type ModelChoices, openModelChoices } from './chats/model-choices.ts';
 import { openSenders, type Senders } from './chats/senders.ts';
 import { openSessions, type Sessions } from './chats/sessions.ts';
-import { openToolSwitches, type ToolSwitches } from './chats/tool-switches.ts';
 import { openDatabase } from './database.ts';
 import { type Drafts, openDrafts } from './drafts.ts';
 import { type Engines, openEngines } from './engines.ts';

@@ -32,7 +32,7 @@ async function start(): Promise<number> {
     try {
       environment = readEnvironment(projectDir, process.env);
     } catch {
-      // It is there and cannot be read: what was read last stays, and the assistant says what is wrong.
+      // `.env` exists but is unreadable: keep the last values; the assistant reports the problem.
     }
     for (const secret of secretValues(environment)) secrets.add(secret);
     return environment;

@@ -46,7 +46,7 @@ import { openRouting } from '../model/routing.ts';
 import { namesOfAgentTools } from '../sandbox/agent-link/tool-names.ts';
 import { discoverEngines } from '../sandbox/engines/engine.ts';
 import type { Sandbox, TurnEvents, TurnOutcome, TurnRequest } from '../sandbox/sandbox.ts';
-import { chosenModel } from '../store/chats/model-choices.ts';
+import { chosenModel } from '../store/chats/folder-choices.ts';
 import { openOwnDatabases } from '../store/own-databases.ts';
 import { openStore, type Store } from '../store/store.ts';
 

@@ -15,7 +15,7 @@ export type ServiceRequest = {
   readonly uid: number;
 };
 
-type Command = readonly [program: string, ...args: string[]];
+type ManagerCall = readonly [program: string, ...args: string[]];
 
 /** A service as its manager wants it: a file, and what to say to the manager. */
 export type ServiceDefinition = {
@@ -24,13 +24,13 @@ export type ServiceDefinition = {
   /** The line of the text that says which installation it is of. */
   readonly identity: string;
   /** Makes the manager know a new file, so that it is started with the machine or at log-in. */
-  readonly enable: readonly Command[];
-  readonly start: Command;
+  readonly enable: readonly ManagerCall[];
+  readonly start: ManagerCall;
   /** Stops it and makes the manager forget it, before the file is removed. */
-  readonly disable: readonly Command[];
-  readonly forget: readonly Command[];
+  readonly disable: readonly ManagerCall[];
+  readonly forget: readonly ManagerCall[];
   /** Its state in a word on stdout. */
-  readonly ask: Command;
+  readonly ask: ManagerCall;
   /** Further advice for the owner. */
   readonly hints: readonly string[];
 };
@@ -52,7 +52,7 @@ function systemd(request: ServiceRequest): ServiceDefinition {
   const { home, name, isSystem, environment } = request;
   const unit = `${name}.service`;
   const scope = isSystem ? [] : ['--user'];
-  const say = (...words: readonly string[]): Command => ['systemctl', ...scope, ...words];
+  const say = (...words: readonly string[]): ManagerCall => ['systemctl', ...scope, ...words];
   const owner = statSync(home).uid;
   const config = environment['XDG_CONFIG_HOME'] || join(homeOf(environment), '.config');
   const folder = isSystem ? '/etc/systemd/system' : join(config, 'systemd/user');

@@ -6,8 +6,7 @@ import type { Messages } from '../messages/messages.ts';
 import { type Meta, openMeta } from '../meta.ts';
 import { createSpenderForgetter } from '../usage.ts';
 import { type Chats, CURRENT_JID } from './chats.ts';
-import { choiceKey } from './model-choices.ts';
-import { switchesKey } from './tool-switches.ts';
+import { choiceKey, switchesKey } from './folder-choices.ts';
 
 /** A registered chat: it has a folder, and its messages can become turns. */
 export type Group = {

@@ -4,7 +4,7 @@ import type {
   OwnToolVerdict,
   TurnRequest,
 } from '../../../sandbox/sandbox.ts';
-import { isSwitchedOff } from '../../../store/chats/tool-switches.ts';
+import { isSwitchedOff } from '../../../store/chats/folder-choices.ts';
 import type { Group, Task, Turn } from '../../../store/store.ts';
 import type { ChannelOf } from '../../address-book.ts';
 import type { AskedAbout } from '../../asking/asking.ts';

@@ -2,8 +2,8 @@ import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
 import type { Meta } from '../meta.ts';
 
-const PREFIX = 'model.of.';
-const ALL = 'model.of-all';
+const MODEL_PREFIX = 'model.of.';
+const MODEL_OF_ALL = 'model.of-all';
 
 const Tokens = z.int().nonnegative();
 const StoredChoice = z.object({
@@ -31,7 +31,7 @@ export function chosenModel(choices: ModelChoices, folder: string): string | nul
 
 /** The key of a folder's choice in the table of small facts. */
 export const choiceKey = (folder: string | null): string =>
-  folder === null ? ALL : `${PREFIX}${folder}`;
+  folder === null ? MODEL_OF_ALL : `${MODEL_PREFIX}${folder}`;
 
 export function openModelChoices(meta: Pick<Meta, 'get' | 'set' | 'remove'>): ModelChoices {
   return {
@@ -53,14 +53,43 @@ export type KeptChoice = ModelChoice & { readonly folder: string | null };
 export function readModelChoices(database: Database): readonly KeptChoice[] {
   const rows = database
     .prepare("SELECT key, value FROM meta WHERE key = :all OR key GLOB :each || '*'")
-    .all({ all: ALL, each: PREFIX });
+    .all({ all: MODEL_OF_ALL, each: MODEL_PREFIX });
   return rows.flatMap((row) => {
     const { key, value } = Row.parse(row);
     const kept = StoredChoice.safeParse(JSON.parse(value)).data;
     return kept === undefined
       ? []
-      : [{ ...kept, folder: key === ALL ? null : key.slice(PREFIX.length) }];
+      : [{ ...kept, folder: key === MODEL_OF_ALL ? null : key.slice(MODEL_PREFIX.length) }];
   });
 }
 
 const Row = z.object({ key: z.string(), value: z.string() });
+
+const Switches = z.array(z.string().min(1));
+
+/** The tools that the owner has switched off, for the chats of a folder: names, or the beginning of some and `*`. */
+export interface ToolSwitches {
+  offIn(folder: string): readonly string[];
+  set(folder: string, off: readonly string[]): void;
+}
+
+/** The key of a folder's switches in the table of small facts. */
+export const switchesKey = (folder: string): string => `tools.off.${folder}`;
+
+export function openToolSwitches(meta: Pick<Meta, 'get' | 'set' | 'remove'>): ToolSwitches {
+  return {
+    offIn(folder) {
+      const kept = meta.get(switchesKey(folder));
+      return kept === null ? [] : Switches.parse(JSON.parse(kept));
+    },
+    set(folder, off) {
+      if (off.length === 0) meta.remove(switchesKey(folder));
+      else meta.set(switchesKey(folder), JSON.stringify([...new Set(off)].sort()));
+    },
+  };
+}
+
+/** Tells whether a tool is among those that are switched off; `web_*` are all whose names begin with `web_`. */
+export function isSwitchedOff(off: readonly string[], tool: string): boolean {
+  return off.some((one) => (one.endsWith('*') ? tool.startsWith(one.slice(0, -1)) : one === tool));
+}
