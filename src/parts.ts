@@ -14,7 +14,7 @@ import { openServices } from './host/services/services.ts';
 import { openSystemPrompt, type SystemPrompt } from './host/turns/agent/system-prompt.ts';
 import { effectOf, type Guards, openGuards } from './host/turns/tool-calls/guarded-calls.ts';
 import { openTools, type Toolbox } from './host/turns/tool-calls/toolbox.ts';
-import type { Named, Silent } from './lib/contribution.ts';
+import type { NamedContribution, SilentContribution } from './lib/contribution.ts';
 import type { OwnDatabases } from './lib/own-database.ts';
 import type { Environment } from './lib/settings.ts';
 import { type Catalog, openCatalog } from './model/catalog/catalog.ts';
@@ -32,8 +32,8 @@ export type Parts = {
   readonly catalog: Catalog;
   readonly chooseModels: ChooseModels;
   readonly systemPrompt: SystemPrompt;
-  readonly services: readonly Named<StartService>[];
-  readonly silentChannels: readonly Silent[];
+  readonly services: readonly NamedContribution<StartService>[];
+  readonly silentChannels: readonly SilentContribution[];
   readonly silentParts: readonly SilentPart[];
 };
 

@@ -1,4 +1,8 @@
-import { contributionSchema, openContributions, type Silent } from '../lib/contribution.ts';
+import {
+  contributionSchema,
+  openContributions,
+  type SilentContribution,
+} from '../lib/contribution.ts';
 import { discoverExports } from '../lib/discover.ts';
 import { NO_DATABASES, type OwnDatabases } from '../lib/own-database.ts';
 import type { Environment } from '../lib/settings.ts';
@@ -7,7 +11,7 @@ import type { Channel, ChannelContext, ChannelDefinition } from './channel.ts';
 /** The channels that have what they need, and those that stay silent. */
 export type OpenChannels = {
   readonly channels: readonly Channel[];
-  readonly silentChannels: readonly Silent[];
+  readonly silentChannels: readonly SilentContribution[];
 };
 
 /**

@@ -7,7 +7,7 @@ import { dataBy } from '../host/contracts/claw.ts';
 import { type CommandContext, defineCommand } from '../host/contracts/command.ts';
 import { localTime } from '../host/scheduler/local-time.ts';
 import type { ServiceReport } from '../host/services/services.ts';
-import type { Silent } from '../lib/contribution.ts';
+import type { SilentContribution } from '../lib/contribution.ts';
 import { wrongText } from '../lib/settings.ts';
 
 export const command = defineCommand({
@@ -51,7 +51,7 @@ export const command = defineCommand({
 
 function missing(
   { isSet, projectDir }: CommandContext,
-  { name, needs, wrong, unusable }: Silent,
+  { name, needs, wrong, unusable }: SilentContribution,
 ): string {
   if (unusable !== undefined) return unusable;
   if (wrong.length > 0) {

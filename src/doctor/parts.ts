@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readWhatFits } from '../config.ts';
 import type { Contributions } from '../contributions.ts';
-import type { Silent } from '../lib/contribution.ts';
+import type { SilentContribution } from '../lib/contribution.ts';
 import { TreeFault } from '../lib/tree-fault.ts';
 import { openParts } from '../parts.ts';
 import { namesOfAgentTools } from '../sandbox/agent-link/tool-names.ts';
@@ -46,7 +46,8 @@ export function examineParts(contributions: Contributions, subject: Subject): re
       random: () => 0,
     });
     // What has an examination of its own tells there what is not set yet.
-    const isTold = ({ name }: Silent) => existsSync(join(import.meta.dirname, `${name}.ts`));
+    const isTold = ({ name }: SilentContribution) =>
+      existsSync(join(import.meta.dirname, `${name}.ts`));
     const channels = silentChannels
       .filter((one) => !isTold(one))
       .map((one) => ({ kind: 'channel', ...one }));
@@ -64,7 +65,7 @@ export function examineParts(contributions: Contributions, subject: Subject): re
 
 /** A wrong setting is told with the settings. */
 function findingsOf(
-  { kind, name, needs, wrong, unusable }: Silent & { readonly kind: string },
+  { kind, name, needs, wrong, unusable }: SilentContribution & { readonly kind: string },
   environment: Subject['environment'],
 ): readonly Finding[] {
   if (unusable !== undefined) {

@@ -315,16 +315,16 @@ function planTasks(
   return { tasks, tasksToStart };
 }
 
-type Fitted =
+type ScheduleFit =
   | { readonly kind: 'fits'; readonly schedule: TaskSchedule; readonly notes: readonly string[] }
   | { readonly kind: 'refused'; readonly why: string };
 
 const MINUTE_MS = 60_000;
 
-function fittedSchedule({ schedule, nextRun, createdAt }: SourceTask, now: number): Fitted {
+function fittedSchedule({ schedule, nextRun, createdAt }: SourceTask, now: number): ScheduleFit {
   const anchor = nextRun ?? createdAt ?? now;
   const { timeZone } = schedule;
-  const fits = (made: TaskSchedule, notes: readonly string[] = []): Fitted => {
+  const fits = (made: TaskSchedule, notes: readonly string[] = []): ScheduleFit => {
     try {
       // Also one that never comes again is a task; one that cannot be read is none.
       nextRunAfter(made, now);

@@ -14,11 +14,11 @@ export type Contribution<Context extends object, Made> = {
   /** The settings without which it stays silent. */
   readonly needs: readonly string[];
   /** Makes it of its own settings and of a context that holds nothing else. */
-  open(environment: Environment, context: Context): Opened<Made>;
+  open(environment: Environment, context: Context): OpenedContribution<Made>;
 };
 
 /** Result of opening a contribution: made, or not, because of these settings of its own. */
-export type Opened<Made> =
+export type OpenedContribution<Made> =
   | { readonly kind: 'made'; readonly value: Made }
   | { readonly kind: 'wrong-settings'; readonly wrong: readonly WrongSetting[] };
 
@@ -36,7 +36,7 @@ export class NotUsable extends Error {
 }
 
 /** A contribution that stays silent, and why. */
-export type Silent = {
+export type SilentContribution = {
   readonly name: string;
   /** The settings that it needs. */
   readonly needs: readonly string[];
@@ -47,7 +47,7 @@ export type Silent = {
 };
 
 /** A contribution that was made. */
-export type Named<Made> = { readonly name: string; readonly value: Made };
+export type NamedContribution<Made> = { readonly name: string; readonly value: Made };
 
 /**
  * Makes a contribution of its definition. It is given its own settings, parsed, and never the
@@ -90,9 +90,12 @@ export function openContributions<Context extends object, Made>(
   definitions: readonly Contribution<Context, Made | null>[],
   environment: Environment,
   contextOf: (name: string) => Context,
-): { readonly made: readonly Named<Made>[]; readonly silent: readonly Silent[] } {
-  const made: Named<Made>[] = [];
-  const silent: Silent[] = [];
+): {
+  readonly made: readonly NamedContribution<Made>[];
+  readonly silent: readonly SilentContribution[];
+} {
+  const made: NamedContribution<Made>[] = [];
+  const silent: SilentContribution[] = [];
   for (const definition of definitions) {
     const { name, needs } = definition;
     const outcome = openOne(definition, environment, contextOf(name));
@@ -109,7 +112,7 @@ function openOne<Context extends object, Made>(
   definition: Contribution<Context, Made | null>,
   environment: Environment,
   context: Context,
-): Opened<Made | null> | { readonly kind: 'unusable'; readonly reason: string } {
+): OpenedContribution<Made | null> | { readonly kind: 'unusable'; readonly reason: string } {
   try {
     return definition.open(environment, context);
   } catch (error) {

@@ -13,7 +13,7 @@ export type EmbedRequest = {
  * Vectors in the order of the texts, all of one length; or a sentence about why there are none. A text has null where the
  * model does not understand it, such as one in another language.
  */
-export type Embedded =
+export type EmbedResult =
   | { readonly kind: 'embedded'; readonly vectors: readonly (Float32Array | null)[] }
   | {
       readonly kind: 'failed';
@@ -23,9 +23,9 @@ export type Embedded =
     };
 
 /** Asks a model's server for vectors. Never rejects. */
-export type Embed = (request: EmbedRequest) => Promise<Embedded>;
+export type Embed = (request: EmbedRequest) => Promise<EmbedResult>;
 
 /** Asks in the name of a group's folder, whose budget pays. Never rejects. */
 export type EmbedForGroup = (
   request: EmbedRequest & { readonly folder: string },
-) => Promise<Embedded>;
+) => Promise<EmbedResult>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { readJson } from '../lib/bounded-json.ts';
 import { list } from '../lib/bounded-schema.ts';
-import type { Embed, Embedded } from '../lib/embed.ts';
+import type { Embed, EmbedResult } from '../lib/embed.ts';
 import type { Environment } from '../lib/settings.ts';
 import { type LocalEmbedding, openEmbedders } from './embedder.ts';
 import { connectionFailure, httpFailure, timeoutFailure, withoutKey } from './failure.ts';
@@ -32,7 +32,7 @@ type EmbeddingRequest = {
   readonly signal?: AbortSignal;
 };
 
-type Failed = Extract<Embedded, { kind: 'failed' }>;
+type Failed = Extract<EmbedResult, { kind: 'failed' }>;
 
 /** Vectors and the tokens they took, as the server told or estimated. */
 export type CountedVectors =
@@ -60,7 +60,7 @@ export function embedBy(environment: Environment): Embed {
 export async function embedHere(
   embedding: LocalEmbedding,
   { texts, timeoutMs, signal }: EmbeddingRequest,
-): Promise<Embedded> {
+): Promise<EmbedResult> {
   const limit = AbortSignal.timeout(timeoutMs);
   try {
     const both = AbortSignal.any([limit, ...(signal ? [signal] : [])]);

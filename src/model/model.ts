@@ -1,5 +1,5 @@
 import type { Price, Settings } from '../config.ts';
-import { openContributions, type Silent } from '../lib/contribution.ts';
+import { openContributions, type SilentContribution } from '../lib/contribution.ts';
 import type { Environment } from '../lib/settings.ts';
 import type { ListedModel } from './catalog/listed-model.ts';
 import { hasPrice } from './metering/price.ts';
@@ -57,7 +57,7 @@ export type Models = {
   /** Takes in what servers tell of their models: models found later have that window and price. */
   learn(models: readonly (ListedModel & { readonly id: string })[]): void;
   /** Providers whose settings cannot be used. */
-  readonly silent: readonly Silent[];
+  readonly silent: readonly SilentContribution[];
 };
 
 /** A provider whose settings can be used. */

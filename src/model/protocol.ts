@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ReadModels } from './catalog/listed-model.ts';
-import type { Fitted } from './fit/fitted-request.ts';
+import type { FittedRequest } from './fit/fitted-request.ts';
 import type { HeadEvent } from './stream-head.ts';
 import type { TokenCounts } from './tokens.ts';
 
@@ -36,7 +36,7 @@ export type Protocol = {
   /** Returns the request with what makes the server tell its token counts. */
   withCounts(request: RequestFields): RequestFields;
   /** Rewrites a request for the servers of the protocol, whatever other models have left in its conversation. */
-  fit(request: RequestFields): Fitted;
+  fit(request: RequestFields): FittedRequest;
   /** Returns the request with what makes the server keep its beginning in a cache. */
   withCache(request: RequestFields): RequestFields;
   /** Returns the request for a model that cannot call tools, or may not. */

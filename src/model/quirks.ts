@@ -1,7 +1,7 @@
 import { withoutCacheMarks } from './fit/cache-marks.ts';
 import {
   type Fields,
-  type Fitted,
+  type FittedRequest,
   fieldsIn,
   isFields,
   type LeftOutTool,
@@ -34,7 +34,7 @@ export interface Quirks {
   /** Tools that it is not offered: those that do not fit its protocol, and those that it refused. */
   readonly leftOutTools: readonly LeftOutTool[];
   /** Takes note of the tools that a request for it offers, and of those that did not fit. */
-  noteFit(fitted: Fitted): void;
+  noteFit(fitted: FittedRequest): void;
   /** Returns the request without what was refused. */
   applyTo(request: Fields): Fields;
   /**

@@ -1,4 +1,4 @@
-import { openContributions, type Silent } from '../lib/contribution.ts';
+import { openContributions, type SilentContribution } from '../lib/contribution.ts';
 import type { Environment } from '../lib/settings.ts';
 import type { Candidates } from './candidates.ts';
 import type { Catalog } from './catalog/catalog.ts';
@@ -47,7 +47,7 @@ export function openRouting(
   definitions: readonly RouterContribution[],
   environment: Environment,
   { models, log, now, chosenFor = () => null, catalog }: Parts,
-): { readonly chooseModels: ChooseModels; readonly silent: readonly Silent[] } {
+): { readonly chooseModels: ChooseModels; readonly silent: readonly SilentContribution[] } {
   const inOrder = definitions.toSorted(
     (one, other) => one.order - other.order || (one.name < other.name ? -1 : 1),
   );

@@ -20,17 +20,17 @@ async function read(input: unknown): Promise<PictureForModel> {
   const { path, maxEdge, maxBytes } = Input.parse(input);
   const bytes = await readFile(path);
   const head = pictureHead(bytes);
-  if (head === null) throw new Refused('it is no JPEG, PNG, WebP or GIF picture');
+  if (head === null) throw new RefusedPicture('it is no JPEG, PNG, WebP or GIF picture');
   const { width, height, mediaType, isCommon } = head;
   if (width * height > MAX_PIXELS) {
-    throw new Refused(`it has ${width} x ${height} pixels, and 40 million are the most`);
+    throw new RefusedPicture(`it has ${width} x ${height} pixels, and 40 million are the most`);
   }
   const least = Math.max(1, MIN_EDGE / Math.min(width, height));
   const scale = Math.min(least, maxEdge / Math.max(width, height));
   const size = [width, height].map((edge) => Math.max(1, Math.round(edge * scale)));
   const [w = 1, h = 1] = size;
   if (Math.min(w, h) < MIN_EDGE) {
-    throw new Refused(`it is too narrow for a model, with ${width} x ${height} pixels`);
+    throw new RefusedPicture(`it is too narrow for a model, with ${width} x ${height} pixels`);
   }
   // Always, even where the file goes on as it is: no model's server is sent one that cannot be decoded.
   const whole = photon.PhotonImage.new_from_byteslice(bytes);
@@ -55,7 +55,7 @@ async function read(input: unknown): Promise<PictureForModel> {
       return { mediaType: 'image/jpeg', data, width: wide, height: high };
     }
   }
-  throw new Refused('it stays too large, however it is written');
+  throw new RefusedPicture('it stays too large, however it is written');
 }
 
 /** A JPEG has no transparency, and what is under it may have any colour. Changes the pixels in place. */
@@ -71,7 +71,7 @@ function onWhite(pixels: Uint8Array): Uint8Array {
 }
 
 /** Why a picture is not decoded, as the end of a sentence. */
-class Refused extends Error {
+class RefusedPicture extends Error {
   override readonly name = 'Refused';
 }
 
@@ -81,7 +81,9 @@ await answerParent((input) =>
     // The decoder ends with a trap that tells nothing.
     (error: unknown) => ({
       error:
-        error instanceof Refused ? error.message : 'it is damaged, or too large to be decoded here',
+        error instanceof RefusedPicture
+          ? error.message
+          : 'it is damaged, or too large to be decoded here',
     }),
   ),
 );

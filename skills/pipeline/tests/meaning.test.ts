@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
-import type { Embedded, EmbedForGroup } from '../../../src/lib/embed.ts';
+import type { EmbedForGroup, EmbedResult } from '../../../src/lib/embed.ts';
 import { openMeanings, typeOf } from '../../../src/services/pipeline/by-meaning.ts';
 import { discoverStages } from '../../../src/services/pipeline/stage.ts';
 import { REQUESTS } from './labelled-requests.ts';
@@ -79,7 +79,7 @@ test('a text that is like no example, or that the model does not understand, is 
 
 test('a model that gives no vectors is told of once, and asked again after ten minutes', async () => {
   let time = 0;
-  const failed: Embedded = { kind: 'failed', message: 'The server is down.', isRefused: false };
+  const failed: EmbedResult = { kind: 'failed', message: 'The server is down.', isRefused: false };
   const embed = vi.fn<EmbedForGroup>(async () => failed);
   const { meanings, failures } = open(embed, () => time);
   for (const _again of [1, 2, 3]) expect(await meanings.of('Hello', 'main')).toBe(null);

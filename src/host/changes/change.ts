@@ -8,7 +8,7 @@ import { isBlocked, refusalOf } from './refusal.ts';
 import type { WaitingOperation } from './waiting-operation.ts';
 
 /** A change of the code that was begun, as the process that finishes it finds it. */
-export const BegunChange = z.object({
+export const StartedChange = z.object({
   /** Of `claw`: `apply`, `remove`, `upgrade`, `update`, `undo`. */
   verb: z.string(),
   /** Skills, or the release. */
@@ -21,7 +21,7 @@ export const BegunChange = z.object({
   /** The number of files that it changed; null while that is not known. */
   files: z.int().nullable(),
 });
-export type BegunChange = z.output<typeof BegunChange>;
+export type StartedChange = z.output<typeof StartedChange>;
 
 /** A requested change: a verb of `claw` with its arguments, and the plan that the owner has seen. */
 export type ChangeRequest = {
@@ -38,7 +38,7 @@ export type ChangeRequest = {
 
 /** The end of a change, where the assistant does not restart onto it. */
 export type ChangeEnd =
-  | { readonly kind: 'restart'; readonly data: BegunChange }
+  | { readonly kind: 'restart'; readonly data: StartedChange }
   | { readonly kind: 'blocked' }
   | { readonly kind: 'refused'; readonly code: string | null; readonly text: string };
 
@@ -81,10 +81,10 @@ export async function carryOut(
 export function beginChange(
   context: CommandContext,
   { verb, args, installed }: Pick<WaitingOperation, 'verb' | 'args' | 'installed'>,
-): BegunChange {
+): StartedChange {
   const { state, layers } = installed;
   const before = [...layers];
-  const begun: BegunChange = { verb, args: [...args], before, state, settings: [], files: null };
+  const begun: StartedChange = { verb, args: [...args], before, state, settings: [], files: null };
   context.keep(begun);
   return begun;
 }
@@ -94,13 +94,13 @@ export function answer(text: string): CommandResult {
   return { kind: 'answer', text };
 }
 
-function changed(begun: BegunChange, result: ClawResult): BegunChange {
+function changed(begun: StartedChange, result: ClawResult): StartedChange {
   const { requiredSettings, settingsGone } = bringsOf(result);
   const settings = begun.verb === 'remove' ? settingsGone : requiredSettings;
   return { ...begun, settings, files: result.changes.length };
 }
 
-function nothingText({ verb, args }: BegunChange): string {
+function nothingText({ verb, args }: StartedChange): string {
   const what = args.join(', ');
   if (verb === 'apply') return `${what} is in already.`;
   if (verb === 'remove') return `${what} is not in.`;

@@ -4,7 +4,7 @@ import { basename, join, parse, posix } from 'node:path';
 import { readKeptFile } from '../../lib/kept-packages.ts';
 import { databasesFolder } from '../../store/own-databases.ts';
 import type { CommandContext, CommandResult, Resumption } from '../contracts/command.ts';
-import { answer, BegunChange, readTree } from './change.ts';
+import { answer, readTree, StartedChange } from './change.ts';
 import { resumeOperation } from './resume-operation.ts';
 import { readWaiting } from './waiting-operation.ts';
 
@@ -17,7 +17,7 @@ export async function reportChange(
   { rolledBack }: Resumption,
 ): Promise<string | CommandResult> {
   // Another version may have kept it in another form; the report comes all the same.
-  const change = BegunChange.safeParse(data).data ?? null;
+  const change = StartedChange.safeParse(data).data ?? null;
   if (rolledBack !== null) {
     const title = change === null ? 'The change' : titleOf(change);
     return `${title} was taken back: the assistant did not come up with it.\n\n${rolledBack}`;
@@ -48,7 +48,7 @@ export async function reportChange(
 }
 
 /** Names what the skills that were taken out left behind: settings in `.env`, and data; empty for none. */
-function leftText({ isSet, settings }: CommandContext, change: BegunChange): string {
+function leftText({ isSet, settings }: CommandContext, change: StartedChange): string {
   const left = change.settings.filter(isSet);
   const data = leftData(settings.dataDir, change.args);
   return [
@@ -105,7 +105,7 @@ function namesIn(folder: string): readonly string[] {
  */
 async function afterInterruption(
   context: CommandContext,
-  change: BegunChange,
+  change: StartedChange,
 ): Promise<CommandResult> {
   await untilUnlocked(context);
   const now = await readTree(context);
@@ -133,7 +133,7 @@ async function untilUnlocked({ claw, say }: CommandContext): Promise<void> {
   }
 }
 
-function titleOf({ verb, args }: BegunChange): string {
+function titleOf({ verb, args }: StartedChange): string {
   const what = args.join(', ');
   const titles: Readonly<Record<string, string>> = {
     apply: `Adding ${what}`,
@@ -147,7 +147,7 @@ function titleOf({ verb, args }: BegunChange): string {
 
 async function appliedText(
   context: CommandContext,
-  change: BegunChange,
+  change: StartedChange,
   now: AppliedLayers,
 ): Promise<string> {
   const added = now.filter(({ name }) => !change.before.includes(name));
@@ -252,12 +252,12 @@ function isOrAre(names: readonly unknown[]): string {
   return names.length === 1 ? 'is' : 'are';
 }
 
-function versionsOf({ args }: BegunChange, now: AppliedLayers): string {
+function versionsOf({ args }: StartedChange, now: AppliedLayers): string {
   const meant = now.filter(({ name }) => args.length === 0 || args.includes(name));
   return meant.map(({ name, version }) => `${name} ${version}`).join(', ') || 'nothing';
 }
 
-function countFiles({ files }: BegunChange): string {
+function countFiles({ files }: StartedChange): string {
   if (files === null) return '';
   return files === 1 ? ': 1 file changed' : `: ${files} files changed`;
 }

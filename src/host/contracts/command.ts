@@ -6,7 +6,7 @@ import {
   contributionOf,
   contributionSchema,
   openContributions,
-  type Silent,
+  type SilentContribution,
 } from '../../lib/contribution.ts';
 import { discoverExports } from '../../lib/discover.ts';
 import { NO_DATABASES, type OpenDatabase, type OwnDatabases } from '../../lib/own-database.ts';
@@ -29,7 +29,7 @@ import type { Choice, Reply } from './question.ts';
 import type { CallService } from './service-call.ts';
 
 /** A tool or the like that stays silent: its kind is a word for the owner. */
-export type SilentPart = Silent & {
+export type SilentPart = SilentContribution & {
   readonly kind: string;
   /** The meaning of an empty setting; `off` by default. */
   readonly effect?: string;
@@ -84,7 +84,7 @@ export type CommandContext = {
     /** The way in which `/pair` links it; null where it does not. */
     readonly pairing: Pairing | null;
   }[];
-  readonly silentChannels?: readonly Silent[];
+  readonly silentChannels?: readonly SilentContribution[];
   readonly silentParts?: readonly SilentPart[];
   readonly services: () => readonly ServiceReport[];
   /** The address of the HTTP server of this machine; null while it is off. */
@@ -330,7 +330,7 @@ export function openCommands(
   definitions: readonly CommandContribution[],
   environment: Environment,
   databases: OwnDatabases = NO_DATABASES,
-): { readonly commands: readonly Command[]; readonly silent: readonly Silent[] } {
+): { readonly commands: readonly Command[]; readonly silent: readonly SilentContribution[] } {
   const { made, silent } = openContributions(definitions, environment, (name) => ({
     openDatabase: databases.of('command', name),
   }));

@@ -1,5 +1,5 @@
 import type { Loopback } from '../../http/route.ts';
-import type { Named, Silent } from '../../lib/contribution.ts';
+import type { NamedContribution, SilentContribution } from '../../lib/contribution.ts';
 import type { OwnDatabases } from '../../lib/own-database.ts';
 import type { Signal } from '../../lib/signal.ts';
 import type { Catalog } from '../../model/catalog/catalog.ts';
@@ -20,7 +20,7 @@ import type { StartService } from './service.ts';
 export type HostOptions = Ports & {
   readonly version: string;
   /** Channels of this tree that stay silent, and the settings that each of them needs. */
-  readonly silentChannels?: readonly Silent[];
+  readonly silentChannels?: readonly SilentContribution[];
   /** Other contributions of this tree that stay silent. */
   readonly silentParts?: readonly SilentPart[];
   readonly commands: readonly Command[];
@@ -37,7 +37,7 @@ export type HostOptions = Ports & {
   readonly engines: readonly KnownEngine[];
   readonly chooseModels: ChooseModels;
   readonly systemPrompt: SystemPrompt;
-  readonly services: readonly Named<StartService>[];
+  readonly services: readonly NamedContribution<StartService>[];
   /** The HTTP server for routes of services; it is off until one registers a route. */
   readonly http: Loopback;
   /** Databases of services; the caller closes them after the host has stopped. */

@@ -7,7 +7,7 @@ import { type FittingChat, SeveralFit } from './group-refused.ts';
 /** The most unregistered chats with a number; the others are found by name. */
 const MAX_KNOWN = 200;
 const LISTED = 'groups.listed';
-const Listed = z.array(z.string());
+const ListedNames = z.array(z.string());
 
 export type ChatList = {
   /** Each with the number that the owner can say instead of its name. */
@@ -99,7 +99,7 @@ function chatOfNumber(store: Store, wanted: string): Chat | null {
 
 function numbered(store: Store): readonly string[] {
   const kept = store.meta.get(LISTED);
-  const listed = kept === null ? null : (Listed.safeParse(JSON.parse(kept)).data ?? null);
+  const listed = kept === null ? null : (ListedNames.safeParse(JSON.parse(kept)).data ?? null);
   return listed ?? store.groups.all().map(({ jid }) => jid);
 }
 

@@ -150,7 +150,7 @@ export function openGroupCommit<T>(options: GroupCommitOptions<T>): (work: () =>
     });
 }
 
-type Way = {
+type InboundWay = {
   readonly storeTogether: (work: () => Received) => Promise<Received>;
   readonly filtering: Filtering;
 };
@@ -158,7 +158,7 @@ type Way = {
 function eventsOf(
   parts: ChannelEventParts,
   channel: Channel,
-  { storeTogether, filtering }: Way,
+  { storeTogether, filtering }: InboundWay,
 ): ChannelEvents {
   const { store, now, log } = parts;
   return {

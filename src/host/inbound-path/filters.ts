@@ -1,4 +1,4 @@
-import { openContributions, type Silent } from '../../lib/contribution.ts';
+import { openContributions, type SilentContribution } from '../../lib/contribution.ts';
 import { beginningOf } from '../../lib/graphemes.ts';
 import { NO_DATABASES, type OwnDatabases } from '../../lib/own-database.ts';
 import type { Environment } from '../../lib/settings.ts';
@@ -78,15 +78,15 @@ export function openInboundFilters(
       ? [{ name, onFailure, timeoutMs, filter: holdAll }]
       : [];
   });
-  const effect = (one: Silent) =>
+  const effect = (one: SilentContribution) =>
     open.some(({ name }) => name === one.name) ? { effect: 'holds every message' } : {};
   return { filters: asOne(open, log), silent: silent.map((one) => ({ ...effect(one), ...one })) };
 }
 
 /** A filter that is not there, and what that means for messages where it means more than that. */
-export type SilentFilter = Silent & { readonly effect?: string };
+export type SilentFilter = SilentContribution & { readonly effect?: string };
 
-function isBroken({ wrong, unusable }: Silent): boolean {
+function isBroken({ wrong, unusable }: SilentContribution): boolean {
   return wrong.length > 0 || unusable !== undefined;
 }
 

@@ -1,7 +1,11 @@
 import { join } from 'node:path';
 import type { Channel, Frame } from '../../channels/channel.ts';
 import type { Loopback, Route } from '../../http/route.ts';
-import { type Named, openContributions, type Silent } from '../../lib/contribution.ts';
+import {
+  type NamedContribution,
+  openContributions,
+  type SilentContribution,
+} from '../../lib/contribution.ts';
 import type { EmbedForGroup } from '../../lib/embed.ts';
 import { readTextBeneath } from '../../lib/open-beneath.ts';
 import type { OwnDatabases } from '../../lib/own-database.ts';
@@ -53,7 +57,7 @@ export interface Services {
   /** Asks a service what becomes of a turn that it has queued. */
   turnEnded(service: string, turn: EndedTurn): Delivery;
   /** The tools that services offer while they run. */
-  readonly toolSources: readonly Named<ToolSource>[];
+  readonly toolSources: readonly NamedContribution<ToolSource>[];
   /** Waits, up to a limit, until services know their tools. @returns sentences on tools that are missing */
   toolsReady(folder: string): Promise<readonly string[]>;
   /** Lets a service answer those who call it by its name. */
@@ -77,7 +81,7 @@ export type ServicesOptions = StorePort &
   TimerPort &
   TimeoutsPort &
   LogPort & {
-    readonly services: readonly Named<StartService>[];
+    readonly services: readonly NamedContribution<StartService>[];
     readonly http: Loopback;
     readonly databases: OwnDatabases;
     readonly embed: EmbedForGroup;
@@ -100,7 +104,10 @@ export type ServicesOptions = StorePort &
 export function openServices(
   definitions: readonly ServiceContribution[],
   environment: Environment,
-): { readonly services: readonly Named<StartService>[]; readonly silent: readonly Silent[] } {
+): {
+  readonly services: readonly NamedContribution<StartService>[];
+  readonly silent: readonly SilentContribution[];
+} {
   const { made, silent } = openContributions(definitions, environment, () => ({}));
   return { services: made, silent };
 }

@@ -3,7 +3,7 @@ import {
   CallIds,
   calledName,
   type Fields,
-  type Fitted,
+  type FittedRequest,
   fieldsIn,
   fitTools,
   isBlank,
@@ -20,7 +20,7 @@ const CALL_ID = /^[a-zA-Z0-9_-]{1,40}$/;
  * Rewrites a request of chat completions so that its servers take it, whatever other models have left in the
  * conversation: empty messages, ids and names of calls in other signs, calls without results or with broken input.
  */
-export function fitChatCompletions(request: Fields): Fitted {
+export function fitChatCompletions(request: Fields): FittedRequest {
   const declared = fieldsIn(request['tools']).map((given) => {
     const named = isFields(given['function']) ? given['function'] : {};
     const schema = isFields(named['parameters']) ? named['parameters'] : {};
@@ -50,7 +50,7 @@ export function fitChatCompletions(request: Fields): Fitted {
   };
 }
 
-function isGone(choice: unknown, leftOut: Fitted['leftOut']): boolean {
+function isGone(choice: unknown, leftOut: FittedRequest['leftOut']): boolean {
   const named = isFields(choice) && isFields(choice['function']) ? choice['function'] : {};
   return leftOut.some(({ name }) => name === named['name']);
 }

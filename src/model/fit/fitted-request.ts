@@ -6,24 +6,28 @@ export type Fields = Readonly<Record<string, unknown>>;
 export type LeftOutTool = { readonly name: string; readonly why: string };
 
 /** A request as every server of its protocol takes it. */
-export type Fitted = { readonly request: Fields; readonly leftOut: readonly LeftOutTool[] };
+export type FittedRequest = { readonly request: Fields; readonly leftOut: readonly LeftOutTool[] };
 
 /** Stands where a message holds nothing: servers refuse an empty one, and the roles of messages alternate. */
 export const NOTHING = '(nothing)';
 
 /** Tools as they are declared, whatever the protocol. */
-export type Declared = { readonly name: string; readonly schema: Fields; readonly given: Fields };
+export type DeclaredTool = {
+  readonly name: string;
+  readonly schema: Fields;
+  readonly given: Fields;
+};
 
 /** Sorts tools into those that a server takes, with their schemas rewritten, and those that are left out. */
 export function fitTools(
-  tools: readonly Declared[],
+  tools: readonly DeclaredTool[],
   most: number,
 ): {
-  readonly taken: readonly (Declared & { readonly schema: Fields })[];
+  readonly taken: readonly (DeclaredTool & { readonly schema: Fields })[];
   readonly leftOut: readonly LeftOutTool[];
 } {
   const leftOut: LeftOutTool[] = [];
-  const taken = new Map<string, Declared>();
+  const taken = new Map<string, DeclaredTool>();
   for (const tool of tools) {
     const why =
       problemOfTool(tool.name, tool.schema) ??

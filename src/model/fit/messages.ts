@@ -2,7 +2,7 @@ import {
   CallIds,
   calledName,
   type Fields,
-  type Fitted,
+  type FittedRequest,
   fieldsIn,
   fitTools,
   isBlank,
@@ -25,7 +25,7 @@ type Fitting = { readonly role: string; content: readonly Block[]; isPlain: bool
  *
  * It is the same for the same conversation, so that a server's cache finds what it has read before.
  */
-export function fitMessages(request: Fields): Fitted {
+export function fitMessages(request: Fields): FittedRequest {
   const declared = fieldsIn(request['tools']).map((given) => ({
     name: String(given['name']),
     schema: isFields(given['input_schema']) ? given['input_schema'] : {},
@@ -51,7 +51,7 @@ export function fitMessages(request: Fields): Fitted {
   };
 }
 
-function isGone(choice: unknown, leftOut: Fitted['leftOut']): boolean {
+function isGone(choice: unknown, leftOut: FittedRequest['leftOut']): boolean {
   return isFields(choice) && leftOut.some(({ name }) => name === choice['name']);
 }
 

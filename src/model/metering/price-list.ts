@@ -10,9 +10,9 @@ const Row = z.object({
   cache_write: z.number().nonnegative(),
   cache_read: z.number().nonnegative(),
 });
-const Listed = Row.extend({ long: Row.extend({ over: z.int().positive() }).optional() });
+const ListedPrice = Row.extend({ long: Row.extend({ over: z.int().positive() }).optional() });
 /** Prices of known models by name, in dollars for a million tokens; `as_of` is their day. */
-const PriceList = z.object({ as_of: z.iso.date(), models: z.record(z.string(), Listed) });
+const PriceList = z.object({ as_of: z.iso.date(), models: z.record(z.string(), ListedPrice) });
 
 /** A name also means its dated versions (-20250929, -2025-08-07) and for -latest. */
 const DATED = /-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest)$/;

@@ -45,7 +45,7 @@ async function giveAway(path: Buffer, user: AgentUser): Promise<void> {
     if (next === undefined) return;
     if (looked % AT_A_TIME === 0) await setImmediate();
     const found = statOf(next);
-    // Deeper than a path can name: only its agent can have made that, and has it already.
+    // ENAMETOOLONG: only the agent can have created a path this deep, so it owns it already.
     if (found === null) continue;
     if (found.uid !== user.uid || found.gid !== user.gid) lchownSync(next, user.uid, user.gid);
     if (!found.isDirectory()) continue;

@@ -127,12 +127,15 @@ function nameIn(person: string, { self, assistantName, nameOf }: NamingFacts): s
   return name === null ? (person.split('@', 1)[0] ?? '') : shortName(name);
 }
 
-type Named = Pick<Reader, 'self' | 'nameOf'> & {
+type DirectSender = Pick<Reader, 'self' | 'nameOf'> & {
   readonly sender: string;
   readonly senderName: string | null;
 };
 
-function directName(jid: string, { self, nameOf, sender, senderName }: Named): string | null {
+function directName(
+  jid: string,
+  { self, nameOf, sender, senderName }: DirectSender,
+): string | null {
   if (jid === self) return 'Me';
   return jid === sender ? senderName : nameOf(jid);
 }

@@ -151,7 +151,7 @@ function signalApart(
   };
 }
 
-type Line = Pick<WebSocket, 'readyState'> & {
+type SocketLine = Pick<WebSocket, 'readyState'> & {
   send(data: Uint8Array, onSent?: (error?: Error) => void): void;
 };
 
@@ -161,7 +161,7 @@ type Line = Pick<WebSocket, 'readyState'> & {
  */
 function commitBeforeSending({ ws }: WASocket, commits: CommitBeforeSend): void {
   // Baileys made it a moment ago, for itself; nothing was sent yet.
-  const { socket: line } = ws as unknown as { readonly socket?: Line | null };
+  const { socket: line } = ws as unknown as { readonly socket?: SocketLine | null };
   if (typeof line?.send !== 'function') {
     commits.commitAtOnce();
     return;

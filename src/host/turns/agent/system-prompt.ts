@@ -1,4 +1,4 @@
-import { openContributions, type Silent } from '../../../lib/contribution.ts';
+import { openContributions, type SilentContribution } from '../../../lib/contribution.ts';
 import type { Environment } from '../../../lib/settings.ts';
 import type {
   ForAgent,
@@ -24,7 +24,7 @@ export function openSystemPrompt(
   definitions: readonly PromptContribution[],
   environment: Environment,
   { assistantName, dataDir, timeZone, log }: PromptContext,
-): { readonly systemPrompt: SystemPrompt; readonly silent: readonly Silent[] } {
+): { readonly systemPrompt: SystemPrompt; readonly silent: readonly SilentContribution[] } {
   const inOrder = definitions.toSorted(
     (one, other) => one.order - other.order || (one.name < other.name ? -1 : 1),
   );

@@ -1,4 +1,4 @@
-import { openContributions, type Silent } from '../../../lib/contribution.ts';
+import { openContributions, type SilentContribution } from '../../../lib/contribution.ts';
 import type { Environment } from '../../../lib/settings.ts';
 import { createSignal, type Signal } from '../../../lib/signal.ts';
 import type { HostToolResult } from '../../../sandbox/sandbox.ts';
@@ -51,7 +51,7 @@ export function openGuards(
   definitions: readonly GuardContribution[],
   environment: Environment,
   { dataDir, groupsDir, timeZone, log, now, newId }: GuardContext,
-): { readonly guards: Guards; readonly silent: readonly Silent[] } {
+): { readonly guards: Guards; readonly silent: readonly SilentContribution[] } {
   const inOrder = definitions.toSorted(
     (one, other) => one.order - other.order || (one.name < other.name ? -1 : 1),
   );
@@ -65,17 +65,17 @@ export function openGuards(
 }
 
 /** Says what a silent guard means for the calls that it was to look at. */
-export function effectOf(one: Silent): string {
+export function effectOf(one: SilentContribution): string {
   return isBroken(one) ? 'refuses every call of a host tool' : 'off';
 }
 
-function isBroken({ wrong, unusable }: Silent): boolean {
+function isBroken({ wrong, unusable }: SilentContribution): boolean {
   return wrong.length > 0 || unusable !== undefined;
 }
 
 type NamedGuard = { readonly name: string; readonly value: Guard; readonly ownTools: OwnTools };
 
-function closed({ name }: Silent): Omit<NamedGuard, 'ownTools'> {
+function closed({ name }: SilentContribution): Omit<NamedGuard, 'ownTools'> {
   const reason = `This tool cannot be used: the settings of the guard ${name} are wrong, which the owner has to fix.`;
   return { name, value: { before: () => ({ kind: 'deny', reason }) } };
 }

@@ -1,5 +1,9 @@
 import { z } from 'zod';
-import { type Named, openContributions, type Silent } from '../../../lib/contribution.ts';
+import {
+  type NamedContribution,
+  openContributions,
+  type SilentContribution,
+} from '../../../lib/contribution.ts';
 import { NO_DATABASES, type OwnDatabases } from '../../../lib/own-database.ts';
 import type { Environment } from '../../../lib/settings.ts';
 import type { HostTool } from '../../../sandbox/sandbox.ts';
@@ -18,7 +22,7 @@ export interface Toolbox {
   /** Returns the tools as they are now, each name once. */
   list(): readonly Tool[];
   /** Returns a toolbox that holds the tools of these sources as well. */
-  with(sources: readonly Named<ToolSource>[]): Toolbox;
+  with(sources: readonly NamedContribution<ToolSource>[]): Toolbox;
 }
 
 /** Describes all tools for the owner, by name: the host's, and the agent's own. */
@@ -52,7 +56,7 @@ export function openTools(
     newId,
   }: Omit<ToolContext, 'openDatabase'>,
   databases: OwnDatabases = NO_DATABASES,
-): { readonly tools: Toolbox; readonly silent: readonly Silent[] } {
+): { readonly tools: Toolbox; readonly silent: readonly SilentContribution[] } {
   const contextOf = (name: string) => ({
     assistantName,
     dataDir,
@@ -73,7 +77,7 @@ export function openTools(
  * Puts tools together. The discovered ones have names of their own, which is checked when they are
  * found. Of a list, a tool whose name is taken or unusable is left out, and the log says so once.
  */
-function toolboxOf(sources: readonly Named<ToolSource>[], log: HostLog): Toolbox {
+function toolboxOf(sources: readonly NamedContribution<ToolSource>[], log: HostLog): Toolbox {
   const told = new Set<string>();
 
   function tellOnce(message: string, data: Readonly<Record<string, unknown>>): void {
@@ -83,7 +87,7 @@ function toolboxOf(sources: readonly Named<ToolSource>[], log: HostLog): Toolbox
     log.warn(message, data);
   }
 
-  function listOf({ name, value }: Named<ToolSource>): readonly Tool[] {
+  function listOf({ name, value }: NamedContribution<ToolSource>): readonly Tool[] {
     if (value.kind === 'one') return [value.tool];
     try {
       return value.list();
@@ -120,8 +124,10 @@ function toolboxOf(sources: readonly Named<ToolSource>[], log: HostLog): Toolbox
 }
 
 /** Puts tools of files before those of servers, so that a server's tool never replaces one of a file. */
-function oneBeforeLists(sources: readonly Named<ToolSource>[]): readonly Named<ToolSource>[] {
-  const isOne = ({ value }: Named<ToolSource>): boolean => value.kind === 'one';
+function oneBeforeLists(
+  sources: readonly NamedContribution<ToolSource>[],
+): readonly NamedContribution<ToolSource>[] {
+  const isOne = ({ value }: NamedContribution<ToolSource>): boolean => value.kind === 'one';
   return [...sources.filter(isOne), ...sources.filter((source) => !isOne(source))];
 }
 
