@@ -1,5 +1,11 @@
-import type { Hunk, Labels } from './lines/lines.ts';
-import { contentOf, dominantTerminator, splitLines, terminatorOf } from './lines/lines.ts';
+import {
+  contentOf,
+  dominantTerminator,
+  type Hunk,
+  type Labels,
+  splitLines,
+  terminatorOf,
+} from './lines/lines.ts';
 
 const MIN_SIZE = 7;
 

@@ -1,8 +1,7 @@
 import { headsOf } from './heads/dispute-heads.ts';
 import type { LineRange } from './lines/compare-files.ts';
 import { type Interned, internLines } from './lines/interned-lines.ts';
-import type { Hunk } from './lines/lines.ts';
-import { mapVersions, splitLines, withoutBom } from './lines/lines.ts';
+import { type Hunk, mapVersions, splitLines, withoutBom } from './lines/lines.ts';
 import { isEqual, type Region } from './lines/regions.ts';
 import { mergeRegions } from './merge-lines.ts';
 import { mergeTexts } from './merge-text.ts';

@@ -5,12 +5,12 @@ import { checkPlaces } from './checks/edits-in-wrong-declaration.ts';
 import { joinRegions } from './checks/join-regions.ts';
 import { disputeHeads, type Heads } from './heads/dispute-heads.ts';
 import { type Interned, internLines } from './lines/interned-lines.ts';
-import type { Hunk } from './lines/lines.ts';
 import {
   bomOf,
   closeLines,
   contentOf,
   endLine,
+  type Hunk,
   type LineEnds,
   mapVersions,
   mergeLineEnds,

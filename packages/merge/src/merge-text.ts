@@ -1,6 +1,5 @@
 import { type Heads, headsOf } from './heads/dispute-heads.ts';
-import type { Hunk, Labels } from './lines/lines.ts';
-import { mapVersions, splitLines } from './lines/lines.ts';
+import { type Hunk, type Labels, mapVersions, splitLines } from './lines/lines.ts';
 import { renderConflicts } from './markers.ts';
 import { mergeLines } from './merge-lines.ts';
 import { type Format, formatOf } from './syntax/language.ts';

@@ -4,9 +4,6 @@ import type { LineSpan, Region } from '../lines/regions.ts';
 import type { Format } from '../syntax/language.ts';
 import type { Versions } from '../versions.ts';
 
-const INSTALL = /\b(?:install|add)\b/;
-const PACKAGE = /^\s+([A-Za-z0-9][\w.+-]*)(?:[:=@~<>][^\s;&|]*)?\s+\\$/;
-
 /**
  * Some lines of a text that belong together: one member of a list, with the comments and blank lines above it.
  *
@@ -17,6 +14,70 @@ export type Entry = LineSpan & { readonly list: string; readonly key: string | n
 
 /** Cuts a text, line by line and without line ends, into entries that cover it; null where it cannot be told. */
 export type EntryReader = (lines: readonly string[]) => readonly Entry[] | null;
+
+const READERS: ReadonlyMap<Format, EntryReader> = new Map<Format, EntryReader>([
+  ['yaml', readYamlMaps],
+  ['keyed-lines', readKeyedLines],
+  ['dockerfile', readDockerfile],
+  ['markdown', readMarkdown],
+]);
+
+/** Returns how the named entries of a format are read, line by line; null for a format with a parser. */
+export function entryReader(format: Format): EntryReader | null {
+  return READERS.get(format) ?? null;
+}
+
+/** Lines without their ends, and the entries in them; null where these cannot be told. */
+export type EntryText = {
+  readonly lines: readonly string[];
+  readonly entries: readonly Entry[] | null;
+};
+
+/** The three versions of a text by their entries, each read once, when it is first asked for. */
+export type EntrySides = {
+  readonly of: (name: keyof Versions<unknown>) => EntryText;
+  /** Reads what some regions make of the versions; of a conflict the lines of ours. */
+  readonly readMerged: (regions: readonly Region[]) => EntryText;
+};
+
+/** Opens three versions, and what is merged of them; null for a format with a parser. */
+export function openEntries(texts: Interned, format: Format): EntrySides | null {
+  const read = entryReader(format);
+  if (read === null) return null;
+  const known = new Map<keyof Versions<unknown>, EntryText>();
+  const readText = (lines: readonly string[]) => ({ lines, entries: read(lines) });
+  const addTo = (lines: string[], numbers: Int32Array, start: number, end: number) => {
+    for (let place = start; place < end; place++) {
+      lines.push(texts.contents[numbers[place] ?? -1] ?? '');
+    }
+  };
+  return {
+    of: (name) => {
+      const before = known.get(name);
+      if (before !== undefined) return before;
+      const lines: string[] = [];
+      addTo(lines, texts[name], 0, texts[name].length);
+      const text = readText(lines);
+      known.set(name, text);
+      return text;
+    },
+    readMerged: (regions) => {
+      const lines: string[] = [];
+      for (const region of regions) {
+        if (region.kind === 'resolved')
+          for (const line of region.lines) lines.push(contentOf(line));
+        else {
+          const name = region.kind === 'theirs' ? 'theirs' : 'ours';
+          addTo(lines, texts[name], region[name].start, region[name].end);
+        }
+      }
+      return readText(lines);
+    },
+  };
+}
+
+const INSTALL = /\b(?:install|add)\b/;
+const PACKAGE = /^\s+([A-Za-z0-9][\w.+-]*)(?:[:=@~<>][^\s;&|]*)?\s+\\$/;
 
 /** Reads the packages, one a line, that a Dockerfile installs. */
 export function readDockerfile(lines: readonly string[]): readonly Entry[] {
@@ -313,65 +374,4 @@ function nameIn(text: string): string {
   const sign = text[0] ?? '';
   const name = '[*`'.includes(sign) ? NAME.exec(text)?.[0] : undefined;
   return name === undefined || (sign === '*' && KIND.test(name)) ? text : name;
-}
-
-const READERS: ReadonlyMap<Format, EntryReader> = new Map<Format, EntryReader>([
-  ['yaml', readYamlMaps],
-  ['keyed-lines', readKeyedLines],
-  ['dockerfile', readDockerfile],
-  ['markdown', readMarkdown],
-]);
-
-/** Returns how the named entries of a format are read, line by line; null for a format with a parser. */
-export function entryReader(format: Format): EntryReader | null {
-  return READERS.get(format) ?? null;
-}
-
-/** Lines without their ends, and the entries in them; null where these cannot be told. */
-export type EntryText = {
-  readonly lines: readonly string[];
-  readonly entries: readonly Entry[] | null;
-};
-
-/** The three versions of a text by their entries, each read once, when it is first asked for. */
-export type EntrySides = {
-  readonly of: (name: keyof Versions<unknown>) => EntryText;
-  /** Reads what some regions make of the versions; of a conflict the lines of ours. */
-  readonly readMerged: (regions: readonly Region[]) => EntryText;
-};
-
-/** Opens three versions, and what is merged of them; null for a format with a parser. */
-export function openEntries(texts: Interned, format: Format): EntrySides | null {
-  const read = entryReader(format);
-  if (read === null) return null;
-  const known = new Map<keyof Versions<unknown>, EntryText>();
-  const readText = (lines: readonly string[]) => ({ lines, entries: read(lines) });
-  const addTo = (lines: string[], numbers: Int32Array, start: number, end: number) => {
-    for (let place = start; place < end; place++) {
-      lines.push(texts.contents[numbers[place] ?? -1] ?? '');
-    }
-  };
-  return {
-    of: (name) => {
-      const before = known.get(name);
-      if (before !== undefined) return before;
-      const lines: string[] = [];
-      addTo(lines, texts[name], 0, texts[name].length);
-      const text = readText(lines);
-      known.set(name, text);
-      return text;
-    },
-    readMerged: (regions) => {
-      const lines: string[] = [];
-      for (const region of regions) {
-        if (region.kind === 'resolved')
-          for (const line of region.lines) lines.push(contentOf(line));
-        else {
-          const name = region.kind === 'theirs' ? 'theirs' : 'ours';
-          addTo(lines, texts[name], region[name].start, region[name].end);
-        }
-      }
-      return readText(lines);
-    },
-  };
 }

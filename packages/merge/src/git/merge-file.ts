@@ -1,5 +1,4 @@
-import type { Hunk, Labels } from '../lines/lines.ts';
-import { contentOf, dominantTerminator } from '../lines/lines.ts';
+import { contentOf, dominantTerminator, type Hunk, type Labels } from '../lines/lines.ts';
 import { mergeFiles } from '../merge-files.ts';
 import type { Versions } from '../versions.ts';
 

@@ -1,5 +1,4 @@
-import type { Hunk } from '../lines/lines.ts';
-import { contentOf, mapVersions } from '../lines/lines.ts';
+import { contentOf, type Hunk, mapVersions } from '../lines/lines.ts';
 import type { Versions } from '../versions.ts';
 
 export type ConflictHunk = Extract<Hunk, { kind: 'conflict' }>;
