@@ -28,6 +28,7 @@ const WITHOUT_BOUNDS: Readonly<Record<string, readonly string[]>> = {
     'src/doctor/last-state.ts',
     'src/host/groups/chat-list.ts',
     'src/host/turns/tool-calls/call-journal.ts',
+    'src/http/devices.ts',
     'src/import/{file-journal,undo}.ts',
     'src/store/**/*.ts',
     'src/supervisor/rollback/*.ts',

@@ -11,6 +11,7 @@ import { lstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { jsonWithin, MESSENGER_BOUNDS } from '../../lib/bounded-json.ts';
 import { list, text } from '../../lib/bounded-schema.ts';
 import type { SourceCode } from '../items.ts';
 import { isFile, isFolder, namesIn, readSourceJson, readSourceText } from '../source-files.ts';
@@ -230,11 +231,7 @@ function treeAt(git: Git, commit: string): ReadonlyMap<string, string> {
 
 function versionAt(git: Git, commit: string): string | null {
   const manifest = orNull(() => git('cat-file', 'blob', `${commit}:package.json`));
-  try {
-    return Manifest.parse(JSON.parse(manifest ?? '{}')).version ?? null;
-  } catch {
-    return null; // It was no JSON then.
-  }
+  return Manifest.safeParse(jsonWithin(manifest ?? '{}', MESSENGER_BOUNDS)).data?.version ?? null;
 }
 
 function differencesFrom(
@@ -404,15 +401,13 @@ function ofOwner(
 
 /** Lists the npm packages that the owner has added. */
 function addedPackages(root: string, git: Git, base: string): string {
-  const before = orNull(() => git('cat-file', 'blob', `${base}:package.json`));
-  try {
-    const then = Dependencies.parse(JSON.parse(before ?? '{}')).dependencies;
-    const now = Dependencies.parse(JSON.parse(readSourceText(join(root, 'package.json')) ?? '{}'));
-    const added = Object.keys(now.dependencies).filter((name) => !(name in then));
-    return added.length === 0 ? '' : ` (adds ${someOf(added)})`;
-  } catch {
-    return ''; // One of the two is no JSON.
-  }
+  const dependenciesIn = (text: string | null) =>
+    Dependencies.safeParse(jsonWithin(text ?? '{}', MESSENGER_BOUNDS)).data?.dependencies;
+  const then = dependenciesIn(orNull(() => git('cat-file', 'blob', `${base}:package.json`)));
+  const now = dependenciesIn(readSourceText(join(root, 'package.json')));
+  if (then === undefined || now === undefined) return ''; // One of the two is no JSON.
+  const added = Object.keys(now).filter((name) => !(name in then));
+  return added.length === 0 ? '' : ` (adds ${someOf(added)})`;
 }
 
 function someOf(names: readonly string[]): string {
