@@ -1,7 +1,7 @@
 import { ClawError } from '../../errors.ts';
 import { checkDependencies } from '../dependencies.ts';
+import { checkServices } from './docker-services.ts';
 import type { EnvAddition, Structured } from './manifest.ts';
-import { checkServices } from './services.ts';
 
 /**
  * Checks what a package declares for structured files: npm and Debian packages, settings, services.

@@ -1,8 +1,8 @@
 import { ClawError } from '../../errors.ts';
 import { disputedKind } from '../../structured/kind.ts';
 import { aptFault, rangeFault } from '../dependencies.ts';
+import { settingFault } from './docker-services.ts';
 import { parsePlainYaml } from './plain-yaml.ts';
-import { settingFault } from './services.ts';
 
 const RANGE_KEY = /^((\w+D|d)ependencies|npm)\./;
 const SERVICE_KEY = /^services\..+\.([^.]+)$/;
