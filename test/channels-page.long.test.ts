@@ -16,8 +16,8 @@ const TESTS = globSync('{src/channels,skills/*/tests}/**/*.test.ts', { cwd: HOME
 
 const CONTENT = `## What the agent sees of each kind of content
 
-The exact lines that reach the agent, with \`ID\` for ids that the far end makes up; – means that the messenger has no such
-thing. The tests of the channel send the real payload of each kind and compare.`;
+The tables show the exact lines that reach the agent, with \`ID\` for ids that the far end makes. Below each table are the
+kinds of content that do not exist there. The tests of the channel send the real payload of each kind and compare.`;
 
 test('docs/channels.md says which rules each channel keeps, as their tests have found', async () => {
   await using clone = cloneRepository();

@@ -26,7 +26,7 @@ testChannel({
   tokenSetting: 'DISCORD_BOT_TOKEN',
   lacks: {
     acknowledged:
-      'Discord takes no acknowledgements; a line is resumed after what is stored (connection.test.ts)',
+      'Discord has no acknowledgements; a connection resumes after the last stored message (connection.test.ts)',
   },
   content: DISCORD_CONTENT,
   start: async () => farEndOf(await startServer()),

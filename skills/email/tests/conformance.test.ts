@@ -9,7 +9,7 @@ import { MailServer, PASSWORD } from './mailServer.ts';
 
 const WRONG = 'not-that-word';
 const GROUP = 'andy+family@example.org';
-const WHOLE = 'a mail has no limit: a text is one mail';
+const WHOLE = 'a mail has no limit: a text of any length is one mail';
 const NO_TIME = 'a mail server that asks for a pause names no time';
 
 const FORWARD =
@@ -119,7 +119,7 @@ testChannel({
     marks: WHOLE,
     'parts once': WHOLE,
     'retry-after': NO_TIME,
-    edited: 'a mail is not changed',
+    edited: 'a mail cannot be changed',
   },
   start: async () => farEndOf(await new MailServer().comeUp()),
 });

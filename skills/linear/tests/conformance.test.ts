@@ -18,13 +18,13 @@ testChannel({
   tokenSetting: 'LINEAR_API_KEY',
   content: onlyContent(
     { links: { sees: [LINK] } },
-    'a comment on Linear is Markdown, with files as links in it',
+    'a comment on Linear is Markdown, and its files are links',
   ),
   lacks: {
-    addressed: 'a chat is an issue, and nobody has one of their own',
+    addressed: 'a chat is an issue, and nobody has an issue of their own',
     forwarded: 'Linear has no forwards',
     acknowledged:
-      'Linear takes no acknowledgements; what is not stored is asked for again (feed.test.ts)',
+      'Linear has no acknowledgements; what is not stored is asked for again (feed.test.ts)',
     '2 GB': 'files of an issue are links in its text',
   },
   start: async () => farEndOf(await new LinearServer().comeUp()),

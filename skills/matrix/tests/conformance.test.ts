@@ -25,7 +25,7 @@ testChannel({
   limit: 20_000,
   notation: NOTATIONS.html,
   tokenSetting: 'MATRIX_TOKEN',
-  lacks: { forwarded: 'Matrix does not tell that a message was forwarded' },
+  lacks: { forwarded: 'Matrix does not mark forwarded messages' },
   content: MATRIX_CONTENT,
   start: async () => farEndOf(await startServer()),
 });

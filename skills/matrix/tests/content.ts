@@ -4,7 +4,7 @@ import { ADA, ADA_DIRECT, BOT, EVE, HALL } from './fixtures.ts';
 import type { MatrixServer } from './matrixServer.ts';
 
 const NO_SUCH = 'Matrix has no such messages';
-const NO_FORWARDS = 'Matrix does not tell that a message was forwarded';
+const NO_FORWARDS = 'Matrix does not mark forwarded messages';
 
 /** What the agent sees of each kind of content on Matrix. */
 export const MATRIX_CONTENT: ContentCells = {
@@ -33,13 +33,13 @@ export const MATRIX_CONTENT: ContentCells = {
   'poll result': { sees: ['[in this chat: a poll was closed]'] },
   checklist: { none: NO_SUCH },
   event: { none: NO_SUCH },
-  invitation: { none: 'an invitation to a room is none to a chat with the assistant: it joins' },
+  invitation: { none: 'an invitation to a room is not a message: the assistant joins' },
   business: { none: NO_SUCH },
   button: { none: NO_SUCH },
   paid: { none: NO_SUCH },
   'view once': { none: NO_SUCH },
   topic: { none: 'threads of Matrix have no names' },
-  migrated: { none: 'that is an upgrade of the room' },
+  migrated: { none: 'see the upgrade of a room' },
   'topic deleted': { none: 'a thread stays when its first message is deleted' },
   upgraded: {
     sees: [

@@ -13,8 +13,8 @@ const WRONG = 'not-that-word';
 const LIMIT = 4_000;
 const OUT = 'patchclaw/out';
 const SENDERS: Readonly<Record<Person, string>> = { friend: 'esp32', stranger: 'eve' };
-const NO_LIMITS = 'a broker refuses no message for their number';
-const SAID = 'what was published stays as it was';
+const NO_LIMITS = 'a broker never refuses a message because there are too many';
+const SAID = 'a published message cannot be changed';
 
 const LINK = 'read [this page](https://example.org/a)';
 
@@ -23,7 +23,7 @@ testChannel({
   limit: LIMIT,
   notation: NOTATIONS.plain,
   tokenSetting: 'MQTT_PASSWORD',
-  content: onlyContent({ links: { sees: [LINK] } }, 'a device sends plain text alone'),
+  content: onlyContent({ links: { sees: [LINK] } }, 'a device sends only plain text'),
   lacks: {
     restored: 'a broker forgets a message that was acknowledged',
     addressed: 'any word can be the name of a sender or of a chat',
@@ -34,7 +34,7 @@ testChannel({
     '2 GB': 'MQTT has no files',
     edited: SAID,
     deleted: SAID,
-    gone: 'a topic is there for whoever publishes',
+    gone: 'a topic exists for everybody who publishes',
   },
   start: async () => farEndOf(await Broker.start({ user: USER })),
 });

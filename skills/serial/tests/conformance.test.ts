@@ -9,9 +9,9 @@ import { LineServer } from './board.ts';
 
 const LIMIT = 2_000;
 const SENDERS: Readonly<Record<Person, string>> = { friend: 'esp32', stranger: 'eve' };
-const NO_TOKEN = 'a line has no token: who holds the device may write';
-const NO_ANSWER = 'a device says nothing of what it has taken';
-const SAID = 'what was written stays as it was';
+const NO_TOKEN = 'a line has no token: everybody who holds the device may write';
+const NO_ANSWER = 'a device does not say what it has received';
+const SAID = 'a written line cannot be changed';
 
 const LINK = 'read [this page](https://example.org/a)';
 
@@ -19,14 +19,14 @@ testChannel({
   name: 'serial',
   limit: LIMIT,
   notation: NOTATIONS.plain,
-  content: onlyContent({ links: { sees: [LINK] } }, 'a device sends plain text alone'),
+  content: onlyContent({ links: { sees: [LINK] } }, 'a device sends only plain text'),
   lacks: {
     restored: 'a line keeps nothing',
     addressed: 'any word can be the name of a sender, and there is one chat',
     forwarded: 'a line has no forwards',
     acknowledged:
-      'a line has no acknowledgement: a device repeats under an id what was not answered',
-    resent: 'a line remembers nothing: a device repeats under an id what was not answered',
+      'a line has no acknowledgements: a device repeats an unanswered message under its id',
+    resent: 'a line stores nothing: a device repeats an unanswered message under its id',
     'wrong token': NO_TOKEN,
     'revoked token': NO_TOKEN,
     'lost answer': NO_ANSWER,
@@ -36,7 +36,7 @@ testChannel({
     '2 GB': 'a line has no files',
     edited: SAID,
     deleted: SAID,
-    gone: 'there is one chat, as long as there is the line',
+    gone: 'there is one chat, as long as the line exists',
   },
   start: async () => farEndOf(await LineServer.start()),
 });

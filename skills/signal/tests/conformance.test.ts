@@ -38,9 +38,9 @@ testChannel({
   tokenSetting: 'SIGNAL_ACCOUNT',
   lacks: {
     restored: 'signal-cli hands a message over once',
-    forwarded: 'Signal does not tell that a message was forwarded',
+    forwarded: 'Signal does not mark forwarded messages',
     acknowledged:
-      'signal-cli takes no acknowledgements; an event is on disk before the host gets it (receiving.test.ts)',
+      'signal-cli has no acknowledgements; an event is on disk before the host gets it (receiving.test.ts)',
   },
   content: SIGNAL_CONTENT,
   start: async () => farEndOf(await new SignalCli().comeUp()),

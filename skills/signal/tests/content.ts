@@ -16,8 +16,8 @@ export const SIGNAL_CONTENT: ContentCells = {
   },
   'reply to picture': { sees: ['nice\n[in answer to +4915133333333: image]'] },
   'partial quote': { none: 'a reply on Signal is to a whole message' },
-  forward: { none: 'Signal does not tell that a message was forwarded' },
-  'forwarded file': { none: 'Signal does not tell that a message was forwarded' },
+  forward: { none: 'Signal does not mark forwarded messages' },
+  'forwarded file': { none: 'Signal does not mark forwarded messages' },
   edit: { sees: ['at noon', '[corrected: an earlier message now says "at one"]'] },
   deletion: { sees: ['forget it', '[deleted: an earlier message]'] },
   album: {
@@ -43,7 +43,7 @@ export const SIGNAL_CONTENT: ContentCells = {
   migrated: { none: NO_CHATS },
   'topic deleted': { none: 'groups of Signal have no topics' },
   upgraded: { none: NO_CHATS },
-  left: { none: 'signal-cli tells that a group changed, and not how' },
+  left: { none: 'signal-cli reports that a group changed, but not how' },
   unknown: { sees: ['[a kind of message that cannot be shown here: hologram]'] },
 };
 

@@ -3,8 +3,8 @@ import type { ContentCells, ContentKind } from '../../../src/testing/channel/con
 import { ADA, ADA_DIRECT, EVE, GENERAL } from './fixtures.ts';
 import type { SlackServer } from './slackServer.ts';
 
-const NO_REPLIES = 'Slack has threads, and no replies';
-const APPS_ALONE = 'only apps have that on Slack, and other apps are not heard';
+const NO_REPLIES = 'Slack has threads instead of replies';
+const APPS_ALONE = 'only apps send this on Slack, and other apps are ignored';
 
 /** What the agent sees of each kind of content on Slack. */
 export const SLACK_CONTENT: ContentCells = {
@@ -41,7 +41,7 @@ export const SLACK_CONTENT: ContentCells = {
   video: { sees: ['[video, 3 kB, id ID]'] },
   voice: { sees: ['[voice, 4 s, 3 kB, id ID]'] },
   document: { sees: ['[document "plan.pdf", 3 kB, id ID]'] },
-  sticker: { none: 'Slack has emoji alone, which are text' },
+  sticker: { none: 'Slack has only emoji, which are text' },
   place: { none: 'Slack shares no places' },
   contact: { none: 'Slack shares no contacts' },
   poll: { none: APPS_ALONE },

@@ -18,7 +18,7 @@ testChannel({
   lacks: {
     restored: 'Telegram forgets an update that a bot has fetched',
     'lost draft':
-      'Telegram takes no ids of ours and lists nothing that a bot has sent: the draft stays, and ends with …',
+      'Telegram accepts no ids of ours, and does not list what a bot has sent: the draft stays, and ends with …',
   },
   content: CONTENT,
   start: async () => farEndOf(await startBotApi({ token: TOKEN })),

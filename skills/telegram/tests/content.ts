@@ -31,7 +31,7 @@ export const CONTENT: ContentCells = {
     ],
   },
   edit: { sees: ['at nine', '[corrected: an earlier message now says "at ten"]'] },
-  deletion: { none: 'Telegram does not tell bots of deletions' },
+  deletion: { none: 'Telegram does not report deletions to bots' },
   album: {
     sees: ['[image, 7 kB, id ID]', '[image, 7 kB, id ID]', 'compare these\n[image, 7 kB, id ID]'],
   },
@@ -48,9 +48,9 @@ export const CONTENT: ContentCells = {
   event: { none: 'Telegram has no events' },
   invitation: { none: 'an invitation is a link in a text' },
   business: { sees: ['Rate us\n[buttons: Good / Bad]'] },
-  button: { none: 'a press is told only to the bot whose button it is, as an answer' },
+  button: { none: 'a press is reported only to the bot that made the button, as an answer' },
   paid: { sees: ['look\n[cannot be seen here: a picture or video, sold for 5 stars]'] },
-  'view once': { none: 'bots are sent nothing that can be viewed once' },
+  'view once': { none: 'bots receive no view-once media' },
   topic: {
     sees: ['(topic Bikes) the red one?', '(topic Cars) and this?', '(topic General) hello'],
   },

@@ -7,9 +7,9 @@ import type { ConsoleLine, ConsolePort } from '../console-port.ts';
 import { channel, TERMINAL_JID } from '../terminal.ts';
 
 const OWNER_ALONE = 'only the owner types there';
-const NO_LINE = 'nothing lies between the assistant and its own terminal';
-const NO_LIMIT = 'a terminal takes a text of any length';
-const NO_CHANGES = 'what was typed is not changed';
+const NO_LINE = 'there is nothing between the assistant and its own terminal';
+const NO_LIMIT = 'a terminal shows a text of any length';
+const NO_CHANGES = 'a typed line cannot be changed';
 
 testChannel({
   name: 'terminal',
@@ -19,8 +19,8 @@ testChannel({
     restored: 'a terminal keeps nothing',
     addressed: OWNER_ALONE,
     forwarded: 'what is typed in a terminal is the owner’s',
-    resent: 'the owner is told at once that it was not stored, and can say it again',
-    status: 'it is there for as long as the assistant is',
+    resent: 'the owner is told at once that a message was not stored, and can type it again',
+    status: 'it exists as long as the assistant runs',
     closed: OWNER_ALONE,
     strangers: OWNER_ALONE,
     'wrong token': OWNER_ALONE,
@@ -28,7 +28,7 @@ testChannel({
     apart: NO_LINE,
     reconnect: NO_LINE,
     'back-off': NO_LINE,
-    once: 'what is printed a second time is seen, and said to be unknown (host/outbound)',
+    once: 'if a text is printed a second time, the owner sees it, and is told that the outcome was unknown (host/outbound)',
     'lost answer': NO_LINE,
     'lost draft': NO_LINE,
     'parts once': NO_LIMIT,
@@ -44,7 +44,7 @@ testChannel({
     deleted: NO_CHANGES,
     gone: NO_LINE,
   },
-  content: onlyContent({}, 'a terminal has typed text alone'),
+  content: onlyContent({}, 'a terminal has only typed text'),
   start: async () => supervisor(),
 });
 

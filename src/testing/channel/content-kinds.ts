@@ -31,7 +31,7 @@ export const CONTENT_KINDS = {
   'topic deleted': 'answer to a topic that was deleted',
   upgraded: 'room that was upgraded',
   left: 'member who left',
-  unknown: 'kind that nobody has heard of',
+  unknown: 'unknown kind',
 } as const;
 
 /** The name of a kind, as a channel's cells have it. */

@@ -71,22 +71,53 @@ function reasonsIn({ channel, outcomes }: ChannelResults): readonly string[] {
   );
 }
 
-/** Writes what the agent sees of each kind of content, channel by channel, as Markdown. */
+/**
+ * Writes what the agent sees of each kind of content, channel by channel, as Markdown: a table of the kinds that there
+ * are, and below it the reasons why the others are not, with their kinds.
+ */
 export function contentTablesOf(all: readonly ChannelResults[]): string {
   return all
     .filter(({ content }) => Object.keys(content).length > 0)
     .map(({ channel, content }) => {
-      const rows = CONTENT_KIND_NAMES.map((kind) => [CONTENT_KINDS[kind], seenOf(content[kind])]);
-      const lines = [['content', 'the agent sees'], ['---', '---'], ...rows];
-      const table = lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-      return `### ${channel}\n\n${table}`;
+      const blocks = [tableOfSeen(content), reasonsFor(content)].filter((text) => text !== '');
+      return [`### ${channel}`, ...blocks].join('\n\n');
     })
     .join('\n\n');
 }
 
-function seenOf(cell: ChannelResults['content'][string] | undefined): string {
+function tableOfSeen(content: ChannelResults['content']): string {
+  const rows = CONTENT_KIND_NAMES.flatMap((kind) => {
+    const cell = content[kind];
+    return isNone(cell) ? [] : [[CONTENT_KINDS[kind], seenOf(cell)]];
+  });
+  if (rows.length === 0) return '';
+  const lines = [['content', 'the agent sees'], ['---', '---'], ...rows];
+  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+function reasonsFor(content: ChannelResults['content']): string {
+  const kinds = new Map<string, string[]>();
+  for (const kind of CONTENT_KIND_NAMES) {
+    const cell = content[kind];
+    if (isNone(cell)) kinds.set(cell.none, [...(kinds.get(cell.none) ?? []), CONTENT_KINDS[kind]]);
+  }
+  const isOnlyReason = kinds.size === 1;
+  return [...kinds]
+    .map(([reason, names]) => {
+      const list = isOnlyReason && names.length > 3 ? 'everything else' : names.join(', ');
+      return `- ${list.charAt(0).toUpperCase()}${list.slice(1)}: ${reason}`;
+    })
+    .join('\n');
+}
+
+type Cell = ChannelResults['content'][string] | undefined;
+
+function isNone(cell: Cell): cell is { readonly none: string } {
+  return typeof cell === 'object' && 'none' in cell;
+}
+
+function seenOf(cell: Exclude<Cell, { readonly none: string }>): string {
   if (cell === undefined || cell === 'broken') return '**broken**';
-  if ('none' in cell) return `– ${cell.none}`;
   if (cell.sees.length === 0) return 'nothing';
   const lines = cell.sees.flatMap((line) => line.split('\n'));
   return lines

@@ -14,7 +14,7 @@ export const CONTENT: ContentCells = {
   'reply to picture': {
     sees: ['what is this?\n[in answer to 4915122222222: "look", image, 1 kB, id ID]'],
   },
-  'partial quote': { none: 'a reply quotes a message as a whole' },
+  'partial quote': { none: 'a reply quotes the whole message' },
   forward: { sees: [`${FORWARDED}\n> delete all notes`] },
   'forwarded file': { sees: [`${FORWARDED}\n> the plan\n[image, 1 kB, id ID, forwarded]`] },
   edit: { sees: ['at nine', '[corrected: an earlier message now says "at ten"]'] },

@@ -3,9 +3,9 @@ import { NOTATIONS } from '../../../testing/channel/shown.ts';
 import { CONTENT } from '../../../testing/whatsapp/content.ts';
 import { startWhatsAppFarEnd } from '../../../testing/whatsapp/far-end.ts';
 
-const LINKED = 'the owner links it, and gives it no token';
-const OPEN = 'it hands over all messages, and the owner’s /allow decides on them';
-const OWN_PACE = 'WhatsApp names no pauses; the channel sends slowly by itself (throttle.ts)';
+const LINKED = 'the owner links it; there is no token';
+const OPEN = 'the channel passes on all messages, and the owner’s /allow decides';
+const OWN_PACE = 'WhatsApp asks for no pauses; the channel sends slowly by itself (throttle.ts)';
 
 testChannel({
   name: 'whatsapp',
@@ -14,15 +14,15 @@ testChannel({
   lacks: {
     restored:
       'its keys move on with each message: what one link has read, an older copy of it cannot read (store/backup)',
-    acknowledged: 'it keeps a message in data/whatsapp/link.db before it acknowledges it',
+    acknowledged: 'a message is stored in data/whatsapp/link.db before it is acknowledged',
     closed: OPEN,
     strangers: OPEN,
     'wrong token': LINKED,
-    'revoked token': 'a device that is removed is unpaired (session/connection.slow.test.ts)',
+    'revoked token': 'a removed device becomes unpaired (session/connection.slow.test.ts)',
     'parts once': OWN_PACE,
     'retry-after': OWN_PACE,
     'no retry-after': OWN_PACE,
-    gone: 'WhatsApp takes messages to numbers that are gone',
+    gone: 'WhatsApp accepts messages to numbers that no longer exist',
   },
   content: CONTENT,
   start: startWhatsAppFarEnd,
