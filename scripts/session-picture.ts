@@ -47,13 +47,13 @@ try {
   await say('yes', /pins \d.* is in/);
   await say(PINNED, /[Pp]inned/);
   await say('/undo', /Say yes or no\./);
-  await say('no', /Nothing was undone/);
+  await say('yes', /The last change is undone/);
   const screen = tmux('capture-pane', '-p', '-e').trimEnd();
   writeFileSync(
     PICTURE,
     svgOf(
       screen.split('\n'),
-      'npm start: a question, a skill added from the chat, and its first use',
+      'npm start: a question, then a skill is added from the chat, used, and taken back',
     ),
   );
   console.log(PICTURE);

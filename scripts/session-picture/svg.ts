@@ -26,6 +26,8 @@ const BRIGHT = [
 ];
 const INK = '#e6edf3';
 const DIM = '#8b949e';
+/** What a person typed stands out from what the assistant printed. */
+const TYPED = '#7ee787';
 
 type Style = { readonly colour: string; readonly isBold: boolean; readonly isDim: boolean };
 type Piece = Style & { readonly text: string; readonly column: number };
@@ -35,11 +37,14 @@ const PLAIN: Style = { colour: INK, isBold: false, isDim: false };
 /**
  * Draws what a terminal shows as an SVG picture: text that can be selected and searched, no font or script from outside.
  *
- * @param lines the rows of a screen with the escape sequences for colours and weight (SGR); other ones are left out
+ * @param lines the rows of a screen with the escape sequences for colours and weight (SGR); other ones are left out. A
+ * row that begins with the prompt `> ` is drawn in a colour of its own
  * @param title is shown in the bar above, and read by screen readers
  */
 export function svgOf(lines: readonly string[], title: string): string {
-  const pieces = lines.map(piecesOf);
+  const pieces = lines.map((line) =>
+    isTyped(line) ? piecesOf(line).map(asTyped) : piecesOf(line),
+  );
   const columns = Math.max(
     60,
     ...pieces.flatMap((row) => row.map((piece) => piece.column + piece.text.length)),
@@ -64,6 +69,15 @@ ${rows.join('\n')}
 </g>
 </svg>
 `;
+}
+
+/** Tells whether a row begins with the prompt, so that somebody typed it. */
+function isTyped(line: string): boolean {
+  return line.replace(/\x1b\[[\d;]*[A-Za-z]/g, '').startsWith('> ');
+}
+
+function asTyped(piece: Piece): Piece {
+  return { ...piece, colour: TYPED, isBold: true };
 }
 
 function textOf({ text, column, colour, isBold, isDim }: Piece, y: string): string {

@@ -20,7 +20,7 @@ const ADDITIONS: Additions = {
 
 /** What the assistant brings to `claw`. */
 export const BESIDE: Beside = {
-  description: 'Skills that change the code, safely; and the assistant they change.',
+  description: 'Change code safely with skills, and run the assistant that they change.',
   verbs: assistantVerbs,
   discover: (program, run, args) => defineDiscovered(program, run, { args }),
   additions: ADDITIONS,

@@ -35,13 +35,16 @@ export const verb = defineVerb({
     { flags: '--passphrase', help: 'encrypt it with a passphrase, which you are asked for' },
     { flags: '--no-secrets', help: 'leave keys and logins out of an encrypted backup too' },
     { flags: '--no-media', help: 'leave out the files that people have sent' },
-    { flags: '--keep <n>', help: 'then delete all but the newest n backups in that folder' },
-    { flags: '--drill', help: 'restore the newest backup beside, start it, ask it, delete it' },
+    { flags: '--keep <n>', help: 'afterwards delete all but the newest n backups in that folder' },
+    {
+      flags: '--drill',
+      help: 'restore the newest backup in another folder, start it, ask it something, delete it',
+    },
     {
       flags: '--identity <file>',
-      help: 'the file with the secret key, to verify an encrypted one',
+      help: 'the file with the secret key, to verify an encrypted backup',
     },
-    { flags: '--reason <reason>', help: 'why it is made; part of its name (asked by default)' },
+    { flags: '--reason <reason>', help: 'the reason, as part of its name (asked by default)' },
   ],
   settings: BACKUP_SETTINGS,
   create:

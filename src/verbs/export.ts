@@ -83,7 +83,7 @@ const FORMATS = { md: markdownLines, jsonl: jsonLines } as const;
 /** Prints or writes down what was said in a chat. */
 export const verb = defineVerb({
   name: 'export',
-  help: 'print all that was said in a chat, as Markdown or JSON lines, with times and people',
+  help: 'print everything that was said in a chat, as Markdown or JSON lines, with times and people',
   usage: { argument: '<chat...>', help: 'its name, folder or address' },
   options: [
     { flags: '--format <md|jsonl>', help: 'md by default; jsonl is one JSON object a line' },

@@ -37,7 +37,10 @@ export const verb = defineVerb({
   usage: { argument: '[folder]', help: 'the folder of the other assistant, which is only read' },
   options: [
     { flags: '--from <product>', help: `${PRODUCTS.join(', ')}; found out by default` },
-    { flags: '--plan', help: 'show what would come, and what cannot and why; change nothing' },
+    {
+      flags: '--plan',
+      help: 'show what would be imported, what would not and why; change nothing',
+    },
     {
       flags: '--take-over',
       help: 'the other assistant is stopped for good: bring its logins too, and start the tasks',

@@ -44,7 +44,7 @@ type RepairEntry = {
 export const verb = defineVerb({
   name: 'repair',
   help: 'save every readable row of a damaged database; keep the damaged file',
-  options: [{ flags: '--empty', help: 'start with an empty database, where the old one is lost' }],
+  options: [{ flags: '--empty', help: 'start with an empty database, if the old one is lost' }],
   settings: BACKUP_SETTINGS,
   create:
     ({ projectDir, dataDir, now, settings }) =>

@@ -37,8 +37,11 @@ export const verb = defineVerb({
   help: 'bring an installation back from a backup, here or on another machine',
   usage: { argument: '<file>', help: 'the backup, by its path or its name in data/backups' },
   options: [
-    { flags: '--take-over', help: 'connect its channels at the next start: the other one is gone' },
-    { flags: '--as-new', help: 'make it another assistant: no links and logins come along' },
+    {
+      flags: '--take-over',
+      help: 'connect its channels at the next start, because the other one is gone',
+    },
+    { flags: '--as-new', help: 'make it another assistant, without links and logins' },
     { flags: '--only <parts>', help: `only these parts, with commas: ${PARTS.join(', ')}` },
     { flags: '--identity <file>', help: 'the file with the secret key of an encrypted backup' },
     { flags: '--passphrase', help: 'ask for the passphrase of an encrypted backup' },

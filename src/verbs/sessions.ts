@@ -48,7 +48,7 @@ export const verb = defineVerb({
   help: 'list the conversations of the chats; show, resume or delete one',
   usage: {
     argument: '[words...]',
-    help: 'list, or show, resume or delete and the id of a session, or how that begins',
+    help: 'list; or show, resume or delete, with the id of a session or its beginning',
   },
   options: [
     { flags: '--chat <name>', help: 'sessions of this chat only' },

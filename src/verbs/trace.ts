@@ -12,7 +12,7 @@ const MOST_LISTED = 1_000;
 export const verb = defineVerb({
   name: 'trace',
   help: 'show the steps and the cost of a turn; without one, the newest turns',
-  usage: { argument: '[turn]', help: 'its id, or how that begins' },
+  usage: { argument: '[turn]', help: 'its id, or the beginning of it' },
   options: [
     { flags: '--chat <name>', help: 'turns of this chat only' },
     { flags: '--last <count>', help: `how many of the newest turns, ${LISTED} by default` },

@@ -21,7 +21,7 @@ export const assistantVerbs: Verbs = {
     program
       .command('start')
       .description('start the assistant, as npm start does')
-      .option('--service', 'without a terminal, until it is told to stop: for `claw service`')
+      .option('--service', 'run without a terminal until it is stopped, for `claw service`')
       .action(async ({ service }: { readonly service?: boolean }) => {
         const { startHere } = await import('./chat-session.ts');
         const root = join(import.meta.dirname, '../../..');
@@ -32,10 +32,10 @@ export const assistantVerbs: Verbs = {
       .description('walk through everything, or set up one thing')
       .argument('[name]', 'what to set up')
       .argument('[args...]', 'options of that step')
-      .option('--provider <name>', 'whose model: one of the providers that --help names')
-      .option('--model <name>', 'the model, where the default does not fit')
+      .option('--provider <name>', 'the provider of the model; --help lists them')
+      .option('--model <name>', 'the model, if you do not want the default')
       .option('--base-url <url>', 'the address of the model’s server')
-      .option('--no-restart', 'leave an assistant that runs as it is, until its next start')
+      .option('--no-restart', 'do not restart a running assistant')
       .option('--if-needed', 'connect a model if none is set up yet, and nothing else')
       // A step has options of its own, which it reads itself.
       .allowUnknownOption()

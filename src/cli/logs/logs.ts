@@ -19,11 +19,11 @@ export function defineLogs(program: Command): void {
       "show the assistant's log, all of it or that of a group's folder; --json prints it raw",
     )
     .argument('[group]', 'the folder of a group, as /groups names it')
-    .option('-f, --follow', 'go on with what is written from now on; Ctrl-C ends it')
+    .option('-f, --follow', 'keep printing new lines; Ctrl-C ends it')
     .option('-n, --lines <count>', `how many lines; ${USUAL_LINES} without --since`, countArgument)
     .option('--since <time>', 'such as 90s, 30m, 2h, 3d, 09:30, 2026-11-21', sinceArgument)
     .addOption(
-      new Option('--level <level>', 'the least level')
+      new Option('--level <level>', 'the lowest level')
         .choices(Object.keys(LEVELS))
         .default('debug'),
     )

@@ -29,7 +29,7 @@ export function defineService(program: Command, run: RunVerb): void {
     .addArgument(new Argument('<action>', 'what to do').choices(ACTIONS))
     .option('--system', 'for the whole machine, as root; without it, for your own user')
     .option('--print', 'only print the file')
-    .option('--name <name>', 'what it is called, where more than one runs', 'patchclaw')
+    .option('--name <name>', 'its name, if more than one runs', 'patchclaw')
     .action((action: (typeof ACTIONS)[number], options: ServiceOptions) =>
       run('service', (invocation) => service(invocation, action, options)),
     );

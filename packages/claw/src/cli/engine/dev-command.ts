@@ -16,9 +16,9 @@ export function devCommand(program: Command): Command {
     .description(
       'work on an applied skill: at each save, check and test its edits and put them into its package',
     )
-    .argument('<skill>', 'an applied skill; claw pack begins a new one')
-    .argument('[path...]', 'files or folders that belong to it too, as new ones do')
-    .option('--once', 'do that for the edits that are there now, and end');
+    .argument('<skill>', 'an applied skill; make a new one with claw pack')
+    .argument('[path...]', 'more files or folders that belong to it')
+    .option('--once', 'do it once, for the present edits');
 }
 
 /** Runs `claw dev`: a line for each save on stderr, or with --json an object for each on stdout. */

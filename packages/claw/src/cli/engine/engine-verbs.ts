@@ -27,8 +27,8 @@ export const engineVerbs: Verbs = {
   init: (program, run) =>
     program
       .command('init')
-      .description('record the release that you stand on; the first apply does this for you')
-      .option('--core-version <version>', 'the version of the core, where nothing tells it')
+      .description('record which release you have; the first apply does this for you')
+      .option('--core-version <version>', 'the version of the core, if it cannot be found out')
       .option('--release <ref or dir>', 'the commit or folder that is the release')
       .action((options: ReleaseOptions) =>
         run('init', (invocation) => engine.init(createContext(invocation), releaseOf(options))),
@@ -50,12 +50,12 @@ export const engineVerbs: Verbs = {
     program
       .command('apply')
       .description(
-        'weave skills into the code: a name under skills/, a folder, a tarball, ' +
+        'add skills to the code: a name under skills/, a folder, a tarball, ' +
           'or a git url with #folder or #ref:folder',
       )
       .argument('<skill...>')
-      .option('--core-version <version>', 'as for init, where this is the first command')
-      .option('--release <ref or dir>', 'as for init, where this is the first command')
+      .option('--core-version <version>', 'as for init, if this is the first command')
+      .option('--release <ref or dir>', 'as for init, if this is the first command')
       .action((skills: string[], options: ReleaseOptions) =>
         runChanging(run, 'apply', (invocation) =>
           engine.apply(createContext(invocation), skills, releaseOf(options)),
@@ -64,7 +64,7 @@ export const engineVerbs: Verbs = {
   remove: (program, run) =>
     program
       .command('remove')
-      .description('take skills out again')
+      .description('remove skills from the code')
       .argument('<skill...>')
       .action((skills: string[]) =>
         runChanging(run, 'remove', (invocation) =>
@@ -74,7 +74,7 @@ export const engineVerbs: Verbs = {
   upgrade: (program, run) =>
     program
       .command('upgrade')
-      .description('bring applied skills to the version that their sources hold now')
+      .description('move applied skills to the present version of their sources')
       .argument('[skill...]')
       .action((skills: string[]) =>
         runChanging(run, 'upgrade', (invocation) =>
@@ -84,7 +84,7 @@ export const engineVerbs: Verbs = {
   replay: (program, run) =>
     program
       .command('replay')
-      .description('make the tree that .claw/state.yaml describes, on a fresh clone')
+      .description('rebuild the tree that .claw/state.yaml describes, on a fresh clone')
       .action(() =>
         runChanging(run, 'replay', (invocation) => engine.replay(createContext(invocation))),
       ),
@@ -96,7 +96,7 @@ export const engineVerbs: Verbs = {
         '[folder or ref]',
         'a folder, or a tag, branch or commit that git knows here; the newest release by default',
       )
-      .option('--release <ref or dir>', 'the old release, where no init ever named it')
+      .option('--release <ref or dir>', 'the release that you have now, if init never named it')
       .addOption(retireOption())
       .addOption(keepOption())
       .addOption(movedOption())
@@ -152,7 +152,7 @@ export const engineVerbs: Verbs = {
       .addOption(keepOption())
       .addOption(movedOption())
       .addOption(byOption())
-      .option('--update', 'as for pack: of a package that is there')
+      .option('--update', 'as for pack: put edits back into an existing package')
       .option('--diff', 'also show the changes of the files as patches')
       .action((verb: string, args: string[], options: PlanArguments) =>
         run('plan', (invocation) =>
@@ -192,7 +192,7 @@ export const engineVerbs: Verbs = {
   show: (program, run) =>
     program
       .command('show')
-      .description('show what a skill is, what it brings, and whether it is in')
+      .description('show what a skill is, what it brings, and whether it is applied')
       .argument('<skill>', 'a name, or a source as apply takes it')
       .action((skill: string) =>
         run('show', (invocation) => engine.show(createContext(invocation), skill)),
@@ -246,7 +246,7 @@ export const engineVerbs: Verbs = {
     program
       .command('doctor')
       .description('check everything that claw relies on, and say what to do')
-      .option('--offline', 'ask nothing outside this machine: the model is left out')
+      .option('--offline', 'ask nothing outside this machine, not even the model')
       .action((options: { readonly offline?: boolean }) =>
         run('doctor', async (invocation) => {
           const context = createContext(invocation);
@@ -274,7 +274,7 @@ export const engineVerbs: Verbs = {
     program
       .command('continue')
       .description('finish the waiting command with your decisions')
-      .option('--prove', 'run checks and tests on it, and change nothing yet')
+      .option('--prove', 'run checks and tests on the result, and change nothing yet')
       .action((options: { prove?: boolean }) =>
         runChanging(run, 'continue', (invocation) =>
           engine.continueOperation(createContext(invocation), { isTrial: options.prove === true }),
@@ -320,19 +320,19 @@ export const engineVerbs: Verbs = {
       .command('recover')
       .description('finish what a killed command left')
       .addOption(
-        new Option('--keep-mine', 'keep your edits where it met them').conflicts([
+        new Option('--keep-mine', 'keep your edits in the files where both differ').conflicts([
           'rollForward',
           'rollBack',
           'adopt',
         ]),
       )
       .addOption(
-        new Option('--roll-forward', 'finish it over your edits, which are kept beside').conflicts([
-          'rollBack',
-          'adopt',
-        ]),
+        new Option(
+          '--roll-forward',
+          'finish the command over your edits, which are saved beside the files',
+        ).conflicts(['rollBack', 'adopt']),
       )
-      .addOption(new Option('--roll-back', 'take it back').conflicts('adopt'))
+      .addOption(new Option('--roll-back', 'roll the command back').conflicts('adopt'))
       .option('--adopt', 'trust what claw wrote before you moved, copied or restored this folder')
       .action((options: Record<string, boolean>) =>
         runChanging(run, 'recover', (invocation) =>

@@ -20,21 +20,20 @@ export type UpdateArguments = ReleaseOptions & {
 
 /** Makes `--retire-contained`. */
 export function retireOption(): Option {
-  const text = 'of an update: take out every skill that the release contains, without asking';
+  const text = 'with update: remove every skill that the release contains, without asking';
   return new Option('--retire-contained', text);
 }
 
 /** Makes `--keep`. */
 export function keepOption(): Option {
-  const text =
-    'of an update: a skill that stays, although the release contains it; may be repeated';
+  const text = 'with update: keep this skill, although the release contains it; may be repeated';
   return repeatable(new Option('--keep <skill>', text));
 }
 
 /** Makes `--moved`. */
 export function movedOption(): Option {
   const text =
-    'of an update: a file or folder that the release moved without saying so, or old= for one that did not move; may be repeated';
+    'with update: a file or folder that the release moved without declaring it, or old= for one that did not move; may be repeated';
   return repeatable(new Option('--moved <old=new>', text));
 }
 
@@ -44,7 +43,8 @@ function repeatable(option: Option): Option {
 
 /** Makes `--by`. */
 export function byOption(): Option {
-  const text = 'of adopt: make a customisation for each commit, branch or folder, not one for all';
+  const text =
+    'with adopt: make a customisation for each commit, branch or folder, not one for all';
   return new Option('--by <topics>', text).choices(['commit', 'branch', 'folder']);
 }
 
@@ -83,29 +83,29 @@ export function packCommand(program: Command): Command {
   return program
     .command('pack')
     .description(
-      'make a package under skills/ of your edits, or of those at the paths; with --update, put edits back into one that is there',
+      'make a package under skills/ from your edits, or from those at the paths; with --update, put edits back into an existing package',
     )
     .argument('<name>', 'the name of the skill')
     .argument(
       '[path...]',
-      'the edits to take, files or folders; with --update, beside those of the skill’s own files',
+      'the edits to take, files or folders; with --update, in addition to those of the skill’s own files',
     )
     .addOption(
       new Option(
         '--update',
-        'fold the edits of the skill’s files into its package, written for the core here',
+        'put the edits of the skill’s files into its package, written for the present core',
       ).conflicts(['range', 'description']),
     )
     .addOption(
       new Option(
         '--patch',
-        'with --update: raise the version by a patch, as where others may have it',
+        'with --update: raise the patch version (the default if others may have this one)',
       ).conflicts(['minor', 'major']),
     )
-    .addOption(new Option('--minor', 'with --update: by a minor version').conflicts('major'))
-    .addOption(new Option('--major', 'with --update: by a major version'))
-    .option('--no-proof', 'with --update: without checks and tests')
-    .option('--range <a..b>', 'what these commits changed, instead of the unrecorded edits')
+    .addOption(new Option('--minor', 'with --update: raise the minor version').conflicts('major'))
+    .addOption(new Option('--major', 'with --update: raise the major version'))
+    .option('--no-proof', 'with --update: skip checks and tests')
+    .option('--range <a..b>', 'take what these commits changed, instead of the unrecorded edits')
     .option('--description <text>', 'what the skill does, in a sentence');
 }
 
@@ -147,12 +147,12 @@ export type MatrixOptions = {
 export function matrixCommand(program: Command): Command {
   return program
     .command('matrix')
-    .description('find out which skills go together: prove them alone, in pairs, in triples')
+    .description('find out which skills work together: test them alone, in pairs, in triples')
     .argument('[skill...]', 'names under skills/ or folders; all of skills/ by default')
     .option('--release <ref or dir>', 'compose on this core')
-    .option('--triples <n>', 'at most so many triples', atLeast(0), 10)
-    .option('--jobs <n>', 'so many proofs at a time', atLeast(1), 2)
-    .option('--no-proof', 'compose only; no packages, checks or tests');
+    .option('--triples <n>', 'the most triples to try', atLeast(0), 10)
+    .option('--jobs <n>', 'how many proofs run at the same time', atLeast(1), 2)
+    .option('--no-proof', 'only compose; skip packages, checks and tests');
 }
 
 export function matrixRequest(skills: readonly string[], options: MatrixOptions): MatrixRequest {
@@ -175,7 +175,10 @@ export function resolveCommand(program: Command): Command {
     .description(
       'resolve a conflict; without an option, with the text you finished in .claw/pending, or by asking you',
     )
-    .argument('[path]', 'as `claw conflicts` names it; on a terminal, all of them without one')
+    .argument(
+      '[path]',
+      'the path as `claw conflicts` names it; without one, a terminal asks about all',
+    )
     .addOption(
       new Option(
         '--take <side>',
@@ -185,16 +188,21 @@ export function resolveCommand(program: Command): Command {
     .addOption(
       new Option(
         '--ours',
-        'what you have; refused where it could be mistaken: use --take',
+        'the text that you have; refused if it is ambiguous: use --take',
       ).conflicts([...['theirs', 'both', 'with', 'recording', 'agent']]),
     )
     .addOption(
-      new Option('--theirs', 'what comes').conflicts(['both', 'with', 'recording', 'agent']),
+      new Option('--theirs', 'the text that is added').conflicts([
+        'both',
+        'with',
+        'recording',
+        'agent',
+      ]),
     )
     .addOption(
       new Option(
         '--both <first>',
-        'the lines of both sides; ours, theirs or a layer says whose come first',
+        'keep the lines of both sides; first those of ours, theirs or this layer',
       ).conflicts(['with', 'recording', 'agent']),
     )
     .addOption(
@@ -212,18 +220,20 @@ export function resolveCommand(program: Command): Command {
       ]),
     )
     .addOption(
-      new Option('--recording <key>', 'a recorded resolution that was offered').conflicts('agent'),
+      new Option('--recording <key>', 'use a recorded resolution that was offered').conflicts(
+        'agent',
+      ),
     )
     .addOption(
-      new Option('--moved <path>', 'where the release moved the file to').conflicts([
+      new Option('--moved <path>', 'the place to which the release moved the file').conflicts([
         ...['ours', 'theirs', 'both', 'with', 'recording', 'agent', 'all', 'answers'],
       ]),
     )
     .option('--agent', 'let the model propose; without a path, for all that is open')
-    .option('--all', 'all that is open, by --take, --ours, --theirs, --both or --agent')
+    .option('--all', 'resolve all that is open, with --take, --ours, --theirs, --both or --agent')
     .addOption(
-      new Option('--answers <file>', 'YAML or JSON: for each path how it is resolved').conflicts([
-        ...['all', 'take', 'ours', 'theirs', 'both', 'choose', 'with', 'recording', 'agent'],
-      ]),
+      new Option('--answers <file>', 'a YAML or JSON file with the answer for each path').conflicts(
+        [...['all', 'take', 'ours', 'theirs', 'both', 'choose', 'with', 'recording', 'agent']],
+      ),
     );
 }

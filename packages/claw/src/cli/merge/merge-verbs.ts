@@ -44,11 +44,11 @@ function driverOptions(command: Command): Command {
     .option('--global', 'in all of your repositories')
     .option(
       '--path <pattern>',
-      'for these files only, as in .gitattributes; more than once for more',
+      'only for these files, as in .gitattributes; may be repeated',
       (pattern: string, before: string[]) => [...before, pattern],
       [],
     )
-    .option('--shared', 'write the --path into .gitattributes, to be committed');
+    .option('--shared', 'write the --path into .gitattributes, for you to commit');
 }
 
 async function carryOut(what: string, options: DriverOptions) {
