@@ -19,6 +19,7 @@ testChannel({
     deleted: 'what a raven has carried is not taken back',
     '2 GB': 'ravens carry letters alone',
     forwarded: 'ravens pass nothing on',
+    restored: 'a tower forgets a letter that was fetched',
   },
   content: onlyContent({}, 'ravens carry plain text'),
   async start() {
