@@ -1,18 +1,29 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { mkdtempSync } from 'node:fs';
-import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync, mkdtempSync } from 'node:fs';
+import {
+  copyFile,
+  cp,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { noteBackupState } from '../../store/backup/backup-state.ts';
-import { rowsOf } from '../../store/backup/database-copy.ts';
-import type { BackupReason, Part } from '../../store/backup/facts.ts';
+import { codeFiles } from '../../store/backup/contents.ts';
+import { copyDatabase, rowsOf } from '../../store/backup/database-copy.ts';
+import { type BackupReason, type Part, partOf } from '../../store/backup/facts.ts';
 import { fencePath } from '../../store/backup/fence.ts';
 import { backupsFolder, listBackups } from '../../store/backup/kept-backups.ts';
-import { type Places, unpackBackup } from '../../store/backup/restore.ts';
+import { type Places, placeOf, type Unpacked, unpackBackup } from '../../store/backup/restore.ts';
 import { type VerbCall, type VerbEnd, VerbError } from '../../verb.ts';
 import { type Installation, momentWords, saveInstallation, verifyCode } from './installation.ts';
 
@@ -63,13 +74,27 @@ async function tryBackup(place: Installation, call: VerbCall): Promise<VerbEnd> 
     compareRows(join(trial.dataDir, 'claw.db'), facts.rows);
     await symlink(join(projectDir, 'node_modules'), join(trial.projectDir, 'node_modules'));
     call.progress('Starting it without channels, and asking three questions');
-    const asked = await ask(trial, { sockets, signal: call.signal, now: place.now() });
+    const options = { sockets, signal: call.signal, now: place.now() };
+    const isCompared = await isUnchanged(place, unpacked, trial);
+    const asked = await ask(trial, options);
+    if (isCompared) {
+      call.progress('Asking a copy of this installation the same');
+      const copy = { projectDir: join(folder, 'copy'), dataDir: join(folder, 'copy/data') };
+      await copyInstallation(place, copy);
+      compareAnswers(asked, await ask(copy, options));
+    }
     const rows = Object.values(facts.rows).reduce((sum, one) => sum + one, 0);
     return {
-      data: { file, createdAt: facts.createdAt, files: wanted.length, rows, asked },
+      data: {
+        ...{ file, createdAt: facts.createdAt, files: wanted.length, rows },
+        ...{ asked: asked.kind, isCompared },
+      },
       lines: [
         `The backup of ${momentWords(facts.createdAt)} works: ${wanted.length} files and ${rows} rows came back as they were, and it answered ${QUESTIONS} questions.`,
-        ...(asked === 'host'
+        isCompared
+          ? 'A copy of this installation gave the same answers.'
+          : 'Its answers were not compared with those of this installation, which has changed since.',
+        ...(asked.kind === 'host'
           ? ['There is no bubblewrap here, so they were commands that need no agent.']
           : []),
       ],
@@ -108,6 +133,108 @@ function compareRows(path: string, rows: Readonly<Record<string, number>>): void
         `Rows are missing in the restored database: ${different.join(', ')}.`,
       );
     }
+  } finally {
+    database.close();
+  }
+  withoutBudget(path);
+}
+
+/** Who answered, and what could differ from one installation to another: all that the model was told, or what was printed. */
+type Asked = { readonly kind: 'agent' | 'host'; readonly answers: readonly string[] };
+
+/** Tables that a restore changes, or that say nothing of what the assistant knows. */
+const PASSING = /^(usage|budgets|meta|outbox|turns)$/;
+/** Folders that answers come from, beside the code and the database. */
+const KNOWLEDGE = ['project/groups', 'data/sessions', 'data/of-chats'];
+const COMPARED: ReadonlySet<Part> = new Set(['code', 'groups', 'memory', 'sessions']);
+
+/** Tells whether this installation is still as the backup has it, in all that it answers with. */
+async function isUnchanged(
+  place: Places,
+  { facts, wanted }: Unpacked,
+  trial: Places,
+): Promise<boolean> {
+  const compared = wanted.filter(({ path }) => COMPARED.has(partOf(path)));
+  for (const { path, sha256 } of compared) {
+    const bytes = await readFile(placeOf(path, place)).catch(() => null);
+    if (bytes === null || createHash('sha256').update(bytes).digest('hex') !== sha256) return false;
+  }
+  const known = new Set(compared.map(({ path }) => placeOf(path, place)));
+  for (const folder of KNOWLEDGE.map((path) => placeOf(path, place))) {
+    for (const entry of await readdir(folder, { withFileTypes: true, recursive: true }).catch(
+      () => [],
+    )) {
+      const path = join(entry.parentPath, entry.name);
+      if (!entry.isFile() || known.has(path)) continue;
+      // An older one should be in the backup: then the answers tell.
+      if ((await stat(path)).mtimeMs > facts.createdAt) return false;
+    }
+  }
+  const [here, there] = [place, trial].map(({ dataDir }) => digestOfRows(join(dataDir, 'claw.db')));
+  return here === there;
+}
+
+function digestOfRows(path: string): string {
+  const database = new Database(path, { readonly: true });
+  try {
+    const hash = createHash('sha256');
+    for (const name of Object.keys(rowsOf(database)).filter((one) => !PASSING.test(one))) {
+      hash.update(`${name}\n`);
+      for (const row of database
+        .prepare(`SELECT * FROM "${name.replaceAll('"', '""')}"`)
+        .raw()
+        .iterate()) {
+        hash.update(JSON.stringify(row));
+      }
+    }
+    return hash.digest('hex');
+  } finally {
+    database.close();
+  }
+}
+
+/** Copies what this installation answers with, file by file: no archive has a part in it. */
+async function copyInstallation(place: Places, to: Places): Promise<void> {
+  for (const path of KNOWLEDGE.filter((one) => existsSync(placeOf(one, place)))) {
+    await cp(placeOf(path, place), placeOf(path, to), { recursive: true });
+  }
+  for (const { path, from } of await codeFiles(place.projectDir)) {
+    await mkdir(dirname(placeOf(path, to)), { recursive: true });
+    await copyFile(from, placeOf(path, to));
+  }
+  await mkdir(to.dataDir, { recursive: true, mode: 0o700 });
+  const own = await readdir(join(place.dataDir, 'databases')).catch(() => []);
+  await mkdir(join(to.dataDir, 'databases'), { mode: 0o700 });
+  for (const name of [
+    'claw.db',
+    ...own.filter((one) => one.endsWith('.db')).map((one) => `databases/${one}`),
+  ]) {
+    await copyDatabase(join(place.dataDir, name), join(to.dataDir, name));
+  }
+  withoutBudget(join(to.dataDir, 'claw.db'));
+  await symlink(join(place.projectDir, 'node_modules'), join(to.projectDir, 'node_modules'));
+}
+
+function compareAnswers(restored: Asked, present: Asked): void {
+  const different = present.answers.findIndex((answer, at) => answer !== restored.answers[at]);
+  if (different < 0) return;
+  throw new VerbError(
+    'failed',
+    `The restored assistant does not answer as this installation does, although both hold the same. Question ${different + 1}: ${differenceOf(restored.answers[different] ?? '', present.answers[different] ?? '')}`,
+  );
+}
+
+/** Shows where two texts begin to differ. */
+function differenceOf(restored: string, present: string): string {
+  let at = 0;
+  while (at < present.length && present[at] === restored[at]) at += 1;
+  const around = (text: string) => JSON.stringify(text.slice(Math.max(0, at - 40), at + 80));
+  return `${around(restored)} instead of ${around(present)}.`;
+}
+
+function withoutBudget(path: string): void {
+  const database = new Database(path);
+  try {
     // It is asked by a model of its own, whatever is left of today's budget.
     database.exec(
       "DELETE FROM usage; DELETE FROM budgets; DELETE FROM meta WHERE key LIKE 'model.of%'",
@@ -123,7 +250,7 @@ type AskOptions = { readonly sockets: string; readonly signal: AbortSignal; read
 async function ask(
   { projectDir, dataDir }: Places,
   { sockets, signal, now }: AskOptions,
-): Promise<'agent' | 'host'> {
+): Promise<Asked> {
   const hasBubblewrap = canRun('bwrap');
   const word = randomUUID().slice(0, 8);
   const model = await startModel(word);
@@ -154,7 +281,9 @@ async function ask(
       else child.stdin.write(`${['/status', '/groups', '/tasks'][n - 1]}\n`);
       await (hasBubblewrap ? output.until(`${word} ${n}`) : output.prompts(n + 1));
     }
-    return hasBubblewrap ? 'agent' : 'host';
+    return hasBubblewrap
+      ? { kind: 'agent', answers: model.told() }
+      : { kind: 'host', answers: output.answers(QUESTIONS) };
   } finally {
     child.stdin.end();
     await output.ended(LEAVE_MS, () => child.kill('SIGKILL'));
@@ -201,6 +330,11 @@ class Output {
     return this.#waitFor(() => this.#text.includes(words));
   }
 
+  /** What was printed after each of so many prompts. */
+  answers(count: number): readonly string[] {
+    return this.#text.split('\n> ').slice(1, count + 1);
+  }
+
   /** Resolves when a terminal would have been ready for input so many times. */
   prompts(count: number): Promise<void> {
     return this.#waitFor(() => this.#text.split('\n> ').length > count);
@@ -238,8 +372,16 @@ class Output {
   }
 }
 
+/** Takes times and the word of this trial out of what a model was told: all else is what the assistant knows. */
+function comparable(body: string, word: string): string {
+  return body.replaceAll(word, 'WORD').replaceAll(/\d{1,2}:\d{2}(:\d{2})?/g, 'TIME');
+}
+
 /** Answers each question with a word of this drill and the number of the question, in the protocol of OpenAI. */
-async function startModel(word: string): Promise<{ readonly port: number; close(): void }> {
+async function startModel(
+  word: string,
+): Promise<{ readonly port: number; told(): readonly string[]; close(): void }> {
+  const told = new Map<string, string>();
   const server = createServer((request, response) => {
     let body = '';
     request.setEncoding('utf8').on('data', (chunk: string) => {
@@ -247,6 +389,7 @@ async function startModel(word: string): Promise<{ readonly port: number; close(
     });
     request.once('end', () => {
       const number = [...body.matchAll(/Drill question (\d)/g)].at(-1)?.[1] ?? '0';
+      told.set(number, comparable(body, word));
       const frame = (delta: object, finish: string | null) => {
         const choices = [{ index: 0, delta, finish_reason: finish }];
         const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
@@ -261,6 +404,7 @@ async function startModel(word: string): Promise<{ readonly port: number; close(
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   return {
     port: (server.address() as AddressInfo).port,
+    told: () => Array.from({ length: QUESTIONS }, (_, at) => told.get(String(at + 1)) ?? ''),
     close() {
       server.closeAllConnections();
       server.close();

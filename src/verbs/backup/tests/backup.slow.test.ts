@@ -11,6 +11,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
@@ -61,6 +62,7 @@ test('a drill restores the newest backup, starts it and asks it; a backup that d
   expect(claw('backup').status).toBe(0);
   const good = claw('backup', '--drill');
   expect(good.output).toContain('it answered 3 questions');
+  expect(good.output).toContain('A copy of this installation gave the same answers.');
   expect(readBackupState(data)).toMatchObject({
     drilledAt: expect.any(Number),
     drillFailure: null,
@@ -75,6 +77,22 @@ test('a drill restores the newest backup, starts it and asks it; a backup that d
   expect(readBackupState(data).drillFailure?.reason).toContain('broken by its owner');
   writeFileSync(main, whole);
   expect(readdirSync(join(data, 'tmp'))).toEqual([]);
+});
+
+test('a drill fails where the restored assistant knows less, and compares nothing that changed since', () => {
+  expect(claw('backup').status).toBe(0);
+  const shared = join(project, 'groups/global/CLAUDE.md');
+  mkdirSync(join(project, 'groups/global'), { recursive: true });
+  writeFileSync(shared, 'Everybody speaks English.\n');
+  const since = claw('backup', '--drill');
+  expect(since.output).toContain('which has changed since');
+  expect(since.status).toBe(0);
+  // As if the backup had left it out.
+  utimesSync(shared, 1, 1);
+  const bad = claw('backup', '--drill');
+  expect(bad.output).toContain('does not answer as this installation does');
+  expect(bad.status).not.toBe(0);
+  rmSync(join(project, 'groups/global'), { recursive: true });
 });
 
 test('BACKUP_AFTER gets the file: restic has it in a repository', () => {
