@@ -8,6 +8,9 @@ const home = fileURLToPath(new URL('..', import.meta.url));
 const { folder } = await currentBuild(home);
 const { main } = await import(pathToFileURL(join(folder, 'claw.js')).href);
 
+/** The assistant's part of `doctor`, loaded when it is asked for. */
+const beside = async () => (await import('../src/cli/edition.ts')).BESIDE;
+
 let printed = '';
 process.stdout.write = /** @type {typeof process.stdout.write} */ (
   (chunk) => {
@@ -20,7 +23,7 @@ let last = Promise.resolve();
 process.on('message', (/** @type {{ id: number, args: string[] }} */ { id, args }) => {
   last = last.then(async () => {
     printed = '';
-    const exitCode = await main(args, { version: '', beside: null });
+    const exitCode = await main(args, { version: '', beside });
     process.send?.({ id, stdout: printed, exitCode });
   });
 });

@@ -81,6 +81,7 @@ type LookingVerb = (typeof LOOKING_VERBS)[number];
 const LOOKING_VERBS = [
   'conflicts',
   'diff',
+  'doctor',
   'list',
   'log',
   'plan',

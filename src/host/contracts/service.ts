@@ -31,7 +31,7 @@ export type ServiceStore = {
   /** The record of what agents' turns did and cost. */
   readonly turnRuns: Pick<Store['turnRuns'], 'newest' | 'ofTurn' | 'stepsOf'>;
   readonly turns: Pick<Store['turns'], 'counts' | 'isOpen'>;
-  readonly usage: Pick<Store['usage'], 'byFolder' | 'of' | 'total'>;
+  readonly usage: Pick<Store['usage'], 'byFolder' | 'byModel' | 'of' | 'total'>;
 };
 
 /** A turn that a service asks for: it is kept and run like that of a task, and shown with the tasks. */

@@ -333,6 +333,11 @@ function readable({
     taskRuns: { last: taskRuns.last },
     turnRuns: { newest: turnRuns.newest, ofTurn: turnRuns.ofTurn, stepsOf: turnRuns.stepsOf },
     turns: { counts: turns.counts, isOpen: turns.isOpen },
-    usage: { byFolder: usage.byFolder, of: usage.of, total: usage.total },
+    usage: {
+      byFolder: usage.byFolder,
+      byModel: usage.byModel,
+      of: usage.of,
+      total: usage.total,
+    },
   };
 }

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { defineCommand } from '../host/contracts/command.ts';
+import { SCOPES } from '../http/route.ts';
+
+const Links = z.array(z.string());
+const MAY = {
+  read: 'look, and nothing else',
+  talk: 'look and speak in chats',
+  admin: 'do all that you may',
+} as const;
+
+export const command = defineCommand({
+  scope: 'owner',
+  name: 'dashboard',
+  topic: 'assistant',
+  help: 'makes a link that lets one browser in to the page; `/dashboard read` or `talk` for one that may do less',
+  isQuick: true,
+  complete: () => [...SCOPES],
+  async run({ callService }, argument) {
+    const scope = SCOPES.find((one) => one === (argument.trim() || 'admin'));
+    if (scope === undefined) {
+      return { kind: 'answer', text: 'Say `/dashboard`, `/dashboard read` or `/dashboard talk`.' };
+    }
+    const links = Links.parse(await callService('dashboard', { kind: 'link', scope }));
+    const text = [
+      `This link lets one browser in, once, within a minute. It may then ${MAY[scope]}.`,
+      ...links,
+      ...(links.length === 1
+        ? ['It works on this machine. For a phone, set `PAGE_ORIGINS`; the skill’s page says how.']
+        : []),
+    ].join('\n\n');
+    return { kind: 'answer', text };
+  },
+});

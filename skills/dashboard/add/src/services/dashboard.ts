@@ -1,0 +1,113 @@
+import { join } from 'node:path';
+import { z } from 'zod';
+import { defineService, type ServiceContext } from '../host/contracts/service.ts';
+import type { HttpRequest, HttpResponse } from '../http/route.ts';
+import { SCOPES } from '../http/route.ts';
+import { type ApiAction, ApiProblem, discoverApis } from './dashboard/api.ts';
+import { openAssets } from './dashboard/assets.ts';
+import { streamOf } from './dashboard/stream.ts';
+
+/** A request of the command `/dashboard` and of the verb of its name. */
+const LinkRequest = z.object({ kind: z.literal('link'), scope: z.enum(SCOPES) });
+const Entry = z.object({ code: z.string().max(100), name: z.string().max(200) });
+
+/** The page: its files to everybody who reaches this machine, and what it shows to browsers that were let in. */
+export const service = defineService({
+  name: 'dashboard',
+  async start(context) {
+    const { route, devices, dataDir, log, assistantName } = context;
+    const assets = openAssets({ cacheDir: join(dataDir, 'dashboard'), assistantName });
+    const { url } = await route({
+      method: 'GET',
+      path: '/',
+      access: 'own',
+      handle: () => assets.page(),
+    });
+    await route({
+      method: 'GET',
+      path: '/ui/*',
+      access: 'own',
+      handle: ({ rest, headers }) => assets.file(rest, headers),
+    });
+    await route({
+      method: 'POST',
+      path: '/enter',
+      access: 'own',
+      maxBytes: 2_000,
+      handle(request) {
+        const { data } = Entry.safeParse(parseJson(request.body));
+        const entered = data && devices.enter(request, data.code, data.name);
+        if (!entered)
+          return { status: 403, body: 'This link was used, or is older than a minute.\n' };
+        log.info('a browser was let in', {
+          device: entered.device.id,
+          scope: entered.device.scope,
+        });
+        return { headers: entered.headers };
+      },
+    });
+    await route({
+      method: 'GET',
+      path: '/stream',
+      scope: 'read',
+      handle: ({ device, signal }) => ({
+        headers: { 'content-type': 'text/event-stream; charset=utf-8' },
+        body: streamOf(context, {
+          signal: AbortSignal.any([signal, context.signal]),
+          withLog: device === null || device.scope === 'admin',
+        }),
+      }),
+    });
+    for (const { name, actions } of await discoverApis()) {
+      for (const [action, definition] of Object.entries(actions)) {
+        await route({
+          method: definition.method,
+          path: `/api/${name}/${action}`,
+          scope: definition.scope,
+          handle: (request) => answer(definition, request, context),
+        });
+      }
+    }
+    return {
+      stop() {},
+      status: () => `is at ${url}; \`/dashboard\` makes a link that lets a browser in`,
+      onCall(request) {
+        const { scope } = LinkRequest.parse(request);
+        const { code } = devices.invite(scope);
+        return devices.origins().map((origin) => `${origin}/dashboard#${code}`);
+      },
+    };
+  },
+});
+
+async function answer(
+  { input, run }: ApiAction,
+  { method, query, body, device }: HttpRequest,
+  context: ServiceContext,
+): Promise<HttpResponse> {
+  const given = method === 'GET' ? Object.fromEntries(query) : parseJson(body);
+  const parsed = input.safeParse(given);
+  if (!parsed.success) return problem('This page is older than the assistant. Load it again.');
+  try {
+    const data = await run(parsed.data, { context, device });
+    return {
+      headers: { 'content-type': 'application/json; charset=utf-8' },
+      body: JSON.stringify(data ?? null),
+    };
+  } catch (error) {
+    if (error instanceof ApiProblem) return problem(error.message);
+    throw error;
+  }
+}
+
+function problem(text: string): HttpResponse {
+  return { status: 400, body: text };
+}
+
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return null; // Refused by the schema.
+  }
+}

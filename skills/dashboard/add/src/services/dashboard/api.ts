@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import type { ServiceContext } from '../../host/contracts/service.ts';
+import type { Device, Scope } from '../../http/route.ts';
+import { discoverExports } from '../../lib/discover.ts';
+
+/** What an action works with: the service's own context, and the browser that asks; null for the token. */
+export type ApiContext = { readonly context: ServiceContext; readonly device: Device | null };
+
+/** Something that a page reads (`GET`) or does (`POST`), for browsers that may do as much as `scope`. */
+export type ApiAction = {
+  readonly method: 'GET' | 'POST';
+  readonly scope: Scope;
+  readonly input: z.ZodType;
+  run(input: unknown, about: ApiContext): unknown;
+};
+
+/** The actions of a panel, below `/dashboard/api/<name>/`. A file in `api/` exports one as `api`. */
+export type PageApi = {
+  readonly name: string;
+  readonly actions: Readonly<Record<string, ApiAction>>;
+};
+
+/** Thrown by an action with a sentence for the person at the page. */
+export class ApiProblem extends Error {
+  override readonly name = 'ApiProblem';
+}
+
+type Run<S extends z.ZodType> = (input: z.output<S>, about: ApiContext) => unknown;
+
+/** Defines an action that only reads; its input comes from the query of the address. */
+export function reads<S extends z.ZodType>(
+  input: S,
+  run: Run<S>,
+  scope: Scope = 'read',
+): ApiAction {
+  return { method: 'GET', scope, input, run: (given, about) => run(input.parse(given), about) };
+}
+
+/** Defines an action that does something; its input is JSON. */
+export function does<S extends z.ZodType>(scope: Scope, input: S, run: Run<S>): ApiAction {
+  return { method: 'POST', scope, input, run: (given, about) => run(input.parse(given), about) };
+}
+
+export function defineApi(api: PageApi): PageApi {
+  return api;
+}
+
+const Discovered = z.custom<PageApi>(
+  (value) =>
+    z.looseObject({ name: z.string(), actions: z.looseObject({}) }).safeParse(value).success,
+  'must be made by defineApi({ name, actions })',
+);
+
+/** Returns the actions of all panels. */
+export function discoverApis(): Promise<readonly PageApi[]> {
+  return discoverExports(`${import.meta.dirname}/api`, 'api', Discovered);
+}

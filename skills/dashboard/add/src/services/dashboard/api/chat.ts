@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { asCommand, isCommandText } from '../../../host/contracts/match-command.ts';
+import type { ServiceContext } from '../../../host/contracts/service.ts';
+import { ApiProblem, defineApi, does, reads } from '../api.ts';
+
+const Jid = z.string().max(300);
+const Seq = z.coerce.number().int().nonnegative();
+const Text = z.string().trim().min(1).max(20_000);
+const PAGE = 50;
+const FOUND = 50;
+
+/** Chats, what was said in them, and what the owner says there. */
+export const api = defineApi({
+  name: 'chat',
+  actions: {
+    chats: reads(z.object({}), (_, { context }) => ({
+      own: ownChat(context),
+      chats: context.store.groups
+        .all()
+        .map(({ jid, name, folder, isMain }) => ({ jid, name, folder, isMain })),
+    })),
+    history: reads(
+      z.object({ jid: Jid, message: Seq.optional(), answer: Seq.optional() }),
+      ({ jid, message, answer }, { context: { store, owner } }) => {
+        const before = message === undefined || answer === undefined ? null : { message, answer };
+        const entries = store.history.page(jid, before, PAGE);
+        return { entries, isAll: entries.length < PAGE, questions: owner.questions(jid) };
+      },
+    ),
+    whole: reads(
+      z.object({ jid: Jid, kind: z.enum(['message', 'answer']), seq: Seq }),
+      ({ jid, kind, seq }, { context }) => context.store.history.whole(jid, kind, seq),
+    ),
+    search: reads(
+      z.object({ text: z.string().trim().min(1).max(200) }),
+      ({ text }, { context }) => {
+        const { store, now } = context;
+        const names = new Map(store.groups.all().map(({ jid, name }) => [jid, name]));
+        return store.search
+          .find({ jids: [...names.keys()], text, from: 0, until: now() + 86_400_000, limit: FOUND })
+          .map((hit) => ({ ...hit, chat: names.get(hit.jid) ?? hit.jid }));
+      },
+    ),
+    say: does(
+      'talk',
+      z.object({ jid: Jid, text: Text }),
+      async ({ jid, text }, { context, device }) => {
+        // A command may do all that the owner may, whichever way it is said.
+        const isMore = isCommandText(asCommand(text)) || mayAnswer(context, jid);
+        if (device !== null && device.scope !== 'admin' && isMore) {
+          throw new ApiProblem(
+            'This browser may speak in chats. It gives no commands, and answers no questions.',
+          );
+        }
+        return { id: await context.owner.say(jid, text).catch(asProblem) };
+      },
+    ),
+    command: does('admin', z.object({ text: Text }), async ({ text }, { context }) => {
+      const jid = ownChat(context);
+      if (jid === null) throw new ApiProblem('There is no chat of yours to give a command in.');
+      return { jid, id: await context.owner.say(jid, `/${text}`).catch(asProblem) };
+    }),
+    answer: does(
+      'admin',
+      z.object({ jid: Jid, id: z.string().max(100), word: z.string().max(100) }),
+      async ({ jid, id, word }, { context: { owner } }) => {
+        const question = owner.questions(jid).find((one) => one.id === id);
+        if (question === undefined) throw new ApiProblem('This question is not open any more.');
+        return { outcome: await owner.answer(question, word) };
+      },
+    ),
+  },
+});
+
+/** Returns the owner's chat that is always there, in which commands of the page are given. */
+function ownChat({ store }: ServiceContext): string | null {
+  const mains = store.groups.all().filter(({ isMain }) => isMain);
+  const terminal = mains.find(({ jid }) => jid.startsWith('terminal:'));
+  return (terminal ?? mains[0])?.jid ?? null;
+}
+
+/**
+ * An answer to a question may allow anything, in words as by a press; so while one is open for the owner, only a browser
+ * that may do all speaks there.
+ */
+function mayAnswer({ owner }: ServiceContext, jid: string): boolean {
+  return owner.questions(jid).some(({ isForOwner }) => isForOwner);
+}
+
+function asProblem(error: unknown): never {
+  throw new ApiProblem(error instanceof Error ? error.message : String(error));
+}

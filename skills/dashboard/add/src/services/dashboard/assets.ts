@@ -1,0 +1,161 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import type { IncomingHttpHeaders } from 'node:http';
+import { createRequire, stripTypeScriptTypes } from 'node:module';
+import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { HttpResponse } from '../../http/route.ts';
+
+/** The files of the page, as browsers get them. */
+export interface Assets {
+  page(): HttpResponse;
+  file(path: string, headers: IncomingHttpHeaders): Promise<HttpResponse>;
+}
+
+const UI = join(import.meta.dirname, 'ui');
+/** Modules of npm packages: bundled once, everything else is served file by file. */
+const BUNDLED = ['vendor.ts', 'charts.ts'];
+const PACKAGES = ['preact', 'htm', '@preact/signals', 'marked', 'uplot'];
+
+/** Opens the files below `ui/`. They are read at each request: an edit shows at the next load. */
+export function openAssets({
+  cacheDir,
+  assistantName,
+}: {
+  readonly cacheDir: string;
+  readonly assistantName: string;
+}): Assets {
+  const bundles = new Map<string, Promise<string>>();
+
+  async function bundled(name: string): Promise<string> {
+    const source = readFileSync(join(UI, name), 'utf8');
+    const path = join(cacheDir, `${name}-${digestOf(`${source} ${versions()}`)}.js`);
+    try {
+      return readFileSync(path, 'utf8');
+    } catch {
+      // It was not made so far, or of other versions.
+    }
+    const { build } = await import('esbuild');
+    const { outputFiles } = await build({
+      entryPoints: [join(UI, name)],
+      bundle: true,
+      format: 'esm',
+      minify: true,
+      target: 'es2022',
+      write: false,
+      logLevel: 'silent',
+      // Charts share the preact of the page.
+      external: name === 'vendor.ts' ? [] : ['./vendor.ts'],
+    });
+    const text = outputFiles[0]?.text ?? '';
+    mkdirSync(cacheDir, { recursive: true, mode: 0o700 });
+    writeFileSync(path, text, { mode: 0o600 });
+    return text;
+  }
+
+  async function textOf(path: string): Promise<string | null> {
+    if (BUNDLED.includes(path)) {
+      const known = bundles.get(path) ?? bundled(path);
+      bundles.set(path, known);
+      return await known.catch((error: unknown) => {
+        bundles.delete(path);
+        throw error;
+      });
+    }
+    if (path === 'panels.json') return JSON.stringify(namesOf('.ts'));
+    if (path === 'charts.css') return readFileSync(resolved('uplot/dist/uPlot.min.css'), 'utf8');
+    const language = /^strings\.([a-z]{2})\.json$/.exec(path)?.[1];
+    if (language !== undefined) return JSON.stringify(stringsOf(language));
+    if (!/^(panels\/)?[a-z][a-z-]*(\.[a-z]{2})?\.(ts|css|svg)$/.test(path)) return null;
+    try {
+      const text = readFileSync(join(UI, path), 'utf8');
+      return path.endsWith('.ts') ? stripTypeScriptTypes(text) : text;
+    } catch {
+      return null; // There is no such file.
+    }
+  }
+
+  return {
+    page: () => ({
+      headers: { 'content-type': 'text/html; charset=utf-8' },
+      body: pageOf(assistantName),
+    }),
+    async file(path, { 'if-none-match': known, 'accept-encoding': accepted = '' }) {
+      const text = await textOf(path);
+      if (text === null) return { status: 404, body: 'There is no such file.\n' };
+      const etag = `"${digestOf(text)}"`;
+      const headers = { etag, 'cache-control': 'no-cache', 'content-type': typeOf(path) };
+      if (known === etag) return { status: 304, headers };
+      if (!/\bgzip\b/.test(String(accepted))) return { headers, body: text };
+      return { headers: { ...headers, 'content-encoding': 'gzip' }, body: gzipSync(text) };
+    },
+  };
+}
+
+function pageOf(name: string): string {
+  const title = name.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+  const styles = ['layout.css', ...namesOf('.css').map((panel) => `panels/${panel}.css`)];
+  return [
+    `<!doctype html><html lang="en" data-name="${title}"><head><meta charset="utf-8">`,
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    '<meta name="color-scheme" content="light dark">',
+    `<title>${title}</title><link rel="icon" href="/dashboard/ui/icon.svg">`,
+    ...styles.map((path) => `<link rel="stylesheet" href="/dashboard/ui/${path}">`),
+    '<link rel="modulepreload" href="/dashboard/ui/vendor.ts">',
+    '<script type="module" src="/dashboard/ui/main.ts"></script></head>',
+    `<body><noscript>This page needs JavaScript.</noscript></body></html>`,
+  ].join('\n');
+}
+
+/** Returns the names of the panels that have a file with this ending. */
+function namesOf(ending: '.ts' | '.css'): readonly string[] {
+  return readdirSync(join(UI, 'panels'))
+    .filter((name) => name.endsWith(ending))
+    .map((name) => name.slice(0, -ending.length))
+    .sort();
+}
+
+/** Returns the words of the page and its panels; what a language does not have is in English. */
+function stringsOf(language: string): Readonly<Record<string, unknown>> {
+  const strings: Record<string, Record<string, string>> = {};
+  for (const name of ['main', ...namesOf('.ts')]) {
+    const path = name === 'main' ? 'main' : `panels/${name}`;
+    for (const one of ['en', language]) {
+      strings[name] = { ...strings[name], ...readStrings(join(UI, `${path}.${one}.json`)) };
+    }
+  }
+  return strings;
+}
+
+function readStrings(path: string): Record<string, string> {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return {}; // A panel without words of its own in this language.
+  }
+}
+
+function versions(): string {
+  const manifests = PACKAGES.map((name) => readFileSync(join(packageFolder(name), 'package.json')));
+  return digestOf(manifests.join('\n'));
+}
+
+/** A package need not export its manifest, so its folder is looked for above its entry. */
+function packageFolder(name: string): string {
+  const entry = resolved(name);
+  return entry.slice(0, entry.lastIndexOf(`node_modules/${name}/`) + `node_modules/${name}`.length);
+}
+
+function resolved(name: string): string {
+  return createRequire(join(dirname(UI), 'assets.ts')).resolve(name);
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+}
+
+function typeOf(path: string): string {
+  if (path.endsWith('.css')) return 'text/css; charset=utf-8';
+  if (path.endsWith('.svg')) return 'image/svg+xml';
+  return path.endsWith('.json') ? 'application/json' : 'text/javascript; charset=utf-8';
+}

@@ -1,0 +1,122 @@
+import { epoch, onLive, turns } from './live.ts';
+import { Markdown } from './markdown.ts';
+import { get, may, Problem, post, wordsOf } from './page.ts';
+import { html, signal, useEffect, useRef, type VNode } from './vendor.ts';
+
+const t = wordsOf('main');
+
+/** A question that is open in a chat. */
+export type Question = {
+  readonly id: string;
+  readonly jid: string;
+  readonly text: string;
+  readonly options: readonly { readonly word: string; readonly label: string }[];
+  readonly isForOwner: boolean;
+};
+
+/** Something that was said, as the history has it. */
+export type Entry = {
+  readonly kind: 'message' | 'answer';
+  readonly seq: number;
+  readonly sender: string | null;
+  readonly isOwner: boolean;
+  readonly at: number;
+  readonly text: string;
+  readonly length: number;
+};
+
+export type Page = {
+  readonly entries: readonly Entry[];
+  readonly isAll: boolean;
+  readonly questions: readonly Question[];
+};
+
+type Running = { readonly line: string; readonly jid: string; readonly after: number };
+
+const running = signal<Running | null>(null);
+const shown = signal<Page | null>(null);
+const problem = signal<string | null>(null);
+
+/** A button that says which command it runs. The command is said in the owner's own chat, with its plan and question. */
+export function Command({
+  line,
+  label,
+}: {
+  readonly line: string;
+  readonly label: string;
+}): VNode | null {
+  if (!may('admin')) return null;
+  return html`<button type="button" class="command" title=${`/${line}`} onClick=${() => run(line)}>
+    ${label} <code>/${line}</code>
+  </button>`;
+}
+
+/** Runs an owner's command, and shows what comes of it below the panel. */
+export async function run(line: string): Promise<void> {
+  problem.value = null;
+  shown.value = null;
+  try {
+    const { jid } = await post<{ jid: string }>('chat/command', { text: line });
+    const page = await get<Page>('chat/history', { jid });
+    const said = page.entries.findLast(
+      ({ kind, text }) => kind === 'message' && text === `/${line}`,
+    );
+    running.value = { line, jid, after: said?.at ?? 0 };
+    shown.value = page;
+  } catch (error) {
+    running.value = { line, jid: '', after: 0 };
+    problem.value = error instanceof Problem ? error.message : String(error);
+  }
+}
+
+export async function answerQuestion({ jid, id }: Question, word: string): Promise<void> {
+  await post('chat/answer', { jid, id, word });
+}
+
+/** The choices of a question, as buttons. */
+export function Choices({ question }: { readonly question: Question }): VNode {
+  return html`<div class="choices" role="group" aria-label=${t('your-answer')}>
+    ${question.options.map(
+      ({ word, label }) => html`<button type="button" key=${word} disabled=${!may('admin')}
+        class=${word === 'yes' ? 'main' : ''}
+        onClick=${() => answerQuestion(question, word)}>${label}</button>`,
+    )}
+  </div>`;
+}
+
+export function CommandDrawer(): VNode | null {
+  const dialog = useRef<HTMLElement>(null);
+  const command = running.value;
+  useEffect(() => {
+    if (command === null || command.jid === '') return;
+    dialog.current?.focus();
+    const { jid } = command;
+    const again = async () => {
+      shown.value = await get<Page>('chat/history', { jid }).catch(() => shown.value);
+    };
+    return onLive((event) => {
+      if ((event.kind === 'chat' && event.jid === jid) || event.kind === 'hello') void again();
+    });
+  }, [command, epoch.value]);
+  if (command === null) return null;
+  const page = shown.value;
+  const answers = page?.entries.filter(({ kind, at }) => kind === 'answer' && at >= command.after);
+  const isAtWork = turns.value.some(({ jid, work }) => jid === command.jid && work === 'command');
+  return html`<section class="drawer" aria-label=${`/${command.line}`} tabindex="-1" ref=${dialog}
+    onKeyDown=${(event: KeyboardEvent) => event.key === 'Escape' && close()}>
+    <header>
+      <code>/${command.line}</code>
+      ${isAtWork ? html`<span class="busy" role="status">${t('at-work')}</span>` : null}
+      <button type="button" onClick=${close} aria-label=${t('close')}>✕</button>
+    </header>
+    ${problem.value === null ? null : html`<p class="problem" role="alert">${problem.value}</p>`}
+    <div class="outcome" aria-live="polite">
+      ${answers?.map(({ seq, text }) => html`<${Markdown} key=${seq} text=${text} />`)}
+      ${page?.questions.map((question) => html`<${Choices} key=${question.id} question=${question} />`)}
+    </div>
+  </section>`;
+}
+
+function close(): void {
+  running.value = null;
+}

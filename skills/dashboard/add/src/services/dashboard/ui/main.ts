@@ -1,0 +1,122 @@
+import { CommandDrawer } from './command.ts';
+import { followAssistant, isOnline, turns } from './live.ts';
+import {
+  get,
+  linkTo,
+  loadWords,
+  may,
+  type Panel,
+  place,
+  type Scope,
+  scope,
+  session,
+  wordsOf,
+} from './page.ts';
+import { html, render, signal, type VNode } from './vendor.ts';
+
+const t = wordsOf('main');
+const panels = signal<readonly Panel[]>([]);
+
+function Page(): VNode {
+  if (session.value === 'asking') return html`<main class="alone" aria-busy="true"></main>`;
+  if (session.value === 'out') return html`<${LetIn} />`;
+  const shown = panels.value.filter((panel) => may(panel.scope));
+  const [name, ...rest] = place.value;
+  const current = shown.find((panel) => panel.name === name) ?? shown[0];
+  return html`<div class="page">
+    <a class="skip" href="#content">${t('skip')}</a>
+    <header>
+      <nav aria-label=${t('panels')}>
+        ${shown.map(
+          (panel) => html`<a key=${panel.name} href=${linkTo(panel.name)}
+            aria-current=${panel === current ? 'page' : null}>
+            <svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d=${panel.icon} /></svg>
+            <span>${wordsOf(panel.name)('title')}</span>
+            ${
+              panel.name === 'turns' && turns.value.length > 0
+                ? html`<span class="badge" aria-label=${t('running', { count: turns.value.length })}>${turns.value.length}</span>`
+                : null
+            }
+          </a>`,
+        )}
+      </nav>
+    </header>
+    <div role="status" aria-live="polite">
+      ${isOnline.value ? null : html`<p class="offline">${t('offline')}</p>`}
+    </div>
+    <main id="content" tabindex="-1">
+      ${
+        current === undefined
+          ? html`<p class="hint">${t('nothing')}</p>`
+          : html`<${current.view} key=${current.name} rest=${current.name === name ? rest : []} />`
+      }
+    </main>
+    <${CommandDrawer} />
+  </div>`;
+}
+
+function LetIn(): VNode {
+  return html`<main class="alone">
+    <h1>${document.documentElement.dataset['name'] ?? ''}</h1>
+    <p>${t('let-in')}</p>
+    <p><code>npx claw dashboard</code></p>
+    <p>${t('let-in-chat')} <code>/dashboard</code></p>
+    ${refusal.value === null ? null : html`<p role="alert" class="problem">${t('link-used')}</p>`}
+  </main>`;
+}
+
+const refusal = signal<string | null>(null);
+
+/** Takes the code of a single-use link out of the address, and for a credential. */
+async function enter(): Promise<void> {
+  const [, code] = /^#([\w-]{43})$/.exec(location.hash) ?? [];
+  if (code === undefined) return;
+  history.replaceState(null, '', location.pathname);
+  place.value = [];
+  const name = describeBrowser(navigator.userAgent);
+  const body = JSON.stringify({ code, name });
+  const answer = await fetch('/dashboard/enter', { method: 'POST', body });
+  if (!answer.ok) refusal.value = await answer.text();
+}
+
+function describeBrowser(agent: string): string {
+  const browser = /Firefox|Edg|OPR|Chrome|Safari/.exec(agent)?.[0] ?? 'Browser';
+  const system = /Android|iPhone|iPad|Windows|Mac OS|Linux/.exec(agent)?.[0] ?? '';
+  return `${browser} ${system}`.trim();
+}
+
+async function start(): Promise<void> {
+  await loadWords();
+  await enter();
+  // A link that is opened in a tab which has the page already changes nothing but its address.
+  addEventListener('hashchange', () => {
+    if (/^#[\w-]{43}$/.test(location.hash)) location.reload();
+  });
+  const me = await get<{ scope: Scope }>('settings/me').catch(() => null);
+  if (me === null) {
+    session.value = 'out';
+    return;
+  }
+  scope.value = me.scope;
+  const names: readonly string[] = await (await fetch('/dashboard/ui/panels.json')).json();
+  const loaded = await Promise.all(
+    names.map(async (name) => {
+      try {
+        const module = await import(`/dashboard/ui/panels/${name}.ts`);
+        return module.panel as Panel;
+      } catch (error) {
+        // The others work.
+        console.error(`The panel ${name} cannot be loaded.`, error);
+        return null;
+      }
+    }),
+  );
+  panels.value = loaded
+    .filter((panel) => panel !== null)
+    .sort((one, other) => one.order - other.order);
+  session.value = 'in';
+  followAssistant();
+}
+
+render(html`<${Page} />`, document.body);
+void start();

@@ -1,0 +1,127 @@
+import { signal, type VNode } from './vendor.ts';
+
+// What panels share: talking to the assistant, what happens there now, words, and the way from panel to panel.
+
+/** What a browser may do, least first. */
+export type Scope = 'read' | 'talk' | 'admin';
+
+/** A panel: the file `panels/<name>.ts` exports one as `panel`. Its words are beside it, in `<name>.en.json`. */
+export type Panel = {
+  readonly name: string;
+  /** Panels stand in this order, hundreds apart. */
+  readonly order: number;
+  /** What a browser must be allowed to do to see it. */
+  readonly scope: Scope;
+  /** The path of an SVG picture of 24 by 24, drawn as a line. */
+  readonly icon: string;
+  /** @param rest the words of the address after the panel's name */
+  view(props: { readonly rest: readonly string[] }): VNode;
+};
+
+export function definePanel(panel: Panel): Panel {
+  return panel;
+}
+
+/** Thrown for an answer that is a sentence for the person at the page. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+}
+
+const BASE = '/dashboard';
+
+async function answered<T>(response: Response): Promise<T> {
+  if (response.ok) return (await response.json()) as T;
+  if (response.status === 401) session.value = 'out';
+  throw new Problem((await response.text()).trim() || response.statusText);
+}
+
+/** Reads something: `get('chat/history', { jid })`. */
+export async function get<T>(
+  action: string,
+  query: Readonly<Record<string, string | number>> = {},
+): Promise<T> {
+  const given = Object.entries(query).map(([name, value]) => [name, String(value)]);
+  const search = given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+  return await answered<T>(await fetch(`${BASE}/api/${action}${search}`));
+}
+
+/** Does something: `post('chat/say', { jid, text })`. */
+export async function post<T>(action: string, body: unknown): Promise<T> {
+  return await answered<T>(
+    await fetch(`${BASE}/api/${action}`, { method: 'POST', body: JSON.stringify(body) }),
+  );
+}
+
+/** `out` until this browser was let in, and after it was taken out. */
+export const session = signal<'asking' | 'in' | 'out'>('asking');
+export const scope = signal<Scope>('read');
+
+export function may(wanted: Scope): boolean {
+  const order = ['read', 'talk', 'admin'];
+  return order.indexOf(scope.value) >= order.indexOf(wanted);
+}
+
+/** The words of the address after `#/`, decoded. */
+export const place = signal<readonly string[]>(placeOf());
+addEventListener('hashchange', () => {
+  place.value = placeOf();
+});
+
+function placeOf(): readonly string[] {
+  return location.hash
+    .replace(/^#\/?/, '')
+    .split('/')
+    .filter((part) => part !== '')
+    .map(decoded);
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** Returns the address of a place, for a link. */
+export function linkTo(...parts: readonly string[]): string {
+  return `#/${parts.map(encodeURIComponent).join('/')}`;
+}
+
+let words: Readonly<Record<string, Readonly<Record<string, string>>>> = {};
+
+/** Loads the words of this browser's language, once; those that it lacks are in English. */
+export async function loadWords(): Promise<void> {
+  words = await (await fetch(`${BASE}/ui/strings.${navigator.language.slice(0, 2)}.json`)).json();
+  document.documentElement.lang = words['main']?.['language'] ?? 'en';
+}
+
+/** Returns the words of a panel; `{name}` in them is replaced. */
+export function wordsOf(panel: string) {
+  return (key: string, values: Readonly<Record<string, string | number>> = {}): string =>
+    (words[panel]?.[key] ?? key).replace(/\{(\w+)\}/g, (whole, name) =>
+      String(values[name] ?? whole),
+    );
+}
+
+/** Writes a moment: the time alone for today. */
+export function moment(at: number): string {
+  const isToday = new Date(at).toDateString() === new Date().toDateString();
+  const format = isToday
+    ? ({ timeStyle: 'short' } as const)
+    : ({ dateStyle: 'medium', timeStyle: 'short' } as const);
+  return new Intl.DateTimeFormat(navigator.language, format).format(at);
+}
+
+export function duration(ms: number): string {
+  if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`;
+  return ms < 120_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`;
+}
+
+export function money(microUsd: number): string {
+  return `$${(microUsd / 1e6).toFixed(microUsd < 10_000 && microUsd > 0 ? 4 : 2)}`;
+}
+
+export function count(value: number): string {
+  return new Intl.NumberFormat(navigator.language).format(value);
+}

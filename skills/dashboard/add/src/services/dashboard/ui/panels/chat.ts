@@ -1,0 +1,238 @@
+import { Choices, type Entry, type Page, type Question } from '../command.ts';
+import { epoch, onLive, turns } from '../live.ts';
+import { Markdown } from '../markdown.ts';
+import { definePanel, get, linkTo, may, moment, post, wordsOf } from '../page.ts';
+import { html, useEffect, useLayoutEffect, useRef, useState, type VNode } from '../vendor.ts';
+
+const t = wordsOf('chat');
+
+type Chat = {
+  readonly jid: string;
+  readonly name: string;
+  readonly folder: string;
+  readonly isMain: boolean;
+};
+type Hit = {
+  readonly jid: string;
+  readonly chat: string;
+  readonly sender: string | null;
+  readonly saidAt: number;
+  readonly text: string;
+};
+
+export const panel = definePanel({
+  name: 'chat',
+  order: 100,
+  scope: 'read',
+  icon: 'M4 5h16v11H9l-5 4z',
+  view: View,
+});
+
+function View({ rest: [wanted] }: { readonly rest: readonly string[] }): VNode {
+  const [chats, setChats] = useState<readonly Chat[]>([]);
+  const [own, setOwn] = useState<string | null>(null);
+  const [hits, setHits] = useState<readonly Hit[] | null>(null);
+  useEffect(() => {
+    void get<{ own: string | null; chats: readonly Chat[] }>('chat/chats').then((found) => {
+      setChats(found.chats);
+      setOwn(found.own);
+    });
+  }, [epoch.value]);
+  const jid = wanted ?? own;
+  const chat = chats.find((one) => one.jid === jid);
+  return html`<div class=${`chat ${wanted === undefined ? 'at-list' : ''}`}>
+    <aside>
+      <${Search} onFound=${setHits} />
+      ${
+        hits === null
+          ? html`<ul class="list">
+            ${chats.map(
+              (one) => html`<li key=${one.jid}>
+                <a href=${linkTo('chat', one.jid)} aria-current=${one.jid === jid ? 'true' : null}>
+                  <span>${one.name}</span>
+                  ${turns.value.some((turn) => turn.jid === one.jid) ? html`<span class="dot" title=${t('at-work')}></span>` : null}
+                  <span class="tag">${one.isMain ? t('yours') : one.folder}</span>
+                </a>
+              </li>`,
+            )}
+          </ul>`
+          : html`<${Hits} hits=${hits} />`
+      }
+    </aside>
+    ${chat === undefined ? html`<p class="hint">${t('choose')}</p>` : html`<${Talk} key=${chat.jid} chat=${chat} />`}
+  </div>`;
+}
+
+function Search({ onFound }: { readonly onFound: (hits: readonly Hit[] | null) => void }): VNode {
+  const search = async (event: Event) => {
+    event.preventDefault();
+    const text = String(new FormData(event.target as HTMLFormElement).get('text')).trim();
+    onFound(text === '' ? null : await get<readonly Hit[]>('chat/search', { text }));
+  };
+  return html`<form role="search" onSubmit=${search}>
+    <input type="search" name="text" aria-label=${t('search')} placeholder=${t('search')} maxlength="200"
+      onInput=${(event: Event) => (event.target as HTMLInputElement).value === '' && onFound(null)} />
+  </form>`;
+}
+
+function Hits({ hits }: { readonly hits: readonly Hit[] }): VNode {
+  if (hits.length === 0) return html`<p class="hint" role="status">${t('found-nothing')}</p>`;
+  return html`<ul class="list" aria-label=${t('found')}>
+    ${hits.map(
+      (hit) => html`<li>
+        <a href=${linkTo('chat', hit.jid)}>
+          <small>${hit.chat} · ${hit.sender ?? t('assistant')} · ${moment(hit.saidAt)}</small>
+          <span class="excerpt">${hit.text}</span>
+        </a>
+      </li>`,
+    )}
+  </ul>`;
+}
+
+/** The entries of a chat that were read so far: pages of the past are put before them. */
+function Talk({ chat: { jid, name } }: { readonly chat: Chat }): VNode {
+  const [past, setPast] = useState<readonly Entry[]>([]);
+  const [page, setPage] = useState<Page | null>(null);
+  const [isAll, setIsAll] = useState(false);
+  const log = useRef<HTMLDivElement>(null);
+  const isAtEnd = useRef(true);
+  useEffect(() => {
+    let isGone = false;
+    const read = async () => {
+      const next = await get<Page>('chat/history', { jid }).catch(() => null);
+      if (isGone || next === null) return;
+      setPage((before) => {
+        if (before === null) setIsAll(next.isAll);
+        else setPast((older) => joined(older, before.entries, next.entries));
+        return next;
+      });
+    };
+    void read();
+    const end = onLive((event) => {
+      if (event.kind === 'hello' || (event.kind === 'chat' && event.jid === jid)) void read();
+    });
+    return () => {
+      isGone = true;
+      end();
+    };
+  }, [jid]);
+  const live = turns.value.filter((turn) => turn.jid === jid);
+  const entries = page === null ? [] : joined(past, [], page.entries).concat(page.entries);
+  useLayoutEffect(() => {
+    const place = log.current;
+    if (place !== null && isAtEnd.current) place.scrollTop = place.scrollHeight;
+  });
+  const older = async () => {
+    const before = { message: lowest(entries, 'message'), answer: lowest(entries, 'answer') };
+    const more = await get<Page>('chat/history', { jid, ...before });
+    const place = log.current;
+    const fromEnd = place === null ? 0 : place.scrollHeight - place.scrollTop;
+    isAtEnd.current = false;
+    setIsAll(more.isAll);
+    setPast([...more.entries, ...past]);
+    requestAnimationFrame(() => {
+      if (place !== null) place.scrollTop = place.scrollHeight - fromEnd;
+    });
+  };
+  const onScroll = ({ currentTarget: place }: { readonly currentTarget: HTMLElement }) => {
+    isAtEnd.current = place.scrollHeight - place.scrollTop - place.clientHeight < 40;
+  };
+  return html`<section class="talk" aria-label=${name}>
+    <header class="row">
+      <a class="back" href=${linkTo('chat')} aria-label=${t('chats')}>‹</a>
+      <h1>${name}</h1>
+    </header>
+    <div class="log" ref=${log} onScroll=${onScroll} tabindex="0" role="log" aria-label=${t('history')}>
+      ${page !== null && !isAll ? html`<button type="button" onClick=${older}>${t('older')}</button>` : null}
+      ${page !== null && entries.length === 0 ? html`<p class="hint">${t('empty')}</p>` : null}
+      ${entries.map((entry) => html`<${Said} key=${`${entry.kind}${entry.seq}`} jid=${jid} entry=${entry} />`)}
+      ${live.map(
+        (turn) => html`<article class="said theirs live" key=${turn.turn} aria-busy="true">
+          ${turn.text === '' ? null : html`<${Markdown} text=${turn.text} />`}
+          <p class="busy">${turn.lines.at(-1) ?? turn.title ?? t('thinking')} …</p>
+        </article>`,
+      )}
+      ${page?.questions.map((question) => html`<${Asked} key=${question.id} question=${question} />`)}
+    </div>
+    <${Composer} jid=${jid} isAtWork=${live.some(({ work }) => work === 'agent')} />
+  </section>`;
+}
+
+/** Returns what was read before and is older than the newest page. */
+function joined(
+  older: readonly Entry[],
+  before: readonly Entry[],
+  page: readonly Entry[],
+): Entry[] {
+  const known = new Set(page.map(({ kind, seq }) => `${kind}${seq}`));
+  const from = { message: lowest(page, 'message'), answer: lowest(page, 'answer') };
+  return [...older, ...before].filter(
+    ({ kind, seq }) => !known.has(`${kind}${seq}`) && seq < from[kind],
+  );
+}
+
+function lowest(entries: readonly Entry[], kind: Entry['kind']): number {
+  const seqs = entries.filter((entry) => entry.kind === kind).map(({ seq }) => seq);
+  return seqs.length === 0 ? Number.MAX_SAFE_INTEGER : Math.min(...seqs);
+}
+
+function Said({ jid, entry }: { readonly jid: string; readonly entry: Entry }): VNode {
+  const [whole, setWhole] = useState<string | null>(null);
+  const { kind, seq, sender, isOwner, at, text, length } = entry;
+  const isCut = whole === null && length > text.length;
+  const more = async () => setWhole(await get<string>('chat/whole', { jid, kind, seq }));
+  return html`<article class=${`said ${isOwner ? 'mine' : 'theirs'}`}>
+    <small>${isOwner ? t('you') : (sender ?? t('assistant'))} · <time>${moment(at)}</time></small>
+    ${kind === 'answer' ? html`<${Markdown} text=${whole ?? text} />` : html`<p class="words">${whole ?? text}</p>`}
+    ${isCut ? html`<button type="button" onClick=${more}>${t('whole', { length })}</button>` : null}
+  </article>`;
+}
+
+function Asked({ question }: { readonly question: Question }): VNode {
+  return html`<article class="asked" aria-label=${t('question')}>
+    ${question.isForOwner ? null : html`<p class="hint">${t('not-yours')}</p>`}
+    ${
+      question.options.length === 0
+        ? html`<p class="hint">${t('answer-below')}</p>`
+        : html`<${Choices} question=${question} />`
+    }
+  </article>`;
+}
+
+function Composer({
+  jid,
+  isAtWork,
+}: {
+  readonly jid: string;
+  readonly isAtWork: boolean;
+}): VNode | null {
+  const [problem, setProblem] = useState<string | null>(null);
+  const field = useRef<HTMLTextAreaElement>(null);
+  if (!may('talk')) return null;
+  const say = async (text: string) => {
+    try {
+      setProblem(null);
+      await post('chat/say', { jid, text });
+      return true;
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+      return false;
+    }
+  };
+  const send = async (event?: Event) => {
+    event?.preventDefault();
+    const text = field.current?.value.trim() ?? '';
+    if (text === '' || field.current === null) return;
+    field.current.value = '';
+    if (!(await say(text)) && field.current.value === '') field.current.value = text;
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) void send(event);
+  };
+  return html`<form class="composer" onSubmit=${send}>
+    ${problem === null ? null : html`<p class="problem" role="alert">${problem}</p>`}
+    <textarea rows="2" ref=${field} aria-label=${t('message')} placeholder=${t('message')} maxlength="20000" onKeyDown=${onKeyDown}></textarea>
+    ${isAtWork && may('admin') ? html`<button type="button" title="/stop" onClick=${() => say('/stop')}>${t('stop')}</button>` : null}
+    <button type="submit" class="main">${t('send')}</button>
+  </form>`;
+}

@@ -1,0 +1,27 @@
+/// <reference lib="dom" />
+/// <reference lib="dom.iterable" />
+// What the page uses of npm packages. It is bundled into one file; the modules of the page import it by this name.
+import htm from 'htm';
+import { Lexer, type Tokens } from 'marked';
+import { type ComponentChildren, h, render, type VNode } from 'preact';
+
+export { type Signal, signal, useComputed, useSignal, useSignalEffect } from '@preact/signals';
+export { Component } from 'preact';
+export { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+/** A piece of Markdown; the type says which fields there are beside it. */
+export type Token = Tokens.Generic;
+export type { ComponentChildren, VNode };
+export { h, render };
+
+/** Makes nodes of a template. Values are text or nodes, never markup. */
+export const html = (htm as unknown as Htm).bind(h);
+
+/** The types of the package describe its module for `require`. */
+type Htm = {
+  bind(create: typeof h): (strings: TemplateStringsArray, ...values: unknown[]) => VNode;
+};
+
+/** Takes Markdown apart. */
+export function markdownTokens(text: string): readonly Token[] {
+  return new Lexer({ gfm: true, breaks: true }).lex(text) as readonly Token[];
+}

@@ -1,0 +1,236 @@
+import { existsSync } from 'node:fs';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { answers } from '../../../src/testing/assistant.ts';
+import { FAMILY, type Served, serveDashboard } from './assistant.ts';
+import { ATTACKS } from './attacks.ts';
+
+const CHROMIUM = '/usr/bin/chromium';
+const ARGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+/** The browser is a package of the system's, and not of this tree: without it the page is tried by its requests alone. */
+const playwright = existsSync(CHROMIUM) ? await import('playwright-core').catch(() => null) : null;
+
+let browser: Browser;
+beforeAll(async () => {
+  const launched = await playwright?.chromium.launch({ executablePath: CHROMIUM, args: ARGS });
+  if (launched !== undefined) browser = launched;
+});
+afterAll(() => browser?.close());
+
+/** Opens a browser of its own, and notes all that goes wrong in it. */
+async function visit(served: Served, options: Parameters<Browser['newContext']>[0] = {}) {
+  const context = await browser.newContext({ locale: 'en', ...options });
+  const faults: string[] = [];
+  const page = await openTab(context, faults);
+  await page.goto(await served.link());
+  await page.waitForSelector('nav a');
+  return { context, page, faults };
+}
+
+async function openTab(context: BrowserContext, faults: string[]): Promise<Page> {
+  const page = await context.newPage();
+  page.on('pageerror', ({ message }) => faults.push(message));
+  page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
+  page.on('dialog', async (dialog) => {
+    faults.push(`dialog ${dialog.message()}`);
+    await dialog.dismiss();
+  });
+  page.on('request', (request) => {
+    if (new URL(request.url()).hostname !== '127.0.0.1') faults.push(`asks ${request.url()}`);
+  });
+  return page;
+}
+
+const go = (page: Page, place: string) =>
+  page.evaluate((hash) => {
+    location.hash = hash;
+  }, `#/${place}`);
+
+test.skipIf(playwright === null)(
+  'the owner is let in by the link, talks, sees the answer grow, and answers a question by a button',
+  async () => {
+    const more = Promise.withResolvers<void>();
+    await using served = await serveDashboard(async (_, { onText }) => {
+      onText?.('The kettle ');
+      await more.promise;
+      onText?.('is **on**.');
+      return answers('The kettle is **on**.');
+    });
+    const { page, context, faults } = await visit(served);
+    expect(page.url()).toBe(`${served.origin}/dashboard`);
+    await go(page, 'chat/terminal%3Amain');
+    await page.fill('.composer textarea', 'tea?');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.live :text("The kettle")');
+    expect(await page.isVisible('.composer button:text("Stop")')).toBe(true);
+    more.resolve();
+    await page.waitForSelector('.said:not(.live) strong:text("on")');
+    // A second tab of this browser shares the stream of the first.
+    const streams: string[] = [];
+    const tab = await openTab(context, faults);
+    tab.on(
+      'request',
+      (request) => request.url().endsWith('/stream') && streams.push(request.url()),
+    );
+    await tab.goto(`${served.origin}/dashboard#/chat/terminal%3Amain`);
+    await tab.waitForSelector('.said:not(.live) strong:text("on")');
+    await page.fill('.composer textarea', '/unregister Family delete');
+    await page.keyboard.press('Enter');
+    await tab.waitForSelector('.asked button:text("Yes")');
+    expect(streams).toEqual([]);
+    await page.click('.asked button:text("Yes")');
+    await tab.waitForSelector('.said :text("Everything of Family is deleted.")');
+    expect(served.store.groups.byJid(FAMILY)).toBeNull();
+    expect(faults).toEqual([]);
+    await context.close();
+  },
+);
+
+test.skipIf(playwright === null)(
+  'every panel shows what it is for, in both languages and without a fault',
+  async () => {
+    await using served = await serveDashboard();
+    await served.terminal.say('ping');
+    for (const [locale, width, colorScheme, words] of [
+      [
+        'en',
+        1280,
+        'light',
+        [
+          'Send',
+          'Past turns',
+          'dice',
+          'Backups',
+          'groups/family',
+          'There is no task',
+          'By model',
+          'ANTHROPIC_API_KEY',
+        ],
+      ],
+      [
+        'de',
+        390,
+        'dark',
+        [
+          'yours',
+          'Frühere Züge',
+          'dice',
+          'Sicherungen',
+          'groups/family',
+          'Es gibt keine Aufgabe',
+          'Nach Modell',
+          'ANTHROPIC_API_KEY',
+        ],
+      ],
+    ] as const) {
+      const { page, context, faults } = await visit(served, {
+        locale,
+        colorScheme,
+        viewport: { width, height: 800 },
+      });
+      const places = await page.$$eval('nav a', (links) =>
+        links.map((link) => link.getAttribute('href') ?? ''),
+      );
+      expect(places).toHaveLength(words.length);
+      for (const [at, place] of places.entries()) {
+        await go(page, place.replace('#/', ''));
+        const word = words[at] === 'yours' ? 'deiner' : words[at];
+        await page.waitForSelector(`main :text("${word}")`);
+        const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+        expect([place, isWide]).toEqual([place, false]);
+      }
+      await go(page, 'code/plan/apply/dice');
+      await page.waitForSelector('.lines .added:text("export const sides = 6;")');
+      expect(faults).toEqual([]);
+      await context.close();
+    }
+  },
+);
+
+test.skipIf(playwright === null)(
+  'a hundred ways to bring in a script stay text, wherever strangers write',
+  async () => {
+    await using served = await serveDashboard(async () => answers(ATTACKS.join('\n\n')));
+    const { store } = served;
+    expect(new Set(ATTACKS).size).toBe(100);
+    for (const [at, text] of ATTACKS.entries()) {
+      const message = { jid: FAMILY, id: `x${at}`, sender: text, senderName: text, isOwner: false };
+      store.messages.add({ ...message, text, sentAt: at }, at);
+      store.outbox.add({ messageId: `y${at}`, jid: FAMILY, text }, at);
+      const jid = `chat:x${at}`;
+      store.chats.see({ jid, channel: 'chat', name: text, isDirect: false }, 1);
+      const group = { jid, folder: `x${at}`, name: text, triggerWord: null };
+      store.groups.register({ ...group, needsTrigger: false, isMain: false }, 1);
+    }
+    await served.terminal.say('attack');
+    const { page, context, faults } = await visit(served);
+    await page.evaluate(() => {
+      Object.assign(globalThis, {
+        attacked: 0,
+        alert: () => Object.assign(globalThis, { attacked: 1 }),
+      });
+    });
+    for (const place of [
+      `chat/${encodeURIComponent(FAMILY)}`,
+      'chat/terminal%3Amain',
+      'groups',
+      'turns',
+      'costs',
+    ]) {
+      await go(page, place);
+      await page.waitForFunction(
+        () => document.querySelectorAll('main .said, main .card, main h2').length > 0,
+      );
+      for (const older of await page.$$('.log > button')) await older.click();
+    }
+    for (const text of ['<script>', 'onerror', 'javascript']) {
+      await page.fill('[role="search"] input', text).catch(() => go(page, 'chat'));
+      await page.fill('[role="search"] input', text);
+      await page.keyboard.press('Enter');
+      await page.waitForSelector('.list small, .hint[role="status"]');
+    }
+    const found = await page.evaluate(() => ({
+      attacked: (globalThis as unknown as { attacked: number }).attacked,
+      bad: [...document.querySelectorAll('main *')].filter(
+        (element) =>
+          (/^(script|iframe|object|embed|img|form|base|meta|style|link|math)$/i.test(
+            element.localName,
+          ) &&
+            !element.matches('form')) ||
+          [...element.attributes].some(
+            ({ name, value }) => /^on/.test(name) || /^\s*(javascript|data|vbscript):/i.test(value),
+          ),
+      ).length,
+    }));
+    expect(found).toEqual({ attacked: 0, bad: 0 });
+    expect(faults).toEqual([]);
+    await context.close();
+  },
+);
+
+test.skipIf(playwright === null)(
+  'the page says that the assistant is gone, and asks for a link when it is taken out',
+  async () => {
+    await using served = await serveDashboard();
+    const { page, context } = await visit(served);
+    const admin = await served.enter();
+    const devices = JSON.parse(
+      (await served.ask('/api/settings/devices', { headers: admin })).text,
+    );
+    const { id } = devices.find(({ name }: { name: string }) => name.startsWith('Chrome'));
+    await served.ask('/api/settings/revoke', { method: 'POST', headers: admin, body: { id } });
+    await page.waitForSelector('.offline, .alone');
+    await page.waitForSelector('.alone :text("npx claw dashboard")');
+    expect(await page.isVisible('nav')).toBe(false);
+    await context.close();
+  },
+);

@@ -1,0 +1,240 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect, test, vi } from 'vitest';
+import { discoverApis } from '../../../src/services/dashboard/api.ts';
+import { answers } from '../../../src/testing/assistant.ts';
+import { isIdle } from '../../../src/testing/turn/tasks.ts';
+import { FAMILY, serveDashboard } from './assistant.ts';
+
+const UI = join(import.meta.dirname, '../../../src/services/dashboard/ui');
+const FAR = 'https://nas.example.ts.net';
+const post = (body: unknown, headers: Record<string, string> = {}) =>
+  ({ method: 'POST', body, headers }) as const;
+
+test('everything that a browser loads is small, from here, and without a script in the page', async () => {
+  await using served = await serveDashboard();
+  const page = await served.ask('');
+  expect(page.status).toBe(200);
+  expect(page.headers['content-security-policy']).toContain("default-src 'self'");
+  expect(page.text).not.toMatch(/<script(?![^>]*src=)|<style|\son\w+=|style=/);
+  const names = readdirSync(UI, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /\.(ts|css|svg)$/.test(name),
+  );
+  const files = await Promise.all(
+    [...names, 'charts.css', 'panels.json', 'strings.de.json'].map(async (name) => {
+      const { status, headers, text } = await served.ask(`/ui/${name}`);
+      expect([name, status]).toEqual([name, 200]);
+      const type = name.endsWith('.ts') ? 'text/javascript; charset=utf-8' : expect.any(String);
+      expect(headers['content-type']).toEqual(type);
+      expect(text).not.toMatch(/\beval\(|new Function\(/);
+      const again = { 'if-none-match': String(headers.etag) };
+      expect((await served.ask(`/ui/${name}`, { headers: again })).status).toBe(304);
+      return [name, text] as const;
+    }),
+  );
+  const sizes = files.map(([name, text]) =>
+    name.startsWith('charts') ? 0 : gzipSync(text).length,
+  );
+  expect(sizes.reduce((all, size) => all + size, gzipSync(page.text).length)).toBeLessThan(60_000);
+  for (const path of [
+    '../assets.ts',
+    'panels/../../api.ts',
+    '%2e%2e/assets.ts',
+    'nothing.ts',
+    'panels',
+  ]) {
+    expect([path, [400, 404]]).toEqual([
+      path,
+      expect.arrayContaining([(await served.ask(`/ui/${path}`)).status]),
+    ]);
+  }
+});
+
+test('each panel has its words in each language', () => {
+  const files = ['main', ...panelsOf().map((name) => `panels/${name}`)];
+  for (const name of files) {
+    const [en, de] = ['en', 'de'].map((language) =>
+      Object.keys(JSON.parse(readFileSync(join(UI, `${name}.${language}.json`), 'utf8'))),
+    );
+    expect([name, de]).toEqual([name, en]);
+    const source = readFileSync(join(UI, `${name}.ts`), 'utf8');
+    for (const [, key] of source.matchAll(/\bt\('([^']+)'/g))
+      expect([name, en]).toEqual([name, expect.arrayContaining([key])]);
+  }
+});
+
+function panelsOf(): readonly string[] {
+  return readdirSync(join(UI, 'panels')).flatMap((name) =>
+    name.endsWith('.ts') ? [name.slice(0, -3)] : [],
+  );
+}
+
+test('a link lets in one browser; without, with a used one, or from another page nothing is told', async () => {
+  await using served = await serveDashboard(undefined, FAR);
+  const { ask } = served;
+  for (const path of ['/api/chat/chats', '/api/settings/me', '/stream', '/api/health/logs']) {
+    expect([path, (await ask(path)).status]).toEqual([path, 401]);
+  }
+  const code = new URL(await served.link()).hash.slice(1);
+  const foreign = [{ origin: 'http://evil.example' }, { 'sec-fetch-site': 'cross-site' }];
+  for (const headers of foreign) {
+    expect((await ask('/enter', post({ code, name: 'Evil' }, headers))).status).toBe(403);
+  }
+  const entered = await ask('/enter', post({ code, name: 'Firefox' }));
+  expect(entered.status).toBe(200);
+  expect((await ask('/enter', post({ code, name: 'Thief' }))).status).toBe(403);
+  expect((await ask('/enter', post('{'))).status).toBe(403);
+  const cookie = (entered.headers['set-cookie']?.[0] ?? '').split(';')[0] ?? '';
+  expect((await ask('/api/settings/me', { headers: { cookie } })).status).toBe(200);
+  const rebound = { cookie, host: 'evil.example' };
+  expect((await ask('/api/settings/me', { headers: rebound })).status).toBe(421);
+  for (const headers of foreign) {
+    const said = post({ jid: 'terminal:main', text: 'hi' }, { cookie, ...headers });
+    expect((await ask('/api/chat/say', said)).status).toBe(403);
+  }
+  expect(
+    served.store.history.page('terminal:main', null, 50).map(({ text }) => text),
+  ).not.toContain('hi');
+});
+
+test('a browser that may look changes nothing, and one that may speak gives no commands', async () => {
+  await using served = await serveDashboard();
+  const [reader, talker] = [await served.enter('read'), await served.enter('talk')];
+  for (const { name, actions } of await discoverApis()) {
+    for (const [action, { method, scope }] of Object.entries(actions)) {
+      const path = `/api/${name}/${action}`;
+      const status = async (headers: Record<string, string>) =>
+        (await served.ask(path, { method, headers, body: {} })).status;
+      if (scope !== 'read') expect([path, await status(reader)]).toEqual([path, 403]);
+      if (scope === 'admin') expect([path, await status(talker)]).toEqual([path, 403]);
+      if (method === 'POST') expect(scope).not.toBe('read');
+    }
+  }
+  const say = (text: string, jid = 'terminal:main') =>
+    served.ask('/api/chat/say', post({ jid, text }, talker));
+  for (const text of ['/restart', ' /tasks', 'help', '?', '/STATUS now']) {
+    expect([text, (await say(text)).status]).toEqual([text, 400]);
+  }
+  expect((await say('hello', FAMILY)).status).toBe(200);
+  await isIdle(served);
+  expect(served.chat.sent.map(({ text }) => text)).toEqual(['pong']);
+  // While the owner is asked something, a word from such a browser could be the answer.
+  await served.terminal.say('/unregister Family delete');
+  await vi.waitFor(() => expect(served.store.asks.inChat('terminal:main')).toHaveLength(1));
+  expect((await say('yes')).status).toBe(400);
+  expect(served.store.groups.byJid(FAMILY)).not.toBeNull();
+});
+
+test('the owner talks, gives commands and answers their questions from the page', async () => {
+  await using served = await serveDashboard();
+  const headers = await served.enter();
+  const read = async (path: string) => JSON.parse((await served.ask(path, { headers })).text);
+  const jid = encodeURIComponent('terminal:main');
+  expect(await read('/api/chat/chats')).toMatchObject({
+    own: 'terminal:main',
+    chats: [{ name: 'Terminal' }, { name: 'Family' }],
+  });
+  await served.ask('/api/chat/say', post({ jid: 'terminal:main', text: 'ping' }, headers));
+  await isIdle(served);
+  const { entries } = await read(`/api/chat/history?jid=${jid}`);
+  expect(entries.slice(-2)).toMatchObject([
+    { kind: 'message', text: 'ping', isOwner: true },
+    { kind: 'answer', text: 'pong' },
+  ]);
+  expect(await read('/api/chat/search?text=ping')).toMatchObject([
+    { text: 'ping', chat: 'Terminal' },
+  ]);
+  const command = post({ text: 'unregister Family delete' }, headers);
+  expect((await served.ask('/api/chat/command', command)).status).toBe(200);
+  await vi.waitFor(() => expect(served.store.asks.inChat('terminal:main')).toHaveLength(1));
+  const { questions } = await read(`/api/chat/history?jid=${jid}`);
+  expect(questions).toMatchObject([
+    { isForOwner: true, options: [{ word: 'yes' }, { word: 'no' }] },
+  ]);
+  const [{ id }] = questions;
+  const answer = post({ jid: 'terminal:main', id, word: 'yes' }, headers);
+  expect((await served.ask('/api/chat/answer', answer)).text).toContain('noted');
+  await isIdle(served);
+  expect(served.store.groups.byJid(FAMILY)).toBeNull();
+  expect((await served.ask('/api/chat/answer', answer)).status).toBe(400);
+});
+
+test('a page follows a turn, and a revoked browser is cut off at once', async () => {
+  const go = Promise.withResolvers<void>();
+  await using served = await serveDashboard(async (_, { onText }) => {
+    onText?.('po');
+    await go.promise;
+    onText?.('ng');
+    return answers('pong');
+  });
+  const headers = await served.enter('read');
+  const stream = await served.begin('/stream', { headers });
+  expect(stream.headers['content-type']).toContain('text/event-stream');
+  let text = '';
+  stream.setEncoding('utf8').on('data', (chunk) => {
+    text += chunk;
+  });
+  stream.on('error', () => {});
+  await vi.waitFor(() => expect(text).toContain('"hello"'));
+  await served.terminal.say('ping');
+  await vi.waitFor(() => expect(text).toContain('"text":"po"'));
+  const late = await served.begin('/stream', { headers });
+  let caughtUp = '';
+  late.setEncoding('utf8').on('data', (chunk) => {
+    caughtUp += chunk;
+  });
+  late.on('error', () => {});
+  await vi.waitFor(() => expect(caughtUp).toContain('"text":"po"'));
+  go.resolve();
+  await vi.waitFor(() => expect(text).toContain('"kind":"ended"'));
+  expect(text).not.toContain('"kind":"log"');
+  const admin = await served.enter();
+  const devices = JSON.parse((await served.ask('/api/settings/devices', { headers: admin })).text);
+  const { id } = devices.find(({ scope }: { scope: string }) => scope === 'read');
+  const closed = new Promise((resolve) => stream.once('close', resolve));
+  expect((await served.ask('/api/settings/revoke', post({ id }, admin))).status).toBe(200);
+  await closed;
+  expect((await served.ask('/api/chat/chats', { headers })).status).toBe(401);
+});
+
+test('what a skill would change, who owns a line and what the doctor finds come from the engine', async () => {
+  await using served = await serveDashboard();
+  const headers = await served.enter('read');
+  const read = async (path: string) => JSON.parse((await served.ask(path, { headers })).text);
+  expect((await read('/api/code/overview')).skills).toMatchObject([
+    { name: 'dice', applied: false },
+  ]);
+  const plan = await read('/api/code/plan?verb=apply&skill=dice');
+  expect(plan.data.patches).toMatchObject([{ path: 'src/dice.ts', kind: 'add', added: 1 }]);
+  expect(plan.data.patches[0].patch).toContain('+export const sides = 6;');
+  const unknown = await served.ask('/api/code/plan?verb=apply&skill=..%2Fdice', { headers });
+  expect(unknown.status).toBe(400);
+  expect((await read('/api/health/doctor')).report.findings.length).toBeGreaterThan(3);
+  expect(await read('/api/costs/days')).toMatchObject({ names: { main: 'Terminal' } });
+  expect((await read('/api/groups/all')).map(({ folder }: { folder: string }) => folder)).toContain(
+    'family',
+  );
+});
+
+test('no value of a setting leaves the assistant', async () => {
+  await using served = await serveDashboard();
+  const headers = await served.enter();
+  const { text } = await served.ask('/api/settings/names', { headers });
+  expect(JSON.parse(text)).toEqual([
+    { name: 'ASSISTANT_NAME', help: 'What the assistant is called', isSet: true, line: 1 },
+    { name: 'ANTHROPIC_API_KEY', help: 'A key', isSet: true, line: 2 },
+  ]);
+  for (const { name, actions } of await discoverApis()) {
+    for (const [action, { method }] of Object.entries(actions)) {
+      if (method !== 'GET') continue;
+      const told = await served.ask(`/api/${name}/${action}`, { headers });
+      expect([`${name}/${action}`, told.text]).not.toEqual([
+        `${name}/${action}`,
+        expect.stringContaining('very-secret'),
+      ]);
+    }
+  }
+  const memory = await served.ask('/api/groups/memory?folder=main', { headers });
+  expect(memory.text).toContain('likes tea');
+});
