@@ -77,9 +77,13 @@ function copyTree(): void {
     const { '.': assistant, ...packages } = knip.workspaces;
     const entry = [
       ...assistant.entry,
+      // Parts that a service of a skill discovers.
+      'src/services/*/api/*.ts',
+      // Modules for browsers, which a page of a skill loads by their addresses.
+      'ui/**/*.ts',
       'skills/*/tests/**/{*.test,*-server,*-client,*-scene,benchmark,make-*}.ts',
     ];
-    const project = [...assistant.project, 'skills/*/tests/**'];
+    const project = [...assistant.project, 'ui/**', 'skills/*/tests/**'];
     const ignore = ['test/seams/packages/**'];
     // Imported by a name in a variable, where they have no types.
     const ignoreDependencies = ['@swc/core', 'fake-indexeddb', '@micropython/.+'];

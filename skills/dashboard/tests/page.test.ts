@@ -1,13 +1,16 @@
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
 import { discoverApis } from '../../../src/services/dashboard/api.ts';
 import { answers } from '../../../src/testing/assistant.ts';
+import { ContributionFolder } from '../../../src/testing/contributions.ts';
 import { isIdle } from '../../../src/testing/turn/tasks.ts';
 import { FAMILY, serveDashboard } from './assistant.ts';
 
-const UI = join(import.meta.dirname, '../../../src/services/dashboard/ui');
+const HOME = join(import.meta.dirname, '../../..');
+const UI = join(import.meta.dirname, '../../../ui');
 const FAR = 'https://nas.example.ts.net';
 const post = (body: unknown, headers: Record<string, string> = {}) =>
   ({ method: 'POST', body, headers }) as const;
@@ -49,6 +52,20 @@ test('everything that a browser loads is small, from here, and without a script 
       expect.arrayContaining([(await served.ask(`/ui/${path}`)).status]),
     ]);
   }
+});
+
+test('the modules of the page are typed for browsers, which the rest of the tree is not', () => {
+  using config = new ContributionFolder({
+    'tsconfig.json': JSON.stringify({
+      extends: join(HOME, 'tsconfig.json'),
+      compilerOptions: { lib: ['es2024', 'dom', 'dom.iterable'], types: [], incremental: false },
+      include: [join(HOME, 'ui')],
+      exclude: [],
+    }),
+  });
+  const tsc = join(HOME, 'node_modules/.bin/tsc');
+  const run = spawnSync(tsc, ['-p', config.dir], { encoding: 'utf8' });
+  expect([run.status, run.stdout]).toEqual([0, '']);
 });
 
 test('each panel has its words in each language', () => {

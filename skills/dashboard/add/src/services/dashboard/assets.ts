@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { createRequire, stripTypeScriptTypes } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { HttpResponse } from '../../http/route.ts';
 
@@ -12,7 +12,8 @@ export interface Assets {
   file(path: string, headers: IncomingHttpHeaders): Promise<HttpResponse>;
 }
 
-const UI = join(import.meta.dirname, 'ui');
+/** Not below `src/`: its modules are for browsers, whose types are no others' business. */
+const UI = join(import.meta.dirname, '../../../ui');
 /** Modules of npm packages: bundled once, everything else is served file by file. */
 const BUNDLED = ['vendor.ts', 'charts.ts'];
 const PACKAGES = ['preact', 'htm', '@preact/signals', 'marked', 'uplot'];
@@ -147,7 +148,7 @@ function packageFolder(name: string): string {
 }
 
 function resolved(name: string): string {
-  return createRequire(join(dirname(UI), 'assets.ts')).resolve(name);
+  return createRequire(import.meta.url).resolve(name);
 }
 
 function digestOf(text: string): string {

@@ -1,5 +1,3 @@
-/// <reference lib="dom" />
-/// <reference lib="dom.iterable" />
 // What the page uses of npm packages. It is bundled into one file; the modules of the page import it by this name.
 import htm from 'htm';
 import { Lexer, type Tokens } from 'marked';
