@@ -21,7 +21,11 @@ export const command = defineCommand({
     if (scope === undefined) {
       return { kind: 'answer', text: 'Say `/dashboard`, `/dashboard read` or `/dashboard talk`.' };
     }
-    const links = Links.parse(await callService('dashboard', { kind: 'link', scope }));
+    const made = await callService('dashboard', { kind: 'link', scope }).catch(() => null);
+    const links = Links.safeParse(made).data ?? [];
+    if (links.length === 0) {
+      return { kind: 'answer', text: 'The page does not run now. `/status` says why.' };
+    }
     const text = [
       `This link lets one browser in, once, within a minute. It may then ${MAY[scope]}.`,
       ...links,
