@@ -157,6 +157,7 @@ const host = openHost({
     dataDir: settings.dataDir,
     origins: settings.pageOrigins,
     setTimer: realTimer,
+    now: Date.now,
     log,
   }),
   sandbox,

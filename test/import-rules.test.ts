@@ -53,7 +53,9 @@ test('an import that the map forbids fails the check, and names the rule', async
 
 /** Rooms that are given the time, chance and the owner's folder, so that their tests decide on them. */
 const GIVEN =
-  'channels commands guards host http inbound prompt sandbox services store tools'.split(' ');
+  'channels commands guards host http inbound-filters prompt sandbox services store tools'.split(
+    ' ',
+  );
 const TAKEN = /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\bperformance\.now\b|\bhomedir\b/;
 
 test('no channel, sandbox or other part of the host takes time, chance or the home folder by itself', () => {

@@ -29,7 +29,7 @@ afterEach(async () => {
 function open(): void {
   clock = new TestClock('2026-11-21T12:00:00Z');
   const log = { info() {}, error: (_: string, data?: unknown) => void errors.push(data) };
-  server = createLoopback({ dataDir, setTimer: clock.setTimer, log });
+  server = createLoopback({ dataDir, setTimer: clock.setTimer, now: clock.now, log });
 }
 
 const file = (name: string) => readFileSync(join(dataDir, 'http', name), 'utf8').trim();

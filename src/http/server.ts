@@ -32,7 +32,7 @@ export type LoopbackOptions = {
   readonly setTimer: SetTimer;
   /** Addresses beside its own under which browsers may reach it, such as `https://nas.example.ts.net`. */
   readonly origins?: readonly string[];
-  readonly now?: () => number;
+  readonly now: () => number;
   readonly log: {
     info(message: string, data?: Readonly<Record<string, unknown>>): void;
     error(message: string, data?: Readonly<Record<string, unknown>>): void;
@@ -53,7 +53,7 @@ const CONNECTION_LIMITS = { total: 256, perPeer: 128 };
  * an address that was noted elsewhere stays right.
  */
 export function createLoopback(options: LoopbackOptions): Loopback {
-  const { dataDir, setTimer, log, origins = [], now = Date.now } = options;
+  const { dataDir, setTimer, log, origins = [], now } = options;
   const routes = createRouteTable();
   const devices = openDeviceBook(dataDir, now);
   /** What each device is being sent. */

@@ -333,6 +333,7 @@ export async function startAssistant(
       dataDir: settings.dataDir,
       origins: settings.pageOrigins,
       setTimer: realTimer,
+      now: Date.now,
       log,
     }),
     services: openServices(await discoverServices(), environment).services,

@@ -74,7 +74,12 @@ test('a service that failed is named, and the way to the pages, while the assist
   store.services.note({ name: 'hook', state: 'failed', reason: 'no luck', since: 1 });
   expect(await project.found('services')).toEqual([]);
   const setTimer = () => () => {};
-  const http = openLoopback({ dataDir: project.data, setTimer, log: { info() {}, error() {} } });
+  const http = openLoopback({
+    dataDir: project.data,
+    setTimer,
+    now: Date.now,
+    log: { info() {}, error() {} },
+  });
   await http.route('hook', { method: 'GET', path: '/', handle: () => ({}) });
   expect(await project.found('http')).toEqual([]);
   const holder = spawn(process.execPath, ['-e', HOLD_LOCK, REPOSITORY, project.data]);
