@@ -79,6 +79,11 @@ if (existsSync(CHROMIUM)) {
     test('its page streams an answer, says that it was killed in the middle, and goes on when it is back', async () => {
       await using assistant = await Assistant.start(clone);
       const link = await linkOf(assistant);
+      const verb = await clone.claw('dashboard', '--scope', 'read');
+      expect(verb.json).toMatchObject({
+        ok: true,
+        data: { links: [expect.stringContaining('#')] },
+      });
       const context = await browser.newContext({ locale: 'en' });
       const page = await context.newPage();
       const violations: string[] = [];

@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
 import { discoverApis } from '../../../src/services/dashboard/api.ts';
 import { answers } from '../../../src/testing/assistant.ts';
+import { runClaw } from '../../../src/testing/claw/claw.ts';
 import { ContributionFolder } from '../../../src/testing/contributions.ts';
 import { isIdle } from '../../../src/testing/turn/tasks.ts';
 import { FAMILY, serveDashboard } from './assistant.ts';
@@ -227,6 +228,14 @@ test('what a skill would change, who owns a line and what the doctor finds come 
   expect(plan.data.patches[0].patch).toContain('+export const sides = 6;');
   const unknown = await served.ask('/api/code/plan?verb=apply&skill=..%2Fdice', { headers });
   expect(unknown.status).toBe(400);
+  const apply = ['apply', 'dice', '--yes', '--no-install', '--cwd', served.project.dir];
+  expect((await runClaw(apply)).code).toBe(0);
+  expect(await read('/api/code/why?path=src%2Fdice.ts')).toMatchObject({
+    ranges: [{ owner: 'dice', kind: 'skill', from: 1, text: 'export const sides = 6;\n' }],
+  });
+  expect((await read('/api/code/overview')).skills).toMatchObject([
+    { name: 'dice', applied: true },
+  ]);
   expect((await read('/api/health/doctor')).report.findings.length).toBeGreaterThan(3);
   expect(await read('/api/costs/days')).toMatchObject({ names: { main: 'Terminal' } });
   expect((await read('/api/groups/all')).map(({ folder }: { folder: string }) => folder)).toContain(
