@@ -3,12 +3,15 @@ import { z } from 'zod';
 import { defineService, type ServiceContext } from '../host/contracts/service.ts';
 import type { HttpRequest, HttpResponse } from '../http/route.ts';
 import { SCOPES } from '../http/route.ts';
+import { jsonWithin } from '../lib/bounded-json.ts';
 import { type ApiAction, ApiProblem, discoverApis } from './dashboard/api.ts';
 import { openAssets } from './dashboard/assets.ts';
 import { streamOf } from './dashboard/stream.ts';
 
 /** A request of the command `/dashboard` and of the verb of its name. */
 const LinkRequest = z.object({ kind: z.literal('link'), scope: z.enum(SCOPES) });
+/** A message is 20,000 characters at most, and what a page sends has few parts. */
+const BOUNDS = { maxBytes: 100_000, maxValues: 50, maxDepth: 4 };
 const Entry = z.object({ code: z.string().max(100), name: z.string().max(200) });
 
 /** The page: its files to everybody who reaches this machine, and what it shows to browsers that were let in. */
@@ -35,7 +38,7 @@ export const service = defineService({
       access: 'own',
       maxBytes: 2_000,
       handle(request) {
-        const { data } = Entry.safeParse(parseJson(request.body));
+        const { data } = Entry.safeParse(jsonWithin(request.body, BOUNDS));
         const entered = data && devices.enter(request, data.code, data.name);
         if (!entered)
           return { status: 403, body: 'This link was used, or is older than a minute.\n' };
@@ -64,6 +67,7 @@ export const service = defineService({
           method: definition.method,
           path: `/api/${name}/${action}`,
           scope: definition.scope,
+          maxBytes: BOUNDS.maxBytes,
           handle: (request) => answer(definition, request, context),
         });
       }
@@ -85,7 +89,7 @@ async function answer(
   { method, query, body, device }: HttpRequest,
   context: ServiceContext,
 ): Promise<HttpResponse> {
-  const given = method === 'GET' ? Object.fromEntries(query) : parseJson(body);
+  const given = method === 'GET' ? Object.fromEntries(query) : jsonWithin(body, BOUNDS);
   const parsed = input.safeParse(given);
   if (!parsed.success) return problem('This page is older than the assistant. Load it again.');
   try {
@@ -102,12 +106,4 @@ async function answer(
 
 function problem(text: string): HttpResponse {
   return { status: 400, body: text };
-}
-
-function parseJson(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString());
-  } catch {
-    return null; // Refused by the schema.
-  }
 }
