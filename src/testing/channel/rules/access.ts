@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import { openAddressBook } from '../../../host/address-book.ts';
 import { findChat } from '../../../host/groups/chat-list.ts';
@@ -125,6 +128,13 @@ function expectNoSecrets(bench: Bench, statuses: readonly unknown[]): void {
 }
 
 function emptyStore() {
-  const store = openStore({ path: ':memory:', now: 1 });
-  return { store, [Symbol.dispose]: () => store.close() };
+  const folder = mkdtempSync(join(tmpdir(), 'claw-channel-store-'));
+  const store = openStore({ path: join(folder, 'claw.db'), now: 1 });
+  return {
+    store,
+    [Symbol.dispose]: () => {
+      store.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
 }
