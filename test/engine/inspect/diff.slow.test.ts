@@ -252,9 +252,25 @@ test('line ends are part of a patch, and bytes that are no text are not in it', 
   expect(gitApply(codebase, files[1]?.patch ?? '', '-R', '--check')).toMatchObject({ status: 0 });
 });
 
+test('before the first command, edits are shown on the release in git', async () => {
+  await using codebase = temporaryCodebase({ 'a.ts': 'a\n', 'b.ts': 'b\n' }, { git: true });
+  codebase.write({ 'a.ts': 'edited\n', 'c.ts': 'c\n' });
+  const { files } = await diff(codebase);
+  expect(files.map(({ path, kind }) => [path, kind])).toEqual([
+    ['a.ts', 'modify'],
+    ['c.ts', 'add'],
+  ]);
+  expect(files[0]?.patch).toContain('-a\n+edited\n');
+});
+
+test('without git, there is nothing to compare with before the first command', async () => {
+  await using codebase = temporaryCodebase({ 'a.ts': 'a\n' });
+  expect((await codebase.claw('diff')).json.error?.code).toBe('NOT_INITIALISED');
+});
+
 test('a name that is not applied is refused with the nearest ones', async () => {
   await using codebase = temporaryCodebase({ 'a.ts': 'a\n' }, { git: true });
-  expect((await codebase.claw('diff')).json.error?.code).toBe('NOT_INITIALISED');
+  expect((await codebase.claw('diff', 'telegram')).json.error?.code).toBe('NOT_INITIALISED');
   addSkill(codebase, 'telegram', { add: { 'b.ts': 'b\n' } });
   expect((await codebase.claw('apply', 'telegram')).code).toBe(0);
   const run = await codebase.claw('diff', 'telegramm');

@@ -60,7 +60,8 @@ test('status and list are broken between words on a screen, but for paths', asyn
   ).toEqual([
     'skills  agent-skills 1.0.3, guard 1.0.3,',
     '        persona 1.0.3',
-    'edits   1 not recorded',
+    'edits   1 not recorded; claw diff shows',
+    '        it',
     '  + notes of mine/and a longer name of a file.md',
   ]);
   const listed = {

@@ -5,10 +5,11 @@ import { OWNER } from '../conflict.ts';
 import { type ChangeKind, resultOf, type VerbResult } from '../contract/result.ts';
 import { readTreeFile } from '../installed/disk.ts';
 import { type Installation, requireState } from '../installed/installation.ts';
+import { readState } from '../installed/state-file.ts';
 import type { EngineContext } from '../operation/context.ts';
 import { requireApplied } from '../operation/layers.ts';
 import { type Colour, painted, type Screen, shown } from '../text/screen.ts';
-import { findEdits } from './status.ts';
+import { beforeFirst, findEdits } from './status.ts';
 import { accountFor, requireInstallation } from './why/ownership.ts';
 
 /** One changed file; `patch` is what `git apply` takes. */
@@ -21,7 +22,8 @@ type FileDiff = {
 };
 
 /**
- * Shows a layer's changes in this composition; without a name, the owner's edits since the last command.
+ * Shows a layer's changes in this composition; without a name, the owner's edits since the last command, or on the
+ * release before the first one.
  * `data` is `{ layer, files }`.
  *
  * @throws ClawError NOT_INITIALISED, SKILL_NOT_APPLIED
@@ -30,11 +32,10 @@ export async function diff(
   context: EngineContext,
   name: string | null,
 ): Promise<VerbResult<'diff'>> {
-  const installation = await requireInstallation(context.root);
   const { changes, warnings } =
     name === null
-      ? { changes: await ownerChanges(context, installation), warnings: [] }
-      : changesOf(installation, name);
+      ? { changes: await ownerChanges(context), warnings: [] }
+      : changesOf(await requireInstallation(context.root), name);
   const files = patchesOf(changes);
   const outcome = files.length === 0 ? 'nothing' : 'done';
   return resultOf('diff', outcome, { data: { layer: name ?? OWNER, files }, warnings });
@@ -49,17 +50,26 @@ export function patchesOf(changes: readonly FileChange[]): FileDiff[] {
   }));
 }
 
-async function ownerChanges(
-  { root, now }: EngineContext,
-  installation: Installation,
-): Promise<readonly FileChange[]> {
-  const edits = await findEdits(root, requireState(installation), now);
+async function ownerChanges({ root, now }: EngineContext): Promise<readonly FileChange[]> {
+  const { edits, publishedFile } = await editsOnPublished(root, now);
   return edits.map(({ path, kind }) => ({
     path,
-    before: kind === 'add' ? null : installation.publishedFile(path),
+    before: kind === 'add' ? null : publishedFile(path),
     after: kind === 'delete' ? null : readTreeFile(root, path),
     movedFrom: null,
   }));
+}
+
+/** Returns the owner's edits and the files that they edit: before the first command, those of the release in git. */
+async function editsOnPublished(root: string, now: () => Date) {
+  const first = readState(root) === null ? await beforeFirst(root, now) : null;
+  if (first !== null) {
+    const { files } = first.release;
+    return { edits: first.edits, publishedFile: (path: string) => files.get(path) ?? null };
+  }
+  const installation = await requireInstallation(root);
+  const edits = await findEdits(root, requireState(installation), now);
+  return { edits, publishedFile: installation.publishedFile };
 }
 
 function changesOf(

@@ -3,7 +3,7 @@ import { readConfig } from '../installed/config.ts';
 import { readTreeFile } from '../installed/disk.ts';
 import { readBaseDigests } from '../installed/file-digests.ts';
 import { listProjectPaths } from '../installed/project-files.ts';
-import { findRelease, NO_REQUEST, takeRelease } from '../installed/release.ts';
+import { findRelease, NO_REQUEST, type Release, takeRelease } from '../installed/release.ts';
 import { readState, type State, stateDigest } from '../installed/state-file.ts';
 import type { EngineContext } from '../operation/context.ts';
 import { type Edit, listEdits } from '../operation/edits.ts';
@@ -20,7 +20,8 @@ export async function status({ root, now }: EngineContext): Promise<VerbResult<'
     const found = await beforeFirst(root, now);
     const data = {
       ...{ initialised: false, state: null, core: null, layers: [], pending },
-      ...found,
+      ...(found === null ? {} : { release: namedRelease(found.release) }),
+      edits: found?.edits ?? [],
     };
     return resultOf('status', 'done', { data });
   }
@@ -46,15 +47,23 @@ export async function status({ root, now }: EngineContext): Promise<VerbResult<'
   return resultOf('status', 'done', { data });
 }
 
-/** Returns the release that the first command would take, and what the disk has beyond it. */
-async function beforeFirst(root: string, now: () => Date) {
-  // Without a history what is on disk is the release.
-  if (!isGitFolder(root)) return { edits: [] };
+type BeforeFirst = { readonly release: Release; readonly edits: readonly Edit[] };
+
+/**
+ * Returns the release that the first command would take, and what the disk has beyond it. Null without a git history:
+ * then the files on disk are the release.
+ */
+export async function beforeFirst(root: string, now: () => Date): Promise<BeforeFirst | null> {
+  if (!isGitFolder(root)) return null;
   const config = readConfig(root);
-  const { version, commit, from, digests } = await takeRelease(root, config, NO_REQUEST);
-  const published = { release: digests.files, files: new Map() };
-  const edits = from === 'disk' ? [] : await listEdits(root, { config, published, now });
-  return { release: { version, commit, from }, edits };
+  const release = await takeRelease(root, config, NO_REQUEST);
+  const published = { release: release.digests.files, files: new Map() };
+  const edits = release.from === 'disk' ? [] : await listEdits(root, { config, published, now });
+  return { release, edits };
+}
+
+function namedRelease({ version, commit, from }: Release) {
+  return { version, commit, from };
 }
 
 /** Returns the owner's edits: disk against what was published. */
@@ -114,21 +123,21 @@ export function statusLines({
     .join(', ');
   const idle = layers.filter(({ changesNothing }) => changesNothing).map(({ name }) => name);
   return [
-    `core    ${core?.version ?? 'without a version'} (${core?.from})`,
+    `release ${core?.version ?? 'without a version'} (${core?.from})`,
     `skills  ${skills || 'none'}`,
     ...(own.length === 0 ? [] : [`yours   ${own.join(', ')}`]),
     ...idleLines(idle),
     ...editLines(edits),
     ...(edits.length > LISTED_EDITS
       ? [
-          `  and ${edits.length - LISTED_EDITS} more: claw diff shows them. Where another core was merged in`,
-          '  by hand, claw update HEAD makes it known.',
+          `  and ${edits.length - LISTED_EDITS} more: claw diff shows them. If you merged another release`,
+          '  by hand, record it with claw update HEAD.',
         ]
       : []),
     ...(lackingPackages.length === 0
       ? []
       : [
-          `lacks   ${lackingPackages.join(', ')} (--no-install): \`claw replay\` or \`npm install\` makes it good`,
+          `lacks   ${lackingPackages.join(', ')} (--no-install): \`claw replay\` or \`npm install\` installs them`,
         ]),
     ...spent,
     ...waiting,
@@ -147,7 +156,7 @@ function idleLines(idle: readonly string[]): readonly string[] {
 
 function editLines(edits: StatusData['edits']): readonly string[] {
   return [
-    `edits   ${edits.length === 0 ? 'none' : `${edits.length} not recorded`}`,
+    `edits   ${edits.length === 0 ? 'none' : `${edits.length} not recorded; claw diff shows ${edits.length === 1 ? 'it' : 'them'}`}`,
     ...edits.slice(0, LISTED_EDITS).map(({ path, kind }) => `  ${MARKS[kind]} ${path}`),
   ];
 }
