@@ -7,7 +7,7 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'help',
   topic: 'assistant',
-  help: 'the commands in groups; `/help chats` explains a group, `/help model` one command, `/help all` all of them',
+  help: 'the commands in groups; `/help chats` explains the commands of a group, `/help model` one command, `/help all` all of them',
   complete: ({ commands }) => ['all', ...Object.keys(TOPICS), ...commands.map(({ name }) => name)],
   isQuick: true,
   async run({ commands, settings, projectDir }, argument) {
@@ -30,7 +30,7 @@ export const command = defineCommand({
         : [
             `Say anything to talk to ${settings.assistantName}, or one of these commands:`,
             parts.map(({ title, commands: own }) => `- **${title}**: ${namesOf(own)}`).join('\n'),
-            '`/help chats` explains a group, `/help model` one command, and `/help all` all of them, with the skills that can be added.',
+            '`/help chats` explains the commands under Chats, `/help model` one command, `/help all` all of them and the skills to add.',
           ];
     return { kind: 'answer', text: [...text, LEAVES].join('\n\n') };
   },

@@ -154,7 +154,7 @@ async function describeTree({ claw }: CommandContext): Promise<string> {
   const result = await claw(['status']);
   const tree = dataBy(StatusData, result);
   if (!result.ok || tree === null) return `unknown (${result.error?.message ?? 'no answer'})`;
-  if (!tree.initialised) return 'the core as it came, no skills';
+  if (!tree.initialised) return 'the release as it came, no skills';
   const edits =
     tree.edits.length > 0 ? `, ${counted(tree.edits.length, 'file')} with edits of your own` : '';
   const pending = tree.pending ? ', a change waits for your decision (`/conflicts`)' : '';

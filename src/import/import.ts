@@ -57,7 +57,7 @@ const NOTHING: Imported = { id: null, messages: 0, groups: 0, tasks: 0, files: 0
 export async function importFrom(folder: string, options: ImportOptions): Promise<ImportEnd> {
   const { roots, now, isTakeOver } = options;
   if (!existsSync(folder) || !statSync(folder).isDirectory()) {
-    throw new ImportRefused(`${folder} is no folder. Name the folder of the other assistant.`);
+    throw new ImportRefused(`${folder} is not a folder. Name the folder of the other assistant.`);
   }
   const root = realFolder(folder);
   if (root === realFolder(roots.project)) {

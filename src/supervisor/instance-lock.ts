@@ -2,6 +2,10 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 
+/** The beginning of a refusal of commands that need the assistant's data for themselves. */
+export const STOP_FIRST =
+  'The assistant is running. Stop it first: `/exit` in its terminal, or `npx claw service uninstall` if it is a service.';
+
 export type InstanceLock =
   | { readonly kind: 'held'; readonly release: () => void }
   | { readonly kind: 'refused'; readonly message: string };

@@ -44,7 +44,7 @@ export const verb = defineVerb({
       flags: '--identity <file>',
       help: 'the file with the secret key, to verify an encrypted backup',
     },
-    { flags: '--reason <reason>', help: 'the reason, as part of its name (asked by default)' },
+    { flags: '--reason <reason>', help: 'a word for the file name that says why (default: asked)' },
   ],
   settings: BACKUP_SETTINGS,
   create:

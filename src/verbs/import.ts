@@ -11,7 +11,7 @@ import { openTarget } from '../import/target.ts';
 import { planUndo, recoverImport, undoImport } from '../import/undo.ts';
 import { StoreError } from '../store/error.ts';
 import { printable } from '../supervisor/console/printable.ts';
-import { lockInstance } from '../supervisor/instance-lock.ts';
+import { lockInstance, STOP_FIRST } from '../supervisor/instance-lock.ts';
 import { defineVerb, type VerbCall, type VerbEnd, VerbError } from '../verb.ts';
 import {
   BACKUP_SETTINGS,
@@ -34,16 +34,16 @@ type Place = {
 export const verb = defineVerb({
   name: 'import',
   help: 'move in from NanoClaw, OpenClaw, Hermes, nanobot or clawft: chats, history, memory, tasks',
-  usage: { argument: '[folder]', help: 'the folder of the other assistant, which is only read' },
+  usage: { argument: '[folder]', help: 'the folder of the other assistant; it is only read' },
   options: [
-    { flags: '--from <product>', help: `${PRODUCTS.join(', ')}; found out by default` },
+    { flags: '--from <product>', help: `${PRODUCTS.join(', ')}; detected by default` },
     {
       flags: '--plan',
       help: 'show what would be imported, what would not and why; change nothing',
     },
     {
       flags: '--take-over',
-      help: 'the other assistant is stopped for good: bring its logins too, and start the tasks',
+      help: 'import its logins too, and start its tasks; only if you have stopped the other assistant for good',
     },
     { flags: '--undo', help: 'take the newest import back' },
   ],
@@ -70,7 +70,7 @@ export const verb = defineVerb({
       if (lock.kind === 'refused') {
         throw new VerbError(
           'failed',
-          'The assistant is running. Stop it first: an import changes its database and memory.',
+          `${STOP_FIRST} An import, even with --plan, opens its database.`,
         );
       }
       try {

@@ -20,7 +20,7 @@ import {
   schemaOfMigrations,
 } from '../store/repair/repair.ts';
 import { openStore } from '../store/store.ts';
-import { lockInstance } from '../supervisor/instance-lock.ts';
+import { lockInstance, STOP_FIRST } from '../supervisor/instance-lock.ts';
 import { defineVerb, type VerbCall, VerbError } from '../verb.ts';
 import {
   BACKUP_SETTINGS,
@@ -57,10 +57,7 @@ export const verb = defineVerb({
       }
       const lock = lockInstance(dataDir, process.pid);
       if (lock.kind === 'refused') {
-        throw new VerbError(
-          'failed',
-          'The assistant is running. Stop it first: a repair replaces its database.',
-        );
+        throw new VerbError('failed', `${STOP_FIRST} A repair replaces its database.`);
       }
       try {
         const moment = now();

@@ -15,7 +15,7 @@ import {
   type Unpacked,
   unpackBackup,
 } from '../store/backup/restore.ts';
-import { lockInstance } from '../supervisor/instance-lock.ts';
+import { lockInstance, STOP_FIRST } from '../supervisor/instance-lock.ts';
 import { finishSwap, publishSwap, swapFolder } from '../supervisor/restore-swap.js';
 import { defineVerb, type VerbCall, type VerbEnd, VerbError } from '../verb.ts';
 import {
@@ -52,10 +52,7 @@ export const verb = defineVerb({
     async (call) => {
       const lock = lockInstance(dataDir, process.pid);
       if (lock.kind === 'refused') {
-        throw new VerbError(
-          'failed',
-          'The assistant is running. Stop it first: a restore replaces its data.',
-        );
+        throw new VerbError('failed', `${STOP_FIRST} A restore replaces its data.`);
       }
       try {
         return await restore({ projectDir, dataDir, now }, call, settings);

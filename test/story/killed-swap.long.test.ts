@@ -44,7 +44,7 @@ describe.skipIf(isSkipped)(isSkipped ? `${title} (strace is missing)` : title, (
     await expectTelegram(copy);
     expect(copy.code()).toEqual(clone.code());
     await using assistant = await Assistant.start(copy, 'npm');
-    expect(await assistant.ask('/status')).toMatch(/code: core and telegram \d/);
+    expect(await assistant.ask('/status')).toMatch(/code: release and telegram \d/);
     expect(await assistant.end()).toBe(0);
   });
 });

@@ -68,7 +68,7 @@ test(
     expect(told).toContain('the stars are wrong');
     expect(clone.code()).toEqual(before);
 
-    expect(await assistant.ask('/status')).toContain('code: the core as it came, no skills');
+    expect(await assistant.ask('/status')).toContain('code: the release as it came, no skills');
     // What failed once is not tried again behind the owner's back.
     expect(await assistant.ask('/restart')).toBe('Andy is back.');
     expect(await assistant.end()).toBe(0);

@@ -40,5 +40,5 @@ export async function setUpFirstModel(
 }
 
 const WELCOME =
-  'Welcome to Patchclaw. Connect a language model, and the chat begins. You need an API key of a service, or a server of your own.';
+  'Welcome to Patchclaw. Connect a language model, and the chat begins. You need an API key of a service, or a server of your own. With neither, press Ctrl-C: the chat starts without a model.';
 const LATER = 'No model is connected yet. `npx claw setup` connects one later.';

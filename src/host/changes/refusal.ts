@@ -32,7 +32,7 @@ const LISTED = '`/skills` lists what is in the code, and what can be added.';
 /** Texts for a chat in place of errors that name a shell's command. */
 const IN_THE_CHAT: Readonly<Record<string, string>> = {
   NOT_INITIALISED: `No skill is in the code yet. ${LISTED}`,
-  NOTHING_TO_UNDO: 'There is no change of the code that could be undone.',
+  NOTHING_TO_UNDO: 'There is no change of the code to undo.',
 };
 
 /** Returns the text for a skill that does not exist, with chat commands in place of a shell's. */

@@ -8,7 +8,7 @@ import { compositionOf } from '../../lib/composition.ts';
 export type RunningCode = {
   /** Tells whether a command has published other code since the start. */
   isOutdated(): boolean;
-  /** Names the layers that run: `core and telegram 2.0.0`. */
+  /** Names the layers that run: `release and telegram 2.0.0`. */
   describe(): string;
 };
 
@@ -31,12 +31,12 @@ export function noteRunningCode(projectDir: string, loaded: string | null): Runn
   };
 }
 
-/** Names the core and the layers on it. */
+/** Names the release and the layers on it. */
 export function describeLayers(
   layers: readonly { readonly name: string; readonly version: string }[],
 ): string {
   const names = layers.map(({ name, version }) => `${name} ${version}`).join(', ');
-  return `core and ${names || 'no skills'}`;
+  return `release and ${names || 'no skills'}`;
 }
 
 function presentLayers(projectDir: string): string {

@@ -31,9 +31,7 @@ test('with no skill in the code, what is taken out or back is told in words of t
   await assistant.terminal.say('/remove-greeting');
   await vi.waitFor(() => expect(last()).toBe(`No skill is in the code yet. ${listed}`));
   await assistant.terminal.say('/undo');
-  await vi.waitFor(() =>
-    expect(last()).toBe('There is no change of the code that could be undone.'),
-  );
+  await vi.waitFor(() => expect(last()).toBe('There is no change of the code to undo.'));
   await assistant.stop();
 });
 
@@ -70,7 +68,7 @@ test('status tells what runs and never the key', async () => {
   using project = new TestProject(PROJECT);
   const assistant = await project.start({ environment: { ANTHROPIC_API_KEY: 'sk-secret-1' } });
   await assistant.terminal.say('/status');
-  const status = await hears(assistant, 'code: the core as it came');
+  const status = await hears(assistant, 'code: the release as it came');
   expect(status).toContain('sandbox: test engine');
   expect(status).toContain('model: anthropic/claude-sonnet-5-5 (key is set)');
   expect(status).toContain('queue: 0 waiting, 0 running, 0 failed, 0 unsent');
@@ -90,14 +88,16 @@ test('status tells the code that runs from the code on disk, which a shell may h
   const first = await project.start();
   expect(await claw(['apply', 'greeting'])).toMatchObject({ ok: true });
   await first.terminal.say('/status');
-  const status = await hears(first, 'code: core and no skills, as at the start');
-  expect(status).toMatch(/- code on disk: core and greeting 1\.2\.0.*; say `\/restart` to run it/);
+  const status = await hears(first, 'code: release and no skills, as at the start');
+  expect(status).toMatch(
+    /- code on disk: release and greeting 1\.2\.0.*; say `\/restart` to run it/,
+  );
   await first.stop();
   const second = await project.start();
   expect(await claw(['remove', 'greeting'])).toMatchObject({ ok: true });
   await second.terminal.say('/status');
-  const later = await hears(second, 'code: core and greeting 1.2.0, as at the start');
-  expect(later).toMatch(/- code on disk: core and no skills.*; say `\/restart` to run it/);
+  const later = await hears(second, 'code: release and greeting 1.2.0, as at the start');
+  expect(later).toMatch(/- code on disk: release and no skills.*; say `\/restart` to run it/);
   await second.stop();
 });
 

@@ -78,7 +78,7 @@ test.concurrent('where HEAD had to be taken for the core, git’s merge base tel
   await using pair = clonedWork();
   const { codebase } = pair;
   const applied = await codebase.claw('apply', 'demo');
-  expect(applied.json.warnings.join()).toContain('HEAD counts as the release');
+  expect(applied.json.warnings.join()).toContain('(HEAD) counts as the release');
   codebase.write({ 'src/b.ts': codebase.read('src/b.ts') });
   const run = await codebase.claw('update', 'origin/main');
   expect(run.json).toMatchObject({ error: null, outcome: 'done', conflicts: [] });

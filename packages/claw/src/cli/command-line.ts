@@ -70,7 +70,7 @@ async function withoutDryRun(
 const EXIT_CODES = `
 Exit codes: 0 done · 1 failed or refused · 2 wrong use · 3 blocked by conflicts ·
 4 checks, tests or npm failed · 5 locked · 6 recovery needs a decision.
-Whatever is not 0 or 6 left the files as they were.
+With any other code than 0 or 6, no file has changed.
 `;
 
 /** Format of help: options that all verbs take are listed too, and exit codes after the list of verbs. */
@@ -113,7 +113,7 @@ async function createProgram(
     .addOption(
       new Option(
         '--proof <tests>',
-        'which tests prove a change: the skills’ only, also the project’s that it touches (related), or all',
+        'which tests to run before a change: those of skills only, also the project’s tests of the changed files (related), or all',
       )
         .choices(['skills', 'related', 'all'])
         .default(undefined, 'related'),
@@ -244,7 +244,7 @@ function catchInterruption(): Interruption {
 }
 
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  'Skills and the core:': ['init', 'adopt', 'apply', 'remove', 'upgrade', 'update', 'replay'],
+  'Skills and the release:': ['init', 'adopt', 'apply', 'remove', 'upgrade', 'update', 'replay'],
   'Your own changes:': ['customize', 'rebase', 'pack', 'dev'],
   'Look, and change nothing:': [
     ...['plan', 'status', 'list', 'show', 'log', 'why', 'diff', 'verify', 'matrix', 'doctor'],

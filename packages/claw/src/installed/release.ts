@@ -186,14 +186,16 @@ async function findFiles(place: Place, requested: string | null): Promise<Locate
   const newest = isGitFolder(root) ? await findReleaseCommit(root) : null;
   if (newest === null) {
     const files = await readDisk(root, config);
-    const warnings = ['This folder has no git history: what is on disk now counts as the release.'];
+    const warnings = [
+      'This folder has no git history: the files on disk now count as the release.',
+    ];
     const extras = readExtras(root);
     return { files, extras, commit: null, tag: null, from: 'disk', warnings };
   }
   const trees = await readTrees(root, config, newest.commit);
   if (newest.tag !== null) return { ...trees, ...newest, from: 'tag', warnings: [] };
   const warnings = [
-    'No commit is tagged: HEAD counts as the release. `claw init --release` names another.',
+    'This repository has no release tag: the newest commit (HEAD) counts as the release. To choose another: `claw init --release <ref>`.',
   ];
   return { ...trees, ...newest, from: 'commit', warnings };
 }

@@ -40,7 +40,7 @@ const SHOWN_FILES = 5;
 
 /** Returns the lines of `claw log`. */
 export function logLines(entries: DataOf<'log'>): readonly string[] {
-  if (entries.length === 0) return ['No command is kept that could be undone.'];
+  if (entries.length === 0) return ['There is nothing to undo.'];
   return [
     ...entries.flatMap(({ time, verb, summary, skills, files }) => [
       `${time.slice(0, 16).replace('T', ' ')} UTC  ${summary}${namesOf(verb, summary, skills)}  ${counted(files.length)}`,

@@ -150,7 +150,7 @@ function lastTransaction(root: string): Transaction {
         'so undo does not follow them. If they are your own, run `claw recover --adopt`, then `claw undo`.',
     );
   }
-  if (!last) throw new ClawError('NOTHING_TO_UNDO', 'No command is kept that could be undone.');
+  if (!last) throw new ClawError('NOTHING_TO_UNDO', 'There is nothing to undo.');
   if (last.stateAfter !== stateDigest(root)) {
     throw new ClawError(
       'STATE_CHANGED',
