@@ -57,10 +57,11 @@ const browser = await chromium.launch({
     '--disable-sync',
   ],
 });
+let assistant: Assistant | null = null;
 try {
   const applied = await clone.claw('apply', ...SKILLS);
   if (applied.code !== 0) throw new Error(JSON.stringify(applied.json));
-  await using assistant = await Assistant.start(clone);
+  assistant = await Assistant.start(clone);
   // Browsers are let in before the talk, so that the chat ends with it.
   const light = await enter({ colorScheme: 'light', viewport: DESK });
   const dark = await enter({ colorScheme: 'dark', viewport: DESK });
@@ -73,6 +74,7 @@ try {
   await take(phone, 'chat-phone', 'chat/terminal%3Amain');
   await take(phone, 'health-phone', 'health');
 } finally {
+  await assistant?.stop();
   await browser.close();
   await clone[Symbol.asyncDispose]();
   await model.close();
