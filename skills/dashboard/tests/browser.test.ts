@@ -210,6 +210,29 @@ test.skipIf(playwright === null)(
 );
 
 test.skipIf(playwright === null)(
+  'on the phone a chat that is opened from the list shows what was said last',
+  async () => {
+    await using served = await serveDashboard();
+    const { page, context } = await visit(served, { viewport: { width: 390, height: 780 } });
+    for (let count = 1; count <= 30; count += 1) await served.terminal.say(`message ${count}`);
+    await page.waitForSelector('.said >> text="message 30"', { state: 'attached' });
+    await go(page, 'chat/terminal%3Amain');
+    await page.waitForSelector('.talk .log');
+    await expect
+      .poll(() =>
+        page.evaluate(`(() => {
+          const { scrollHeight, scrollTop, clientHeight } = document.querySelector('.log');
+          return clientHeight > 0 && scrollHeight > clientHeight
+            ? scrollHeight - scrollTop - clientHeight
+            : null;
+        })()`),
+      )
+      .toBeLessThan(2);
+    await context.close();
+  },
+);
+
+test.skipIf(playwright === null)(
   'the page says that the assistant is gone, and asks for a link when it is taken out',
   async () => {
     await using served = await serveDashboard();

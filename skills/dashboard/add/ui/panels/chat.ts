@@ -122,6 +122,16 @@ function Talk({ chat: { jid, name } }: { readonly chat: Chat }): VNode {
     const place = log.current;
     if (place !== null && isAtEnd.current) place.scrollTop = place.scrollHeight;
   });
+  // A log that was hidden beside the list of the phone, or shrinks above its keyboard, stays at its end.
+  useEffect(() => {
+    const place = log.current;
+    if (place === null) return;
+    const observer = new ResizeObserver(() => {
+      if (isAtEnd.current) place.scrollTop = place.scrollHeight;
+    });
+    observer.observe(place);
+    return () => observer.disconnect();
+  }, []);
   const older = async () => {
     const before = { message: lowest(entries, 'message'), answer: lowest(entries, 'answer') };
     const more = await get<Page>('chat/history', { jid, ...before });
