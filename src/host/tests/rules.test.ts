@@ -87,10 +87,11 @@ test('a message of marks out of order is looked at for a trigger in no time', ()
   const marks = '\u0301\u0316'.repeat(60_000);
   const group = { needsTrigger: true, triggerWord: null };
   const triggers = (text: string) => isTriggered({ text, mentionsAssistant: false }, group, 'Andy');
-  const startedAt = performance.now();
+  const begin = process.cpuUsage();
   expect(triggers(marks)).toBe(false);
   expect(triggers(`${' '.repeat(100_000)}@Andy ${marks}`)).toBe(true);
-  expect(performance.now() - startedAt).toBeLessThan(500);
+  const { user, system } = process.cpuUsage(begin);
+  expect((user + system) / 1_000).toBeLessThan(500);
 });
 
 test('what is only to be known about calls nobody', () => {

@@ -22,11 +22,14 @@ type NoList = {
   readonly isKeyRefused: boolean;
 };
 
+/** Returns a signal that aborts with a `TimeoutError` after so many milliseconds. */
+export type Timeout = (ms: number) => AbortSignal;
+
 /** Asks a provider's server for its models, in a bounded time. Never rejects. */
 export async function askForList(
   provider: Pick<ProviderContribution, 'protocol' | 'modelsIn'>,
   server: ModelServer,
-  timeoutMs: number = TIMEOUT_MS,
+  timeout: Timeout = AbortSignal.timeout,
 ): Promise<ModelList> {
   const problem = server.problem();
   if (problem !== null) return none(problem);
@@ -40,7 +43,7 @@ export async function askForList(
       },
       // Another host would be shown the key.
       redirect: 'manual',
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: timeout(TIMEOUT_MS),
     });
     if (!answer.ok) {
       await answer.body?.cancel();
@@ -56,7 +59,7 @@ export async function askForList(
     return none(`${where} lists no model that takes a conversation.`);
   } catch (error) {
     if (error instanceof Error && error.name === 'TimeoutError') {
-      return none(`${where} gave no list of models within ${timeoutMs / 1000} s.`);
+      return none(`${where} gave no list of models within ${TIMEOUT_MS / 1000} s.`);
     }
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
     return none(connectionFailure({ server }, cause).message);

@@ -1,6 +1,6 @@
 import type { InstalledProvider, Models } from '../model.ts';
 import { findProvider } from '../provider.ts';
-import { askForList, type ModelList } from './ask-for-list.ts';
+import { askForList, type ModelList, type Timeout } from './ask-for-list.ts';
 import { isListed, nearestModel } from './nearest-model.ts';
 
 /** Time for which a list counts; and for which one that tells what there is now does, or a server that gave none. */
@@ -44,12 +44,12 @@ type CachedList = {
 export function openCatalog({
   models,
   now,
-  timeoutMs,
+  timeout,
 }: {
   readonly models: Models;
   readonly now: () => number;
-  /** The longest wait for one server. */
-  readonly timeoutMs?: number;
+  /** The clock that ends a wait for one server. */
+  readonly timeout?: Timeout;
 }): Catalog {
   const kept = new Map<string, CachedList>();
 
@@ -61,7 +61,7 @@ export function openCatalog({
     }
     const askedAt = now();
     let freshMs = FRESH_MS;
-    const list = askForList(provider, server, timeoutMs).then((found) => {
+    const list = askForList(provider, server, timeout).then((found) => {
       if (found.kind === 'none') freshMs = AGAIN_MS;
       else
         models.learn(found.models.map((model) => ({ ...model, id: idOf(provider, model.name) })));
