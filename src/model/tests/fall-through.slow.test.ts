@@ -27,7 +27,7 @@ test.each<[string, AnthropicReply, RegExp]>([
   await using first = await started(() => reply);
   await using second = await started(HELLO);
   const next = [testModel({ name: 'second', baseUrl: second.url, key: 'sk-2' })];
-  await using proxy = await openProxy(first.url, { next, timeoutMs: 500 });
+  await using proxy = await openProxy(first.url, { next, timeoutMs: 5_000 });
   const answer = await proxy.post('/v1/messages', BODY);
   expect(answer.status).toBe(200);
   expect(answer.text).toContain('second');
@@ -58,7 +58,7 @@ test.each<[string, number]>([
   const { port } = endless.address() as AddressInfo;
   await using second = await started(HELLO);
   const next = [testModel({ baseUrl: second.url })];
-  await using proxy = await openProxy(`http://127.0.0.1:${port}`, { next, timeoutMs: 500 });
+  await using proxy = await openProxy(`http://127.0.0.1:${port}`, { next, timeoutMs: 5_000 });
   expect((await proxy.post('/v1/messages', BODY)).status).toBe(200);
   endless.closeAllConnections();
   endless.close();
