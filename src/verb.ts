@@ -54,8 +54,8 @@ export type RunOfVerb = (call: VerbCall) => Promise<VerbEnd>;
 /** Why a verb did not do its work, as a sentence that says what to do next. */
 export class VerbError extends Error {
   override readonly name = 'VerbError';
-  /** Wrong words or options, an assistant that does not run, or anything else. */
-  readonly kind: 'usage' | 'stopped' | 'failed';
+  /** Wrong words or options; an assistant that has to run, or has to be stopped first; a no of the owner; or anything else. */
+  readonly kind: 'usage' | 'stopped' | 'running' | 'declined' | 'failed';
 
   constructor(kind: VerbError['kind'], message: string) {
     super(message);

@@ -73,7 +73,7 @@ test('a verb that is broken is named where it is called and in help, and stops n
     'renamed.ts': PORT,
   });
   await expect(claw(folder, ['broken', '--any', 'word'])).rejects.toMatchObject({
-    code: 'IO_FAILED',
+    code: 'VERB_FAILED',
     message: expect.stringMatching(
       /^src\/verbs\/broken\.ts cannot be loaded: .*nowhere.*Fix that file, or remove the skill/,
     ),

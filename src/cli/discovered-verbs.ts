@@ -102,8 +102,8 @@ function defineBroken(command: Command, reason: string, run: RunVerb): void {
     .action(() =>
       run(name, async () => {
         const next = 'Fix that file, or remove the skill that brought it.';
-        throw new ClawError(
-          'IO_FAILED',
+        throw new CliError(
+          'VERB_FAILED',
           `src/verbs/${name}.ts cannot be loaded: ${first}. ${next}`,
         );
       }),
@@ -155,9 +155,17 @@ async function carryOut(
   return opened.value(call).catch(inClawWords);
 }
 
+const CODES = {
+  stopped: 'ASSISTANT_STOPPED',
+  running: 'ASSISTANT_RUNNING',
+  failed: 'VERB_FAILED',
+} as const;
+
 async function inClawWords(error: unknown): Promise<never> {
   const { VerbError } = await import('../verb.ts');
   if (!(error instanceof VerbError)) throw error;
-  if (error.kind === 'stopped') throw new CliError('ASSISTANT_STOPPED', error.message);
-  throw new ClawError(error.kind === 'usage' ? 'USAGE' : 'IO_FAILED', error.message);
+  const { kind, message } = error;
+  if (kind === 'usage') throw new ClawError('USAGE', message);
+  if (kind === 'declined') throw new ClawError('CONSENT_NEEDED', message);
+  throw new CliError(CODES[kind], message);
 }

@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { z } from 'zod';
@@ -18,7 +19,7 @@ import { clawft, nanobot } from './sources/nanobot.ts';
 import { nanoclawV1 } from './sources/nanoclaw-v1.ts';
 import { nanoclawV2 } from './sources/nanoclaw-v2.ts';
 import { openclaw } from './sources/openclaw.ts';
-import { lookHere, openTarget } from './target.ts';
+import { lookHere, openTarget, openTargetCopy } from './target.ts';
 import { recoverImport } from './undo.ts';
 import { type Imported, type WriteContext, writeImport } from './write.ts';
 
@@ -36,6 +37,10 @@ export type ImportOptions = WriteContext & {
   readonly isTakeOver: boolean;
   /** Makes a backup before anything is written; null where there is none to be made. */
   readonly makeBackup: (() => Promise<string | null>) | null;
+  /** Changes nothing: reads a copy of the database, also while the assistant runs, and asks nobody. */
+  readonly isPlanOnly?: boolean;
+  /** Called before the database gets tables of a newer version. */
+  readonly beforeMigration?: () => void;
   /**
    * Shows the plan, and decides: whether it is carried out, and whether keys come. Not asked where nothing would be done.
    */
@@ -55,7 +60,7 @@ const NOTHING: Imported = { id: null, messages: 0, groups: 0, tasks: 0, files: 0
 
 /** Imports from a folder: finds out what it is, plans, asks, and carries out. @throws ImportRefused */
 export async function importFrom(folder: string, options: ImportOptions): Promise<ImportEnd> {
-  const { roots, now, isTakeOver } = options;
+  const { roots, now, isTakeOver, isPlanOnly = false } = options;
   if (!existsSync(folder) || !statSync(folder).isDirectory()) {
     throw new ImportRefused(`${folder} is not a folder. Name the folder of the other assistant.`);
   }
@@ -65,8 +70,7 @@ export async function importFrom(folder: string, options: ImportOptions): Promis
       'This is the folder of this assistant itself. Name that of the other one.',
     );
   }
-  mkdirSync(importsFolder(roots.data), { recursive: true, mode: 0o700 });
-  const workDir = mkdtempSync(join(importsFolder(roots.data), 'read-'));
+  const workDir = mkdtempSync(isPlanOnly ? join(tmpdir(), 'patchclaw-plan-') : readFolder(roots));
   try {
     const context = {
       root,
@@ -79,11 +83,14 @@ export async function importFrom(folder: string, options: ImportOptions): Promis
     const source = detect(context, options.from);
     refuseRunning(source, root, options.lookAtSystem());
     const state = readable(source, root, () => source.read());
-    const target = openTarget(roots, now);
+    const target = isPlanOnly
+      ? await openTargetCopy(roots, now, workDir)
+      : openTarget(roots, now, options.beforeMigration);
     try {
-      recoverImport(target, [workDir]);
+      if (!isPlanOnly) recoverImport(target, [workDir]);
       const here = lookHere(target, options);
       const plan = readable(source, root, () => planImport(state, root, here, { isTakeOver }));
+      if (isPlanOnly) return { plan, imported: null, backup: null };
       const decided = await options.decide(plan);
       if (!decided.isWanted) return { plan, imported: null, backup: null };
       if (isEmptyPlan(plan)) return { plan, imported: NOTHING, backup: null };
@@ -98,6 +105,11 @@ export async function importFrom(folder: string, options: ImportOptions): Promis
   } finally {
     rmSync(workDir, { recursive: true, force: true });
   }
+}
+
+function readFolder(roots: Roots): string {
+  mkdirSync(importsFolder(roots.data), { recursive: true, mode: 0o700 });
+  return join(importsFolder(roots.data), 'read-');
 }
 
 /** Every store that can be read, in the order in which a folder is looked at. */

@@ -1,6 +1,12 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import {
+  hasLinkDatabase,
+  linkDatabasePath,
+  whatsAppFolder,
+} from '../channels/whatsapp/session/link-database.ts';
 import { readLinkState } from '../channels/whatsapp/session/link-state.ts';
+import { copyDatabase } from '../store/backup/database-copy.ts';
 import { type Database, openDatabase } from '../store/database.ts';
 import { databasePath } from '../store/database-condition.ts';
 import { discoverMigrations } from '../store/migrations.ts';
@@ -13,21 +19,53 @@ export type Target = {
   readonly database: Database;
   readonly roots: Roots;
   readonly now: number;
+  /** The data folder whose link to WhatsApp is looked at: that of `roots`, or a copy. */
+  readonly linkFolder: string;
 };
 
 const MIGRATIONS = join(import.meta.dirname, '../store/migrations');
 
-/** Opens the assistant's database, with the tables that note what an import brought. */
-export function openTarget(roots: Roots, now: number): Target {
-  const database = openDatabase(databasePath(roots.data), discoverMigrations(MIGRATIONS), now);
-  return { database, roots, now };
+/**
+ * Opens the assistant's database, with the tables that note what an import brought.
+ *
+ * @param beforeMigration called before tables are made that an older version did not have
+ */
+export function openTarget(roots: Roots, now: number, beforeMigration?: () => void): Target {
+  const linkFolder = roots.data;
+  return openAt(databasePath(roots.data), { roots, now, linkFolder, beforeMigration });
+}
+
+/** Opens copies of the assistant's databases below a folder, also while the assistant runs. They are never written back. */
+export async function openTargetCopy(roots: Roots, now: number, folder: string): Promise<Target> {
+  const copy = join(folder, 'database.db');
+  const path = databasePath(roots.data);
+  if (existsSync(path)) await copyDatabase(path, copy);
+  if (hasLinkDatabase(roots.data)) {
+    mkdirSync(whatsAppFolder(folder), { recursive: true, mode: 0o700 });
+    await copyDatabase(
+      linkDatabasePath(whatsAppFolder(roots.data)),
+      linkDatabasePath(whatsAppFolder(folder)),
+    );
+  }
+  return openAt(copy, { roots, now, linkFolder: folder });
+}
+
+function openAt(
+  path: string,
+  {
+    beforeMigration,
+    ...target
+  }: Omit<Target, 'database'> & { readonly beforeMigration?: (() => void) | undefined },
+): Target {
+  const migrations = discoverMigrations(MIGRATIONS);
+  return { database: openDatabase(path, migrations, target.now, { beforeMigration }), ...target };
 }
 
 type GroupFact = { jid: string; folder: string; channel: string; is_main: number };
 
 /** Looks at everything here that a plan depends on. */
 export function lookHere(
-  { database, roots, now }: Target,
+  { database, roots, now, linkFolder }: Target,
   facts: Pick<Here, 'assistantName' | 'env'>,
 ): Here {
   const groups = database
@@ -55,7 +93,7 @@ export function lookHere(
     item: (name) => (item.get(name) as { target: string | null } | undefined)?.target,
     isTaskWaiting: (id) => state.get(id) === 'paused',
     digest: (path) => digestAt(roots.project, path),
-    linkedAs: linkedAs(roots.data),
+    linkedAs: linkedAs(linkFolder),
   };
 }
 

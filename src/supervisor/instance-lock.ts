@@ -8,7 +8,8 @@ export const STOP_FIRST =
 
 export type InstanceLock =
   | { readonly kind: 'held'; readonly release: () => void }
-  | { readonly kind: 'refused'; readonly message: string };
+  /** Another assistant runs on the folder, or the folder cannot be used. */
+  | { readonly kind: 'refused'; readonly isRunning: boolean; readonly message: string };
 
 const LOOK_MS = 250;
 
@@ -26,6 +27,7 @@ export function lockInstance(dataDir: string, pid: number): InstanceLock {
     const reason = error instanceof Error ? error.message : String(error);
     return {
       kind: 'refused',
+      isRunning: false,
       message: `The data folder ${dataDir} cannot be used: ${reason}. Make room there or make it writable, or set CLAW_DATA to another folder.`,
     };
   }
@@ -43,7 +45,7 @@ function lock(dataDir: string, pid: number): InstanceLock {
   } catch (error) {
     database.close();
     if (!isBusy(error)) throw error;
-    return { kind: 'refused', message: refusal(dataDir, pidPath) };
+    return { kind: 'refused', isRunning: true, message: refusal(dataDir, pidPath) };
   }
   notePid(pidPath, pid);
   return { kind: 'held', release: () => database.close() };

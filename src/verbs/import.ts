@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { saverBeforeMigration } from '../backup-before-migration.ts';
 import { readEnvFile } from '../env-file.ts';
 import { importFrom } from '../import/import.ts';
 import { ImportRefused, PRODUCTS, type Product } from '../import/items.ts';
@@ -11,12 +12,12 @@ import { openTarget } from '../import/target.ts';
 import { planUndo, recoverImport, undoImport } from '../import/undo.ts';
 import { StoreError } from '../store/error.ts';
 import { printable } from '../supervisor/console/printable.ts';
-import { lockInstance, STOP_FIRST } from '../supervisor/instance-lock.ts';
 import { defineVerb, type VerbCall, type VerbEnd, VerbError } from '../verb.ts';
 import {
   BACKUP_SETTINGS,
   type BackupSettings,
   lockBySettings,
+  lockStopped,
   saveInstallation,
 } from './backup/installation.ts';
 
@@ -66,20 +67,16 @@ export const verb = defineVerb({
           'Name the folder of the other assistant: `npx claw import ~/nanoclaw --plan`; or say `npx claw import --undo`.',
         );
       }
-      const lock = lockInstance(dataDir, process.pid);
-      if (lock.kind === 'refused') {
-        throw new VerbError(
-          'failed',
-          `${STOP_FIRST} An import, even with --plan, opens its database.`,
-        );
-      }
+      // A plan reads a copy of the database, also while the assistant runs.
+      const isPlan = call.options['plan'] === true && !isUndo;
+      const lock = isPlan ? null : lockStopped(dataDir, 'An import writes to its database.');
       try {
         return isUndo ? await undo(place, call) : await run(place, call);
       } catch (error) {
         const isKnown = error instanceof ImportRefused || error instanceof StoreError;
         throw isKnown ? new VerbError('failed', error.message) : error;
       } finally {
-        lock.release();
+        lock?.release();
       }
     },
 });
@@ -102,8 +99,9 @@ async function run(place: Place, call: VerbCall): Promise<VerbEnd> {
       const lock = lockBySettings(place.backup);
       return (await saveInstallation(place, { reason: 'import', lock, signal: call.signal })).file;
     },
+    isPlanOnly,
+    beforeMigration: saver(place, call),
     decide: async (found) => {
-      if (isPlanOnly) return { isWanted: false, withKeys: false };
       for (const line of planLines(found)) call.progress(printable(line));
       return await decide(found, call);
     },
@@ -116,13 +114,20 @@ async function run(place: Place, call: VerbCall): Promise<VerbEnd> {
   };
 }
 
+/** Saves the installation before its database gets tables of a newer version. */
+function saver({ projectDir }: Place, call: VerbCall): () => void {
+  return saverBeforeMigration(projectDir, (reason) =>
+    call.progress(`There is no backup from before the migration of the database: ${reason}`),
+  );
+}
+
 async function decide(
   plan: Plan,
   call: VerbCall,
 ): Promise<{ readonly isWanted: boolean; readonly withKeys: boolean }> {
   if (isEmptyPlan(plan)) return { isWanted: true, withKeys: false };
   if (!(await call.confirm('Import this?'))) {
-    throw new VerbError('failed', 'Nothing was changed.');
+    throw new VerbError('declined', 'You said no; nothing was changed.');
   }
   const keys = plan.settings.filter(({ isSecret }) => isSecret).map(({ name }) => name);
   if (keys.length === 0) return { isWanted: true, withKeys: false };
@@ -130,8 +135,9 @@ async function decide(
   return { isWanted: true, withKeys: answer === 'yes' };
 }
 
-async function undo({ projectDir, dataDir, now }: Place, call: VerbCall): Promise<VerbEnd> {
-  const target = openTarget({ project: projectDir, data: dataDir }, now());
+async function undo(place: Place, call: VerbCall): Promise<VerbEnd> {
+  const { projectDir, dataDir, now } = place;
+  const target = openTarget({ project: projectDir, data: dataDir }, now(), saver(place, call));
   try {
     recoverImport(target);
     const plan = planUndo(target);
@@ -142,7 +148,7 @@ async function undo({ projectDir, dataDir, now }: Place, call: VerbCall): Promis
       if (answer === 'nobody-to-ask') {
         throw new VerbError('usage', `${question} Nothing was changed: say it with --yes.`);
       }
-      if (answer === 'no') throw new VerbError('failed', 'Nothing was changed.');
+      if (answer === 'no') throw new VerbError('declined', 'You said no; nothing was changed.');
     }
     const kept = undoImport(target);
     return {

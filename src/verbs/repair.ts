@@ -20,13 +20,13 @@ import {
   schemaOfMigrations,
 } from '../store/repair/repair.ts';
 import { openStore } from '../store/store.ts';
-import { lockInstance, STOP_FIRST } from '../supervisor/instance-lock.ts';
 import { defineVerb, type VerbCall, VerbError } from '../verb.ts';
 import {
   BACKUP_SETTINGS,
   type BackupSettings,
   type Installation,
   lockBySettings,
+  lockStopped,
   saveInstallation,
 } from './backup/installation.ts';
 
@@ -55,10 +55,7 @@ export const verb = defineVerb({
         }
         mkdirSync(dataDir, { recursive: true, mode: 0o700 });
       }
-      const lock = lockInstance(dataDir, process.pid);
-      if (lock.kind === 'refused') {
-        throw new VerbError('failed', `${STOP_FIRST} A repair replaces its database.`);
-      }
+      const lock = lockStopped(dataDir, 'A repair replaces its database.');
       try {
         const moment = now();
         const newest = await newestBackup(dataDir);
@@ -132,7 +129,7 @@ async function ownPart(call: VerbCall, { now, save, ...folders }: Place): Promis
   const isWanted = await call.confirm(
     'Start with an empty database? Chats, tasks and history are then gone; memories in groups/ stay.',
   );
-  if (!isWanted) throw new VerbError('failed', 'Nothing was changed.');
+  if (!isWanted) throw new VerbError('declined', 'You said no; nothing was changed.');
   await save();
   openStore({ path, now }).close();
   return [entryOf(path, 'new', [`${path} is new and empty. Start the assistant: npx claw start`])];

@@ -15,7 +15,6 @@ import {
   type Unpacked,
   unpackBackup,
 } from '../store/backup/restore.ts';
-import { lockInstance, STOP_FIRST } from '../supervisor/instance-lock.ts';
 import { finishSwap, publishSwap, swapFolder } from '../supervisor/restore-swap.js';
 import { defineVerb, type VerbCall, type VerbEnd, VerbError } from '../verb.ts';
 import {
@@ -26,6 +25,7 @@ import {
   inVerbWords,
   keysOf,
   lockBySettings,
+  lockStopped,
   momentWords,
   saveInstallation,
   verifyCode,
@@ -50,10 +50,7 @@ export const verb = defineVerb({
   create:
     ({ projectDir, dataDir, now, settings }) =>
     async (call) => {
-      const lock = lockInstance(dataDir, process.pid);
-      if (lock.kind === 'refused') {
-        throw new VerbError('failed', `${STOP_FIRST} A restore replaces its data.`);
-      }
+      const lock = lockStopped(dataDir, 'A restore replaces its data.');
       try {
         return await restore({ projectDir, dataDir, now }, call, settings);
       } catch (error) {

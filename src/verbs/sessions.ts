@@ -193,7 +193,7 @@ async function remove(place: Place, file: ConversationFile, call: VerbCall): Pro
       `This would delete ${what}. Nothing was deleted: say it with --yes.`,
     );
   }
-  if (answer === 'no') throw new VerbError('failed', 'Nothing was deleted.');
+  if (answer === 'no') throw new VerbError('declined', 'You said no; nothing was deleted.');
   const isRunning = await call.isAssistantRunning();
   const change = { folder: file.folder, session: file.id, now: place.now, resetId: randomUUID() };
   const outcome = await withRemoval(place.dataDir, file, (removeFile) =>

@@ -48,7 +48,7 @@ export class Installation {
 
   import(
     source: { readonly root: string; readonly home: string },
-    over: Partial<ImportOptions> & { readonly withKeys?: boolean; readonly isPlan?: boolean } = {},
+    over: Partial<ImportOptions> & { readonly withKeys?: boolean } = {},
   ) {
     return importFrom(source.root, {
       roots: { project: this.project, data: this.data },
@@ -63,7 +63,7 @@ export class Installation {
       from: null,
       isTakeOver: false,
       makeBackup: null,
-      decide: async () => ({ isWanted: over.isPlan !== true, withKeys: over.withKeys ?? true }),
+      decide: async () => ({ isWanted: true, withKeys: over.withKeys ?? true }),
       ...over,
     });
   }

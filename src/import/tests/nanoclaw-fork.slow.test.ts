@@ -116,7 +116,7 @@ test('the code of a fork is compared with the upstream commit that it left, and 
   git(root, 'config', 'core.fsmonitor', `touch ${ran}; false`);
   const before = digests(root);
   const here = new Installation();
-  const { plan } = await here.import({ root, home }, { isPlan: true });
+  const { plan } = await here.import({ root, home }, { isPlanOnly: true });
   const lines = planLines(plan);
   const from = lines.findIndex((line) => line.startsWith('Its code'));
   const skills = join(root, '.claude/skills');
@@ -147,7 +147,7 @@ test('the code of a fork is compared with the upstream commit that it left, and 
 test('without a remote of NanoClaw the recorded version tells, and without that the plan says so', async () => {
   const { root, home } = makeFork();
   const baseOf = async () =>
-    (await new Installation().import({ root, home }, { isPlan: true })).plan;
+    (await new Installation().import({ root, home }, { isPlanOnly: true })).plan;
   const left = git(root, 'rev-parse', '--short=9', 'upstream/main~1').trim();
   git(root, 'remote', 'remove', 'upstream');
   expect((await baseOf()).codeBase).toBe(`1.2.12 (${left})`);
@@ -165,13 +165,13 @@ test('without a remote of NanoClaw the recorded version tells, and without that 
 test('a checkout as upstream has it says so, and a folder that is no checkout says nothing', async () => {
   const upstream = makeUpstream();
   const source = makeNanoclaw();
-  const plain = await new Installation().import(source, { isPlan: true });
+  const plain = await new Installation().import(source, { isPlanOnly: true });
   expect(plain.plan.lines.filter(({ kind }) => kind === 'code')).toEqual([]);
   git(source.root, 'init', '--quiet', '--initial-branch=main');
   git(source.root, 'remote', 'add', 'upstream', upstream);
   git(source.root, 'fetch', '--quiet', 'upstream');
   git(source.root, 'checkout', '--quiet', '--force', '-B', 'main', 'upstream/main');
-  const { plan } = await new Installation().import(source, { isPlan: true });
+  const { plan } = await new Installation().import(source, { isPlanOnly: true });
   expect(plan.lines.filter(({ kind }) => kind === 'code')).toEqual([
     { kind: 'code', what: 'its code', text: 'as upstream has it' },
   ]);

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
@@ -289,13 +289,23 @@ test('an undo keeps what was said and edited since', async () => {
   expect(here.all('SELECT jid FROM chats')).toEqual([{ jid: FAMILY }]);
 });
 
-test('a plan changes nothing', async () => {
+test('a plan changes nothing, not a byte, also while the assistant holds its databases', async () => {
   const here = new Installation();
-  const before = here.state();
-  const { imported, plan } = await here.import(makeNanoclaw(), { isPlan: true });
+  // Held as by a running assistant: the database is written to, the link is locked.
+  const database = new Database(join(here.data, 'claw.db'));
+  database.exec('BEGIN IMMEDIATE');
+  mkdirSync(join(here.data, 'whatsapp'));
+  const link = new Database(join(here.data, 'whatsapp/link.db'));
+  link.pragma('locking_mode = EXCLUSIVE');
+  link.pragma('journal_mode = WAL');
+  link.exec('CREATE TABLE credentials (json TEXT, is_removed INTEGER)');
+  const before = digests(here.project);
+  const { imported, plan } = await here.import(makeNanoclaw(), { isPlanOnly: true });
   expect(imported).toBeNull();
   expect(plan.lines.length).toBeGreaterThan(5);
-  expect(here.state()).toEqual(before);
+  expect(digests(here.project)).toEqual(before);
+  link.close();
+  database.close();
 });
 
 test('a newer NanoClaw, a damaged store and a folder of something else are refused by name', async () => {

@@ -9,6 +9,7 @@ import { BackupError, type BackupReason } from '../../store/backup/facts.ts';
 import { type MadeBackup, makeBackup } from '../../store/backup/make-backup.ts';
 import type { Unpacked } from '../../store/backup/restore.ts';
 import { isSecretSetting, secretValues } from '../../supervisor/environment.ts';
+import { lockInstance, STOP_FIRST } from '../../supervisor/instance-lock.ts';
 import { type VerbCall, VerbError } from '../../verb.ts';
 
 /** The place that a verb works in. */
@@ -59,6 +60,19 @@ export async function saveInstallation(
   } catch (error) {
     throw inVerbWords(error);
   }
+}
+
+/**
+ * Keeps the assistant from starting while a verb works on its data.
+ *
+ * @param why said to an owner whose assistant runs
+ * @throws VerbError where it runs, or where the data folder cannot be used
+ */
+export function lockStopped(dataDir: string, why: string): { readonly release: () => void } {
+  const lock = lockInstance(dataDir, process.pid);
+  if (lock.kind === 'held') return lock;
+  if (lock.isRunning) throw new VerbError('running', `${STOP_FIRST} ${why}`);
+  throw new VerbError('failed', lock.message);
 }
 
 /** Tells whether a setting holds a key, by its name or as an address with a password. */

@@ -3,7 +3,7 @@ import type { Outcome } from '../contract/result.ts';
 import { ClawError, CodedError } from '../verbs.ts';
 
 /** Codes of what the command line itself finds: no verb of the engine ends so. */
-type CliErrorCode = 'SETUP_REFUSED' | 'ASSISTANT_STOPPED';
+type CliErrorCode = 'SETUP_REFUSED' | 'ASSISTANT_STOPPED' | 'ASSISTANT_RUNNING' | 'VERB_FAILED';
 
 /** An error of the command line's own, about the assistant. */
 export class CliError extends CodedError<CliErrorCode> {
@@ -60,6 +60,7 @@ const FAILURES: readonly CommandError['code'][] = [
   'NPM_FAILED',
   'BACKUP_FAILED',
   'IO_FAILED',
+  'VERB_FAILED',
   'INTERRUPTED',
   'INTERNAL',
 ];

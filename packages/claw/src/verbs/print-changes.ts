@@ -33,7 +33,7 @@ export function changeLines(result: ShownResult, brought: BroughtExtras = {}): r
     ...(settingsGone.length > 0 ? [`  settings no longer read: ${settingsGone.join(', ')}`] : []),
     ...(proof?.note ? [`  proof: ${proof.note}`] : []),
   ];
-  if (result.outcome !== 'blocked') return [headline(result), ...files, ...extras];
+  if (result.outcome !== 'blocked') return [headline(result, sources), ...files, ...extras];
   const rest = files.length === 0 ? [] : ['All else that it would change:', ...files, ...extras];
   return [headline(result), ...conflictLines(result), ...(result.verb === 'plan' ? rest : [])];
 }
@@ -50,15 +50,23 @@ function sourceLine({
   return [`  from: ${name} ${version} out of ${source}${at}`];
 }
 
-/** Returns the line that says what a command did. */
-export function headline({ verb, outcome, changes, conflicts }: ShownResult): string {
+/** Returns the line that says what a command did, and with which skills. */
+export function headline(
+  { verb, outcome, changes, conflicts }: ShownResult,
+  sources: BroughtExtras['sources'] = [],
+): string {
   const count = `${changes.length} ${changes.length === 1 ? 'file' : 'files'}`;
   if (outcome === 'nothing') return 'Nothing to do.';
   if (outcome === 'blocked') {
     return `Blocked by ${conflicts.length} ${conflicts.length === 1 ? 'conflict' : 'conflicts'}; the tree is as it was.`;
   }
   if (verb === 'plan') return changes.length === 0 ? NO_FILE : `This would change ${count}:`;
-  return changes.length === 0 ? `Done: ${verb}. ${NO_FILE}` : `Done: ${verb} changed ${count}.`;
+  const isNamed = verb === 'apply' || verb === 'upgrade';
+  const skills = (isNamed ? sources : [])
+    .map(({ name, version }) => `${name} ${version}`)
+    .join(', ');
+  const what = skills === '' ? verb : `${verb} of ${skills}`;
+  return changes.length === 0 ? `Done: ${what}. ${NO_FILE}` : `Done: ${what} changed ${count}.`;
 }
 
 /** A notice for commands that change only files below `.claw/`. */
