@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 
 /** The beginning of a refusal of commands that need the assistant's data for themselves. */
 export const STOP_FIRST =
-  'The assistant is running. Stop it first: `/exit` in its terminal, or `npx claw service uninstall` if it is a service.';
+  'The assistant is running. Stop it first: `/exit` in its terminal, or `npx claw service stop` if it is a service.';
 
 export type InstanceLock =
   | { readonly kind: 'held'; readonly release: () => void }

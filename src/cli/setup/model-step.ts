@@ -29,12 +29,14 @@ export async function setUpFirstModel(
   if (await hasModel(invocation.root)) {
     return ended('setup', { summary: 'A model is set up.' }, 'nothing');
   }
-  const { intro } = await import('@patchclaw/claw/prompts');
+  const { intro, outro } = await import('@patchclaw/claw/prompts');
   intro(fittedAtBar(WELCOME), { output: process.stderr });
   try {
     return await setUpModelAlone(invocation, {}, restart);
   } catch (error) {
     if (!(error instanceof ClawError && error.code === 'INTERRUPTED')) throw error;
+    // `start` shows what goes to stderr only.
+    outro(fittedAtBar(LATER), { output: process.stderr });
     return ended('setup', { summary: LATER }, 'nothing');
   }
 }

@@ -391,7 +391,8 @@ test('the help of setup lists the steps that are in the tree, a skill’s too', 
 test('the first start asks for a model, and an owner who leaves has only put it off', async () => {
   const server = await startOpenAiServer(() => 'ok', listOf('small-1'));
   await using codebase = temporaryCodebase({ '.env': '' });
-  const first = onTerminal(codebase.root, '--if-needed');
+  // As at a start, which shows nothing of what goes to stdout.
+  const first = onTerminal(codebase.root, '--if-needed', '>/dev/null');
   await first.sees('Welcome to Patchclaw.');
   await first.sees('OpenRouter');
   first.type('\u0003');

@@ -59,6 +59,30 @@ export function uninstallService(service: ServiceDefinition, isForced: boolean):
 }
 
 /**
+ * Starts or stops an installed service, or says with which command the owner can.
+ *
+ * @throws CliError SETUP_REFUSED where it is not installed, or another installation's
+ */
+export function turnService(service: ServiceDefinition, way: 'start' | 'stop'): ServiceReport {
+  const { path, identity } = service;
+  if (!existsSync(path)) {
+    const message = `There is no service here (${path}). \`npx claw service install\` writes it.`;
+    throw new CliError('SETUP_REFUSED', message, { path });
+  }
+  refuseForeign(path, readFileSync(path, 'utf8'), identity);
+  if (firstFailure([service[way]]) === null) {
+    return {
+      path,
+      did: [way === 'start' ? 'It is started.' : 'It is stopped.'],
+      run: [],
+      hints: [],
+    };
+  }
+  const did = [`The service manager did not ${way} it.`];
+  return { path, did, run: [asTyped(service[way])], hints: [] };
+}
+
+/**
  * Returns whether the service is installed, whether its file is as claw wrote it, and its manager's word on
  * it.
  */

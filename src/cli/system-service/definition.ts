@@ -26,6 +26,7 @@ export type ServiceDefinition = {
   /** Makes the manager know a new file, so that it is started with the machine or at log-in. */
   readonly enable: readonly ManagerCall[];
   readonly start: ManagerCall;
+  readonly stop: ManagerCall;
   /** Stops it and makes the manager forget it, before the file is removed. */
   readonly disable: readonly ManagerCall[];
   readonly forget: readonly ManagerCall[];
@@ -64,6 +65,7 @@ function systemd(request: ServiceRequest): ServiceDefinition {
     identity: lineWith('Description=', text),
     enable: [say('daemon-reload'), say('enable', unit)],
     start: say('restart', unit),
+    stop: say('stop', unit),
     disable: [say('disable', '--now', unit)],
     forget: [say('daemon-reload')],
     ask: say('is-active', unit),
@@ -223,6 +225,7 @@ function launchd({ home, dataDir, name, isSystem, environment, uid }: ServiceReq
   const log = join(dataDir, 'logs/service.log');
   const parts = findServiceParts(home, environment['PATH'] ?? '');
   const domain = `gui/${uid}`;
+  const stop = ['launchctl', 'bootout', `${domain}/${name}`] as const;
   const text = launchdPlist(parts, { label: name, log });
   return {
     path,
@@ -230,7 +233,8 @@ function launchd({ home, dataDir, name, isSystem, environment, uid }: ServiceReq
     identity: lineWith('start.ts</string>', text),
     enable: [],
     start: ['launchctl', 'bootstrap', domain, path],
-    disable: [['launchctl', 'bootout', `${domain}/${name}`]],
+    stop,
+    disable: [stop],
     forget: [],
     ask: ['launchctl', 'print', `${domain}/${name}`],
     hints: [

@@ -128,11 +128,17 @@ test('a service is installed, kept where the owner changed it, and removed', () 
   for (const action of ['install', 'uninstall']) {
     expect(service(action)).toMatchObject({ code: 1, err: expect.stringContaining('--name') });
   }
+  expect(service('stop')).toMatchObject({ code: 1, err: expect.stringContaining('--name') });
   writeFileSync(unit, text);
 
+  expect(service('start').out).toBe('It is started.\n');
+  expect(called().at(-1)).toBe('--user restart patchclaw.service');
+  expect(service('stop').out).toBe('It is stopped.\n');
+  expect(called().at(-1)).toBe('--user stop patchclaw.service');
   expect(service('uninstall').out).toContain(`${unit} is removed.`);
   expect(called()).toContain('--user disable --now patchclaw.service');
   expect(existsSync(unit)).toBe(false);
+  expect(service('stop')).toMatchObject({ code: 1, err: expect.stringContaining('no service') });
 });
 
 test('where no manager answers, what is left to do is printed', () => {

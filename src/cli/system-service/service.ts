@@ -19,7 +19,7 @@ type ServiceOptions = {
   readonly name: string;
 };
 
-const ACTIONS = ['install', 'uninstall', 'status'] as const;
+const ACTIONS = ['install', 'start', 'stop', 'status', 'uninstall'] as const;
 
 /** `claw service`: the assistant as a service of systemd or launchd. */
 export function defineService(program: Command, run: RunVerb): void {
@@ -40,11 +40,16 @@ async function service(
   action: (typeof ACTIONS)[number],
   { system, print, name }: ServiceOptions,
 ): Promise<DiscoveredResult> {
-  const { installService, serviceState, uninstallService } = await import('./carry-out.ts');
+  const { installService, serviceState, turnService, uninstallService } = await import(
+    './carry-out.ts'
+  );
   const definition = await definitionNamed(name, system === true);
   const { path, text } = definition;
   if (print) return await serviceResult({ path, text });
   if (action === 'status') return await serviceResult(serviceState(definition));
+  if (action === 'start' || action === 'stop') {
+    return await serviceResult(turnService(definition, action));
+  }
   const isForced = yes === true;
   return await serviceResult(
     action === 'install'

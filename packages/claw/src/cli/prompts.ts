@@ -5,7 +5,7 @@ import { visible } from '../text/visible-text.ts';
  * The questions that `claw` asks on a terminal. Every question goes through this module, since names and texts of
  * strangers may be part of it: a person must not misread what they say yes to.
  */
-export { intro, isCancel, log, S_BAR } from '@clack/prompts';
+export { intro, isCancel, log, outro, S_BAR } from '@clack/prompts';
 
 /** Asks for a yes or a no. */
 export function confirm(options: clack.ConfirmOptions) {
