@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { saverBeforeMigration } from '../backup-before-migration.ts';
 import { readEnvFile } from '../env-file.ts';
 import { importFrom } from '../import/import.ts';
 import { ImportRefused, PRODUCTS, type Product } from '../import/items.ts';
@@ -10,6 +9,7 @@ import { importedLines, planLines, undoneLines, undoQuestion } from '../import/r
 import { lookAtSystem } from '../import/running-assistant.ts';
 import { openTarget } from '../import/target.ts';
 import { planUndo, recoverImport, undoImport } from '../import/undo.ts';
+import { saverBeforeMigration } from '../store/backup/before-migration.ts';
 import { StoreError } from '../store/error.ts';
 import { printable } from '../supervisor/console/printable.ts';
 import { defineVerb, type VerbCall, type VerbEnd, VerbError } from '../verb.ts';

@@ -10,8 +10,8 @@ import {
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { saverBeforeMigration } from '../../../backup-before-migration.ts';
 import { openArchive } from '../../../store/backup/archive.ts';
+import { saverBeforeMigration } from '../../../store/backup/before-migration.ts';
 import { type KeptBackup, listBackups } from '../../../store/backup/kept-backups.ts';
 import { READ_LIMITS } from '../../../store/backup/make-backup.ts';
 import { openOwnDatabases } from '../../../store/own-databases.ts';

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { resolve } from 'node:path';
 
-const CLAW = resolve(import.meta.dirname, '../bin/claw.js');
+const CLAW = resolve(import.meta.dirname, '../../../bin/claw.js');
 /** A tree that was just published has to come up in 30 seconds; a database of some gigabytes would take longer. */
 const LONGEST_MS = 20_000;
 
