@@ -36,7 +36,7 @@ async function pairing(typed: string, { said, result }: { said: string[]; result
   const asked: (readonly string[])[] = [];
   const claw: Claw = async (args, onProgress) => {
     asked.push(args);
-    for (const line of said) onProgress?.(line);
+    for (const line of said) onProgress?.({ kind: 'note', text: line });
     return result;
   };
   const [terminal, whatsapp] = [new TestChannel('terminal'), paired('whatsapp', 'WhatsApp')];

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import type { Pairing } from '../channels/channel.ts';
+import { progressLine } from '../host/changes/claw-with-progress.ts';
+import type { ClawProgress } from '../host/contracts/claw.ts';
 import { type CommandContext, defineCommand } from '../host/contracts/command.ts';
 
 const Done = z.looseObject({ summary: z.string() });
@@ -28,7 +30,11 @@ export const command = defineCommand({
     // This command restarts by itself; a restart from outside would wait for this command to end.
     const options = [...pairing.optionsOf(asked.typed), ...(context.drawsCodes ? ['--relay'] : [])];
     const words = ['setup', '--no-restart', name, ...options];
-    const result = await context.claw(words, (line) => context.say(drawn(line)), context.signal);
+    const say = (progress: ClawProgress) => {
+      const line = progressLine(progress);
+      if (line !== null) context.say(drawn(line));
+    };
+    const result = await context.claw(words, say, context.signal);
     if (!result.ok && context.signal.aborted) {
       return { kind: 'answer', text: 'Pairing was stopped. Say `/pair` when you want it.' };
     }

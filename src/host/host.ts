@@ -4,6 +4,7 @@ import { openAsking } from './asking/asking.ts';
 import { openQuestion } from './asking/question.ts';
 import { attachmentFetcher } from './attachments/attachments.ts';
 import { openBudgets } from './budget/budgets.ts';
+import { newestRelease } from './changes/release-update.ts';
 import { noteRunningCode } from './changes/running-code.ts';
 import { completionsOf } from './command-completion.ts';
 import type { Resumption } from './contracts/command.ts';
@@ -84,6 +85,7 @@ export function openHost(options: HostOptions): Host {
       questions: (jid) => store.asks.inChat(jid).flatMap((ask) => openQuestion(ask, jid)),
     },
     readClaw: options.clawReader.read,
+    newestRelease: () => newestRelease(options),
     watch: feed.watch,
     stopTurn: (id) => turns.stopTurn(id),
     onQueued: turnsQueued.emit,
@@ -161,6 +163,7 @@ export function openHost(options: HostOptions): Host {
     onQueued: turnsQueued.emit,
     onGivenBack: delivery.wake,
     onBegan: feed.began,
+    onProgress: feed.progressed,
     onEnded(turn, result) {
       delivery.wake();
       feed.ended(turn, result);

@@ -1,4 +1,4 @@
-import { answerQuestion, giveUp } from '../../host/changes/answer-question.ts';
+import { answerQuestion, decideOne, giveUp } from '../../host/changes/answer-question.ts';
 import { answer } from '../../host/changes/change.ts';
 import { readArguments } from '../../host/changes/change-arguments.ts';
 import { refusalOf } from '../../host/changes/refusal.ts';
@@ -8,19 +8,21 @@ import { operationName, readWaiting } from '../../host/changes/waiting-operation
 import { defineCommand } from '../../host/contracts/command.ts';
 
 const USAGE =
-  'Say `/conflicts` to go on with the change that waits, or `/conflicts give up` to forget it.';
+  'Say `/conflicts` to go on with the change that waits, `/conflicts <file> <choice>` to decide one file, or `/conflicts give up` to forget it.';
 
 export const command = defineCommand({
   scope: 'owner',
   name: 'conflicts',
   topic: 'code',
-  help: 'goes on with a change that waits for your decision; `/conflicts give up` forgets it',
+  help: 'goes on with a change that waits for your decision; `/conflicts give up` forgets it, `/conflicts src/a.ts telegram` decides one file',
   complete: () => ['give up'],
   async run(context, argument) {
     const said = argument.trim().toLowerCase();
     if (said === 'give up' || said === 'abort') return await giveUp(context);
     const given = readArguments(argument);
-    if (given === null || given.words.length > 0) return answer(USAGE);
+    if (given === null || given.words.length > 0) {
+      return (await decideOne(context, argument.trim())) ?? answer(USAGE);
+    }
     return await resumeOperation(context, { isFresh: false, allow: given.allow });
   },
   confirm: answerQuestion,

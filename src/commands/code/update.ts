@@ -10,13 +10,13 @@ import {
 import { pendingText, refusalOf } from '../../host/changes/refusal.ts';
 import {
   findNewestRelease,
-  type NewestRelease,
   retirementQuestion,
   updateTitle,
 } from '../../host/changes/release-update.ts';
 import { reportChange } from '../../host/changes/report.ts';
 import type { ClawResult } from '../../host/contracts/claw.ts';
 import { type CommandContext, defineCommand } from '../../host/contracts/command.ts';
+import type { NewestRelease } from '../../host/contracts/git.ts';
 
 const OPTIONS = {
   '--retire-contained': 'alone',

@@ -17,6 +17,7 @@ import {
   PLANNED_AGAIN,
   readWaiting,
   STILL_WAITING,
+  type WaitingConflict,
   type WaitingOperation,
 } from './waiting-operation.ts';
 
@@ -40,6 +41,48 @@ export async function answerQuestion(
   if (reply.word === 'yes') return await commit(context, waiting, { ...way, ...step });
   const paths = pathsOf(waiting.conflicts);
   return askAbout(context, waiting, { ...way, paths, note: 'Then decide yourself.' });
+}
+
+/**
+ * Decides one conflict in the words of its choices, in whatever order: `src/a.ts telegram`, `src/a.ts value 8080`, or
+ * place by place, `src/a.ts 2,1`. Then asks about the next open one, or proves what is decided.
+ *
+ * @returns null where no conflict is named
+ */
+export async function decideOne(
+  context: CommandContext,
+  said: string,
+): Promise<CommandResult | null> {
+  const waiting = await readWaiting(context);
+  if (waiting === null) return answer('Nothing waits for a decision.');
+  if ('exitCode' in waiting) return answer(refusalOf(waiting) ?? '');
+  const conflict = waiting.conflicts.find(({ path }) => said.startsWith(`${path} `));
+  if (conflict === undefined) return null;
+  beginChange(context, waiting);
+  const choice = said.slice(conflict.path.length).trim();
+  const args = argsOf(conflict, choice);
+  const asking = { isFresh: false, paths: [conflict.path] };
+  if (args === null)
+    return askAbout(context, waiting, { ...asking, note: `No choice: ${choice}.` });
+  const refusal = refusalOf(await runClawWithProgress(context, args));
+  if (refusal !== null) return askAbout(context, waiting, { ...asking, note: refusal });
+  const others = waiting.conflicts.filter(
+    ({ path, decision }) => decision === null && path !== conflict.path,
+  );
+  return await askOn(context, waiting, {
+    isFresh: false,
+    paths: pathsOf(others),
+    total: others.length,
+    note: `Decided: \`${conflict.path}\`.`,
+  });
+}
+
+function argsOf(conflict: WaitingConflict, choice: string): readonly string[] | null {
+  const { path, places } = conflict;
+  const isByPlace = /^\d+(,\d+)*$/.test(choice) && choice.split(',').length === places.length;
+  if (isByPlace) return ['resolve', path, '--choose', choice];
+  const text = /^value\s+(.+)$/s.exec(choice)?.[1] ?? '';
+  return resolveArgs(conflict, { word: text === '' ? choice : 'value', text, isForAll: false });
 }
 
 /** Forgets the operation that waits. */

@@ -1,15 +1,32 @@
-import type { ClawResult } from '../contracts/claw.ts';
+import type { ClawProgress, ClawResult } from '../contracts/claw.ts';
 import type { CommandContext } from '../contracts/command.ts';
 
-/** Runs a `claw` command, and says in the chat how it goes on. */
+/** Runs a `claw` command, says in the chat how it goes on, and shows it to who watches. */
 export async function runClawWithProgress(
-  { claw, sayProgress, progressMs }: Pick<CommandContext, 'claw' | 'sayProgress' | 'progressMs'>,
+  {
+    claw,
+    sayProgress,
+    showProgress,
+    progressMs,
+  }: Pick<CommandContext, 'claw' | 'sayProgress' | 'showProgress' | 'progressMs'>,
   args: readonly string[],
 ): Promise<ClawResult> {
-  const progress = relayProgress(sayProgress, progressMs);
-  const result = await claw(args, (line) => progress.line(line));
-  progress.end();
+  const relay = relayProgress(sayProgress, progressMs);
+  const result = await claw(args, (progress) => {
+    showProgress(progress);
+    const line = progressLine(progress);
+    if (line !== null) relay.line(line);
+  });
+  relay.end();
   return result;
+}
+
+/** Returns what a chat is told: what begins, and what does not end well. */
+export function progressLine(progress: ClawProgress): string | null {
+  if (progress.kind === 'done' || progress.kind === 'output') return null;
+  if (progress.kind !== 'ended') return progress.text;
+  if (progress.outcome === 'passed') return null;
+  return `${progress.outcome === 'failed' ? '✗' : '–'} ${progress.text}`;
 }
 
 interface ProgressRelay {

@@ -1,16 +1,11 @@
-import { namesOfReleases, UpdateData } from '@patchclaw/claw/contract';
+import { namesOfReleases, StatusData, UpdateData } from '@patchclaw/claw/contract';
 import clean from 'semver/functions/clean.js';
 import gt from 'semver/functions/gt.js';
 import prerelease from 'semver/functions/prerelease.js';
 import rcompare from 'semver/functions/rcompare.js';
-import { type ClawResult, dataBy } from '../contracts/claw.ts';
+import { type ClawResult, dataBy, type ReadClaw } from '../contracts/claw.ts';
 import type { CommandQuestion } from '../contracts/command.ts';
-import type { Git } from '../contracts/git.ts';
-
-/** A release to update to, or a sentence on why there is none. */
-export type NewestRelease =
-  | { readonly kind: 'found'; readonly ref: string }
-  | { readonly kind: 'none'; readonly text: string };
+import type { Git, NewestRelease } from '../contracts/git.ts';
 
 /** Remotes to ask for releases where there are several: `origin` may be the owner's own fork. */
 const PREFERRED = ['upstream', 'origin'];
@@ -38,6 +33,18 @@ export async function findNewestRelease(git: Git, present: string | null): Promi
   if (!fetched.ok)
     return none(`${newest.tag} cannot be fetched from ${remote}: ${fetched.reason}.`);
   return { kind: 'found', ref: newest.tag };
+}
+
+/** The same for whoever has no command at work. */
+export async function newestRelease({
+  git,
+  clawReader,
+}: {
+  readonly git: Git;
+  readonly clawReader: { readonly read: ReadClaw };
+}): Promise<NewestRelease> {
+  const tree = dataBy(StatusData, await clawReader.read(['status']));
+  return await findNewestRelease(git, tree?.core?.version ?? tree?.release?.version ?? null);
 }
 
 const NAME_ONE = 'Say `/update` and a tag, a commit or a folder for another one.';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { skillFiles, temporaryCodebase } from '../../testing/claw/codebase.ts';
-import { clawReader, clawRunner } from './claw.ts';
+import { type ClawProgress, clawReader, clawRunner } from './claw.ts';
 
 /** A result as `claw --json` prints it. */
 const DONE = JSON.stringify({
@@ -59,6 +59,26 @@ test('a command that is stopped is interrupted, and its own word on that is the 
   rmSync(projectDir, { recursive: true });
 });
 
+test('how a command goes on is told as it prints it, and a line of another program is a note', async () => {
+  const projectDir = mkdtempSync(join(tmpdir(), 'claw-runner-'));
+  const clawPath = join(projectDir, 'claw.js');
+  const printed: readonly ClawProgress[] = [
+    { kind: 'step', text: 'Composing' },
+    { kind: 'started', text: 'test: dice' },
+    { kind: 'output', text: 'test: dice', output: 'ok 1\n' },
+    { kind: 'ended', text: 'test: dice', outcome: 'failed' },
+  ];
+  const lines = [...printed.map((one) => JSON.stringify(one)), '(node:7) Warning: old'];
+  writeFileSync(clawPath, `console.error(${JSON.stringify(lines.join('\n'))});\nprocess.exit(9);\n`);
+  const nodePath = process.execPath;
+  const claw = clawRunner({ nodePath, clawPath, projectDir, environment: {}, modelKey: {} });
+  const told: ClawProgress[] = [];
+  const result = await claw(['apply', 'dice'], (progress) => told.push(progress));
+  expect(told).toEqual([...printed, { kind: 'note', text: '(node:7) Warning: old' }]);
+  expect(result.error?.message).toContain('with code 9 and no result. (node:7) Warning: old');
+  rmSync(projectDir, { recursive: true });
+});
+
 test('one process answers what is asked of the engine, in order, and is started again after its end', async () => {
   await using codebase = temporaryCodebase(
     { 'hello.mjs': "export const hello = 'Hello';\n", 'claw.config.yaml': 'check: []\n' },
@@ -87,6 +107,10 @@ test('one process answers what is asked of the engine, in order, and is started 
   expect(wrong).toMatchObject({ ok: false, exitCode: 1 });
   expect(codebase.tree()).toEqual(before);
   await expect(reader.read(['apply' as 'plan', 'dice'])).rejects.toThrow('does not only look');
+  await expect(reader.read(['matrix'])).rejects.toThrow('does not only look');
+  const [together] = await Promise.all([reader.read(['matrix', '--no-proof']), reader.read(['log'])]);
+  expect(together.data).toMatchObject({ skills: ['dice'], proved: false });
+  expect(codebase.tree()).toEqual(before);
 
   // Killed in the middle of a question, it says so, and the next question starts another.
   const lost = reader.read(['plan', 'apply', 'dice']);

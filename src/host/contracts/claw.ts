@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
 import { ResultJson, TreeChangeData } from '@patchclaw/claw/contract';
 import { z } from 'zod';
@@ -23,10 +23,27 @@ export function dataBy<S extends z.ZodType>(schema: S, { data }: ClawResult): z.
   return schema.safeParse(data).data ?? null;
 }
 
+const Text = z.string().max(1_000_000);
+const Progress = z.discriminatedUnion('kind', [
+  z.object({ kind: z.enum(['step', 'done', 'note', 'started']), text: Text }),
+  z.object({
+    kind: z.literal('ended'),
+    text: Text,
+    outcome: z.enum(['passed', 'failed', 'stopped']),
+  }),
+  z.object({ kind: z.literal('output'), text: Text, output: Text }),
+]);
+
+/**
+ * How a command goes on, as `claw --progress` tells it: a `step` ends with `done` or the next one; checks and tests that
+ * run beside each other are `started` and `ended`, known by their text, and `output` is what one of them printed.
+ */
+export type ClawProgress = Readonly<z.output<typeof Progress>>;
+
 /** Runs one `claw` command with `--json`. Never rejects: what goes wrong is in the result. */
 export type Claw = (
   args: readonly string[],
-  onProgress?: (line: string) => void,
+  onProgress?: (progress: ClawProgress) => void,
   /** Interrupts the command, which then ends in good order. */
   signal?: AbortSignal,
 ) => Promise<ClawResult>;
@@ -49,7 +66,8 @@ export function clawRunner(options: ClawOptions): Claw {
   const { nodePath, clawPath, projectDir, environment, modelKey } = options;
   return async (args, onProgress, signal) => {
     const { execa } = await import('execa');
-    const child = execa(nodePath, [clawPath, ...args, '--json', '--cwd', projectDir], {
+    const told = onProgress === undefined ? [] : ['--progress'];
+    const child = execa(nodePath, [clawPath, ...args, '--json', ...told, '--cwd', projectDir], {
       cwd: projectDir,
       env: args.includes('--agent') ? { ...environment, ...modelKey } : environment,
       extendEnv: false,
@@ -84,6 +102,7 @@ const LOOKING_VERBS = [
   'doctor',
   'list',
   'log',
+  'matrix',
   'plan',
   'show',
   'status',
@@ -107,72 +126,132 @@ export interface ClawReader {
 
 type Waiting = (result: ClawResult) => void;
 
-/** Opens the way; the first question starts the process. It answers one question after the other. */
-export function clawReader(options: ClawReaderOptions): ClawReader {
-  const { nodePath, readerPath, projectDir, environment, idleMs } = options;
-  let running: { readonly child: ChildProcess; readonly waiting: Map<number, Waiting> } | null =
-    null;
-  let idle: NodeJS.Timeout | undefined;
-  let last = 0;
+/** Takes seconds, in which nobody else would have an answer. */
+const LONG_VERBS: readonly string[] = ['matrix'] satisfies readonly LookingVerb[];
 
-  function start(): NonNullable<typeof running> {
-    const child = spawn(nodePath, [readerPath], {
-      cwd: projectDir,
-      env: environment,
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+/**
+ * Opens the way; the first question starts the process. It answers one question after the other; verbs that take long
+ * have a process of their own.
+ */
+export function clawReader(options: ClawReaderOptions): ClawReader {
+  const { idleMs, projectDir } = options;
+  let running: ReaderProcess | null = null;
+  let idle: NodeJS.Timeout | undefined;
+  const alone = new Set<ReaderProcess>();
+
+  async function askAlone(args: readonly string[]): Promise<ClawResult> {
+    const started = startReader(options, () => void alone.delete(started));
+    alone.add(started);
+    const result = await started.ask(args);
+    started.end();
+    return result;
+  }
+
+  function start(): ReaderProcess {
+    const started = startReader(options, () => {
+      if (running === started) running = null;
     });
-    const waiting = new Map<number, Waiting>();
-    const left = (): void => {
-      if (running?.child === child) running = null;
-      for (const end of waiting.values()) end(parseResult('', 'The engine has ended.', 1));
-      waiting.clear();
-    };
-    child.on('message', (message) => {
-      const answer = Answer.safeParse(message).data;
-      if (answer === undefined) return;
-      waiting.get(answer.id)?.(parseResult(answer.stdout, '', answer.exitCode));
-      waiting.delete(answer.id);
-    });
-    child.once('exit', left).once('error', left);
-    running = { child, waiting };
-    return running;
+    return started;
   }
 
   function close(): void {
     clearTimeout(idle);
-    // A verb that looks takes a gentler signal for Ctrl-C, and ends when it is done.
-    running?.child.kill('SIGKILL');
+    running?.end();
     running = null;
+    for (const one of alone) one.end();
   }
 
   return {
     async read(args) {
-      if (!LOOKING_VERBS.includes(args[0])) throw new Error(`${args[0]} does not only look.`);
-      const { child, waiting } = running ?? start();
+      const [verb] = args;
+      // What proves something runs the code of skills.
+      const isProof = verb === 'matrix' && !args.includes('--no-proof');
+      if (!LOOKING_VERBS.includes(verb) || isProof) throw new Error(`${verb} does not only look.`);
+      const words = [...args, '--json', '--cwd', projectDir];
+      if (LONG_VERBS.includes(verb)) return await askAlone(words);
+      running ??= start();
+      const asked = running;
       clearTimeout(idle);
-      last += 1;
-      const { promise, resolve } = Promise.withResolvers<ClawResult>();
-      waiting.set(last, resolve);
-      child.send({ id: last, args: [...args, '--json', '--cwd', projectDir] }, () => {});
-      const result = await promise;
+      const result = await asked.ask(words);
       clearTimeout(idle);
-      if (running?.child === child && waiting.size === 0) idle = setTimeout(close, idleMs).unref();
+      if (running === asked && asked.isIdle()) idle = setTimeout(close, idleMs).unref();
       return result;
     },
     close,
   };
 }
 
+/** A process of `bin/claw-reader.js`. */
+interface ReaderProcess {
+  ask(args: readonly string[]): Promise<ClawResult>;
+  isIdle(): boolean;
+  end(): void;
+}
+
+function startReader(
+  { nodePath, readerPath, projectDir, environment }: ClawReaderOptions,
+  onEnd: () => void,
+): ReaderProcess {
+  const child = spawn(nodePath, [readerPath], {
+    cwd: projectDir,
+    env: environment,
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  const waiting = new Map<number, Waiting>();
+  let last = 0;
+  const left = (): void => {
+    onEnd();
+    for (const end of waiting.values()) end(parseResult('', 'The engine has ended.', 1));
+    waiting.clear();
+  };
+  child.on('message', (message) => {
+    const answer = Answer.safeParse(message).data;
+    if (answer === undefined) return;
+    waiting.get(answer.id)?.(parseResult(answer.stdout, '', answer.exitCode));
+    waiting.delete(answer.id);
+  });
+  child.once('exit', left).once('error', left);
+  return {
+    ask(args) {
+      last += 1;
+      const { promise, resolve } = Promise.withResolvers<ClawResult>();
+      waiting.set(last, resolve);
+      child.send({ id: last, args }, () => {});
+      return promise;
+    },
+    isIdle: () => waiting.size === 0,
+    // A verb that looks takes a gentler signal for Ctrl-C, and ends when it is done.
+    end: () => void child.kill('SIGKILL'),
+  };
+}
+
 const Answer = z.object({ id: z.int(), stdout: z.string(), exitCode: z.int() });
 
-async function relay(lines: AsyncIterable<unknown>, onProgress: (line: string) => void) {
+async function relay(lines: AsyncIterable<unknown>, onProgress: (progress: ClawProgress) => void) {
   try {
     for await (const line of lines) {
-      const text = stripVTControlCharacters(String(line)).trim();
-      if (text !== '') onProgress(inChatWords(text));
+      const progress = progressIn(String(line));
+      if (progress !== null) onProgress(progress);
     }
   } catch {
     // The iterable rejects when the command fails; its exit code and JSON say so themselves.
+  }
+}
+
+/** Another program's line, such as a warning of Node's, is a note. */
+function progressIn(line: string): ClawProgress | null {
+  const read = readProgress(line);
+  const text = stripVTControlCharacters(read?.text ?? line).trim();
+  if (text === '') return null;
+  const said = inChatWords(text);
+  return read === null ? { kind: 'note', text: said } : { ...read, text: said };
+}
+
+function readProgress(line: string): ClawProgress | null {
+  try {
+    return Progress.parse(JSON.parse(line));
+  } catch {
+    return null;
   }
 }
 
@@ -190,7 +269,8 @@ function parseResult(stdout: string, stderr: string, exitCode: number): ClawResu
         : { ...result.error, message: inChatWords(result.error.message) };
     return { ...result, warnings, error };
   } catch {
-    const lastLine = stripVTControlCharacters(stderr).trim().split('\n').at(-1) ?? '';
+    const lines = stripVTControlCharacters(stderr).trim().split('\n');
+    const lastLine = lines.findLast((line) => readProgress(line) === null) ?? '';
     const message =
       `The claw command ended with code ${exitCode} and no result. ${lastLine}`.trim();
     return {

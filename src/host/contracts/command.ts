@@ -23,7 +23,7 @@ import type { ChatModels } from '../models/chat-models.ts';
 import type { TaskBook } from '../scheduler/task-book.ts';
 import type { ServiceReport } from '../services/services.ts';
 import type { Ask } from './ask.ts';
-import type { Claw } from './claw.ts';
+import type { Claw, ClawProgress } from './claw.ts';
 import type { Git } from './git.ts';
 import type { Choice, Reply } from './question.ts';
 import type { CallService } from './service-call.ts';
@@ -106,6 +106,8 @@ export type CommandContext = {
   readonly say: (text: string) => void;
   /** Says in the chat how far the command is: shown apart from answers where a channel can. */
   readonly sayProgress: (text: string) => void;
+  /** Shows services that watch how a change goes on, with the output of checks and tests. */
+  readonly showProgress: (progress: ClawProgress) => void;
   /** Asks the owner in this chat, and waits while the command goes on. */
   readonly ask: Ask;
   readonly callService: CallService;

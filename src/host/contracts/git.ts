@@ -27,3 +27,8 @@ export function gitRunner({ projectDir, environment }: GitOptions): Git {
     return { ok: exitCode === 0, stdout, reason: reason.replace(/\.$/, '') };
   };
 }
+
+/** A release to update to, or a sentence on why there is none. */
+export type NewestRelease =
+  | { readonly kind: 'found'; readonly ref: string }
+  | { readonly kind: 'none'; readonly text: string };

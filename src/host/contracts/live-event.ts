@@ -1,4 +1,5 @@
 import type { ChannelStatus } from '../../channels/channel.ts';
+import type { ClawProgress } from './claw.ts';
 
 /**
  * Something that happens in the assistant now, for a service that shows it. Nothing of it is kept or repeated: what
@@ -17,6 +18,13 @@ export type LiveEvent =
       readonly jid: string;
       readonly line: string;
       readonly isOver: boolean;
+    }
+  /** A command changes the code: what it does now, what proves the change, and what that prints. */
+  | {
+      readonly kind: 'progress';
+      readonly turn: string;
+      readonly jid: string;
+      readonly progress: ClawProgress;
     }
   /** More of the answer. */
   | { readonly kind: 'delta'; readonly turn: string; readonly jid: string; readonly text: string }
@@ -48,6 +56,6 @@ export type LiveTurn = {
 
 /**
  * Calls back for each event until the service ends or the returned function is called. Turns that run already come
- * first: each as `began`, with a `delta` of all text so far. A listener that throws is not called again.
+ * first: each as `began`, with a `delta` of all text so far and the `progress` of a change, without its output. A listener that throws is not called again.
  */
 export type Watch = (onEvent: (event: LiveEvent) => void) => () => void;

@@ -12,6 +12,7 @@ import type { SetTimer } from '../scheduler/alarm.ts';
 import type { DueTasks } from '../scheduler/due-tasks.ts';
 import type { AskQuestion, AskReply } from './ask.ts';
 import type { ReadClaw } from './claw.ts';
+import type { NewestRelease } from './git.ts';
 import type { Watch } from './live-event.ts';
 import type { HostLog } from './log.ts';
 import type { OwnerActs } from './owner-acts.ts';
@@ -160,6 +161,11 @@ export type ServiceContext = {
   readonly dueTasks: DueTasks;
   /** Asks the engine what it knows of the code: plans, owners of lines, conflicts. Nothing is changed. */
   readonly readClaw: ReadClaw;
+  /**
+   * Asks the project's git remote for its newest release, and fetches that one tag where it is newer than the core here:
+   * then `readClaw(['plan', 'update', ref])` shows what it would change.
+   */
+  readonly newestRelease: () => Promise<NewestRelease>;
   /**
    * Asks the owner, in the chat where they wrote last. The question is withdrawn at the signal, and when the
    * service ends.

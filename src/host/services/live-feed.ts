@@ -1,4 +1,5 @@
 import type { Store, Turn } from '../../store/store.ts';
+import type { ClawProgress } from '../contracts/claw.ts';
 import type { LiveEvent, LiveTurn, Watch } from '../contracts/live-event.ts';
 import type { ClockPort, LogPort, StorePort } from '../contracts/ports.ts';
 import { titleOf } from '../inbound-path/command-title.ts';
@@ -14,14 +15,18 @@ export interface LiveFeed {
   /** A turn runs; the returned function tells that this process does not work on it any more. */
   began(turn: Turn): () => void;
   ended(turn: Turn, result: TurnEnd): void;
+  /** The change of the code that a command's turn makes goes on. */
+  progressed(turn: Turn, progress: ClawProgress): void;
   /** Returns the same answers, which are told here as well. */
   over(live: LiveAnswers): LiveAnswers;
 }
 
-type Running = { readonly turn: LiveTurn; text: string };
+type Running = { readonly turn: LiveTurn; text: string; readonly progress: ClawProgress[] };
 
 /** More of an answer is not kept for those who begin to watch in the middle of it. */
 const MAX_TEXT = 200_000;
+/** Nor more of what a proof ran, without what that printed. */
+const MAX_PROGRESS = 500;
 
 /** Opens the feed. */
 export function openLiveFeed(options: StorePort & ClockPort & LogPort): LiveFeed {
@@ -62,9 +67,11 @@ export function openLiveFeed(options: StorePort & ClockPort & LogPort): LiveFeed
 
   return {
     watch(onEvent) {
-      for (const { turn, text } of running.values()) {
+      for (const { turn, text, progress } of running.values()) {
+        const about = { turn: turn.turn, jid: turn.jid };
         onEvent({ kind: 'began', ...turn });
-        if (text !== '') onEvent({ kind: 'delta', turn: turn.turn, jid: turn.jid, text });
+        if (text !== '') onEvent({ kind: 'delta', ...about, text });
+        for (const one of progress) onEvent({ kind: 'progress', ...about, progress: one });
       }
       listeners.add(onEvent);
       return () => void listeners.delete(onEvent);
@@ -81,13 +88,20 @@ export function openLiveFeed(options: StorePort & ClockPort & LogPort): LiveFeed
         answersTo: store.turns.asked(turn.id),
         startedAt: now(),
       };
-      running.set(turn.id, { turn: live, text: '' });
+      running.set(turn.id, { turn: live, text: '', progress: [] });
       tell({ kind: 'began', ...live });
       return () => end(turn, 'given-back', null);
     },
     ended(turn, result) {
       if (result.kind === 'ended') end(turn, result.state, result.error);
       else end(turn, result.kind, null);
+    },
+    progressed({ id, jid }, progress) {
+      const kept = running.get(id)?.progress;
+      if (kept !== undefined && kept.length < MAX_PROGRESS && progress.kind !== 'output') {
+        kept.push(progress);
+      }
+      tell({ kind: 'progress', turn: id, jid, progress });
     },
     over: (live) => ({
       ...live,

@@ -58,6 +58,7 @@ test('a service holds its own settings and what its contract names, and nothing 
     'groupsDir',
     'log',
     'newId',
+    'newestRelease',
     'now',
     'openDatabase',
     'owner',

@@ -90,6 +90,7 @@ export type ServicesOptions = StorePort &
     readonly calls: ServiceCalls;
     readonly owner: OwnerActs;
     readonly readClaw: ReadClaw;
+    readonly newestRelease: ServiceContext['newestRelease'];
     readonly watch: Watch;
     readonly channelOf: (jid: string) => Channel | undefined;
     /** Ends the agent of a turn, where it is at work. */
@@ -241,6 +242,7 @@ function contextOf(
       return end;
     },
     readClaw: options.readClaw,
+    newestRelease: options.newestRelease,
     sendFrame: (jid, body) => sendFrame(options, jid, body),
     startProgram: (spec) => startProgram(options, spec, signal),
     readGroupFile: (folder, path) => readGroupFile(options, folder, path),

@@ -192,6 +192,7 @@ test('an owner’s command holds what its contract names, and not the host’s o
     'services',
     'settings',
     'settingsProblem',
+    'showProgress',
     'signal',
     'silentChannels',
     'silentParts',

@@ -341,7 +341,7 @@ test('what a chat cannot do is said with what can be done there', async () => {
 test('how far a command is goes out as progress, and its end as an answer', async () => {
   using project = new TestProject();
   const claw: HostOptions['claw'] = async (_args, onProgress) => {
-    onProgress?.('merging');
+    onProgress?.({ kind: 'step', text: 'merging' });
     const parts = { data: null, changes: [], conflicts: [], warnings: [], error: null };
     return { ok: true, outcome: 'nothing', exitCode: 0, ...parts };
   };
@@ -362,7 +362,7 @@ test('a code of /pair is drawn in the terminal alone', async () => {
   const asked: string[] = [];
   const claw: HostOptions['claw'] = async (args, onProgress) => {
     asked.push(args.join(' '));
-    if (args.includes('--relay')) onProgress?.('qr 2@abc,def==');
+    if (args.includes('--relay')) onProgress?.({ kind: 'note', text: 'qr 2@abc,def==' });
     const error = { code: 'SETUP_REFUSED', message: 'Nobody answered.' };
     return {
       ok: false,

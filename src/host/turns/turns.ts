@@ -43,7 +43,7 @@ export type TurnsOptions = Pick<
   'sandbox' | 'chooseModels' | 'chatModels' | 'systemPrompt' | 'budgets'
 > &
   Pick<TurnToolsOptions, 'tools' | 'ownTools' | 'guards' | 'fetchAttachment' | 'channelOf'> &
-  Pick<CommandContextOptions, 'models' | 'drawsCodes'> &
+  Pick<CommandContextOptions, 'models' | 'drawsCodes' | 'onProgress'> &
   Pick<TurnQueueOptions, 'onBegan' | 'onEnded' | 'onGivenBack'> & {
     readonly ports: Ports;
     readonly asking: Asking;

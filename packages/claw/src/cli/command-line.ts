@@ -100,6 +100,9 @@ async function createProgram(
     .addOption(new Option('--cwd <dir>', 'work in another folder').argParser(folderArgument))
     .addOption(new Option('--yes', 'do not ask'))
     .addOption(new Option('-q, --quiet', 'print the result and no progress'))
+    .addOption(
+      new Option('--progress', 'with --json: write progress and output as JSON lines to stderr'),
+    )
     .addOption(new Option('--dry-run', 'show what the verb would do, and change nothing'))
     .addOption(
       new Option('--no-install', 'install no npm packages; claw status says what is missing'),
@@ -154,7 +157,11 @@ async function runAndPrint(
   { options, additions }: Pick<Invocation, 'options' | 'additions'>,
   work: (invocation: Invocation) => Promise<CliResult | DiscoveredResult>,
 ): Promise<number> {
-  const ui = createUi({ isPlain: options.json === true, isQuiet: options.quiet === true });
+  const ui = createUi({
+    isPlain: options.json === true,
+    isQuiet: options.quiet === true,
+    isForPrograms: options.json === true && options.progress === true,
+  });
   const cwd = resolve(options.cwd ?? process.cwd());
   const interruption = catchInterruption();
   const { signal } = interruption;

@@ -17,6 +17,8 @@ export type GlobalOptions = {
   readonly yes?: boolean;
   /** Leaves out how far a verb is. */
   readonly quiet?: boolean;
+  /** Progress is one JSON object a line. */
+  readonly progress?: boolean;
   /** False with `--no-install`. */
   readonly install?: boolean;
   readonly allow: readonly string[];

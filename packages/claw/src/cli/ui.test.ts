@@ -35,6 +35,7 @@ const PROOF = [
   { kind: 'step', text: 'Composing' },
   { kind: 'started', text: 'check: tsc' },
   { kind: 'started', text: 'test: guard, web' },
+  { kind: 'output', text: 'test: guard, web', output: 'not ok 1\n' },
   { kind: 'ended', text: 'test: guard, web', outcome: 'failed' },
   { kind: 'started', text: 'test: guard' },
   { kind: 'ended', text: 'test: guard', outcome: 'failed' },
@@ -81,4 +82,16 @@ test('a step that runs when the command fails has failed, unless it ends by itse
     ui.stop(false);
   });
   expect(lines).toEqual(['  npm install', '✗ Installing packages']);
+});
+
+test('for programs each event is a line of JSON, with what a step printed', () => {
+  const written: string[] = [];
+  const write = vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+    written.push(String(text));
+    return true;
+  });
+  const ui = createUi({ isPlain: true, isQuiet: false, isForPrograms: true });
+  for (const event of PROOF) ui.progress(event);
+  write.mockRestore();
+  expect(written.map((line) => JSON.parse(line))).toEqual(PROOF);
 });

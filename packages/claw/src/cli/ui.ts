@@ -12,14 +12,23 @@ export type Ui = {
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
-/** @param options with `isQuiet` nothing is said but what failed and what the owner has to know */
+/**
+ * @param options with `isQuiet` nothing is said but what failed and what the owner has to know; `isForPrograms` writes
+ *   each event as it is, one JSON object a line
+ */
 export function createUi({
   isPlain,
   isQuiet,
+  isForPrograms = false,
 }: {
   readonly isPlain: boolean;
   readonly isQuiet: boolean;
+  readonly isForPrograms?: boolean;
 }): Ui {
+  if (isForPrograms) {
+    const progress: Ui['progress'] = (event) => process.stderr.write(`${JSON.stringify(event)}\n`);
+    return { canAsk: false, progress, ask: async () => true, stop: () => {} };
+  }
   const ui = process.stderr.isTTY && !isPlain ? terminalUi() : plainUi();
   if (!isQuiet) return ui;
   return { ...ui, progress: (event) => event.kind === 'note' && ui.progress(event) };
@@ -31,7 +40,7 @@ function plainUi(): Ui {
   return {
     canAsk: false,
     progress: (event) => {
-      if (event.kind === 'done') return;
+      if (event.kind === 'done' || event.kind === 'output') return;
       if (event.kind !== 'ended') write(event.text);
       else if (event.outcome !== 'passed') write(`${MARKS[event.outcome]} ${event.text}`);
     },

@@ -279,7 +279,7 @@ export const PlanData = z.union([
   RenewedData.extend({ verb: z.literal('pack'), ...Foreseen }),
   TreeChangeData.extend({ verb: z.enum(['init', 'remove', 'replay', 'pack']), ...Foreseen }),
   NewPackData.extend({ verb: z.literal('pack') }),
-  UndoData.extend({ verb: z.literal('undo') }),
+  UndoData.extend({ verb: z.literal('undo'), patches: Foreseen.patches }),
 ]);
 
 /** A choice of a model's, for `resolve`. */

@@ -73,6 +73,8 @@ export type ProofProgress =
       /** `stopped`: its time was over, or another step had made the result certain. */
       readonly outcome: 'passed' | 'failed' | 'stopped';
     }
+  /** What the step of this text printed meanwhile: plain text, paths relative to the tree. */
+  | { readonly kind: 'output'; readonly text: string; readonly output: string }
   | { readonly kind: 'note'; readonly text: string };
 
 export type ProofFailure = {

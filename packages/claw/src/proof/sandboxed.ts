@@ -39,6 +39,8 @@ export type SandboxedOptions = {
   readonly parts?: number | undefined;
   /** The caller's budget of time; by default there is none. */
   readonly timeoutMs?: number | undefined;
+  /** Is called with what it prints, as it comes. */
+  readonly onOutput?: ((text: string) => void) | undefined;
 };
 
 export type SandboxedRun = {
@@ -70,8 +72,8 @@ export async function runSandboxed(
   const language = options.environment['LANG'] ?? 'C.UTF-8';
   const env = { PATH: path, LANG: language, CI: '1', NODE_ENV: 'test', NO_COLOR: '1' };
   const limits = options.limits ?? DEFAULT_LIMITS;
-  const { parts = 1, timeoutMs = null, viewBytes = null, signal } = options;
-  const watched = { view, limits, parts, timeoutMs, viewBytes, signal };
+  const { parts = 1, timeoutMs = null, viewBytes = null, signal, onOutput } = options;
+  const watched = { view, limits, parts, timeoutMs, viewBytes, signal, onOutput };
   if (bubblewrap === null) {
     const home = `${view}.home`;
     mkdirSync(home, { recursive: true });
@@ -198,6 +200,7 @@ type Program = Command & {
   readonly parts: number;
   readonly timeoutMs: number | null;
   readonly signal: AbortSignal | undefined;
+  readonly onOutput: SandboxedOptions['onOutput'];
   /** It writes the id of the process that all of its own are below to INFO_FD. */
   readonly tellsPid?: boolean;
 };
@@ -223,7 +226,10 @@ async function run(program: Program): Promise<Omit<SandboxedRun, 'warning'>> {
     if (child.pid !== undefined) killProcess(-child.pid);
   };
   const watch = watchCommand({ ...program, pid: child.pid, inner, kill });
-  const output = tail(child.all, watch.hasPrinted);
+  const output = tail(child.all, (text) => {
+    watch.hasPrinted();
+    program.onOutput?.(text);
+  });
   // Kills processes that the command left running: they would keep its pipes open.
   child.nodeChildProcess.once('exit', () => {
     if (child.pid !== undefined) killProcess(-child.pid);
@@ -251,12 +257,12 @@ async function run(program: Program): Promise<Omit<SandboxedRun, 'warning'>> {
 const SIGKILL = 9;
 
 /** Returns the last megabyte of a stream, as text. */
-function tail(stream: NodeJS.ReadableStream, onText: () => void): () => string {
+function tail(stream: NodeJS.ReadableStream, onText: (text: string) => void): () => string {
   let text = '';
   let isCut = false;
   stream.setEncoding('utf8');
   stream.on('data', (chunk: string) => {
-    onText();
+    onText(chunk);
     text += chunk;
     if (text.length <= 2 * MAX_OUTPUT_CHARS) return;
     text = text.slice(-MAX_OUTPUT_CHARS);

@@ -70,6 +70,8 @@ export class Trial {
         : `checking whether it also fails without the change: ${command.told}`;
     onProgress?.({ kind: 'started', text });
     const view = this.#laidOut();
+    const readable = (output: string) =>
+      plainText(output).replaceAll(`file://${view.path}/`, '').replaceAll(`${view.path}/`, '');
     const run = await runSandboxed(view.path, parseCommand(line, files), {
       root,
       environment,
@@ -79,6 +81,7 @@ export class Trial {
       parts,
       viewBytes: view.sizeBytes,
       timeoutMs,
+      onOutput: (output) => onProgress?.({ kind: 'output', text, output: readable(output) }),
     });
     const isCutOff = signal?.aborted === true || certain.aborted || run.stop?.limit === 'time';
     const outcome = run.isOk ? 'passed' : isCutOff ? 'stopped' : 'failed';
@@ -86,10 +89,7 @@ export class Trial {
     throwIfInterrupted(signal);
     if (certain.aborted) throw new AlreadyCertain();
     if (run.warning !== null) this.warnings.add(run.warning);
-    const output = plainText(run.output)
-      .replaceAll(`file://${view.path}/`, '')
-      .replaceAll(`${view.path}/`, '');
-    return { isOk: run.isOk, stop: run.stop, output };
+    return { isOk: run.isOk, stop: run.stop, output: readable(run.output) };
   }
 
   /** Returns the packages of this tree, absolute; null for none. */

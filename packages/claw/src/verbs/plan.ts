@@ -50,7 +50,7 @@ export async function plan(
   const { verb } = planned;
   if (verb === 'undo') {
     refuseMisuse(verb, planned.args);
-    return planUndo(context);
+    return planUndo(context, planned.withPatches === true);
   }
   if (planned.options?.['by'] !== undefined && verb !== 'adopt') {
     throw new ClawError('USAGE', `${verb} takes no --by.`);

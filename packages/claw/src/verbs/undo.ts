@@ -38,6 +38,7 @@ import {
   readTransaction,
   type Transaction,
 } from '../transaction/records.ts';
+import { patchesOf } from './diff.ts';
 
 /**
  * Takes back the last transaction: `merge3(what it wrote, disk, what was there before)` for every
@@ -92,10 +93,15 @@ export async function undo(context: PlanningContext): Promise<VerbResult<'undo'>
 }
 
 /** Returns what an undo would do, as `plan` reports it. Touches nothing. */
-export function planUndo(context: PlanningContext): VerbResult<'plan'> {
-  const { report } = draftUndo(context);
+export function planUndo(context: PlanningContext, withPatches: boolean): VerbResult<'plan'> {
+  const { files, report } = draftUndo(context);
   const outcome = report.conflicts.length > 0 ? 'blocked' : 'done';
-  return resultOf('plan', outcome, { ...report, data: { verb: 'undo', ...report.data } });
+  const shown = files.filter(isShown).map((file) => ({ ...file, movedFrom: null }));
+  const patches = withPatches ? { patches: patchesOf(shown) } : {};
+  return resultOf('plan', outcome, {
+    ...report,
+    data: { verb: 'undo', ...report.data, ...patches },
+  });
 }
 
 function draftUndo({ root, decisions = [] }: PlanningContext) {
@@ -108,16 +114,19 @@ function draftUndo({ root, decisions = [] }: PlanningContext) {
     ...drafts.flatMap((draft) => draft.conflicts),
     ...findOccupiedPlaces(root, files),
   ];
-  const changes = files
-    .filter(({ path }) => !path.startsWith('.claw/'))
-    .map(({ path, before, after }) => {
-      const kind = before === null ? 'add' : after === null ? 'delete' : 'modify';
-      return { path, kind, cause: `undo ${transaction.summary}` } as const;
-    });
+  const changes = files.filter(isShown).map(({ path, before, after }) => {
+    const kind = before === null ? 'add' : after === null ? 'delete' : 'modify';
+    return { path, kind, cause: `undo ${transaction.summary}` } as const;
+  });
   const data = { undone: transaction.summary, plan: undoDigest(files) };
   const resolvedConflicts = drafts.flatMap((draft) => draft.resolvedConflicts);
   refuseSpoiledDecisions(resolvedConflicts);
   return { transaction, files, resolvedConflicts, report: { changes, conflicts, data } };
+}
+
+/** The engine's own records are no files of the owner's. */
+function isShown({ path }: Undone): boolean {
+  return !path.startsWith('.claw/');
 }
 
 /** Computes the identity of an undo's outcome, as `planDigest` does for the other verbs. */

@@ -140,3 +140,23 @@ test('a file with several places is decided place by place where that is chosen'
   await stopsForRestart(project, first);
   expect(read(project, 'src/a.ts')).toBe(apart(B).replace('= 3', "= 'mine'"));
 });
+
+test('a file is decided by its name and a choice, in whatever order, and may be decided again', async () => {
+  using project = new TestProject(PROJECT);
+  const first = await project.start({ environment: { ANTHROPIC_API_KEY: '' } });
+  await ask(first, '/conflicts src/a.ts two', 'Nothing waits for a decision.');
+  await ask(first, '/add-two', '1 of 2');
+  const wrong = await ask(first, '/conflicts src/a.ts neither', 'No choice: neither.');
+  expect(wrong).toContain('`src/a.ts:3`, core against two.');
+  await ask(first, '/conflicts src/nowhere.ts two', 'to decide one file');
+  const other = await ask(first, '/conflicts src/a.ts 2', 'Decided: `src/a.ts`.');
+  expect(other).toContain('`src/b.txt:1`, core against two.');
+  await ask(first, '/conflicts src/a.ts release', '`src/b.txt:1`, core against two.');
+  const shown = await ask(first, '/conflicts src/b.txt two', 'Say yes, no, or give up.');
+  expect(shown).toContain('-mine\n+theirs');
+  expect(shown).toContain('You decided for `src/a.ts`: it stays as the core has it.');
+  await first.terminal.say('yes');
+  await stopsForRestart(project, first);
+  expect(read(project, 'src/a.ts')).toBe(A);
+  expect(read(project, 'src/b.txt')).toBe('theirs\n');
+});

@@ -2,6 +2,7 @@ import type { Channel } from '../../../channels/channel.ts';
 import { type HostModels, modelReport } from '../../../model/model.ts';
 import type { Group, Turn } from '../../../store/store.ts';
 import type { Asking } from '../../asking/asking.ts';
+import type { ClawProgress } from '../../contracts/claw.ts';
 import type { CommandContext } from '../../contracts/command.ts';
 import type { InstancePort, MainChatPort } from '../../contracts/ports.ts';
 import type { Say } from '../../outbound/outgoing.ts';
@@ -19,6 +20,7 @@ export type CommandServices = Omit<
   | 'drawsCodes'
   | 'say'
   | 'sayProgress'
+  | 'showProgress'
   | 'ask'
   | 'keep'
   | 'callService'
@@ -37,6 +39,7 @@ export type CommandContextOptions = InstancePort &
     readonly say: Say;
     readonly asking: Asking;
     readonly callService: Services['call'];
+    readonly onProgress: (turn: Turn, progress: ClawProgress) => void;
   };
 
 /** Makes the context of a command that a turn runs, or that its agent may call. */
@@ -44,7 +47,8 @@ export type CommandContexts = (turn: Turn, group: Group, signal: AbortSignal) =>
 
 /** Creates contexts of commands: what all have, and what belongs to one turn. */
 export function createCommandContexts(options: CommandContextOptions): CommandContexts {
-  const { services, models, instance, mainChat, drawsCodes, say, asking, callService } = options;
+  const { services, models, instance, mainChat, drawsCodes, say, asking, callService, onProgress } =
+    options;
   return (turn, group, signal) => {
     const { id, jid } = turn;
     return {
@@ -58,6 +62,7 @@ export function createCommandContexts(options: CommandContextOptions): CommandCo
         drawsCodes: drawsCodes && jid === mainChat.jid,
         say: (text) => say(jid, text, { turnId: id }),
         sayProgress: (text) => say(jid, text, { turnId: id, isProgress: true }),
+        showProgress: (progress) => onProgress(turn, progress),
         callService: (service, request) =>
           callService(service, request, { folder: group.folder, jid, turn: null, signal }),
         ask: (question) => asking.ask(question, { turn, to: { jid, sender: null } }),
