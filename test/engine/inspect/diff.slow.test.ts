@@ -36,6 +36,23 @@ function gitApply(codebase: Codebase, patch: string, ...options: string[]) {
   });
 }
 
+test('a planned undo shows what it takes back as patches, which git takes', async () => {
+  await using codebase = temporaryCodebase({ 'src/a.ts': LINES }, { git: true });
+  const modify = { 'src/a.ts': [LINES, LINES.replace('line 2\n', 'line two\n')] } as const;
+  addSkill(codebase, 'telegram', { modify, add: { 'src/new.ts': 'new\n' } });
+  await codebase.claw('apply', 'telegram');
+  codebase.write({ 'src/a.ts': codebase.read('src/a.ts').replace('line 30', 'mine') });
+  const planned = await codebase.claw('plan', 'undo', '--diff');
+  const { patches } = planned.json.data as { patches: Diff['files'] };
+  expect(patches.map(({ path, kind }) => [path, kind]).sort()).toEqual([
+    ['src/a.ts', 'modify'],
+    ['src/new.ts', 'delete'],
+  ]);
+  expect(gitApply(codebase, patches.map(({ patch }) => patch).join('')).status).toBe(0);
+  expect(codebase.read('src/a.ts')).toBe(LINES.replace('line 30', 'mine'));
+  expect((await codebase.claw('plan', 'undo')).json.data).not.toHaveProperty('patches');
+});
+
 test('a skill’s patch is what it changes here: taken back by git, the tree is as without it', async () => {
   await using codebase = temporaryCodebase(
     {

@@ -12,6 +12,9 @@ import {
   stopsForRestart,
   write,
 } from '../../../testing/owner/owner-chat.ts';
+import { clawReader as openReader } from '../../contracts/claw.ts';
+import { gitRunner } from '../../contracts/git.ts';
+import { newestRelease } from '../release-update.ts';
 
 const CORE_2 = CODE.replace('three = 3', 'three = 33');
 
@@ -48,6 +51,28 @@ test('update finds the newest release of the remote, shows it, and asks before i
   const skillsToo = await ask(second, '/update', 'Say yes or no.');
   expect(skillsToo).toContain('- new skills to add: c\n- changed skill packages: b\n');
   await second.stop();
+});
+
+test('a service finds the newest release as the command does, before and after the first change', async () => {
+  const { project, remote } = cloneOfReleases();
+  using _ = project;
+  using __ = remote;
+  const environment = { PATH: process.env['PATH'], HOME: project.dir };
+  const reader = {
+    ...{ nodePath: process.execPath, projectDir: project.dir, environment, idleMs: 60_000 },
+    readerPath: join(import.meta.dirname, '../../../../bin/claw-reader.js'),
+  };
+  const clawReader = openReader(reader);
+  const git = gitRunner({ projectDir: project.dir, environment });
+  const find = () => newestRelease({ git, clawReader });
+  expect(await find()).toMatchObject({ kind: 'none' });
+  release(remote, 'v2.0.0', { 'package.json': manifest('2.0.0'), 'src/a.ts': CORE_2 });
+  expect(await find()).toEqual({ kind: 'found', ref: 'v2.0.0' });
+  expect((await runClaw(['--cwd', project.dir, 'init'])).code).toBe(0);
+  expect(await find()).toEqual({ kind: 'found', ref: 'v2.0.0' });
+  const plan = await clawReader.read(['plan', 'update', 'v2.0.0', '--diff']);
+  expect(JSON.stringify(plan.data)).toContain('+export const three = 33;');
+  clawReader.close();
 });
 
 test('what the release contains is asked about before the update is shown', async () => {
