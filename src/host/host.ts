@@ -86,6 +86,7 @@ export function openHost(options: HostOptions): Host {
     },
     readClaw: options.clawReader.read,
     newestRelease: () => newestRelease(options),
+    modelProblem: () => options.models.problem(),
     watch: feed.watch,
     stopTurn: (id) => turns.stopTurn(id),
     onQueued: turnsQueued.emit,

@@ -26,6 +26,7 @@ export type Served = Awaited<ReturnType<typeof serveDashboard>>;
 export async function serveDashboard(
   agent: AgentScript = async () => answers('pong'),
   origins = '',
+  { files = {}, settings = {} }: Beside = {},
 ) {
   const project = new TestProject({
     '.env': ENV,
@@ -33,10 +34,11 @@ export async function serveDashboard(
     'package.json': '{"name":"tree","version":"0.1.0"}\n',
     'groups/main/CLAUDE.md': '# Notes\n\n- likes tea\n',
     ...DICE,
+    ...files,
   });
   const services = (await discoverServices()).filter(({ name }) => name === 'dashboard');
   const commands = openCommands(await discoverCommands(), {}).commands;
-  const environment: Record<string, string> = origins === '' ? {} : { PAGE_ORIGINS: origins };
+  const environment = origins === '' ? settings : { ...settings, PAGE_ORIGINS: origins };
   const assistant = await project.start({
     agent,
     environment,
@@ -108,6 +110,12 @@ export async function serveDashboard(
     },
   };
 }
+
+/** Files of the project beside those of every test, and settings of the assistant. */
+type Beside = {
+  readonly files?: Readonly<Record<string, string>>;
+  readonly settings?: Readonly<Record<string, string>>;
+};
 
 type Asked = {
   readonly method?: string;

@@ -1,58 +1,10 @@
-import { existsSync } from 'node:fs';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { answers } from '../../../src/testing/assistant.ts';
-import { FAMILY, type Served, serveDashboard } from './assistant.ts';
+import { FAMILY, serveDashboard } from './assistant.ts';
 import { ATTACKS } from './attacks.ts';
+import { go, openBrowser, openTab, playwright } from './chromium.ts';
 
-const CHROMIUM = '/usr/bin/chromium';
-const ARGS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
-/** The browser is a package of the system's, and not of this tree: without it the page is tried by its requests alone. */
-const playwright = existsSync(CHROMIUM) ? await import('playwright-core').catch(() => null) : null;
-
-let browser: Browser;
-beforeAll(async () => {
-  const launched = await playwright?.chromium.launch({ executablePath: CHROMIUM, args: ARGS });
-  if (launched !== undefined) browser = launched;
-});
-afterAll(() => browser?.close());
-
-/** Opens a browser of its own, and notes all that goes wrong in it. */
-async function visit(served: Served, options: Parameters<Browser['newContext']>[0] = {}) {
-  const context = await browser.newContext({ locale: 'en', ...options });
-  const faults: string[] = [];
-  const page = await openTab(context, faults);
-  await page.goto(await served.link());
-  await page.waitForSelector('nav a');
-  return { context, page, faults };
-}
-
-async function openTab(context: BrowserContext, faults: string[]): Promise<Page> {
-  const page = await context.newPage();
-  page.on('pageerror', ({ message }) => faults.push(message));
-  page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
-  page.on('dialog', async (dialog) => {
-    faults.push(`dialog ${dialog.message()}`);
-    await dialog.dismiss();
-  });
-  page.on('request', (request) => {
-    if (new URL(request.url()).hostname !== '127.0.0.1') faults.push(`asks ${request.url()}`);
-  });
-  return page;
-}
-
-// What runs in the page is text: its types are no part of this program.
-const go = (page: Page, place: string) =>
-  page.evaluate(`location.hash = ${JSON.stringify(`#/${place}`)}`);
+const visit = openBrowser();
 
 /** Whether a script ran, and how many elements of the page could run one. */
 const FOUND = `({

@@ -69,7 +69,10 @@ test('how a command goes on is told as it prints it, and a line of another progr
     { kind: 'ended', text: 'test: dice', outcome: 'failed' },
   ];
   const lines = [...printed.map((one) => JSON.stringify(one)), '(node:7) Warning: old'];
-  writeFileSync(clawPath, `console.error(${JSON.stringify(lines.join('\n'))});\nprocess.exit(9);\n`);
+  writeFileSync(
+    clawPath,
+    `console.error(${JSON.stringify(lines.join('\n'))});\nprocess.exit(9);\n`,
+  );
   const nodePath = process.execPath;
   const claw = clawRunner({ nodePath, clawPath, projectDir, environment: {}, modelKey: {} });
   const told: ClawProgress[] = [];
@@ -108,7 +111,10 @@ test('one process answers what is asked of the engine, in order, and is started 
   expect(codebase.tree()).toEqual(before);
   await expect(reader.read(['apply' as 'plan', 'dice'])).rejects.toThrow('does not only look');
   await expect(reader.read(['matrix'])).rejects.toThrow('does not only look');
-  const [together] = await Promise.all([reader.read(['matrix', '--no-proof']), reader.read(['log'])]);
+  const [together] = await Promise.all([
+    reader.read(['matrix', '--no-proof']),
+    reader.read(['log']),
+  ]);
   expect(together.data).toMatchObject({ skills: ['dice'], proved: false });
   expect(codebase.tree()).toEqual(before);
 

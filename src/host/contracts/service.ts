@@ -166,6 +166,8 @@ export type ServiceContext = {
    * then `readClaw(['plan', 'update', ref])` shows what it would change.
    */
   readonly newestRelease: () => Promise<NewestRelease>;
+  /** Says why the model of the settings cannot answer; null where it can. */
+  readonly modelProblem: () => string | null;
   /**
    * Asks the owner, in the chat where they wrote last. The question is withdrawn at the signal, and when the
    * service ends.

@@ -57,6 +57,7 @@ test('a service holds its own settings and what its contract names, and nothing 
     'embed',
     'groupsDir',
     'log',
+    'modelProblem',
     'newId',
     'newestRelease',
     'now',

@@ -91,6 +91,7 @@ export type ServicesOptions = StorePort &
     readonly owner: OwnerActs;
     readonly readClaw: ReadClaw;
     readonly newestRelease: ServiceContext['newestRelease'];
+    readonly modelProblem: ServiceContext['modelProblem'];
     readonly watch: Watch;
     readonly channelOf: (jid: string) => Channel | undefined;
     /** Ends the agent of a turn, where it is at work. */
@@ -243,6 +244,7 @@ function contextOf(
     },
     readClaw: options.readClaw,
     newestRelease: options.newestRelease,
+    modelProblem: options.modelProblem,
     sendFrame: (jid, body) => sendFrame(options, jid, body),
     startProgram: (spec) => startProgram(options, spec, signal),
     readGroupFile: (folder, path) => readGroupFile(options, folder, path),

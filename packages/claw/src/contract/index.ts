@@ -14,4 +14,11 @@ export {
   SkillNotFound,
   VerbCall as OperationPending,
 } from './json.ts';
-export { AppliedData, AvailableData, ConflictsData, StatusData } from './looking-verbs.ts';
+export {
+  AppliedData,
+  AvailableData,
+  ConflictsData,
+  LogData,
+  MatrixData,
+  StatusData,
+} from './looking-verbs.ts';

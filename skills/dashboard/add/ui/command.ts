@@ -1,7 +1,8 @@
 import { epoch, onLive, turns } from './live.ts';
 import { Markdown } from './markdown.ts';
 import { get, may, Problem, post, wordsOf } from './page.ts';
-import { html, signal, useEffect, useRef, type VNode } from './vendor.ts';
+import { changes, Proof } from './proof.ts';
+import { computed, html, signal, useEffect, useRef, type VNode } from './vendor.ts';
 
 const t = wordsOf('main');
 
@@ -36,6 +37,8 @@ type Running = { readonly line: string; readonly jid: string; readonly after: nu
 const running = signal<Running | null>(null);
 const shown = signal<Page | null>(null);
 const problem = signal<string | null>(null);
+/** Whether a command of the page is shown with what comes of it. */
+export const isDrawerOpen = computed(() => running.value !== null);
 
 /** A button that says which command it runs. The command is said in the owner's own chat, with its plan and question. */
 export function Command({
@@ -101,6 +104,9 @@ export function CommandDrawer(): VNode | null {
   if (command === null) return null;
   const page = shown.value;
   const answers = page?.entries.filter(({ kind, at }) => kind === 'answer' && at >= command.after);
+  const proofs = changes.value.filter(
+    ({ jid, startedAt }) => jid === command.jid && startedAt >= command.after,
+  );
   const isAtWork = turns.value.some(({ jid, work }) => jid === command.jid && work === 'command');
   return html`<section class="drawer" aria-label=${`/${command.line}`} tabindex="-1" ref=${dialog}
     onKeyDown=${(event: KeyboardEvent) => event.key === 'Escape' && close()}>
@@ -110,6 +116,7 @@ export function CommandDrawer(): VNode | null {
       <button type="button" onClick=${close} aria-label=${t('close')}>✕</button>
     </header>
     ${problem.value === null ? null : html`<p class="problem" role="alert">${problem.value}</p>`}
+    ${proofs.map((change) => html`<${Proof} key=${change.turn} change=${change} />`)}
     <div class="outcome" aria-live="polite">
       ${answers?.map(({ seq, text }) => html`<${Markdown} key=${seq} text=${text} />`)}
       ${page?.questions.map((question) => html`<${Choices} key=${question.id} question=${question} />`)}

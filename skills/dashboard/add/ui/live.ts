@@ -16,6 +16,12 @@ export type LiveEvent =
     }
   | { readonly kind: 'delta'; readonly turn: string; readonly text: string }
   | {
+      readonly kind: 'progress';
+      readonly turn: string;
+      readonly jid: string;
+      readonly progress: Progress;
+    }
+  | {
       readonly kind: 'ended';
       readonly turn: string;
       readonly state: string;
@@ -30,6 +36,14 @@ export type LiveEvent =
     }
   | { readonly kind: 'log'; readonly line: string };
 
+/** How a change of the code goes on: plain steps, and checks and tests that are known by their text. */
+export type Progress = {
+  readonly kind: 'step' | 'done' | 'note' | 'started' | 'ended' | 'output';
+  readonly text: string;
+  readonly outcome?: 'passed' | 'failed' | 'stopped';
+  readonly output?: string;
+};
+
 type Began = {
   readonly turn: string;
   readonly jid: string;
@@ -41,7 +55,11 @@ type Began = {
 };
 
 /** A turn that runs now. */
-export type LiveTurn = Began & { readonly text: string; readonly lines: readonly string[] };
+export type LiveTurn = Began & {
+  readonly text: string;
+  readonly lines: readonly string[];
+  readonly progress: readonly Progress[];
+};
 
 export const turns = signal<readonly LiveTurn[]>([]);
 /** False while the assistant cannot be reached. */
@@ -65,10 +83,15 @@ function take(event: LiveEvent): void {
   } else if (event.kind === 'gone') isOnline.value = false;
   else if (event.kind === 'began') {
     const { kind: _, ...began } = event;
-    turns.value = [...others(began.turn), { ...began, text: '', lines: [] }];
+    turns.value = [...others(began.turn), { ...began, text: '', lines: [], progress: [] }];
   } else if (event.kind === 'ended') turns.value = others(event.turn);
   else if (event.kind === 'delta') {
     change(event.turn, (turn) => ({ ...turn, text: turn.text + event.text }));
+  } else if (event.kind === 'progress' && event.progress.kind !== 'output') {
+    change(event.turn, ({ progress, ...turn }) => ({
+      ...turn,
+      progress: [...progress, event.progress],
+    }));
   } else if (event.kind === 'step') {
     change(event.turn, ({ lines, ...turn }) => ({
       ...turn,
@@ -94,11 +117,15 @@ export function followAssistant(): void {
     if (data.kind !== 'who') return void (isLeader || take(data));
     // A tab that is new wants to know what runs already.
     if (!isLeader) return;
-    for (const { text, lines, ...turn } of turns.value) {
+    for (const { text, lines, progress, ...turn } of turns.value) {
+      const { turn: id, jid } = turn;
       channel.postMessage({ kind: 'began', ...turn });
-      if (text !== '') channel.postMessage({ kind: 'delta', turn: turn.turn, text });
+      if (text !== '') channel.postMessage({ kind: 'delta', turn: id, text });
       for (const line of lines) {
-        channel.postMessage({ kind: 'step', turn: turn.turn, line, isOver: false });
+        channel.postMessage({ kind: 'step', turn: id, line, isOver: false });
+      }
+      for (const one of progress) {
+        channel.postMessage({ kind: 'progress', turn: id, jid, progress: one });
       }
     }
   };

@@ -3,7 +3,14 @@ import htm from 'htm';
 import { Lexer, type Tokens } from 'marked';
 import { type ComponentChildren, h, render, type VNode } from 'preact';
 
-export { type Signal, signal, useComputed, useSignal, useSignalEffect } from '@preact/signals';
+export {
+  computed,
+  type Signal,
+  signal,
+  useComputed,
+  useSignal,
+  useSignalEffect,
+} from '@preact/signals';
 export { Component } from 'preact';
 export { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 /** A piece of Markdown; the type says which fields there are beside it. */

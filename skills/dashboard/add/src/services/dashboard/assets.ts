@@ -67,7 +67,7 @@ export function openAssets({
     if (path === 'charts.css') return readFileSync(resolved('uplot/dist/uPlot.min.css'), 'utf8');
     const language = /^strings\.([a-z]{2})\.json$/.exec(path)?.[1];
     if (language !== undefined) return JSON.stringify(stringsOf(language));
-    if (!/^(panels\/)?[a-z][a-z-]*(\.[a-z]{2})?\.(ts|css|svg)$/.test(path)) return null;
+    if (!/^([a-z-]+\/)?[a-z][a-z-]*(\.[a-z]{2})?\.(ts|css|svg)$/.test(path)) return null;
     try {
       const text = readFileSync(join(UI, path), 'utf8');
       return path.endsWith('.ts') ? stripTypeScriptTypes(text) : text;

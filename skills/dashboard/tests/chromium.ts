@@ -1,0 +1,58 @@
+import { existsSync } from 'node:fs';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll } from 'vitest';
+import type { Served } from './assistant.ts';
+
+const CHROMIUM = '/usr/bin/chromium';
+const ARGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+/** The browser is a package of the system's, and not of this tree: without it the page is tried by its requests alone. */
+export const playwright = existsSync(CHROMIUM)
+  ? await import('playwright-core').catch(() => null)
+  : null;
+
+/** Starts the browser for the tests of a file, and returns what opens pages in it. */
+export function openBrowser() {
+  let browser: Browser;
+  beforeAll(async () => {
+    const launched = await playwright?.chromium.launch({ executablePath: CHROMIUM, args: ARGS });
+    if (launched !== undefined) browser = launched;
+  });
+  afterAll(() => browser?.close());
+
+  /** Lets a browser of its own in, and notes all that goes wrong in it. */
+  return async (served: Pick<Served, 'link'>, options: BrowserContextOptions = {}) => {
+    const context = await browser.newContext({ locale: 'en', ...options });
+    const faults: string[] = [];
+    const page = await openTab(context, faults);
+    await page.goto(await served.link());
+    await page.waitForSelector('nav a');
+    return { context, page, faults };
+  };
+}
+
+export async function openTab(context: BrowserContext, faults: string[]): Promise<Page> {
+  const page = await context.newPage();
+  page.on('pageerror', ({ message }) => faults.push(message));
+  page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
+  page.on('dialog', async (dialog) => {
+    faults.push(`dialog ${dialog.message()}`);
+    await dialog.dismiss();
+  });
+  page.on('request', (request) => {
+    if (new URL(request.url()).hostname !== '127.0.0.1') faults.push(`asks ${request.url()}`);
+  });
+  return page;
+}
+
+// What runs in the page is text: its types are no part of this program.
+export const go = (page: Page, place: string) =>
+  page.evaluate(`location.hash = ${JSON.stringify(`#/${place}`)}`);
