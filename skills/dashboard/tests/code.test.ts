@@ -60,10 +60,13 @@ test.skipIf(playwright === null)(
       '/conflicts src/a.ts two',
     ]);
     await press(page, 'conflicts src/a.ts release');
-    await page.waitForSelector('.conflict:has(h3:text("src/a.ts")) .good:text("owner")', WAIT);
+    await page.waitForSelector('.conflict:has-text("src/a.ts") .good:text("decided by you")', WAIT);
     // It may be decided again.
     await press(page, 'conflicts src/a.ts two');
-    await page.waitForSelector('.conflict:has-text("src/a.ts") pre:text("two = \'b\'")', WAIT);
+    await page.waitForSelector('.conflict:has-text("src/a.ts") pre:text("two = \'b\'")', {
+      ...WAIT,
+      state: 'attached',
+    });
     expect(file(served, 'src/a.ts')).toBe(A);
     await press(page, 'conflicts src/b.txt release');
     await page.click('.drawer button:text-is("yes")', WAIT);

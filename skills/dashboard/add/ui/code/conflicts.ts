@@ -2,7 +2,7 @@ import { Command } from '../command.ts';
 import { epoch, onLive } from '../live.ts';
 import { get, linkTo, may, wordsOf } from '../page.ts';
 import { html, useEffect, useState, type VNode } from '../vendor.ts';
-import { nameOf, Sides } from './sides.ts';
+import { authorOf, nameOf, Sides } from './sides.ts';
 
 // A change that waits for decisions: all sides of each conflict, and the choices of the chat as buttons.
 
@@ -72,7 +72,7 @@ function Card({ conflict }: { readonly conflict: Conflict }): VNode {
   const { path, kind, layers, reason, decision, places, keeps, values, sizes, choices } = conflict;
   return html`<article class="card conflict">
     <div class="row"><h3><code>${path}</code></h3><span class="tag">${kind}</span>
-      <span class=${decision === null ? 'bad' : 'good'}>${decision === null ? t('undecided') : t('decided-by', { who: decision.origin })}</span></div>
+      <span class=${decision === null ? 'bad' : 'good'}>${decision === null ? t('undecided') : t('decided-by', { who: authorOf(decision.origin) })}</span></div>
     <p>${layers.map(nameOf).join(' ↔ ')}: ${reason}</p>
     ${places.map(
       (

@@ -60,3 +60,8 @@ export function nameOf(layer = ''): string {
   if (layer === 'your edits') return t('your-edits');
   return layer === 'undo' ? t('before') : layer;
 }
+
+/** Returns who decided a conflict. */
+export function authorOf(origin: string): string {
+  return origin === 'owner' ? t('you') : origin;
+}

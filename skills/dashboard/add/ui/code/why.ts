@@ -1,7 +1,7 @@
 import { epoch } from '../live.ts';
 import { get, linkTo, moment, wordsOf } from '../page.ts';
 import { html, useEffect, useRef, useState, type VNode } from '../vendor.ts';
-import { nameOf } from './sides.ts';
+import { authorOf, nameOf } from './sides.ts';
 
 // A file with the owner of every line: which release, skill, decision or edit each comes from.
 
@@ -109,7 +109,7 @@ function File({
           : html`<h3>${t('line')} ${line}: ${nameOf(chosen.owner)}</h3>
       <p>${t(chosen.kind)} ${chosen.version ?? ''}</p>
       ${chosen.description ? html`<p>${chosen.description}</p>` : null}
-      ${chosen.layers === undefined ? null : html`<p>${chosen.layers.map(nameOf).join(' ↔ ')}${chosen.origin ? `, ${t('decided-by', { who: chosen.origin })}` : ''}</p>`}
+      ${chosen.layers === undefined ? null : html`<p>${chosen.layers.map(nameOf).join(' ↔ ')}${chosen.origin ? `, ${t('decided-by', { who: authorOf(chosen.origin) })}` : ''}</p>`}
       ${chosen.kind === 'skill' ? html`<p><a href=${linkTo('code', 'plan', 'remove', chosen.owner)}>${t('look-remove')}</a></p>` : null}
       <p class="hint"><code>npx claw why ${path}:${line}</code></p>`
       }
