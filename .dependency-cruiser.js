@@ -146,7 +146,7 @@ export default {
     only(
       'sandbox',
       '^src/sandbox/',
-      `^src/(sandbox|model)/|^container/agent/|${LEAVES}`,
+      `^src/(sandbox|model)/|^container/agent/|^packages/merge/src/index\\.ts$|${LEAVES}`,
       'sandbox knows neither channels nor store nor host.',
     ),
     only('http', '^src/http/', `^src/http/|${LEAVES}`, 'http serves routes, and knows none.'),

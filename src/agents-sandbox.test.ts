@@ -68,6 +68,8 @@ test('a build that failed is tried again when its files change, after a while, a
       store,
       log,
       now: () => now,
+      machines: [],
+      onFileConflict: () => {},
       obstacle: null,
     });
     const opened = await sandbox.open();

@@ -3,6 +3,7 @@ import type { HostLog } from './host/contracts/log.ts';
 import { type LazySandbox, lazySandbox } from './host/turns/agent/lazy-sandbox.ts';
 import type { Environment } from './lib/settings.ts';
 import type { BuildMemory, EngineContribution } from './sandbox/engines/engine.ts';
+import type { MachinesContribution } from './sandbox/machines/machines.ts';
 import type { Engines } from './store/engines.ts';
 import type { Store } from './store/store.ts';
 
@@ -15,9 +16,11 @@ export type AgentsSandboxOptions = {
   readonly homeDir: string;
   readonly environment: Environment;
   readonly engines: readonly EngineContribution[];
+  readonly machines: readonly MachinesContribution[];
   readonly store: Store;
   readonly log: HostLog;
   readonly now: () => number;
+  readonly onFileConflict: (folder: string, text: string) => void;
   /** Why no agent may run, such as a setting that is wrong; null for no reason. */
   readonly obstacle: string | null;
 };
@@ -36,6 +39,9 @@ export function createAgentsSandbox(options: AgentsSandboxOptions): LazySandbox 
       homeDir,
       least: store.engines.least(),
       engines,
+      machines: options.machines,
+      places: store.places,
+      onFileConflict: options.onFileConflict,
       environment,
       builds: buildMemory(store.engines, now),
       elapsed: () => performance.now(),

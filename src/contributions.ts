@@ -25,6 +25,7 @@ import {
   type EngineContribution,
   engineSetting,
 } from './sandbox/engines/engine.ts';
+import { discoverMachines, type MachinesContribution } from './sandbox/machines/machines.ts';
 import type { WithSettings } from './wrong-settings.ts';
 
 /** All of this tree that has settings of its own, kind by kind. */
@@ -34,6 +35,7 @@ export type Contributions = {
   readonly engines: readonly EngineContribution[];
   readonly filters: readonly InboundFilterContribution[];
   readonly guards: readonly GuardContribution[];
+  readonly machines: readonly MachinesContribution[];
   readonly providers: readonly ProviderContribution[];
   readonly routers: readonly RouterContribution[];
   readonly sections: readonly PromptContribution[];
@@ -49,6 +51,7 @@ export async function discoverContributions(): Promise<Contributions> {
     engines,
     filters,
     guards,
+    machines,
     providers,
     routers,
     sections,
@@ -60,6 +63,7 @@ export async function discoverContributions(): Promise<Contributions> {
     discoverEngines(),
     discoverInboundFilters(),
     discoverGuards(),
+    discoverMachines(),
     discoverProviders(),
     discoverRouters(),
     discoverPromptSections(),
@@ -72,6 +76,7 @@ export async function discoverContributions(): Promise<Contributions> {
     engines,
     filters,
     guards,
+    machines,
     providers,
     routers,
     sections,
@@ -97,5 +102,5 @@ export function choicesOf(
 /** Leaves out what reaches others by itself: every channel but the terminal, and what works in the background. */
 export function withoutOutside(contributions: Contributions): Contributions {
   const channels = contributions.channels.filter(({ name }) => name === 'terminal');
-  return { ...contributions, channels, services: [] };
+  return { ...contributions, channels, machines: [], services: [] };
 }

@@ -116,9 +116,11 @@ const sandbox = createAgentsSandbox({
   homeDir: homedir(),
   environment: process.env,
   engines: contributions.engines,
+  machines: contributions.machines,
   store,
   log,
   now: Date.now,
+  onFileConflict: (folder, text) => host.tell(`In the chat ${folder}: ${text}`),
   // What an agent may spend, see and reach is what the owner has set, and nothing else.
   obstacle: wrong.length > 0 ? troubleOf(wrong, []) : null,
 });

@@ -19,7 +19,7 @@ import { openBackground } from './services/background.ts';
 import { openLiveFeed } from './services/live-feed.ts';
 import { shutdown } from './shutdown.ts';
 import { startHost } from './start.ts';
-import { describeChannel, describeSandbox } from './turns/commands/command-contexts.ts';
+import { describeChannel, describeSandbox, machinesOf } from './turns/commands/command-contexts.ts';
 import { knownTools } from './turns/tool-calls/toolbox.ts';
 import { openTurns } from './turns/turns.ts';
 
@@ -159,6 +159,7 @@ export function openHost(options: HostOptions): Host {
       pages: http.address,
       channels: () => channels.map(describeChannel),
       sandbox: () => describeSandbox(sandbox),
+      machines: () => machinesOf(sandbox),
       progressMs: timeouts.progressMs,
     },
     onQueued: turnsQueued.emit,

@@ -1,5 +1,6 @@
 import { lstat, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { AT_HOME, type KnownMachines, type Places } from '../lib/machines.ts';
 import type { Program, ProgramSpec } from '../lib/program.ts';
 import { numberOf } from '../lib/setting-values.ts';
 import { type ProtocolRun, runsOf } from '../model/candidates.ts';
@@ -8,8 +9,15 @@ import { WarmAgent } from './agent-link/warm-agent.ts';
 import { DEFAULT_LIMITS, type Engine, type Mount } from './engines/engine.ts';
 import { GroupContainer, type GroupTurn, SHUTTING_DOWN } from './group.ts';
 import { extraMounts } from './mounts/extra-mounts.ts';
-import { type GroupPlaces, groupMounts, sharedMounts, writableFolders } from './mounts/mounts.ts';
+import {
+  type GroupPlaces,
+  groupMounts,
+  sharedMounts,
+  writableFolders,
+  writableMounts,
+} from './mounts/mounts.ts';
 import { type AgentUser, giveFolder } from './mounts/ownership.ts';
+import { OtherMachines } from './other-machines.ts';
 import type { TurnFrame } from './protocol/frames.ts';
 import { makeSocketFolder, removePrivateFolder } from './protocol/socket-folder.ts';
 import {
@@ -26,6 +34,8 @@ const DEFAULT_MODEL_TIMEOUT_MS = 60_000;
 /** Plain names only: a folder's name becomes part of paths, labels and container names. */
 const FOLDER_NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
+const ALL_AT_HOME: Places = { of: () => AT_HOME, set: () => {}, nextFence: () => 0 };
+
 export type GroupSandboxParts = {
   readonly engine: Engine;
   readonly options: SandboxOptions;
@@ -38,17 +48,31 @@ export type GroupSandboxParts = {
 export class GroupSandbox implements Sandbox {
   readonly engine: Engine['name'];
   readonly description: string;
+  readonly machines: KnownMachines;
   readonly #parts: GroupSandboxParts;
   readonly #groups = new Map<string, GroupContainer>();
   /** The containers of turns that run beside others, by folder and turn. */
   readonly #beside = new Map<string, Map<string, GroupContainer>>();
   readonly #programs = new Set<Program>();
+  readonly #others: OtherMachines;
   #isClosed = false;
 
   constructor(parts: GroupSandboxParts) {
     this.engine = parts.engine.name;
     this.description = parts.engine.description;
     this.#parts = parts;
+    const { options, engine, user } = parts;
+    this.#others = new OtherMachines({
+      ...options,
+      dataDir: options.settings.dataDir,
+      sources: options.machines ?? [],
+      places: options.places ?? ALL_AT_HOME,
+      user,
+      home: engine,
+      writableMounts: (folder) => writableMounts(this.#places(folder)),
+      runsOn: (folder) => this.#groups.get(folder)?.machine ?? null,
+    });
+    this.machines = this.#others;
   }
 
   async runTurn(request: TurnRequest, events: TurnEvents): Promise<TurnOutcome> {
@@ -127,6 +151,7 @@ export class GroupSandbox implements Sandbox {
       ...this.#containers().map((group) => group.close()),
       ...[...this.#programs].map((program) => program.stop()),
     ]);
+    await this.#others.close();
     await removePrivateFolder(this.#parts.options.settings.dataDir);
   }
 
@@ -155,8 +180,15 @@ export class GroupSandbox implements Sandbox {
   /** @param name tells the group's containers apart */
   #container({ folder, isMain }: TurnRequest, name: string): GroupContainer {
     const { elapsed } = this.#parts.options;
-    const startAgent = () => this.#startAgent({ folder, isMain, name });
-    return new GroupContainer({ startAgent, elapsed });
+    // A turn beside others shares the home's files with them.
+    const isBeside = name !== folder;
+    const engineFor = (present: string | null) =>
+      isBeside ? this.#parts.engine : this.#others.engineFor(folder, present);
+    return new GroupContainer({
+      startAgent: () => this.#startAgent({ folder, isMain, name }, engineFor(null)),
+      isMisplaced: ({ machine }) => (engineFor(machine).machine ?? null) !== machine,
+      elapsed,
+    });
   }
 
   /** Such a turn has the group's folders and none of its time. */
@@ -181,8 +213,14 @@ export class GroupSandbox implements Sandbox {
     for (const group of groupsToRetire(others, limit)) group.retire();
   }
 
-  async #startAgent({ folder, isMain, name }: Started): Promise<WarmAgent> {
-    const { engine, options, user, bundle } = this.#parts;
+  /** The folders of a group that its agent writes to. */
+  #places(folder: string): Pick<GroupPlaces, 'projectDir' | 'dataDir' | 'folder'> {
+    const { projectDir, settings } = this.#parts.options;
+    return { projectDir, dataDir: settings.dataDir, folder };
+  }
+
+  async #startAgent({ folder, isMain, name }: Started, engine: Engine): Promise<WarmAgent> {
+    const { options, user, bundle } = this.#parts;
     const { projectDir, settings, homeDir } = options;
     const { dataDir } = settings;
     this.#makeRoom(folder);
@@ -193,9 +231,7 @@ export class GroupSandbox implements Sandbox {
       user,
     });
     const places: GroupPlaces = {
-      projectDir,
-      dataDir,
-      folder,
+      ...this.#places(folder),
       isMain,
       socketDir,
       bundle,

@@ -7,12 +7,15 @@ import {
   type TurnLimits,
 } from './agent-link/turn-limits.ts';
 import { AgentNotReady, type WarmAgent } from './agent-link/warm-agent.ts';
+import { MachineLost } from './engines/engine.ts';
 import type { TurnFrame } from './protocol/frames.ts';
 import type { TurnOutcome } from './sandbox.ts';
 
 export type GroupParts = {
   /** Starts the group's container; rejects when it cannot. */
   readonly startAgent: () => Promise<WarmAgent>;
+  /** Whether a warm agent runs on another machine than its chat should by now. */
+  readonly isMisplaced: (agent: Pick<WarmAgent, 'machine'>) => boolean;
   /** A clock in milliseconds that never goes back. */
   readonly elapsed: () => number;
 };
@@ -60,6 +63,11 @@ export class GroupContainer {
     return this.#starting !== null || this.#agent?.isAlive === true;
   }
 
+  /** The other machine that its container runs on; null for this one, and for none. */
+  get machine(): string | null {
+    return this.#agent?.isAlive === true ? this.#agent.machine : null;
+  }
+
   /** Since when nothing has been asked of it, on a clock of its own; null while something is. */
   get idleSince(): number | null {
     return this.#turns === 0 ? this.#lastTurnEndedAt : null;
@@ -103,7 +111,11 @@ export class GroupContainer {
         await agent.stop();
         return STOPPED;
       }
-      const turn = new AgentTurn({ ...parts, callLimit: this.#callLimit, send: agent.send });
+      const turn = new AgentTurn({
+        ...withFiles(parts, agent),
+        callLimit: this.#callLimit,
+        send: agent.send,
+      });
       return await agent.run(turn, frame, limits);
     } catch (error) {
       return startFailure(error);
@@ -115,7 +127,7 @@ export class GroupContainer {
   }
 
   async #warmAgent(): Promise<WarmAgent> {
-    if (this.#agent?.isAlive) return this.#agent;
+    if (this.#agent?.isAlive && !this.#parts.isMisplaced(this.#agent)) return this.#agent;
     // The old one's socket must be gone before a new one takes its path.
     await this.#agent?.stop();
     this.#starting = this.#parts.startAgent();
@@ -126,6 +138,22 @@ export class GroupContainer {
       this.#starting = null;
     }
   }
+}
+
+/** On another machine, tools of the host find the files that its agent has written, and it finds theirs. */
+function withFiles(parts: GroupTurn['parts'], agent: WarmAgent): GroupTurn['parts'] {
+  if (agent.machine === null) return parts;
+  const { onTool } = parts.events;
+  return {
+    ...parts,
+    events: {
+      ...parts.events,
+      async onTool(call, signal) {
+        await agent.sync();
+        return await onTool(call, signal).finally(() => agent.sync());
+      },
+    },
+  };
 }
 
 /** Said to turns that come when the sandbox is closed already. */
@@ -144,6 +172,7 @@ const STOPPED: TurnOutcome = {
 function startFailure(error: unknown): TurnOutcome {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof AgentNotReady) return { kind: 'failed', code: 'AGENT_DIED', message };
+  if (error instanceof MachineLost) return { kind: 'failed', code: 'MACHINE_LOST', message };
   return {
     kind: 'failed',
     code: 'NO_ENGINE',

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Settings } from '../config.ts';
+import type { KnownMachines, Places } from '../lib/machines.ts';
 import type { StartProgram } from '../lib/program.ts';
 import type { Environment } from '../lib/settings.ts';
 import type { ToolFaultKind } from '../lib/tool-fault.ts';
@@ -9,6 +10,7 @@ import type { CutPrompt, PaidCall } from '../model/metering/paying-turn.ts';
 import type { Model } from '../model/model.ts';
 import type { Admission } from '../model/tokens.ts';
 import type { BuildMemory, EngineContribution } from './engines/engine.ts';
+import type { MachinesContribution } from './machines/machines.ts';
 
 /** The agent's folder of files that came with messages of its chat. */
 export const MEDIA_DIR = '/workspace/media';
@@ -127,6 +129,8 @@ export type TurnOutcome =
         | 'MODEL_TIMEOUT'
         | 'AGENT_GARBAGE'
         | 'AGENT_DIED'
+        /** Nothing is known to be wrong with the turn: it may run again elsewhere. */
+        | 'MACHINE_LOST'
         | 'TURN_TIMEOUT'
         | 'AGENT_STUCK'
         | 'BUDGET'
@@ -209,6 +213,8 @@ export interface Sandbox {
   startProgram: StartProgram;
   /** Returns the number of containers. */
   warm(): number;
+  /** The other machines that are known. */
+  readonly machines?: KnownMachines;
   close(): Promise<void>;
 }
 
@@ -238,6 +244,12 @@ export type SandboxOptions = {
   readonly least?: string | null;
   /** Base of the agent's image; by default `patchclaw-base:bookworm` if it is there, else node:24-slim. */
   readonly baseImage?: string | null;
+  /** Sources of other machines; none by default. */
+  readonly machines?: readonly MachinesContribution[];
+  /** Where chats run; all at home by default. */
+  readonly places?: Places;
+  /** Both sides have changed a file of a chat in ways that do not go together. Must not throw. */
+  readonly onFileConflict?: (folder: string, text: string) => void;
   /** Failed builds of that image, between starts; without it each start tries again. */
   readonly builds?: BuildMemory;
   /** The longest silence of the model's server. A minute by default. */

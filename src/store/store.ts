@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import type { Places } from '../lib/machines.ts';
 import { type Asks, openAsks } from './asks.ts';
 import { type Budgets, openStoredBudgets } from './budgets.ts';
 import { type Chats, openChats } from './chats/chats.ts';
@@ -16,6 +17,7 @@ import {
   openGroups,
 } from './chats/groups.ts';
 import { createChatMerger, type MergeChats } from './chats/merge-chats.ts';
+import { openPlaces } from './chats/places.ts';
 import { openSenders, type Senders } from './chats/senders.ts';
 import { openSessions, type Sessions } from './chats/sessions.ts';
 import { openDatabase } from './database.ts';
@@ -104,6 +106,7 @@ export interface Store {
   readonly messagesShown: number;
   readonly keyTroubles: KeyTroubles;
   readonly modelChoices: ModelChoices;
+  readonly places: Places;
   readonly turns: Turns;
   readonly outbox: Outbox;
   readonly said: SaidTexts;
@@ -186,6 +189,7 @@ export function openStore(options: StoreOptions): Store {
     messagesShown,
     keyTroubles: openKeyTroubles(meta),
     modelChoices: openModelChoices(meta),
+    places: openPlaces(meta, Date.now),
     toolSwitches: openToolSwitches(meta),
     turns: openStoredTurns(database, messagesShown),
     outbox,

@@ -9,6 +9,7 @@ import {
   type SilentContribution,
 } from '../../lib/contribution.ts';
 import { discoverExports } from '../../lib/discover.ts';
+import type { KnownMachines } from '../../lib/machines.ts';
 import { NO_DATABASES, type OpenDatabase, type OwnDatabases } from '../../lib/own-database.ts';
 import type { Environment } from '../../lib/settings.ts';
 import { fileOf, noteFile } from '../../lib/tree-fault.ts';
@@ -94,6 +95,8 @@ export type CommandContext = {
   readonly registry: Registry;
   /** One line on what runs the agents, or what to install. */
   readonly sandbox: () => Promise<string>;
+  /** The other machines that can run agents; `store.places` says which chats run there. */
+  readonly machines: () => Promise<KnownMachines>;
   /** True if this chat is a terminal that draws blocks of the kind `qr`. */
   readonly drawsCodes: boolean;
   /** Tells whether a setting has a value, in `.env` or the environment. */

@@ -89,6 +89,7 @@ export function createLeasedRunner(options: LeasedRunnerOptions): LeasedRunner {
     const isAnswered = came.kind === 'ended' && came.state === 'answered';
     const end = work.isCancelled && !isAnswered ? cancelled(work) : came;
     if (end.kind === 'given-back') return giveBack(work, end.text);
+    if (end.kind === 'run-again') return runAgain(work);
     // A signal that ends the assistant may have ended its agents too: that failure is not the turn's.
     if (isDraining() && end.kind === 'ended' && end.error === 'AGENT_DIED') return release(work);
     const result = options.toTell(turn, end);
@@ -143,6 +144,19 @@ export function createLeasedRunner(options: LeasedRunnerOptions): LeasedRunner {
       }
     }
     release(work);
+  }
+
+  /** Puts a turn back into the queue; unlike one that is given back, it has had an attempt. */
+  function runAgain(work: RunningTurn): void {
+    const { id, jid } = work.turn;
+    log.warn('a turn runs again', { group: work.folder, turn: id, chat: jid });
+    work.isLost = true;
+    try {
+      store.turns.requeue(id);
+    } catch (error) {
+      // It stays claimed, and the next process takes it over.
+      log.error('a turn was not put back', { turn: id, error: String(error) });
+    }
   }
 
   function release(work: RunningTurn): void {

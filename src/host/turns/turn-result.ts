@@ -26,7 +26,9 @@ export type TurnEnd =
 export type TurnResult =
   | TurnEnd
   /** The assistant is being stopped: the turn waits for the next process. The text is what there is of its answer. */
-  | { readonly kind: 'given-back'; readonly text: string | null };
+  | { readonly kind: 'given-back'; readonly text: string | null }
+  /** The machine on which it ran was lost: it runs again, after the calls that were made. */
+  | { readonly kind: 'run-again' };
 
 export function answered(
   text: string,

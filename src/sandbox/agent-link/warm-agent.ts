@@ -29,6 +29,9 @@ export type WarmAgentParts = {
   readonly timeZone: string;
 };
 
+/** The time that an answer waits for the files that its agent wrote on another machine. */
+const SYNC_WAIT_MS = 15_000;
+
 /** A container was started, but no agent reported from it. */
 export class AgentNotReady extends Error {
   override readonly name = 'AgentNotReady';
@@ -38,7 +41,10 @@ export class AgentNotReady extends Error {
 const REASON_WAIT_MS = 1_000;
 
 /** The reason why an agent was lost, in words that end a sentence. */
-type Loss = { readonly code: 'AGENT_GARBAGE' | 'AGENT_DIED'; readonly reason: string };
+type Loss = {
+  readonly code: 'AGENT_GARBAGE' | 'AGENT_DIED' | 'MACHINE_LOST';
+  readonly reason: string;
+};
 
 /** The connection of one agent, up to its loss, which ends the turn it was in. */
 class AgentConnection {
@@ -49,7 +55,7 @@ class AgentConnection {
   /** True once the agent is ready; false when it was lost before. */
   readonly ready: Promise<boolean>;
   readonly #resolveReady: (isReady: boolean) => void;
-  readonly #containerEnded = Promise.withResolvers<string>();
+  readonly #containerEnded = Promise.withResolvers<Loss>();
   #link: FrameLink<HostFrame> | null = null;
   #isClosed = false;
 
@@ -79,9 +85,10 @@ class AgentConnection {
   }
 
   /** The container is gone, with the engine's word for why. */
-  containerEnded(reason: string): void {
-    this.#containerEnded.resolve(reason);
-    this.lose({ code: 'AGENT_DIED', reason });
+  containerEnded(reason: string, isMachineLost: boolean): void {
+    const loss: Loss = { code: isMachineLost ? 'MACHINE_LOST' : 'AGENT_DIED', reason };
+    this.#containerEnded.resolve(loss);
+    this.lose(loss);
   }
 
   /** The first loss counts. */
@@ -106,11 +113,12 @@ class AgentConnection {
 
   async #explainClose(): Promise<void> {
     this.#isClosed = true;
-    const unexplained = sleep(REASON_WAIT_MS, 'it closed its connection', { ref: false });
-    const reason = await Promise.race([this.#containerEnded.promise, unexplained]);
-    this.lose({ code: 'AGENT_DIED', reason });
+    const unexplained = sleep(REASON_WAIT_MS, CLOSED, { ref: false });
+    this.lose(await Promise.race([this.#containerEnded.promise, unexplained]));
   }
 }
+
+const CLOSED: Loss = { code: 'AGENT_DIED', reason: 'it closed its connection' };
 
 /** Returns the outcome of a turn whose agent was lost. */
 function lossOutcome({ code, reason }: Loss): TurnOutcome {
@@ -124,6 +132,8 @@ function lossOutcome({ code, reason }: Loss): TurnOutcome {
 /** A started container whose agent has connected and waits for turns, one at a time. */
 export class WarmAgent {
   readonly containerId: string;
+  /** The other machine that it runs on; null for this one. */
+  readonly machine: string | null;
   readonly #connection: AgentConnection;
   readonly #container: Container;
   readonly #server: GroupServer;
@@ -159,17 +169,32 @@ export class WarmAgent {
       await server.close();
       throw error;
     }
-    const agent = new WarmAgent(container, server, connection);
+    const machine = parts.engine.machine ?? null;
+    const agent = new WarmAgent(container, server, connection, machine);
     await agent.#ready();
     return agent;
   }
 
-  private constructor(container: Container, server: GroupServer, connection: AgentConnection) {
+  private constructor(
+    container: Container,
+    server: GroupServer,
+    connection: AgentConnection,
+    machine: string | null,
+  ) {
     this.containerId = container.id;
+    this.machine = machine;
     this.#container = container;
     this.#server = server;
     this.#connection = connection;
-    void container.ended.then((reason) => connection.containerEnded(reason));
+    void container.ended.then((reason) =>
+      connection.containerEnded(reason, container.isMachineLost === true),
+    );
+  }
+
+  /** Brings the files of another machine and the home's together; nothing to do on this one. Never rejects. */
+  async sync(): Promise<void> {
+    // A link that is lost ends the agent, with its reason.
+    await this.#container.sync?.().catch(() => {});
   }
 
   get isAlive(): boolean {
@@ -179,6 +204,7 @@ export class WarmAgent {
   /** Runs a turn to its end. An agent that is lost on the way is an outcome too, and is stopped. */
   async run(turn: AgentTurn, frame: TurnFrame, limits: TurnLimits): Promise<TurnOutcome> {
     const { timeoutMs, idleMs } = limits;
+    await this.sync();
     this.#connection.turn = turn;
     const timer = setTimeout(() => turn.end(timeoutOutcome(timeoutMs)), timeoutMs);
     turn.silence.start(idleMs, () => turn.end(stuckOutcome(idleMs)));
@@ -188,6 +214,8 @@ export class WarmAgent {
     const outcome = await turn.outcome;
     clearTimeout(timer);
     this.#connection.turn = null;
+    // The answer does not wait for a link that went down just now: the files come when it is back.
+    if (this.isAlive) await withTimeout(this.sync(), SYNC_WAIT_MS);
     const isCrowded = turn.leftBehind > MAX_LEFT_BEHIND;
     if (isHung(outcome) || isCrowded || !this.isAlive) await this.stop();
     return outcome;

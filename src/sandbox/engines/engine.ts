@@ -41,7 +41,19 @@ export type Container = {
   readonly ended: Promise<string>;
   /** Kills and removes it. May be called at any time and more than once; never rejects. */
   stop(): Promise<void>;
+  /**
+   * On another machine: brings its files and the home's together. Called before and after a turn and around each call
+   * of a host tool.
+   */
+  sync?(): Promise<void>;
+  /** On another machine: the machine was lost, not the agent. Its turn runs again elsewhere. */
+  readonly isMachineLost?: boolean;
 };
+
+/** A container on another machine could not be started: the turn runs elsewhere. */
+export class MachineLost extends Error {
+  override readonly name = 'MachineLost';
+}
 
 /** Contents of a program's container, whichever engine makes it. */
 export type ProgramContainerSpec = Pick<
@@ -64,6 +76,8 @@ export type Transport =
 /** One way to run containers. `startContainer` rejects when the engine cannot make one. */
 export interface Engine {
   readonly name: string;
+  /** The name of the other machine that it runs containers on; left out for this one. */
+  readonly machine?: string;
   readonly description: string;
   /** A socket by default. */
   readonly transport?: Transport;

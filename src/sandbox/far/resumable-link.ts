@@ -247,9 +247,9 @@ export class ResumableLink {
     // It was closed here, which the other side did not know yet.
     if (known === undefined) return;
     if (operation === Operation.Bytes) {
-      known.take(bytes);
+      known.receive(bytes);
       if (known.readableLength > MAX_UNREAD_BYTES) this.#refuse('it sent more than it may');
-    } else if (operation === Operation.Finish) known.take(null);
+    } else if (operation === Operation.Finish) known.receive(null);
     else known.resetByOther();
   }
 
@@ -323,7 +323,7 @@ class Channel extends Duplex {
     this.on('error', () => {});
   }
 
-  take(bytes: Buffer | null): void {
+  receive(bytes: Buffer | null): void {
     if (!this.destroyed) this.push(bytes);
   }
 

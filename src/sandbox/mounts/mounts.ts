@@ -37,8 +37,19 @@ export type GroupPlaces = {
   readonly bundleFiles: readonly string[];
 };
 
+type FolderPlaces = Pick<GroupPlaces, 'projectDir' | 'dataDir' | 'folder'>;
+
+/** Returns the mounts of a group that its container writes to. */
+export function writableMounts(places: FolderPlaces): readonly Mount[] {
+  const folders = writableFolders(places);
+  return [
+    { source: folders.group, target: '/workspace/group', isWritable: true },
+    { source: folders.session, target: '/home/node/.claude', isWritable: true },
+  ];
+}
+
 /** Returns the folders of a group that its container writes to, made before the container is. */
-export function writableFolders(places: GroupPlaces): { group: string; session: string } {
+export function writableFolders(places: FolderPlaces): { group: string; session: string } {
   return {
     group: join(places.projectDir, 'groups', places.folder),
     session: join(places.dataDir, 'sessions', places.folder, '.claude'),
@@ -67,12 +78,10 @@ export async function sharedMounts(projectDir: string): Promise<readonly Mount[]
  */
 export function groupMounts(places: GroupPlaces, present: ReadonlySet<string>): readonly Mount[] {
   const { projectDir, isMain } = places;
-  const folders = writableFolders(places);
   const mounts: Mount[] = [
-    { source: folders.group, target: '/workspace/group', isWritable: true },
+    ...writableMounts(places),
     // Main's agent writes there by a tool of the host, whose guards see what is written.
     { source: join(projectDir, 'groups/global'), target: '/workspace/global', isWritable: false },
-    { source: folders.session, target: '/home/node/.claude', isWritable: true },
     { source: mediaFolder(places.dataDir, places.folder), target: MEDIA_DIR, isWritable: false },
     { source: places.socketDir, target: '/run/claw', isWritable: false },
     ...places.bundleFiles.map((name) => {

@@ -7,6 +7,7 @@ import { type Meta, openMeta } from '../meta.ts';
 import { createSpenderForgetter } from '../usage.ts';
 import { type Chats, CURRENT_JID } from './chats.ts';
 import { choiceKey, switchesKey } from './folder-choices.ts';
+import { placeKey } from './places.ts';
 
 /** A registered chat: it has a folder, and its messages can become turns. */
 export type Group = {
@@ -173,7 +174,8 @@ export function createGroupRemover(database: Database, tables: Tables): (jid: st
     for (let folder = folders.of(jid); folder !== null; folder = folders.of(jid)) {
       folders.forget(folder);
       // The folder may be another chat's one day.
-      for (const key of [choiceKey(folder), switchesKey(folder)]) meta.remove(key);
+      for (const key of [choiceKey(folder), switchesKey(folder), placeKey(folder)])
+        meta.remove(key);
     }
     chats.dismiss(jid);
   });

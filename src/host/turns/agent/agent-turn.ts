@@ -109,6 +109,8 @@ export async function runAgentTurn(
 /** A turn whose agent can begin. */
 type PreparedTurn = {
   readonly kind: 'prepared';
+  /** How often it was begun, this time included. */
+  readonly attempts: number;
   readonly group: Group;
   readonly task: TaskTurn | null;
   readonly conversation: TurnConversation;
@@ -179,7 +181,8 @@ async function prepare(
     ownToolsOff: callbacks.ownToolsOff,
   };
   const { sandbox } = opened;
-  return { kind: 'prepared', group, task, conversation, chosen, sandbox, request };
+  const { attempts } = turn;
+  return { kind: 'prepared', attempts, group, task, conversation, chosen, sandbox, request };
 }
 
 /** Writes the prompt: the task or the messages, after notes on what the agent would not know. */
@@ -277,7 +280,7 @@ function seesPictures({ models }: TurnModels): boolean {
 /** Makes the turn's result of what came of the agent. */
 async function conclude(
   options: AgentTurnOptions,
-  { group, task, conversation, chosen }: PreparedTurn,
+  { attempts, group, task, conversation, chosen }: PreparedTurn,
   { missingTools, isSilent }: AgentCallbacks,
   outcome: TurnOutcome,
   streamed: string,
@@ -287,6 +290,9 @@ async function conclude(
     if (!options.isStopping()) return overBudget(options.budgets, group, { isTask });
     const isUnheard = isTask || streamed.trim() === '';
     return { kind: 'given-back', text: isUnheard ? null : `${streamed}\n\n${CUT}` };
+  }
+  if (outcome.kind === 'failed' && outcome.code === 'MACHINE_LOST' && attempts < MAX_ATTEMPTS) {
+    return { kind: 'run-again' };
   }
   if (outcome.kind === 'failed') {
     const hint = await successorHint(options.chatModels, outcome);
@@ -301,6 +307,9 @@ async function conclude(
   const told = [...missingTools.forChat, ...(await chosen.notices())];
   return answered([...told, textOf(outcome)].join('\n\n'), session);
 }
+
+/** A turn that lost this many machines is not run again. */
+const MAX_ATTEMPTS = 3;
 
 const CUT = '(I am being stopped in the middle of this. I go on with it when I run again.)';
 

@@ -1,4 +1,5 @@
 import type { Channel } from '../../../channels/channel.ts';
+import type { KnownMachines } from '../../../lib/machines.ts';
 import { type HostModels, modelReport } from '../../../model/model.ts';
 import type { Group, Turn } from '../../../store/store.ts';
 import type { Asking } from '../../asking/asking.ts';
@@ -90,3 +91,11 @@ export async function describeSandbox(sandbox: LazySandbox): Promise<string> {
   const warm = opened.sandbox.warm();
   return `${opened.sandbox.description}, ${warm} ${warm === 1 ? 'container' : 'containers'}`;
 }
+
+/** Returns the other machines; none where no agent can run. */
+export async function machinesOf(sandbox: LazySandbox): Promise<KnownMachines> {
+  const opened = await sandbox.open();
+  return (opened.kind === 'ready' ? opened.sandbox.machines : undefined) ?? NO_MACHINES;
+}
+
+const NO_MACHINES: KnownMachines = { list: () => [], drain: () => false };

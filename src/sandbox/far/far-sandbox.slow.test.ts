@@ -1,0 +1,221 @@
+import { existsSync } from 'node:fs';
+import { appendFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test, vi } from 'vitest';
+import { describeWithEngine } from '../../testing/engine.ts';
+import { type FarMachine, farMachine } from '../../testing/far-machine.ts';
+import { type SandboxProjectParts, sandboxProject } from '../../testing/sandbox-project.ts';
+import { endMessage } from './resumable-link.ts';
+
+await describeWithEngine('bubblewrap', 'a chat on another machine', () => {
+  test('is answered there, without a network, and its files are at home after the turn', async () => {
+    await using nas = await farMachine();
+    const { project } = await projectWith(nas);
+    await using _ = project;
+    const where = await project.answer(
+      'shell: grep -c : /proc/net/dev; echo written > far.txt; cat CLAUDE.md; ls /workspace/group',
+    );
+    expect(where).toContain('The family likes short answers.');
+    expect(where).toMatch(/^1\n/m);
+    expect(nas.progress).toContain('runs family under number 1');
+    expect(await readFile(join(project.dir, 'groups/family/far.txt'), 'utf8')).toBe('written\n');
+    // The conversation, too: the next turn may be at home.
+    expect(await readdir(join(project.dataDir, 'sessions/family/.claude'))).not.toEqual([]);
+    expect(await project.answer('hello')).toBe('You said: hello');
+    expect(nas.places.fences).toEqual([1]);
+  });
+
+  test('a second container gets only what has changed', async () => {
+    await using nas = await farMachine();
+    const { project } = await projectWith(nas);
+    await using _ = project;
+    await project.answer('hello');
+    const first = nas.sentBytes();
+    await project.sandbox.stop('family');
+    expect(await readdir(join(nas.dir, 'chats'))).toEqual([]);
+    await project.answer('hello again');
+    expect(first).toBeGreaterThan(1_000_000);
+    expect(nas.sentBytes() - first).toBeLessThan(200_000);
+    expect(nas.places.fences).toEqual([1, 2]);
+  });
+
+  test('a link that is down for seconds delays the turn and loses nothing of it', async () => {
+    await using nas = await farMachine();
+    const { project } = await projectWith(nas);
+    await using _ = project;
+    await project.answer('hello');
+    const asked = project.turn('shell: echo once >> count; sleep 0.5; cat count');
+    await vi.waitFor(() => expect(project.server.requests).toHaveLength(2));
+    nas.cut();
+    await sleep(2_500);
+    nas.mend();
+    expect(await asked).toMatchObject({ kind: 'answered', text: 'once\n[exit code 0]' });
+    expect(project.server.requests).toHaveLength(3);
+  });
+
+  test('a link that is down for longer than the patience gives the turn up as lost with its machine', async () => {
+    await using nas = await farMachine({ patienceMs: 2_000 });
+    const { project } = await projectWith(nas);
+    await using _ = project;
+    await project.answer('hello');
+    const asked = project.turn('shell: echo kept > late.txt; sleep 600');
+    await vi.waitFor(() => expect(project.server.requests).toHaveLength(2));
+    await sleep(300);
+    nas.cut();
+    nas.machineState = 'away';
+    expect(await asked).toMatchObject({ kind: 'failed', code: 'MACHINE_LOST' });
+    // At home it goes on.
+    expect(await project.answer('hello')).toBe('You said: hello');
+    expect(existsSync(join(project.dir, 'groups/family/late.txt'))).toBe(false);
+    // The machine is back, and what was written there comes home.
+    await vi.waitFor(() => expect(nas.worker.running()).toBe(0), 5_000);
+    nas.machineState = 'here';
+    nas.mend();
+    await nas.filesLeft();
+    await vi.waitFor(async () =>
+      expect(await readFile(join(project.dir, 'groups/family/late.txt'), 'utf8')).toBe('kept\n'),
+    );
+    await vi.waitFor(async () => expect(await readdir(join(nas.dir, 'chats'))).toEqual([]));
+  });
+
+  test('a worker that was killed is known by its successor, and both writers keep their lines', async () => {
+    await using nas = await farMachine();
+    const { project, told } = await projectWith(nas);
+    await using _ = project;
+    const notes = join(project.dir, 'groups/family/notes.md');
+    await writeFile(notes, 'one\ntwo\nthree\nfour\nfive\n');
+    await project.answer('hello');
+    const asked = project.turn(
+      "shell: sed -i 's/one/ONE/' notes.md; echo far > only-far; sleep 600",
+    );
+    await vi.waitFor(() => expect(project.server.requests).toHaveLength(2));
+    await sleep(500);
+    await writeFile(notes, 'one\ntwo\nthree\nfour\nFIVE\n');
+    await nas.replaceWorker();
+    nas.mend();
+    expect(await asked).toMatchObject({ kind: 'failed', code: 'MACHINE_LOST' });
+    // The next container there takes over what the killed one left.
+    expect(await project.answer('shell: cat notes.md only-far')).toBe(
+      'ONE\ntwo\nthree\nfour\nFIVE\nfar\n[exit code 0]',
+    );
+    expect(await readFile(notes, 'utf8')).toBe('ONE\ntwo\nthree\nfour\nFIVE\n');
+    expect(told).toEqual([]);
+  });
+
+  test('two versions that do not go together: the home keeps its own, the other is beside, and the owner is told', async () => {
+    await using nas = await farMachine();
+    const { project, told } = await projectWith(nas);
+    await using _ = project;
+    const notes = join(project.dir, 'groups/family/notes.md');
+    await writeFile(notes, 'tea\n');
+    await project.answer('hello');
+    const asked = project.turn('shell: echo coffee > notes.md; sleep 600');
+    await vi.waitFor(() => expect(project.server.requests).toHaveLength(2));
+    await sleep(300);
+    await writeFile(notes, 'water\n');
+    await project.sandbox.stop('family');
+    await asked;
+    await vi.waitFor(() => expect(told).toHaveLength(1));
+    expect(told[0]).toContain('`notes.md` was changed here and on nas');
+    expect(told[0]).toMatch(/water[\s\S]*coffee/);
+    expect(await readFile(notes, 'utf8')).toBe('water\n');
+    const beside = join(project.dir, 'groups/family/notes.from-nas.md');
+    expect(await readFile(beside, 'utf8')).toBe('coffee\n');
+  });
+
+  test('a host tool reads what the agent has just written, and the agent what the tool wrote', async () => {
+    await using nas = await farMachine();
+    const { project } = await projectWith(nas, {
+      tools: [{ name: 'look', description: 'looks', inputSchema: { type: 'object' } }],
+      script(request) {
+        const results = JSON.stringify(request.body.messages).split('"tool_result"').length - 1;
+        if (results === 0) {
+          return [
+            { type: 'tool_use', name: 'shell', input: { command: 'echo fresh > report.txt' } },
+          ];
+        }
+        if (results === 1) return [{ type: 'tool_use', name: 'look', input: {} }];
+        if (results === 2) {
+          return [{ type: 'tool_use', name: 'shell', input: { command: 'cat reply.txt' } }];
+        }
+        return [{ type: 'text', text: JSON.stringify(request.body.messages.at(-1)) }];
+      },
+    });
+    await using _ = project;
+    const seen: string[] = [];
+    const answer = await project.answer('go', {
+      async onTool() {
+        const folder = join(project.dir, 'groups/family');
+        seen.push(await readFile(join(folder, 'report.txt'), 'utf8'));
+        await writeFile(join(folder, 'reply.txt'), 'from the host\n');
+        return { ok: true, value: 'done' };
+      },
+    });
+    expect(seen).toEqual(['fresh\n']);
+    expect(answer).toContain('from the host');
+  });
+
+  test('an outdated worker is told to end, and what it sends is dropped', async () => {
+    await using nas = await farMachine();
+    const { project } = await projectWith(nas);
+    await using _ = project;
+    await project.answer('hello');
+    await project.sandbox.stop('family');
+    await project.answer('hello');
+    // Under the old number nobody listens; under the new one the old number inside is dropped.
+    nas.forge('family', 1, endMessage(1, 'over'));
+    nas.forge('family', 2, endMessage(1, 'over'));
+    nas.forge('other', 2, endMessage(2, 'over'));
+    expect(await project.answer('still here')).toBe('You said: still here');
+    // A home that is outdated itself starts nothing there.
+    nas.worker.accept('family', 1, Buffer.concat([Buffer.from([4]), Buffer.alloc(29)]));
+    expect(nas.worker.running()).toBe(1);
+  });
+
+  test('a machine gives no files to chats that never ran there', async () => {
+    await using nas = await farMachine();
+    const { project } = await projectWith(nas);
+    await using _ = project;
+    await project.answer('hello');
+    await mkdir(join(nas.dir, 'chats/other/0'), { recursive: true });
+    await writeFile(join(nas.dir, 'chats/other/0/secret.txt'), 'forged');
+    await writeFile(
+      join(nas.dir, 'chats/other/mounts.json'),
+      JSON.stringify([{ target: '/workspace/group', isWritable: true }]),
+    );
+    await nas.filesLeft();
+    await sleep(500);
+    expect(await readFile(join(project.dir, 'groups/other/secret.txt'), 'utf8')).toBe(
+      'the secret of the other group\n',
+    );
+  });
+
+  test('a chat whose place is taken back moves home with the next turn, and its files with it', async () => {
+    await using nas = await farMachine();
+    const { project } = await projectWith(nas);
+    await using _ = project;
+    await project.answer('shell: echo far > place');
+    nas.places.set('family', { machine: null, needs: [] });
+    await appendFile(join(project.dir, 'groups/family/place'), 'home\n');
+    expect(await project.answer('shell: cat place; rm place')).toBe('far\nhome\n[exit code 0]');
+    expect(nas.worker.running()).toBe(0);
+    expect(existsSync(join(project.dir, 'groups/family/place'))).toBe(false);
+    await rm(join(nas.dir, 'contents'), { recursive: true });
+  });
+});
+
+async function projectWith(nas: FarMachine, parts: Partial<SandboxProjectParts> = {}) {
+  const told: string[] = [];
+  const project = await sandboxProject({
+    engine: 'bubblewrap',
+    ...parts,
+    options: {
+      machines: [nas.contribution],
+      places: nas.places,
+      onFileConflict: (_, text) => void told.push(text),
+      onProgress: (line) => void nas.progress.push(line),
+    },
+  });
+  return { project, told };
+}

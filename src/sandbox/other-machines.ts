@@ -1,0 +1,154 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { openContributions } from '../lib/contribution.ts';
+import type { KnownMachines, MachineLook, Places } from '../lib/machines.ts';
+import type { Engine, Mount } from './engines/engine.ts';
+import type { AgreedFiles, FileConflict } from './far/chat-files.ts';
+import { farEngine } from './far/far-engine.ts';
+import { type Tree, TreeList } from './far/file-tree.ts';
+import {
+  type Machine,
+  type MachineSource,
+  type MachinesContribution,
+  placeChat,
+} from './machines/machines.ts';
+import type { AgentUser } from './mounts/ownership.ts';
+import type { SandboxOptions } from './sandbox.ts';
+
+export type OtherMachinesParts = Pick<
+  SandboxOptions,
+  'projectDir' | 'environment' | 'onProgress' | 'onFileConflict'
+> & {
+  readonly dataDir: string;
+  readonly sources: readonly MachinesContribution[];
+  readonly places: Places;
+  readonly user: AgentUser;
+  /** The engine of this machine. */
+  readonly home: Engine;
+  /** The folders of a chat that its agent writes to. */
+  readonly writableMounts: (folder: string) => readonly Mount[];
+  /** The machine on which a container of this folder runs now; null for none. */
+  readonly runsOn: (folder: string) => string | null;
+};
+
+/** The other machines of this installation, and which chats run there. */
+export class OtherMachines implements KnownMachines {
+  readonly #parts: OtherMachinesParts;
+  readonly #sources: readonly MachineSource[];
+  /** By folder, why it runs at home although the owner wants it elsewhere: said once. */
+  readonly #told = new Map<string, string>();
+
+  constructor(parts: OtherMachinesParts) {
+    this.#parts = parts;
+    const { projectDir, dataDir, environment = {}, onProgress, places } = parts;
+    const { made, silent } = openContributions(parts.sources, environment, () => ({
+      projectDir,
+      dataDir,
+      openEngine: (own) =>
+        farEngine({
+          ...own,
+          nextFence: places.nextFence,
+          agreedFiles: (folder) => agreedFiles(dataDir, own.machine, folder),
+          // Only root gives files to another user.
+          user: process.getuid?.() === 0 ? parts.user : null,
+          onConflict: (folder, conflict) => this.#tellConflict(own.machine, folder, conflict),
+          onProgress,
+        }),
+      onFilesLeft: (machine, folders) => void this.#collect(machine, folders),
+      onProgress,
+    }));
+    this.#sources = made.map(({ value }) => value);
+    for (const { name, wrong, unusable } of silent) {
+      const why = unusable ?? wrong.map((one) => `${one.name} ${one.problem}`).join('; ');
+      if (why !== '') onProgress(`machines of ${name} cannot be used: ${why}`);
+    }
+  }
+
+  list(): readonly MachineLook[] {
+    return this.#machines().map(({ engine: _, ...look }) => look);
+  }
+
+  drain(name: string, isDraining: boolean): boolean {
+    return this.#sources.some((source) => source.drain(name, isDraining));
+  }
+
+  /** Returns the engine for a chat's next container. @param present the machine where it has one now */
+  engineFor(folder: string, present: string | null): Engine {
+    const placing = placeChat(this.#parts.places.of(folder), this.#machines(), present);
+    if (placing.kind === 'machine') {
+      this.#told.delete(folder);
+      return placing.machine.engine;
+    }
+    if (placing.reason !== null && this.#told.get(folder) !== placing.reason) {
+      this.#told.set(folder, placing.reason);
+      this.#parts.onProgress(`the chat ${folder} runs at home: ${placing.reason}`);
+    }
+    return this.#parts.home;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#sources.map((source) => source.close()));
+  }
+
+  #machines(): readonly Machine[] {
+    return this.#sources.flatMap((source) => source.list());
+  }
+
+  /** Only chats that ran on that machine: another chat's files are not its to give. */
+  async #collect(machine: Machine, folders: readonly string[]): Promise<void> {
+    const { dataDir, runsOn, writableMounts, onProgress } = this.#parts;
+    for (const folder of folders) {
+      const ranThere = agreedFiles(dataDir, machine.name, folder).load().size > 0;
+      if (!ranThere || runsOn(folder) === machine.name) continue;
+      try {
+        await machine.engine.collect(folder, writableMounts(folder));
+        onProgress(`files of the chat ${folder} came home from ${machine.name}`);
+      } catch (error) {
+        onProgress(`files of ${folder} are still on ${machine.name}: ${String(error)}`);
+      }
+    }
+  }
+
+  #tellConflict(machine: string, folder: string, { path, beside, shown }: FileConflict): void {
+    const text =
+      `\`${path}\` was changed here and on ${machine}, in ways that do not go together. ` +
+      `Yours is in place; the other one is \`${beside}\`.`;
+    this.#parts.onFileConflict?.(
+      folder,
+      shown === null ? text : `${text}\n\n\`\`\`\n${shown.slice(0, 2_000)}\n\`\`\``,
+    );
+  }
+}
+
+const Stored = z.record(z.string(), TreeList);
+
+/** Keeps what both sides last agreed on, in a file of its own for each machine and chat. */
+function agreedFiles(
+  dataDir: string,
+  machine: string,
+  folder: string,
+): AgreedFiles & { forget(): void } {
+  const dir = join(dataDir, 'far/agreed', machine);
+  const path = join(dir, `${folder}.json`);
+  return {
+    load() {
+      try {
+        const trees = Stored.parse(JSON.parse(readFileSync(path, 'utf8')));
+        return new Map(
+          Object.entries(trees).map(([target, list]): [string, Tree] => [target, new Map(list)]),
+        );
+      } catch {
+        // Nothing of this chat is on that machine, or nobody knows what: then no version is taken for the older one.
+        return new Map();
+      }
+    },
+    save(trees) {
+      mkdirSync(dir, { recursive: true });
+      const lists = [...trees].map(([target, tree]) => [target, [...tree]]);
+      writeFileSync(`${path}.new`, JSON.stringify(Object.fromEntries(lists)));
+      renameSync(`${path}.new`, path);
+    },
+    forget: () => rmSync(path, { force: true }),
+  };
+}
