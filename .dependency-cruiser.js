@@ -247,7 +247,7 @@ export default {
   options: {
     doNotFollow: { path: 'node_modules|^src/testing/' },
     exclude: {
-      path: '^(skills|data|\\.claw|packages/claw/lib|test/seams/packages)/|\\.test\\.ts$|^test/|^scripts/bench/',
+      path: '^(skills|data|\\.claw|packages/claw/lib|test/seams/(dashboard-)?packages)/|\\.test\\.ts$|^test/|^scripts/bench/',
     },
     // TypeScript 7 is no parser library; swc reads everything but `using`, which only tests and benchmarks use.
     parser: 'swc',

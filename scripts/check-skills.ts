@@ -84,7 +84,7 @@ function copyTree(): void {
       'skills/*/tests/**/{*.test,*-server,*-client,*-scene,benchmark,make-*}.ts',
     ];
     const project = [...assistant.project, 'ui/**', 'skills/*/tests/**'];
-    const ignore = ['test/seams/packages/**'];
+    const ignore = ['test/seams/{packages,dashboard-packages}/**'];
     // Imported by a name in a variable, where they have no types.
     const ignoreDependencies = ['@swc/core', 'fake-indexeddb', '@micropython/.+'];
     const workspaces = { ...packages, '.': { ...assistant, entry, project } };
