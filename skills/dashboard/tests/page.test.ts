@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
@@ -26,7 +26,7 @@ test('everything that a browser loads is small, from here, and without a script 
     /\.(ts|css|svg)$/.test(name),
   );
   const files = await Promise.all(
-    [...names, 'charts.css', 'panels.json', 'strings.de.json'].map(async (name) => {
+    [...names, 'styles.css', 'panels.json', 'strings.de.json'].map(async (name) => {
       const { status, headers, text } = await served.ask(`/ui/${name}`);
       expect([name, status]).toEqual([name, 200]);
       const type = name.endsWith('.ts') ? 'text/javascript; charset=utf-8' : expect.any(String);
@@ -37,10 +37,9 @@ test('everything that a browser loads is small, from here, and without a script 
       return [name, text] as const;
     }),
   );
-  const sizes = files.map(([name, text]) =>
-    // Charts and the views of the code are loaded when somebody looks at them.
-    /^(charts|code\/)/.test(name) ? 0 : gzipSync(text).length,
-  );
+  // Style sheets are sent as one; charts and the views of the code are loaded when somebody looks at them.
+  const loaded = files.filter(([name]) => !/^(charts|code\/)|^(?!styles).*\.css$/.test(name));
+  const sizes = loaded.map(([, text]) => gzipSync(text).length);
   expect(sizes.reduce((all, size) => all + size, gzipSync(page.text).length)).toBeLessThan(60_000);
   for (const path of [
     '../assets.ts',
@@ -53,6 +52,42 @@ test('everything that a browser loads is small, from here, and without a script 
       path,
       expect.arrayContaining([(await served.ask(`/ui/${path}`)).status]),
     ]);
+  }
+});
+
+test('a browser asks for the files of the page once, and again after an edit', async () => {
+  await using served = await serveDashboard();
+  const read = async () => {
+    const { text } = await served.ask('');
+    const paths = [...text.matchAll(/(?:href|src)="\/dashboard(\/ui\/v-[^"]+)"/g)].map(
+      ([, path]) => path ?? '',
+    );
+    const files = await Promise.all(paths.map((path) => served.ask(path)));
+    const caching = files.map(({ status, headers }) => [status, headers['cache-control']]);
+    expect(new Set(caching.map(String))).toEqual(
+      new Set(['200,private, max-age=31536000, immutable']),
+    );
+    return paths;
+  };
+  const before = await read();
+  // All modules but those that are loaded for one panel are named in the page.
+  const named = before.map((path) => path.split('/').slice(3).join('/'));
+  const modules = readdirSync(UI, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => /^(panels\/)?[\w-]+\.ts$/.test(name) && name !== 'charts.ts',
+  );
+  expect(named).toEqual(expect.arrayContaining([...modules, 'styles.css', 'strings.en.json']));
+  expect(await read()).toEqual(before);
+  const file = join(UI, 'icon.svg');
+  const { atime, mtime } = statSync(file);
+  try {
+    utimesSync(file, atime, new Date(mtime.getTime() + 1_000));
+    const after = await read();
+    expect(after.filter((path) => before.includes(path))).toEqual([]);
+    // A page that is open still gets what there is, and keeps none of it.
+    const old = await served.ask(before[0] ?? '');
+    expect([old.status, old.headers['cache-control']]).toEqual([200, 'no-cache']);
+  } finally {
+    utimesSync(file, atime, mtime);
   }
 });
 

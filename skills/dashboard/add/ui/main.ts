@@ -1,7 +1,6 @@
 import { CommandDrawer } from './command.ts';
 import { followAssistant, isOnline, turns } from './live.ts';
 import {
-  get,
   linkTo,
   loadWords,
   may,
@@ -86,23 +85,34 @@ function describeBrowser(agent: string): string {
 }
 
 async function start(): Promise<void> {
-  await loadWords();
-  await enter();
+  // Nothing here waits for the other: a slow way to the assistant is gone once.
+  const [me, loaded] = await Promise.all([enter().then(whoAmI), loadPanels(), loadWords()]);
   // A link that is opened in a tab which has the page already changes nothing but its address.
   addEventListener('hashchange', () => {
     if (/^#[\w-]{43}$/.test(location.hash)) location.reload();
   });
-  const me = await get<{ scope: Scope }>('settings/me').catch(() => null);
   if (me === null) {
     session.value = 'out';
     return;
   }
   scope.value = me.scope;
-  const names: readonly string[] = await (await fetch('/dashboard/ui/panels.json')).json();
+  panels.value = loaded;
+  session.value = 'in';
+  followAssistant();
+}
+
+async function whoAmI(): Promise<{ readonly scope: Scope } | null> {
+  const answer = await fetch('/dashboard/api/settings/me').catch(() => null);
+  return answer?.ok === true ? await answer.json() : null;
+}
+
+async function loadPanels(): Promise<readonly Panel[]> {
+  const found = await fetch(new URL('panels.json', import.meta.url));
+  const names: readonly string[] = await found.json();
   const loaded = await Promise.all(
     names.map(async (name) => {
       try {
-        const module = await import(`/dashboard/ui/panels/${name}.ts`);
+        const module = await import(`./panels/${name}.ts`);
         return module.panel as Panel;
       } catch (error) {
         // The others work.
@@ -111,11 +121,7 @@ async function start(): Promise<void> {
       }
     }),
   );
-  panels.value = loaded
-    .filter((panel) => panel !== null)
-    .sort((one, other) => one.order - other.order);
-  session.value = 'in';
-  followAssistant();
+  return loaded.filter((panel) => panel !== null).sort((one, other) => one.order - other.order);
 }
 
 render(html`<${Page} />`, document.body);

@@ -92,7 +92,8 @@ let words: Readonly<Record<string, Readonly<Record<string, string>>>> = {};
 
 /** Loads the words of this browser's language, once; those that it lacks are in English. */
 export async function loadWords(): Promise<void> {
-  words = await (await fetch(`${BASE}/ui/strings.${navigator.language.slice(0, 2)}.json`)).json();
+  const name = `strings.${navigator.language.slice(0, 2)}.json`;
+  words = await (await fetch(new URL(name, import.meta.url))).json();
   document.documentElement.lang = words['main']?.['language'] ?? 'en';
 }
 

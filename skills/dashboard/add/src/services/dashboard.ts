@@ -24,7 +24,7 @@ export const service = defineService({
       method: 'GET',
       path: '/',
       access: 'own',
-      handle: () => assets.page(),
+      handle: ({ headers }) => assets.page(headers),
     });
     await route({
       method: 'GET',

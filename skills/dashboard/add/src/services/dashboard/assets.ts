@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { createRequire, stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
@@ -8,17 +8,23 @@ import type { HttpResponse } from '../../http/route.ts';
 
 /** The files of the page, as browsers get them. */
 export interface Assets {
-  page(): HttpResponse;
+  page(headers: IncomingHttpHeaders): HttpResponse;
+  /** @param path below `/dashboard/ui/`: with the version of all files before it, a browser asks only once */
   file(path: string, headers: IncomingHttpHeaders): Promise<HttpResponse>;
 }
+
+/** A file as it is sent. */
+type Served = { readonly text: string; readonly zipped: Buffer; readonly etag: string };
 
 /** Not below `src/`: its modules are for browsers, whose types are no others' business. */
 const UI = join(import.meta.dirname, '../../../ui');
 /** Modules of npm packages: bundled once, everything else is served file by file. */
 const BUNDLED = ['vendor.ts', 'charts.ts'];
+/** Modules that every panel needs. */
+const MODULES = ['vendor.ts', 'page.ts', 'live.ts', 'markdown.ts', 'command.ts'];
 const PACKAGES = ['preact', 'htm', '@preact/signals', 'marked', 'uplot'];
 
-/** Opens the files below `ui/`. They are read at each request: an edit shows at the next load. */
+/** Opens the files below `ui/`. Each load of the page looks whether one has changed: an edit shows at the next one. */
 export function openAssets({
   cacheDir,
   assistantName,
@@ -26,11 +32,36 @@ export function openAssets({
   readonly cacheDir: string;
   readonly assistantName: string;
 }): Assets {
+  const packages = versions();
   const bundles = new Map<string, Promise<string>>();
+  /** What was made of the files of this version. */
+  let made = { version: '', files: new Map<string, Promise<Served | null>>() };
+
+  function current(): typeof made {
+    const version = versionOf(packages);
+    if (version !== made.version) {
+      made = { version, files: new Map() };
+      bundles.clear();
+    }
+    return made;
+  }
+
+  function served(path: string, { files }: typeof made): Promise<Served | null> {
+    const known = files.get(path) ?? serve(path);
+    files.set(path, known);
+    known.catch(() => files.delete(path));
+    return known;
+  }
+
+  async function serve(path: string): Promise<Served | null> {
+    const text = await textOf(path);
+    if (text === null) return null;
+    return { text, zipped: gzipSync(text), etag: `"${digestOf(text)}"` };
+  }
 
   async function bundled(name: string): Promise<string> {
     const source = readFileSync(join(UI, name), 'utf8');
-    const path = join(cacheDir, `${name}-${digestOf(`${source} ${versions()}`)}.js`);
+    const path = join(cacheDir, `${name}-${digestOf(`${source} ${packages}`)}.js`);
     try {
       return readFileSync(path, 'utf8');
     } catch {
@@ -64,7 +95,7 @@ export function openAssets({
       });
     }
     if (path === 'panels.json') return JSON.stringify(namesOf('.ts'));
-    if (path === 'charts.css') return readFileSync(resolved('uplot/dist/uPlot.min.css'), 'utf8');
+    if (path === 'styles.css') return stylesOf();
     const language = /^strings\.([a-z]{2})\.json$/.exec(path)?.[1];
     if (language !== undefined) return JSON.stringify(stringsOf(language));
     if (!/^([a-z-]+\/)?[a-z][a-z-]*(\.[a-z]{2})?\.(ts|css|svg)$/.test(path)) return null;
@@ -77,35 +108,60 @@ export function openAssets({
   }
 
   return {
-    page: () => ({
+    page: ({ 'accept-language': languages = '' }) => ({
       headers: { 'content-type': 'text/html; charset=utf-8' },
-      body: pageOf(assistantName),
+      body: pageOf(assistantName, current().version, /^[a-z]{2}/.exec(languages)?.[0] ?? 'en'),
     }),
     async file(path, { 'if-none-match': known, 'accept-encoding': accepted = '' }) {
-      const text = await textOf(path);
-      if (text === null) return { status: 404, body: 'There is no such file.\n' };
-      const etag = `"${digestOf(text)}"`;
-      const headers = { etag, 'cache-control': 'no-cache', 'content-type': typeOf(path) };
+      const [, version, name = path] = /^(v-[\w-]+)\/(.*)$/s.exec(path) ?? [];
+      // The files are looked at once for each load of the page, and not for each file of it.
+      const isLasting = version === made.version;
+      const found = await served(name, isLasting ? made : current());
+      if (found === null) return { status: 404, body: 'There is no such file.\n' };
+      const { text, zipped, etag } = found;
+      const caching = isLasting ? 'private, max-age=31536000, immutable' : 'no-cache';
+      const headers = { etag, 'cache-control': caching, 'content-type': typeOf(name) };
       if (known === etag) return { status: 304, headers };
       if (!/\bgzip\b/.test(String(accepted))) return { headers, body: text };
-      return { headers: { ...headers, 'content-encoding': 'gzip' }, body: gzipSync(text) };
+      return { headers: { ...headers, 'content-encoding': 'gzip' }, body: zipped };
     },
   };
 }
 
-function pageOf(name: string): string {
+/** The page names all its modules, so that a browser asks for them at once and not one after the other. */
+function pageOf(name: string, version: string, language: string): string {
   const title = name.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
-  const styles = ['layout.css', ...namesOf('.css').map((panel) => `panels/${panel}.css`)];
+  const base = `/dashboard/ui/${version}`;
+  const modules = [...MODULES, ...namesOf('.ts').map((panel) => `panels/${panel}.ts`)];
+  const words = [`strings.${language}.json`, 'panels.json'];
   return [
     `<!doctype html><html lang="en" data-name="${title}"><head><meta charset="utf-8">`,
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     '<meta name="color-scheme" content="light dark">',
     `<title>${title}</title><link rel="icon" href="/dashboard/ui/icon.svg">`,
-    ...styles.map((path) => `<link rel="stylesheet" href="/dashboard/ui/${path}">`),
-    '<link rel="modulepreload" href="/dashboard/ui/vendor.ts">',
-    '<script type="module" src="/dashboard/ui/main.ts"></script></head>',
+    `<link rel="stylesheet" href="${base}/styles.css">`,
+    ...modules.map((path) => `<link rel="modulepreload" href="${base}/${path}">`),
+    ...words.map((path) => `<link rel="preload" as="fetch" crossorigin href="${base}/${path}">`),
+    `<script type="module" src="${base}/main.ts"></script></head>`,
     `<body><noscript>This page needs JavaScript.</noscript></body></html>`,
   ].join('\n');
+}
+
+/** Changes with any file of the page, and with any package that is bundled into it. */
+function versionOf(packages: string): string {
+  const names = readdirSync(UI, { recursive: true, encoding: 'utf8' }).sort();
+  const facts = names.map((name) => {
+    const { mtimeMs, size } = statSync(join(UI, name));
+    return `${name} ${mtimeMs} ${size}`;
+  });
+  return `v-${digestOf([...facts, packages].join('\n'))}`;
+}
+
+/** Returns all style sheets as one: a browser draws nothing before it has the last. */
+function stylesOf(): string {
+  const paths = ['layout.css', ...namesOf('.css').map((panel) => `panels/${panel}.css`)];
+  const all = [resolved('uplot/dist/uPlot.min.css'), ...paths.map((path) => join(UI, path))];
+  return all.map((path) => readFileSync(path, 'utf8')).join('\n');
 }
 
 /** Returns the names of the panels that have a file with this ending. */
