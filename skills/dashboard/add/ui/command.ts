@@ -1,4 +1,4 @@
-import { epoch, onLive, turns } from './live.ts';
+import { epoch, keepFresh, turns } from './live.ts';
 import { Markdown } from './markdown.ts';
 import { get, may, Problem, post, wordsOf } from './page.ts';
 import { changes, Proof } from './proof.ts';
@@ -94,12 +94,12 @@ export function CommandDrawer(): VNode | null {
     if (command === null || command.jid === '') return;
     dialog.current?.focus();
     const { jid } = command;
-    const again = async () => {
-      shown.value = await get<Page>('chat/history', { jid }).catch(() => shown.value);
-    };
-    return onLive((event) => {
-      if ((event.kind === 'chat' && event.jid === jid) || event.kind === 'hello') void again();
-    });
+    return keepFresh(
+      (event) => event.kind === 'hello' || (event.kind === 'chat' && event.jid === jid),
+      async () => {
+        shown.value = await get<Page>('chat/history', { jid });
+      },
+    );
   }, [command, epoch.value]);
   if (command === null) return null;
   const page = shown.value;

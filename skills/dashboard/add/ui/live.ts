@@ -75,6 +75,43 @@ export function onLive(listener: (event: LiveEvent) => void): () => void {
   return () => void listeners.delete(listener);
 }
 
+/** So long a reading rests before the next one. */
+const REST_MS = 100;
+
+/**
+ * Reads now, and again after each event that is meant, until the returned function is called: one reading at a time, some
+ * a second, and none while nobody sees the tab. What goes on in the assistant then costs it the same, however much it is.
+ */
+export function keepFresh(
+  isMeant: (event: LiveEvent) => boolean,
+  read: () => Promise<unknown>,
+): () => void {
+  let [isStale, isReading, isEnded] = [true, false, false];
+  const again = (): void => {
+    if (isEnded || isReading || !isStale || document.hidden) return;
+    [isStale, isReading] = [false, true];
+    // What was not read is read after the next event, at the latest when the connection is back.
+    const done = read().catch(() => {});
+    void done.then(() => setTimeout(rested, REST_MS));
+  };
+  const rested = (): void => {
+    isReading = false;
+    again();
+  };
+  const end = onLive((event) => {
+    if (!isMeant(event)) return;
+    isStale = true;
+    again();
+  });
+  document.addEventListener('visibilitychange', again);
+  again();
+  return () => {
+    isEnded = true;
+    end();
+    document.removeEventListener('visibilitychange', again);
+  };
+}
+
 function take(event: LiveEvent): void {
   if (event.kind === 'hello') {
     turns.value = [];

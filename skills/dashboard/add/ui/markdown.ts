@@ -4,6 +4,7 @@ import {
   html,
   markdownTokens,
   type Token,
+  useMemo,
   type VNode,
 } from './vendor.ts';
 
@@ -12,7 +13,8 @@ import {
  * links, and a link leads only to the web or a mail address, without telling where from.
  */
 export function Markdown({ text }: { readonly text: string }): VNode {
-  return html`<div class="markdown">${blocks(markdownTokens(text))}</div>`;
+  // A chat is drawn anew with each word of an answer: what was said before is not taken apart again.
+  return useMemo(() => html`<div class="markdown">${blocks(markdownTokens(text))}</div>`, [text]);
 }
 
 function blocks(tokens: readonly Token[]): ComponentChildren[] {

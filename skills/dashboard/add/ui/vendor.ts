@@ -1,7 +1,7 @@
 // What the page uses of npm packages. It is bundled into one file; the modules of the page import it by this name.
 import htm from 'htm';
 import { Lexer, type Tokens } from 'marked';
-import { type ComponentChildren, h, render, type VNode } from 'preact';
+import { type ComponentChildren, h, type RefObject, render, type VNode } from 'preact';
 
 export {
   computed,
@@ -15,7 +15,7 @@ export { Component } from 'preact';
 export { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 /** A piece of Markdown; the type says which fields there are beside it. */
 export type Token = Tokens.Generic;
-export type { ComponentChildren, VNode };
+export type { ComponentChildren, RefObject, VNode };
 export { h, render };
 
 /** Makes nodes of a template. Values are text or nodes, never markup. */

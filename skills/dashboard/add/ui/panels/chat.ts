@@ -1,5 +1,6 @@
 import { Choices, type Entry, type Page, type Question } from '../command.ts';
-import { epoch, onLive, turns } from '../live.ts';
+import { useFirst, useGrowing } from '../growing-list.ts';
+import { epoch, keepFresh, turns } from '../live.ts';
 import { Markdown } from '../markdown.ts';
 import { definePanel, get, linkTo, may, moment, post, wordsOf } from '../page.ts';
 import { html, useEffect, useLayoutEffect, useRef, useState, type VNode } from '../vendor.ts';
@@ -39,14 +40,17 @@ function View({ rest: [wanted] }: { readonly rest: readonly string[] }): VNode {
     });
   }, [epoch.value]);
   const jid = wanted ?? own;
-  const chat = chats.find((one) => one.jid === jid);
+  // A chat that is named by the address is shown before the list of them is here.
+  const isKnown = chats.length === 0 || chats.some((one) => one.jid === jid);
+  const name = chats.find((one) => one.jid === jid)?.name ?? '';
+  const [drawn, end] = useFirst(chats.length);
   return html`<div class=${`chat ${wanted === undefined ? 'at-list' : ''}`}>
     <aside>
       <${Search} onFound=${setHits} />
       ${
         hits === null
           ? html`<ul class="list">
-            ${chats.map(
+            ${chats.slice(0, drawn).map(
               (one) => html`<li key=${one.jid}>
                 <a href=${linkTo('chat', one.jid)} aria-current=${one.jid === jid ? 'true' : null}>
                   <span>${one.name}</span>
@@ -55,11 +59,12 @@ function View({ rest: [wanted] }: { readonly rest: readonly string[] }): VNode {
                 </a>
               </li>`,
             )}
+            ${drawn < chats.length ? html`<li ref=${end} aria-hidden="true"></li>` : null}
           </ul>`
           : html`<${Hits} hits=${hits} />`
       }
     </aside>
-    ${chat === undefined ? html`<p class="hint">${t('choose')}</p>` : html`<${Talk} key=${chat.jid} chat=${chat} />`}
+    ${jid === null || !isKnown ? html`<p class="hint">${t('choose')}</p>` : html`<${Talk} key=${jid} jid=${jid} name=${name} />`}
   </div>`;
 }
 
@@ -90,7 +95,7 @@ function Hits({ hits }: { readonly hits: readonly Hit[] }): VNode {
 }
 
 /** The entries of a chat that were read so far: pages of the past are put before them. */
-function Talk({ chat: { jid, name } }: { readonly chat: Chat }): VNode {
+function Talk({ jid, name }: { readonly jid: string; readonly name: string }): VNode {
   const [past, setPast] = useState<readonly Entry[]>([]);
   const [page, setPage] = useState<Page | null>(null);
   const [isAll, setIsAll] = useState(false);
@@ -107,10 +112,10 @@ function Talk({ chat: { jid, name } }: { readonly chat: Chat }): VNode {
         return next;
       });
     };
-    void read();
-    const end = onLive((event) => {
-      if (event.kind === 'hello' || (event.kind === 'chat' && event.jid === jid)) void read();
-    });
+    const end = keepFresh(
+      (event) => event.kind === 'hello' || (event.kind === 'chat' && event.jid === jid),
+      read,
+    );
     return () => {
       isGone = true;
       end();
@@ -118,6 +123,7 @@ function Talk({ chat: { jid, name } }: { readonly chat: Chat }): VNode {
   }, [jid]);
   const live = turns.value.filter((turn) => turn.jid === jid);
   const entries = page === null ? [] : joined(past, [], page.entries).concat(page.entries);
+  const drawn = useGrowing(entries.length);
   useLayoutEffect(() => {
     const place = log.current;
     if (place !== null && isAtEnd.current) place.scrollTop = place.scrollHeight;
@@ -147,7 +153,7 @@ function Talk({ chat: { jid, name } }: { readonly chat: Chat }): VNode {
   const onScroll = ({ currentTarget: place }: { readonly currentTarget: HTMLElement }) => {
     isAtEnd.current = place.scrollHeight - place.scrollTop - place.clientHeight < 40;
   };
-  return html`<section class="talk" aria-label=${name}>
+  return html`<section class="talk" aria-label=${name || t('history')}>
     <header class="row">
       <a class="back" href=${linkTo('chat')} aria-label=${t('chats')}>‹</a>
       <h1>${name}</h1>
@@ -155,7 +161,7 @@ function Talk({ chat: { jid, name } }: { readonly chat: Chat }): VNode {
     <div class="log" ref=${log} onScroll=${onScroll} tabindex="0" role="log" aria-label=${t('history')}>
       ${page !== null && !isAll ? html`<button type="button" onClick=${older}>${t('older')}</button>` : null}
       ${page !== null && entries.length === 0 ? html`<p class="hint">${t('empty')}</p>` : null}
-      ${entries.map((entry) => html`<${Said} key=${`${entry.kind}${entry.seq}`} jid=${jid} entry=${entry} />`)}
+      ${entries.slice(-drawn).map((entry) => html`<${Said} key=${`${entry.kind}${entry.seq}`} jid=${jid} entry=${entry} />`)}
       ${live.map(
         (turn) => html`<article class="said theirs live" key=${turn.turn} aria-busy="true">
           ${turn.text === '' ? null : html`<${Markdown} text=${turn.text} />`}

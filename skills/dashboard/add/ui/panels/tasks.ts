@@ -1,5 +1,5 @@
 import { Command } from '../command.ts';
-import { epoch, onLive } from '../live.ts';
+import { keepFresh } from '../live.ts';
 import { definePanel, get, moment, wordsOf } from '../page.ts';
 import { html, useEffect, useState, type VNode } from '../vendor.ts';
 
@@ -31,11 +31,14 @@ export const panel = definePanel({
 
 function View(): VNode {
   const [tasks, setTasks] = useState<readonly Task[] | null>(null);
-  useEffect(() => {
-    const read = () => void get<readonly Task[]>('tasks/open').then(setTasks);
-    read();
-    return onLive((event) => event.kind === 'ended' && read());
-  }, [epoch.value]);
+  useEffect(
+    () =>
+      keepFresh(
+        ({ kind }) => kind === 'ended' || kind === 'hello',
+        async () => setTasks(await get<readonly Task[]>('tasks/open')),
+      ),
+    [],
+  );
   const coming = (tasks ?? [])
     .flatMap((task) => task.next.map((at) => ({ at, task })))
     .sort((one, other) => one.at - other.at)

@@ -1,5 +1,5 @@
 import { Command } from '../command.ts';
-import { epoch, onLive, turns } from '../live.ts';
+import { keepFresh, turns } from '../live.ts';
 import { count, definePanel, duration, get, linkTo, moment, money, wordsOf } from '../page.ts';
 import { html, useEffect, useState, type VNode } from '../vendor.ts';
 
@@ -49,13 +49,14 @@ export const panel = definePanel({
 
 function View({ rest: [wanted] }: { readonly rest: readonly string[] }): VNode {
   const [newest, setNewest] = useState<Newest | null>(null);
-  useEffect(() => {
-    const read = () => void get<Newest>('turns/newest').then(setNewest);
-    read();
-    return onLive((event) => {
-      if (event.kind === 'ended' || event.kind === 'hello') read();
-    });
-  }, [epoch.value]);
+  useEffect(
+    () =>
+      keepFresh(
+        ({ kind }) => kind === 'ended' || kind === 'hello',
+        async () => setNewest(await get<Newest>('turns/newest')),
+      ),
+    [],
+  );
   const run = newest?.runs.find(({ seq }) => String(seq) === wanted);
   if (run !== undefined) return html`<${Steps} run=${run} />`;
   return html`<h1>${t('title')}</h1>

@@ -20,8 +20,6 @@ type Served = { readonly text: string; readonly zipped: Buffer; readonly etag: s
 const UI = join(import.meta.dirname, '../../../ui');
 /** Modules of npm packages: bundled once, everything else is served file by file. */
 const BUNDLED = ['vendor.ts', 'charts.ts'];
-/** Modules that every panel needs. */
-const MODULES = ['vendor.ts', 'page.ts', 'live.ts', 'markdown.ts', 'command.ts'];
 const PACKAGES = ['preact', 'htm', '@preact/signals', 'marked', 'uplot'];
 
 /** Opens the files below `ui/`. Each load of the page looks whether one has changed: an edit shows at the next one. */
@@ -132,7 +130,9 @@ export function openAssets({
 function pageOf(name: string, version: string, language: string): string {
   const title = name.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
   const base = `/dashboard/ui/${version}`;
-  const modules = [...MODULES, ...namesOf('.ts').map((panel) => `panels/${panel}.ts`)];
+  const panels = namesOf('.ts').map((panel) => `panels/${panel}.ts`);
+  // Charts are loaded by the panels that have one.
+  const modules = readdirSync(UI).filter((path) => path.endsWith('.ts') && path !== 'charts.ts');
   const words = [`strings.${language}.json`, 'panels.json'];
   return [
     `<!doctype html><html lang="en" data-name="${title}"><head><meta charset="utf-8">`,
@@ -140,7 +140,7 @@ function pageOf(name: string, version: string, language: string): string {
     '<meta name="color-scheme" content="light dark">',
     `<title>${title}</title><link rel="icon" href="/dashboard/ui/icon.svg">`,
     `<link rel="stylesheet" href="${base}/styles.css">`,
-    ...modules.map((path) => `<link rel="modulepreload" href="${base}/${path}">`),
+    ...[...modules, ...panels].map((path) => `<link rel="modulepreload" href="${base}/${path}">`),
     ...words.map((path) => `<link rel="preload" as="fetch" crossorigin href="${base}/${path}">`),
     `<script type="module" src="${base}/main.ts"></script></head>`,
     `<body><noscript>This page needs JavaScript.</noscript></body></html>`,

@@ -1,0 +1,42 @@
+import { type RefObject, useEffect, useRef, useState } from './vendor.ts';
+
+// Lists that are long are drawn as far as they are seen.
+
+/** Items that are drawn before the first picture, and those that are added at a time. */
+const AT_ONCE = 12;
+const NEXT = 50;
+const PAUSE_MS = 30;
+
+/** Returns how many of the newest items are to be drawn: those that are seen at once, and then bit by bit all. */
+export function useGrowing(length: number): number {
+  const [drawn, setDrawn] = useState(AT_ONCE);
+  useEffect(() => {
+    if (length === 0 || drawn === Number.POSITIVE_INFINITY) return;
+    const next = drawn + AT_ONCE;
+    const grow = () => setDrawn(next >= length ? Number.POSITIVE_INFINITY : next);
+    const wait = setTimeout(grow, PAUSE_MS);
+    return () => clearTimeout(wait);
+  }, [length === 0, drawn]);
+  return drawn;
+}
+
+/**
+ * Returns how many of the first items are to be drawn, and a reference for an element behind them: when that comes near
+ * the part that is seen, more are drawn.
+ */
+export function useFirst(length: number): readonly [number, RefObject<HTMLElement | null>] {
+  const [drawn, setDrawn] = useState(NEXT);
+  const end = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (end.current === null || drawn >= length) return;
+    const observer = new IntersectionObserver(
+      (seen) => {
+        if (seen.some(({ isIntersecting }) => isIntersecting)) setDrawn(drawn + NEXT);
+      },
+      { rootMargin: '300px' },
+    );
+    observer.observe(end.current);
+    return () => observer.disconnect();
+  }, [length, drawn]);
+  return [drawn, end];
+}
