@@ -34,10 +34,22 @@ const FLAGS =
 
 type Asked = 'link' | 'latency';
 
-const PAINTED = `new Promise((done) => {
-  new PerformanceObserver((list) => done(list.getEntries()[0].startTime))
-    .observe({ type: 'paint', buffered: true });
-})`;
+/** Notes in each page when its first content was painted, and when the last words of a chat were. */
+const NOTE_PAINTS = `
+  window.noted = new Promise((done) => {
+    const found = {};
+    const end = () => found.paint !== undefined && (found.words !== undefined || !location.hash) && done(found);
+    new PerformanceObserver((list) => {
+      const paint = list.getEntries().find(({ name }) => name === 'first-contentful-paint');
+      if (paint !== undefined) { found.paint = paint.startTime; end(); }
+    }).observe({ type: 'paint', buffered: true });
+    const observer = new MutationObserver(() => {
+      if (document.querySelector('.said') === null) return;
+      observer.disconnect();
+      requestAnimationFrame(() => setTimeout(() => { found.words = performance.now(); end(); }));
+    });
+    observer.observe(document, { childList: true, subtree: true });
+  });`;
 
 /** Goes to a chat by its address; ms until two frames are painted after its words are there. */
 const GO = `(to, wanted) => new Promise((done) => {
@@ -124,22 +136,22 @@ async function slowed(page: Page): Promise<CDPSession> {
   return session;
 }
 
-/** Opens the page and an empty one in turns; ms from the request to the first paint, and to the last words. */
+type Noted = { readonly paint: number; readonly words: number };
+
+/** Opens the page and one of 40 bytes in turns; ms from the request to the first paint, and to the last words. */
 async function firstPaints(page: Page, origin: string) {
   const found = { page: [] as number[], words: [] as number[], empty: [] as number[] };
+  await page.addInitScript(NOTE_PAINTS);
   for (let at = 0; at < PAINTS; at += 1) {
     await page.goto(`${origin}/dashboard/ui/icon.svg`);
-    found.empty.push(await painted(page));
+    found.empty.push((await page.evaluate<Noted>('noted')).paint);
     await page.goto(`${origin}/dashboard#/chat/${encodeURIComponent(chatOf(at + 1))}`);
-    await page.waitForSelector('.said');
-    found.words.push(await page.evaluate<number>('performance.now()'));
-    found.page.push(await painted(page));
+    const { paint, words } = await page.evaluate<Noted>('noted');
+    found.page.push(paint);
+    found.words.push(words);
+    await pause(200);
   }
   return found;
-}
-
-function painted(page: Page): Promise<number> {
-  return page.evaluate<number>(PAINTED);
 }
 
 async function switchChats(page: Page, session: CDPSession, { chats, switches }: Plan) {

@@ -67,6 +67,8 @@ export const isOnline = signal(true);
 /** Grows when the connection is new: what was read before may be old. */
 export const epoch = signal(0);
 
+let wasGone = false;
+
 const listeners = new Set<(event: LiveEvent) => void>();
 
 /** Calls back for each event, until the returned function is called. */
@@ -116,9 +118,13 @@ function take(event: LiveEvent): void {
   if (event.kind === 'hello') {
     turns.value = [];
     isOnline.value = true;
-    epoch.value += 1;
-  } else if (event.kind === 'gone') isOnline.value = false;
-  else if (event.kind === 'began') {
+    // What the page has just read for the first time is not old.
+    if (wasGone) epoch.value += 1;
+    wasGone = false;
+  } else if (event.kind === 'gone') {
+    isOnline.value = false;
+    wasGone = true;
+  } else if (event.kind === 'began') {
     const { kind: _, ...began } = event;
     turns.value = [...others(began.turn), { ...began, text: '', lines: [], progress: [] }];
   } else if (event.kind === 'ended') turns.value = others(event.turn);

@@ -3,7 +3,7 @@ import { useFirst, useGrowing } from '../growing-list.ts';
 import { epoch, keepFresh, turns } from '../live.ts';
 import { Markdown } from '../markdown.ts';
 import { definePanel, get, linkTo, may, moment, post, wordsOf } from '../page.ts';
-import { html, useEffect, useLayoutEffect, useRef, useState, type VNode } from '../vendor.ts';
+import { html, useEffect, useMemo, useRef, useState, type VNode } from '../vendor.ts';
 
 const t = wordsOf('chat');
 
@@ -99,8 +99,6 @@ function Talk({ jid, name }: { readonly jid: string; readonly name: string }): V
   const [past, setPast] = useState<readonly Entry[]>([]);
   const [page, setPage] = useState<Page | null>(null);
   const [isAll, setIsAll] = useState(false);
-  const log = useRef<HTMLDivElement>(null);
-  const isAtEnd = useRef(true);
   useEffect(() => {
     let isGone = false;
     const read = async () => {
@@ -124,41 +122,18 @@ function Talk({ jid, name }: { readonly jid: string; readonly name: string }): V
   const live = turns.value.filter((turn) => turn.jid === jid);
   const entries = page === null ? [] : joined(past, [], page.entries).concat(page.entries);
   const drawn = useGrowing(entries.length);
-  useLayoutEffect(() => {
-    const place = log.current;
-    if (place !== null && isAtEnd.current) place.scrollTop = place.scrollHeight;
-  });
-  // A log that was hidden beside the list of the phone, or shrinks above its keyboard, stays at its end.
-  useEffect(() => {
-    const place = log.current;
-    if (place === null) return;
-    const observer = new ResizeObserver(() => {
-      if (isAtEnd.current) place.scrollTop = place.scrollHeight;
-    });
-    observer.observe(place);
-    return () => observer.disconnect();
-  }, []);
   const older = async () => {
     const before = { message: lowest(entries, 'message'), answer: lowest(entries, 'answer') };
     const more = await get<Page>('chat/history', { jid, ...before });
-    const place = log.current;
-    const fromEnd = place === null ? 0 : place.scrollHeight - place.scrollTop;
-    isAtEnd.current = false;
     setIsAll(more.isAll);
     setPast([...more.entries, ...past]);
-    requestAnimationFrame(() => {
-      if (place !== null) place.scrollTop = place.scrollHeight - fromEnd;
-    });
-  };
-  const onScroll = ({ currentTarget: place }: { readonly currentTarget: HTMLElement }) => {
-    isAtEnd.current = place.scrollHeight - place.scrollTop - place.clientHeight < 40;
   };
   return html`<section class="talk" aria-label=${name || t('history')}>
     <header class="row">
       <a class="back" href=${linkTo('chat')} aria-label=${t('chats')}>‹</a>
       <h1>${name}</h1>
     </header>
-    <div class="log" ref=${log} onScroll=${onScroll} tabindex="0" role="log" aria-label=${t('history')}>
+    <div class="log" tabindex="0" role="log" aria-label=${t('history')}><div class="entries">
       ${page !== null && !isAll ? html`<button type="button" onClick=${older}>${t('older')}</button>` : null}
       ${page !== null && entries.length === 0 ? html`<p class="hint">${t('empty')}</p>` : null}
       ${entries.slice(-drawn).map((entry) => html`<${Said} key=${`${entry.kind}${entry.seq}`} jid=${jid} entry=${entry} />`)}
@@ -169,7 +144,7 @@ function Talk({ jid, name }: { readonly jid: string; readonly name: string }): V
         </article>`,
       )}
       ${page?.questions.map((question) => html`<${Asked} key=${question.id} question=${question} />`)}
-    </div>
+    </div></div>
     <${Composer} jid=${jid} isAtWork=${live.some(({ work }) => work === 'agent')} />
   </section>`;
 }
@@ -197,11 +172,15 @@ function Said({ jid, entry }: { readonly jid: string; readonly entry: Entry }): 
   const { kind, seq, sender, isOwner, at, text, length } = entry;
   const isCut = whole === null && length > text.length;
   const more = async () => setWhole(await get<string>('chat/whole', { jid, kind, seq }));
-  return html`<article class=${`said ${isOwner ? 'mine' : 'theirs'}`}>
+  // It is drawn once, however often the answer below it grows.
+  return useMemo(
+    () => html`<article class=${`said ${isOwner ? 'mine' : 'theirs'}`}>
     <small>${isOwner ? t('you') : (sender ?? t('assistant'))} · <time>${moment(at)}</time></small>
     ${kind === 'answer' ? html`<${Markdown} text=${whole ?? text} />` : html`<p class="words">${whole ?? text}</p>`}
     ${isCut ? html`<button type="button" onClick=${more}>${t('whole', { length })}</button>` : null}
-  </article>`;
+  </article>`,
+    [seq, text, whole],
+  );
 }
 
 function Asked({ question }: { readonly question: Question }): VNode {
