@@ -3,8 +3,8 @@ import { type RefObject, useEffect, useRef, useState } from './vendor.ts';
 // Lists that are long are drawn as far as they are seen.
 
 /** Items that are drawn before the first picture, and those that are added at a time. */
-const AT_ONCE = 12;
-const NEXT = 50;
+const AT_ONCE = 8;
+const NEXT = 30;
 const PAUSE_MS = 30;
 
 /** Returns how many of the newest items are to be drawn: those that are seen at once, and then bit by bit all. */

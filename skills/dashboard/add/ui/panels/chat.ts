@@ -51,13 +51,8 @@ function View({ rest: [wanted] }: { readonly rest: readonly string[] }): VNode {
         hits === null
           ? html`<ul class="list">
             ${chats.slice(0, drawn).map(
-              (one) => html`<li key=${one.jid}>
-                <a href=${linkTo('chat', one.jid)} aria-current=${one.jid === jid ? 'true' : null}>
-                  <span>${one.name}</span>
-                  ${turns.value.some((turn) => turn.jid === one.jid) ? html`<span class="dot" title=${t('at-work')}></span>` : null}
-                  <span class="tag">${one.isMain ? t('yours') : one.folder}</span>
-                </a>
-              </li>`,
+              (one) => html`<${ChatLink} key=${one.jid} chat=${one} isShown=${one.jid === jid}
+                isAtWork=${turns.value.some((turn) => turn.jid === one.jid)} />`,
             )}
             ${drawn < chats.length ? html`<li ref=${end} aria-hidden="true"></li>` : null}
           </ul>`
@@ -66,6 +61,27 @@ function View({ rest: [wanted] }: { readonly rest: readonly string[] }): VNode {
     </aside>
     ${jid === null || !isKnown ? html`<p class="hint">${t('choose')}</p>` : html`<${Talk} key=${jid} jid=${jid} name=${name} />`}
   </div>`;
+}
+
+type LinkFacts = {
+  readonly chat: Chat;
+  readonly isShown: boolean;
+  readonly isAtWork: boolean;
+};
+
+/** A chat of the list; only those that change are drawn anew. */
+function ChatLink({ chat, isShown, isAtWork }: LinkFacts): VNode {
+  const { jid, name, isMain, folder } = chat;
+  return useMemo(
+    () => html`<li>
+      <a href=${linkTo('chat', jid)} aria-current=${isShown ? 'true' : null}>
+        <span>${name}</span>
+        ${isAtWork ? html`<span class="dot" title=${t('at-work')}></span>` : null}
+        <span class="tag">${isMain ? t('yours') : folder}</span>
+      </a>
+    </li>`,
+    [chat, isShown, isAtWork],
+  );
 }
 
 function Search({ onFound }: { readonly onFound: (hits: readonly Hit[] | null) => void }): VNode {
