@@ -166,6 +166,20 @@ test('a revoked device is refused, and what it is being sent ends', async () => 
   expect((await ask('/dash/read', { headers: other })).status).toBe(200);
 });
 
+test('a browser that holds all answers open keeps no other out, and gets more when one ends', async () => {
+  const greedy = await deviceOf('admin');
+  const streams = await Promise.all(
+    Array.from({ length: 64 }, () => begin('/dash/stream', { headers: greedy })),
+  );
+  for (const stream of streams) stream.on('error', () => {}).resume();
+  expect((await ask('/dash/read', { headers: greedy })).status).toBe(429);
+  const other = await deviceOf('read');
+  expect((await ask('/dash/read', { headers: other })).status).toBe(200);
+  streams[0]?.destroy();
+  await expect.poll(async () => (await ask('/dash/read', { headers: greedy })).status).toBe(200);
+  for (const stream of streams) stream.destroy();
+});
+
 test('a credential that was guessed, cut, or made for another address lets nobody in', async () => {
   const { cookie } = await deviceOf('admin');
   const [name, value = ''] = cookie.split('=');

@@ -314,6 +314,25 @@ test('a crowd of half-open requests keeps nobody out, and each of them is closed
   for (const { socket } of crowd) socket.destroy();
 });
 
+test('256 requests are at work at once, all from this machine, and one more finds no place', async () => {
+  const finish = Promise.withResolvers<void>();
+  let count = 0;
+  await server.route('slow', {
+    ...page,
+    access: 'own',
+    async handle() {
+      count += 1;
+      await finish.promise;
+      return { body: 'done' };
+    },
+  });
+  const asked = Array.from({ length: 256 }, () => ask('/slow'));
+  await expect.poll(() => count).toBe(256);
+  await expect(ask('/slow')).rejects.toThrow(/hang up|reset/);
+  finish.resolve();
+  for (const { text } of await Promise.all(asked)) expect(text).toBe('done');
+});
+
 test('a route that fails says nothing of why, and the next request is answered', async () => {
   await server.route('dash', {
     ...page,

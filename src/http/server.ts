@@ -46,7 +46,9 @@ const HEADERS_MS = 2_000;
 /** Node looks for requests that are late so often; every half minute by default. */
 const LATE_CHECK_MS = 500;
 const MAX_BODY_BYTES = 1_048_576;
-const CONNECTION_LIMITS = { total: 256, perPeer: 128 };
+const MAX_CONNECTIONS = 256;
+/** Answers that one browser may wait for at a time, so that none keeps the others out. */
+const MAX_OF_DEVICE = 64;
 
 /**
  * Makes the server. It listens on 127.0.0.1 from the first route on, if it can where it did last, so that
@@ -72,7 +74,7 @@ export function createLoopback(options: LoopbackOptions): Loopback {
       answer(request, response).catch(() => response.destroy());
     },
   );
-  const connections = createConnections(CONNECTION_LIMITS);
+  const connections = createConnections(MAX_CONNECTIONS);
   server.on('connection', connections.open);
 
   async function listen(): Promise<string> {
@@ -119,7 +121,9 @@ export function createLoopback(options: LoopbackOptions): Loopback {
     if (found.kind === 'other-method') {
       return await refuse(response, 405, `This takes ${found.methods.join(' and ')}.`);
     }
-    if (access.device !== null) noteSending(access.device, response);
+    if (access.device !== null && !noteSending(access.device, response)) {
+      return await refuse(response, 429, 'This browser waits for too many answers already.');
+    }
     await handle(request, response, { ...found, query, device: access.device });
   }
 
@@ -151,13 +155,16 @@ export function createLoopback(options: LoopbackOptions): Loopback {
     await refuse(response, 503, 'The assistant did not answer this in time.');
   }
 
-  function noteSending({ id }: Device, response: ServerResponse): void {
+  /** False where the device waits for so many answers that it gets no more. */
+  function noteSending({ id }: Device, response: ServerResponse): boolean {
     const all = sending.get(id) ?? new Set();
+    if (all.size >= MAX_OF_DEVICE) return false;
     sending.set(id, all.add(response));
     response.once('close', () => {
       all.delete(response);
       if (all.size === 0 && sending.get(id) === all) sending.delete(id);
     });
+    return true;
   }
 
   async function inTime(work: () => Promise<HttpResponse>): Promise<HttpResponse | null> {

@@ -28,7 +28,12 @@ export async function serveDashboard(
   origins = '',
   { files = {}, settings = {} }: Beside = {},
 ) {
-  const project = new TestProject({
+  return await serveOn(openProject(), agent, origins);
+}
+
+/** A project on which the page is served; its folder may be filled before. */
+export function openProject(): TestProject {
+  return new TestProject({
     '.env': ENV,
     '.env.example': EXAMPLE,
     'package.json': '{"name":"tree","version":"0.1.0"}\n',
@@ -36,6 +41,14 @@ export async function serveDashboard(
     ...DICE,
     ...files,
   });
+}
+
+/** Starts an assistant with the page on a project, which goes with it. */
+export async function serveOn(
+  project: TestProject,
+  agent: AgentScript = async () => answers('pong'),
+  origins = '',
+) {
   const services = (await discoverServices()).filter(({ name }) => name === 'dashboard');
   const commands = openCommands(await discoverCommands(), {}).commands;
   const environment = origins === '' ? settings : { ...settings, PAGE_ORIGINS: origins };

@@ -183,19 +183,29 @@ function lowest(entries: readonly Entry[], kind: Entry['kind']): number {
   return seqs.length === 0 ? Number.MAX_SAFE_INTEGER : Math.min(...seqs);
 }
 
+/** Characters that the assistant sends at a time; longer texts are shown as they are. */
+const PART = 100_000;
+
 function Said({ jid, entry }: { readonly jid: string; readonly entry: Entry }): VNode {
   const [whole, setWhole] = useState<string | null>(null);
   const { kind, seq, sender, isOwner, at, text, length } = entry;
-  const isCut = whole === null && length > text.length;
-  const more = async () => setWhole(await get<string>('chat/whole', { jid, kind, seq }));
+  const known = whole ?? text;
+  const [isAllHere, setIsAllHere] = useState(length <= text.length);
+  // A text of megabytes comes part by part, and from the second on without its formatting.
+  const more = async () => {
+    const from = whole?.length ?? 0;
+    const part = await get<string | null>('chat/whole', { jid, kind, seq, from });
+    setWhole(`${whole ?? ''}${part ?? ''}`);
+    setIsAllHere((part?.length ?? 0) < PART);
+  };
   // It is drawn once, however often the answer below it grows.
   return useMemo(
     () => html`<article class=${`said ${isOwner ? 'mine' : 'theirs'}`}>
     <small>${isOwner ? t('you') : (sender ?? t('assistant'))} · <time>${moment(at)}</time></small>
-    ${kind === 'answer' ? html`<${Markdown} text=${whole ?? text} />` : html`<p class="words">${whole ?? text}</p>`}
-    ${isCut ? html`<button type="button" onClick=${more}>${t('whole', { length })}</button>` : null}
+    ${kind === 'answer' && known.length <= PART ? html`<${Markdown} text=${known} />` : html`<p class="words">${known}</p>`}
+    ${!isAllHere ? html`<button type="button" onClick=${more}>${t('whole', { length })}</button>` : null}
   </article>`,
-    [seq, text, whole],
+    [seq, text, whole, isAllHere],
   );
 }
 

@@ -8,6 +8,8 @@ const Seq = z.coerce.number().int().nonnegative();
 const Text = z.string().trim().min(1).max(20_000);
 const PAGE = 50;
 const FOUND = 50;
+/** Characters of a long text that are sent at a time. */
+const PART = 100_000;
 
 /** Chats, what was said in them, and what the owner says there. */
 export const api = defineApi({
@@ -28,8 +30,9 @@ export const api = defineApi({
       },
     ),
     whole: reads(
-      z.object({ jid: Jid, kind: z.enum(['message', 'answer']), seq: Seq }),
-      ({ jid, kind, seq }, { context }) => context.store.history.whole(jid, kind, seq),
+      z.object({ jid: Jid, kind: z.enum(['message', 'answer']), seq: Seq, from: Seq.default(0) }),
+      ({ jid, kind, seq, from }, { context }) =>
+        context.store.history.whole(jid, kind, seq)?.slice(from, from + PART) ?? null,
     ),
     search: reads(
       z.object({ text: z.string().trim().min(1).max(200) }),
