@@ -28,11 +28,11 @@ export async function serveDashboard(
   origins = '',
   { files = {}, settings = {} }: Beside = {},
 ) {
-  return await serveOn(openProject(), agent, origins);
+  return await serveOn(openProject(files), agent, { origins, settings });
 }
 
 /** A project on which the page is served; its folder may be filled before. */
-export function openProject(): TestProject {
+export function openProject(files: Beside['files'] = {}): TestProject {
   return new TestProject({
     '.env': ENV,
     '.env.example': EXAMPLE,
@@ -47,7 +47,7 @@ export function openProject(): TestProject {
 export async function serveOn(
   project: TestProject,
   agent: AgentScript = async () => answers('pong'),
-  origins = '',
+  { origins = '', settings = {} }: { readonly origins?: string } & Pick<Beside, 'settings'> = {},
 ) {
   const services = (await discoverServices()).filter(({ name }) => name === 'dashboard');
   const commands = openCommands(await discoverCommands(), {}).commands;
