@@ -58,6 +58,9 @@ export function Command({
 export async function run(line: string): Promise<void> {
   problem.value = null;
   shown.value = null;
+  // What is in the drawer itself goes with it.
+  const { activeElement } = document;
+  if (activeElement?.closest('.drawer') === null) opener = activeElement as HTMLElement;
   try {
     const { jid } = await post<{ jid: string }>('chat/command', { text: line });
     const page = await get<Page>('chat/history', { jid });
@@ -124,6 +127,11 @@ export function CommandDrawer(): VNode | null {
   </section>`;
 }
 
+/** The button that has opened the drawer: it has the focus again when the drawer is closed. */
+let opener: HTMLElement | null = null;
+
 function close(): void {
   running.value = null;
+  const place = opener?.isConnected ? opener : document.getElementById('content');
+  place?.focus();
 }

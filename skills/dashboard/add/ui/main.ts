@@ -23,7 +23,7 @@ function Page(): VNode {
   const [name, ...rest] = place.value;
   const current = shown.find((panel) => panel.name === name) ?? shown[0];
   return html`<div class="page">
-    <a class="skip" href="#content">${t('skip')}</a>
+    <a class="skip" href="#content" onClick=${skip}>${t('skip')}</a>
     <header>
       <nav aria-label=${t('panels')}>
         ${shown.map(
@@ -52,6 +52,12 @@ function Page(): VNode {
     </main>
     <${CommandDrawer} />
   </div>`;
+}
+
+/** The address names a panel, so it stays. */
+function skip(event: Event): void {
+  event.preventDefault();
+  document.getElementById('content')?.focus();
 }
 
 function LetIn(): VNode {

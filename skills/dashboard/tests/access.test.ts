@@ -1,0 +1,142 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { expect, test } from 'vitest';
+import { serveDashboard } from './assistant.ts';
+import { go, openBrowser, playwright } from './chromium.ts';
+
+const visit = openBrowser();
+/** Beside the browser: a package of the release's own tests. */
+const axe = playwright === null ? '' : sourceOf('axe-core');
+const PANELS = [
+  'chat/terminal%3Amain',
+  'turns',
+  'code',
+  'health',
+  'groups',
+  'tasks',
+  'costs',
+  'settings',
+];
+/** Panels that wait for the engine or the doctor say so until they have the answer. */
+const AT_WORK = 'main [role="status"].hint';
+
+function sourceOf(name: string): string {
+  try {
+    return readFileSync(createRequire(import.meta.url).resolve(name), 'utf8');
+  } catch {
+    return ''; // A tree without the packages of its tests.
+  }
+}
+
+/** The serious findings in the page as it is now, with the elements that they are about. */
+const RUN_AXE = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+  violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => id + ': ' + nodes.map(({ html, failureSummary }) => html + ' ' + failureSummary).join(' | ')))`;
+
+test.skipIf(axe === '')(
+  'axe finds nothing serious in any panel, in two widths and two colour schemes, and the policy is kept',
+  async () => {
+    await using served = await serveDashboard();
+    await served.terminal.say('ping');
+    for (const width of [1280, 390]) {
+      const { page, context, faults } = await visit(served, { viewport: { width, height: 800 } });
+      await page.evaluate(axe);
+      await page.evaluate(
+        "document.body.append(Object.assign(document.createElement('button'), { id: 'nameless' }))",
+      );
+      expect(String(await page.evaluate(RUN_AXE))).toContain('button-name: <button id="nameless">');
+      await page.evaluate("document.getElementById('nameless').remove()");
+      for (const place of PANELS) {
+        await go(page, place);
+        await page.locator('main h1, main .said').first().waitFor();
+        await page.locator(AT_WORK).first().waitFor({ state: 'detached' });
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme });
+          expect([place, width, colorScheme, await page.evaluate(RUN_AXE)]).toEqual([
+            place,
+            width,
+            colorScheme,
+            [],
+          ]);
+        }
+      }
+      // What the policy refuses is an error of the console.
+      expect(faults).toEqual([]);
+      await context.close();
+    }
+  },
+);
+
+/** Where the focus is: its place in the document, whether it is seen and marked. */
+const FOCUS = `(() => {
+  const element = document.activeElement;
+  if (element === null || element === document.body) return null;
+  const { outlineStyle, outlineWidth, borderColor } = getComputedStyle(element);
+  const { width, height, left, bottom } = element.getBoundingClientRect();
+  return {
+    at: [...document.querySelectorAll('*')].indexOf(element),
+    words: element.localName + ' ' + (element.className || element.id || element.textContent.slice(0, 30)),
+    isSeen: width > 0 && height > 0 && left > -100 && bottom > 0,
+    isMarked: outlineStyle !== 'none' && parseFloat(outlineWidth) > 0,
+  };
+})()`;
+type Focus = { at: number; words: string; isSeen: boolean; isMarked: boolean } | null;
+
+test.skipIf(playwright === null)(
+  'the keyboard alone reaches everything in every panel, in order, and always shows where it is',
+  async () => {
+    await using served = await serveDashboard();
+    const { page, context, faults } = await visit(served);
+    for (const place of PANELS) {
+      await go(page, place);
+      await page.locator('main h1, main .said').first().waitFor();
+      await page.locator(AT_WORK).first().waitFor({ state: 'detached' });
+      await page.evaluate('document.activeElement.blur(); getSelection().removeAllRanges()');
+      await page.evaluate(
+        "document.body.tabIndex = -1; document.body.focus(); document.body.removeAttribute('tabindex')",
+      );
+      await page.keyboard.press('Tab');
+      expect([place, await page.evaluate('document.activeElement.className')]).toEqual([
+        place,
+        'skip',
+      ]);
+      const met: NonNullable<Focus>[] = [];
+      for (let steps = 0; steps < 200; steps += 1) {
+        const focus = await page.evaluate<Focus>(FOCUS);
+        if (focus === null || focus.at === met[0]?.at) break;
+        met.push(focus);
+        await page.keyboard.press('Tab');
+      }
+      expect([place, met.filter(({ isSeen, isMarked }) => !isSeen || !isMarked)]).toEqual([
+        place,
+        [],
+      ]);
+      const order = met.map(({ at }) => at);
+      expect([place, order]).toEqual([place, order.toSorted((one, other) => one - other)]);
+      const reachable =
+        await page.evaluate(`[...document.querySelectorAll('a[href], button, input, select, textarea, summary')]
+        .filter((one) => one.tabIndex >= 0 && !one.disabled && one.checkVisibility({ contentVisibilityAuto: false })).length`);
+      expect([place, met.length >= Number(reachable)]).toEqual([place, true]);
+    }
+    // The skip link leads past the panels' names, and stays in the panel.
+    await go(page, 'health');
+    await page.locator('.skip').focus();
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.id + location.hash')).toBe(
+      'content#/health',
+    );
+    // What a command says is closed by Escape, and the focus is back where it was.
+    const status = page.locator('button.command').first();
+    await status.focus();
+    await page.keyboard.press('Enter');
+    await page.locator('.drawer').waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator('.drawer').waitFor({ state: 'detached' });
+    expect(await status.evaluate((button) => button === button.ownerDocument.activeElement)).toBe(
+      true,
+    );
+    expect(faults).toEqual([]);
+    await context.close();
+  },
+);
