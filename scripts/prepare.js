@@ -30,7 +30,10 @@ if (Number(process.versions.node.split('.')[0]) < 18) {
   fail('Patchclaw needs Node 18 or newer to install the Node that it runs on.');
 }
 if (hasPending(root)) finishInterrupted();
-const lock = readFileSync(join(root, 'package-lock.json'));
+const lockPath = join(root, 'package-lock.json');
+// `npm pack` leaves the lock file out, but for one of this name.
+if (!existsSync(lockPath)) renameSync(join(root, 'npm-shrinkwrap.json'), lockPath);
+const lock = readFileSync(lockPath);
 const packages = JSON.parse(lock.toString('utf8')).packages ?? {};
 const wanted = createHash('sha256').update(lock).digest('hex');
 if (!isStamped() && !isInstalled()) {

@@ -81,6 +81,19 @@ export function copyClone(first: Clone): Clone {
   return asClone(clone);
 }
 
+/** What `npm pack` makes of a clone, unpacked elsewhere: without packages, data and settings. */
+export function packedClone(first: Clone): Clone {
+  const clone = emptyFolder();
+  const npm = { cwd: first.root, env: visitorsEnvironment(), encoding: 'utf8' } as const;
+  const made = execFileSync('npm', ['pack', '--json', '--pack-destination', clone.root], npm);
+  const [{ filename }] = Packed.parse(JSON.parse(made.slice(made.indexOf('['))));
+  execFileSync('tar', ['-xzf', filename, '--strip-components=1'], { cwd: clone.root });
+  fs.rmSync(clone.path(filename));
+  return asClone(clone);
+}
+
+const Packed = z.tuple([z.object({ filename: z.string() })]);
+
 /** On disk, also where temporary files are in memory: packages are half a gigabyte, or links to those here. */
 function emptyFolder(): Codebase {
   return openCodebase(fs.realpathSync(fs.mkdtempSync('/tmp/claw-story-')));
