@@ -40,6 +40,10 @@ const script: AnthropicScript = (request) => {
   return [{ type: 'text', text: answer }];
 };
 
+/** A line of the core, which a skill saw otherwise and wants to be another: a conflict to look at. */
+const DISAGREED = 'src/host/greeting.ts';
+const OF_THE_CORE = 'Hello, I am';
+
 mkdirSync(FOLDER, { recursive: true });
 const model = await startAnthropicServer(script);
 const clone = cloneWithoutProof({
@@ -59,6 +63,16 @@ const browser = await chromium.launch({
 });
 let assistant: Assistant | null = null;
 try {
+  const greeting = clone.read(DISAGREED);
+  if (!greeting.includes(OF_THE_CORE)) throw new Error(`${DISAGREED} greets in other words.`);
+  clone.write({
+    'skills/informal/manifest.yaml':
+      'skill: informal\nversion: 1.0.0\ndescription: Greets you as a friend does\ncore_version: 0.1.0\n',
+    'skills/informal/SKILL.md':
+      '---\nname: informal\ndescription: Greets you as a friend does\n---\n',
+    [`skills/informal/base/${DISAGREED}`]: greeting.replace(OF_THE_CORE, 'Good day from'),
+    [`skills/informal/modify/${DISAGREED}`]: greeting.replace(OF_THE_CORE, 'Hi there! This is'),
+  });
   const applied = await clone.claw('apply', ...SKILLS);
   if (applied.code !== 0) throw new Error(JSON.stringify(applied.json));
   assistant = await Assistant.start(clone);
@@ -66,13 +80,21 @@ try {
   const light = await enter({ colorScheme: 'light', viewport: DESK });
   const dark = await enter({ colorScheme: 'dark', viewport: DESK });
   const phone = await enter({ colorScheme: 'dark', viewport: PHONE });
+  const bright = await enter({ colorScheme: 'light', viewport: PHONE });
   await assistant.ask('/pin The caretaker opens the hall at nine');
   for (const [asked] of TALK) await assistant.ask(asked);
   await take(light, 'chat-desk', 'chat/terminal%3Amain');
-  await take(light, 'code-desk', 'code');
-  await take(dark, 'turns-desk', 'turns');
   await take(phone, 'chat-phone', 'chat/terminal%3Amain');
+  await take(dark, 'turns-desk', 'turns');
+  await take(light, 'code-desk', 'code');
+  await take(light, 'plan-desk', 'code/plan/apply/voice');
+  await take(dark, 'why-desk', 'code/why/src/store/outbox.ts:117');
+  await take(light, 'together-desk', 'code/together');
+  await take(bright, 'code-phone', 'code');
   await take(phone, 'health-phone', 'health');
+  await take(bright, 'costs-phone', 'costs');
+  await assistant.ask('/add-informal');
+  await take(dark, 'conflicts-desk', 'code/conflicts');
 } finally {
   await assistant?.stop();
   await browser.close();
@@ -84,7 +106,7 @@ try {
 async function take(page: Page, name: string, place: string): Promise<void> {
   await page.evaluate(`location.hash = '#/${place}'`);
   await page.waitForTimeout(1_000);
-  for (const words of ['Asking the engine', 'Looking …'])
+  for (const words of ['Asking the engine', 'Looking …', 'Composing every pair'])
     await page.waitForSelector(`text=${words}`, { state: 'detached' });
   if (place === 'turns') {
     await page.click('tbody a >> nth=0');
