@@ -63,16 +63,6 @@ const browser = await chromium.launch({
 });
 let assistant: Assistant | null = null;
 try {
-  const greeting = clone.read(DISAGREED);
-  if (!greeting.includes(OF_THE_CORE)) throw new Error(`${DISAGREED} greets in other words.`);
-  clone.write({
-    'skills/informal/manifest.yaml':
-      'skill: informal\nversion: 1.0.0\ndescription: Greets you as a friend does\ncore_version: 0.1.0\n',
-    'skills/informal/SKILL.md':
-      '---\nname: informal\ndescription: Greets you as a friend does\n---\n',
-    [`skills/informal/base/${DISAGREED}`]: greeting.replace(OF_THE_CORE, 'Good day from'),
-    [`skills/informal/modify/${DISAGREED}`]: greeting.replace(OF_THE_CORE, 'Hi there! This is'),
-  });
   const applied = await clone.claw('apply', ...SKILLS);
   if (applied.code !== 0) throw new Error(JSON.stringify(applied.json));
   assistant = await Assistant.start(clone);
@@ -88,11 +78,20 @@ try {
   await take(dark, 'turns-desk', 'turns');
   await take(light, 'code-desk', 'code');
   await take(light, 'plan-desk', 'code/plan/apply/voice');
-  await take(dark, 'why-desk', 'code/why/src/store/outbox.ts:117');
+  await take(dark, 'why-desk', 'code/why/src/store/outbox.ts:113');
   await take(light, 'together-desk', 'code/together');
   await take(bright, 'code-phone', 'code');
   await take(phone, 'health-phone', 'health');
-  await take(bright, 'costs-phone', 'costs');
+  const greeting = clone.read(DISAGREED);
+  if (!greeting.includes(OF_THE_CORE)) throw new Error(`${DISAGREED} greets in other words.`);
+  clone.write({
+    'skills/informal/manifest.yaml':
+      'skill: informal\nversion: 1.0.0\ndescription: Greets you as a friend does\ncore_version: 0.1.0\n',
+    'skills/informal/SKILL.md':
+      '---\nname: informal\ndescription: Greets you as a friend does\n---\n',
+    [`skills/informal/base/${DISAGREED}`]: greeting.replace(OF_THE_CORE, 'Good day from'),
+    [`skills/informal/modify/${DISAGREED}`]: greeting.replace(OF_THE_CORE, 'Hi there! This is'),
+  });
   await assistant.ask('/add-informal');
   await take(dark, 'conflicts-desk', 'code/conflicts');
 } finally {

@@ -44,7 +44,7 @@ onLive((event) => {
 function change(turn: string, jid: string, by: (steps: readonly Step[]) => readonly Step[]): void {
   const known = changes.value.find((one) => one.turn === turn && one.end === null);
   const began = turns.value.find((one) => one.turn === turn);
-  const title = began?.title ?? '';
+  const title = (began?.title ?? '').replaceAll('`', '');
   const startedAt = began?.startedAt ?? Date.now();
   const before = known ?? { turn, jid, title, startedAt, steps: [], end: null };
   const others = changes.value.filter((one) => one.turn !== turn);

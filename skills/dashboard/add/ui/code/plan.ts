@@ -110,13 +110,20 @@ export function EditsView(): VNode {
 
 function Patches({ patches }: { readonly patches: readonly Patch[] }): VNode {
   return html`<div>${patches.map(
-    (patch) => html`<details class="patch" key=${patch.path} open=${patches.length <= 5}>
+    (
+      patch,
+    ) => html`<details class="patch" key=${patch.path} open=${patches.length <= 5 || isTelling(patch, patches)}>
       <summary><code>${patch.path}</code> <span class="tag">${t(patch.kind)}</span>${' '}
         <span class="good">+${patch.added}</span> <span class="bad">−${patch.removed}</span></summary>
       <${Lines} patch=${patch.patch} />
       ${patch.kind === 'modify' ? html`<p><a href=${linkTo('code', 'why', ...patch.path.split('/'))}>${t('why-this')}</a></p>` : null}
     </details>`,
   )}</div>`;
+}
+
+/** Of many files, the short changes of those that are there already are open: new files can wait. */
+function isTelling({ kind, added, removed }: Patch, patches: readonly Patch[]): boolean {
+  return kind === 'modify' && added + removed <= 30 && patches.length <= 50;
 }
 
 const SHOWN = 400;

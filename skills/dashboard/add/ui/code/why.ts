@@ -63,7 +63,10 @@ function File({
   const [more, setMore] = useState(0);
   const place = useRef<HTMLElement>(null);
   useEffect(() => {
-    place.current?.querySelector(`[data-line="${line}"]`)?.scrollIntoView({ block: 'nearest' });
+    const lines = place.current;
+    lines?.querySelector(`[data-line="${line}"]`)?.scrollIntoView({ block: 'nearest' });
+    // A long line is not scrolled to its end: the owners stand at the beginning.
+    if (lines) lines.scrollLeft = 0;
   }, [line, path]);
   const last = ranges.at(-1)?.to ?? 0;
   const shown = Math.min(last, Math.max(SHOWN + more, line + 100));
