@@ -64,7 +64,7 @@ function File({
   const place = useRef<HTMLElement>(null);
   useEffect(() => {
     const lines = place.current;
-    lines?.querySelector(`[data-line="${line}"]`)?.scrollIntoView({ block: 'nearest' });
+    lines?.querySelector(`[data-line="${line}"]`)?.scrollIntoView({ block: 'center' });
     // A long line is not scrolled to its end: the owners stand at the beginning.
     if (lines) lines.scrollLeft = 0;
   }, [line, path]);
