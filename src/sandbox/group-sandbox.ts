@@ -62,6 +62,7 @@ export class GroupSandbox implements Sandbox {
     this.description = parts.engine.description;
     this.#parts = parts;
     const { options, engine, user } = parts;
+    const groups = this.#groups;
     this.#others = new OtherMachines({
       ...options,
       dataDir: options.settings.dataDir,
@@ -70,7 +71,10 @@ export class GroupSandbox implements Sandbox {
       user,
       home: engine,
       writableMounts: (folder) => writableMounts(this.#places(folder)),
-      runsOn: (folder) => this.#groups.get(folder)?.machine ?? null,
+      isAtWork(folder, machine) {
+        const group = groups.get(folder);
+        return group !== undefined && (group.isStarting || group.machine === machine);
+      },
     });
     this.machines = this.#others;
   }

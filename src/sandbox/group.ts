@@ -63,6 +63,10 @@ export class GroupContainer {
     return this.#starting !== null || this.#agent?.isAlive === true;
   }
 
+  get isStarting(): boolean {
+    return this.#starting !== null;
+  }
+
   /** The other machine that its container runs on; null for this one, and for none. */
   get machine(): string | null {
     return this.#agent?.isAlive === true ? this.#agent.machine : null;

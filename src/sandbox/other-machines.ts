@@ -28,8 +28,8 @@ export type OtherMachinesParts = Pick<
   readonly home: Engine;
   /** The folders of a chat that its agent writes to. */
   readonly writableMounts: (folder: string) => readonly Mount[];
-  /** The machine on which a container of this folder runs now; null for none. */
-  readonly runsOn: (folder: string) => string | null;
+  /** Whether a container of this folder runs on that machine, or is being started. */
+  readonly isAtWork: (folder: string, machine: string) => boolean;
 };
 
 /** The other machines of this installation, and which chats run there. */
@@ -38,6 +38,8 @@ export class OtherMachines implements KnownMachines {
   readonly #sources: readonly MachineSource[];
   /** By folder, why it runs at home although the owner wants it elsewhere: said once. */
   readonly #told = new Map<string, string>();
+  /** Chats whose files are being fetched, by machine and folder. */
+  readonly #collecting = new Set<string>();
 
   constructor(parts: OtherMachinesParts) {
     this.#parts = parts;
@@ -97,15 +99,19 @@ export class OtherMachines implements KnownMachines {
 
   /** Only chats that ran on that machine: another chat's files are not its to give. */
   async #collect(machine: Machine, folders: readonly string[]): Promise<void> {
-    const { dataDir, runsOn, writableMounts, onProgress } = this.#parts;
+    const { dataDir, isAtWork, writableMounts, onProgress } = this.#parts;
     for (const folder of folders) {
-      const ranThere = agreedFiles(dataDir, machine.name, folder).load().size > 0;
-      if (!ranThere || runsOn(folder) === machine.name) continue;
+      const what = `${machine.name}/${folder}`;
+      if (isAtWork(folder, machine.name) || this.#collecting.has(what)) continue;
+      if (agreedFiles(dataDir, machine.name, folder).load().size === 0) continue;
+      this.#collecting.add(what);
       try {
         await machine.engine.collect(folder, writableMounts(folder));
         onProgress(`files of the chat ${folder} came home from ${machine.name}`);
       } catch (error) {
         onProgress(`files of ${folder} are still on ${machine.name}: ${String(error)}`);
+      } finally {
+        this.#collecting.delete(what);
       }
     }
   }

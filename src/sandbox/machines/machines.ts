@@ -28,7 +28,7 @@ export type MachinesContext = {
   readonly openEngine: (
     parts: Pick<FarEngineParts, 'machine' | 'description' | 'openPipe' | 'patienceMs'>,
   ) => FarEngine;
-  /** A machine is there again, with files of these chats that nobody has fetched. */
+  /** A machine that is here has files of these chats. Those whose container is gone are fetched; may be said often. */
   readonly onFilesLeft: (machine: Machine, folders: readonly string[]) => void;
   readonly onProgress: (line: string) => void;
 };
