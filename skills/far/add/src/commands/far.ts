@@ -1,0 +1,129 @@
+import { type CommandContext, defineCommand } from '../host/contracts/command.ts';
+import { FarRefused, FarState } from '../lib/far/far-state.ts';
+import type { ChatPlace, MachineLook } from '../lib/machines.ts';
+import type { Group } from '../store/store.ts';
+
+const USAGE =
+  'Say `/far` for a list, `/far add nas`, `/far drain nas`, `/far undrain nas`, `/far remove nas`, ' +
+  '`/far family on nas`, `/far family needs gpu` or `/far family home`.';
+
+export const command = defineCommand({
+  scope: 'owner',
+  name: 'far',
+  topic: 'assistant',
+  help: 'your other computers: `/far add nas` prints a code for one; `/far family on nas` lets that chat run there, `/far family home` here',
+  async run(context, argument) {
+    try {
+      return { kind: 'answer', text: await carryOut(context, argument.trim()) };
+    } catch (error) {
+      if (!(error instanceof FarRefused)) throw error;
+      return { kind: 'answer', text: error.message };
+    }
+  },
+});
+
+async function carryOut(context: CommandContext, argument: string): Promise<string> {
+  const words = argument === '' ? [] : argument.split(/\s+/);
+  const [verb = 'list', name = ''] = words;
+  const state = new FarState(context.settings.dataDir);
+  if (verb === 'list' && words.length <= 1) return await listText(context, state);
+  if (words.length === 2) {
+    if (verb === 'add') return addText(state.add(name, context.now()), name);
+    if (verb === 'drain' || verb === 'undrain') return await drain(context, name, verb);
+    if (verb === 'remove') {
+      if (!state.remove(name)) throw new FarRefused(`No machine is called ${name}.`);
+      return `${name} is out: its key opens nothing any more. Turns that ran there run again here.`;
+    }
+  }
+  return await place(context, argument);
+}
+
+function addText(code: string, name: string): string {
+  return (
+    `On ${name}, in a folder with Patchclaw and the skill \`far\`, run this within 15 minutes:\n\n` +
+    `\`\`\`\nnpx claw far join ${code}\n\`\`\`\n\nThe code lets one machine in, once.`
+  );
+}
+
+async function drain(
+  context: CommandContext,
+  name: string,
+  verb: 'drain' | 'undrain',
+): Promise<string> {
+  const machines = await context.machines();
+  if (!machines.drain(name, verb === 'drain'))
+    throw new FarRefused(`No machine is called ${name}.`);
+  return verb === 'drain'
+    ? `${name} takes no new chat. Chats there move home with their next message.`
+    : `${name} takes chats again.`;
+}
+
+/** Reads `<chat> on <machine>`, `<chat> needs <words>`, `<chat> home`. */
+async function place(context: CommandContext, argument: string): Promise<string> {
+  const [, chat = '', way = '', rest = ''] =
+    /^(.+?)\s+(?:(on|needs)\s+(.+)|home)$/i.exec(argument) ?? [];
+  if (chat === '') return USAGE;
+  const group = groupOf(context, chat);
+  const wish: ChatPlace = { machine: null, needs: [] };
+  const { places } = context.store;
+  if (way === '') {
+    places.set(group.folder, wish);
+    return `${group.name} runs here again, from its next message on.`;
+  }
+  if (way.toLowerCase() === 'needs') {
+    const needs = rest
+      .toLowerCase()
+      .split(/[\s,]+/)
+      .filter(Boolean);
+    places.set(group.folder, { ...wish, needs });
+    return `${group.name} runs where there is ${needs.join(' and ')}, and here where no such machine is free.`;
+  }
+  const machine = rest.toLowerCase();
+  const known = (await context.machines()).list().find(({ name }) => name === machine);
+  if (known === undefined) throw new FarRefused(`No machine is called ${machine}. ${USAGE}`);
+  places.set(group.folder, { ...wish, machine });
+  const now = known.state === 'here' ? 'from its next message on' : `once ${machine} is here`;
+  return (
+    `${group.name} runs on ${machine}, ${now}. Whoever controls ${machine} can read this chat’s files and prompts. ` +
+    'Without it the chat runs here.'
+  );
+}
+
+function groupOf({ store }: CommandContext, chat: string): Group {
+  const wanted = chat.toLowerCase();
+  const groups = store.groups.all();
+  const found =
+    groups.find(({ folder }) => folder === wanted) ??
+    groups.find(({ name }) => name.toLowerCase() === wanted);
+  if (found === undefined)
+    throw new FarRefused(`No chat is called “${chat}”. \`/groups\` lists them.`);
+  return found;
+}
+
+async function listText(context: CommandContext, state: FarState): Promise<string> {
+  if (!state.isSetUp) return 'No machine can join yet: run `npx claw far setup <address>` first.';
+  const machines = (await context.machines()).list();
+  const chats = context.store.groups.all().flatMap(({ name, folder }) => {
+    const { machine, needs } = context.store.places.of(folder);
+    if (machine !== null) return [`- ${name}: on ${machine}`];
+    return needs.length > 0 ? [`- ${name}: where there is ${needs.join(' and ')}`] : [];
+  });
+  if (machines.length === 0) return 'No machine has joined. `/far add nas` prints a code for one.';
+  return [...machines.map(machineLine), ...(chats.length > 0 ? ['', 'Chats:', ...chats] : [])].join(
+    '\n',
+  );
+}
+
+const STATES = { here: 'here', away: 'away', draining: 'takes no new chat' } as const;
+
+function machineLine({
+  name,
+  state,
+  description,
+  abilities,
+  running,
+  capacity,
+}: MachineLook): string {
+  const has = abilities.length === 0 ? '' : `, has ${abilities.join(', ')}`;
+  return `- **${name}**: ${STATES[state]}, ${description}, ${running} of ${capacity} chats${has}`;
+}

@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createUser } from '@nats-io/nkeys';
+import { connectFar, type FarConnection } from './far-connection.ts';
+import { FarRefused } from './far-state.ts';
+import type { JoinCode } from './join-code.ts';
+
+const ANSWER_TIMEOUT_MS = 20_000;
+const DIALS = 5;
+const DIAL_PAUSE_MS = 500;
+
+/**
+ * Shows a code and a key of this machine's own. The key never leaves it, and the code is worth nothing afterwards.
+ *
+ * @returns the seed of this machine's key
+ * @throws FarRefused where the server cannot be reached or does not take the code
+ */
+export async function enrol(code: JoinCode): Promise<string> {
+  const user = createUser();
+  const answer = Promise.withResolvers<string>();
+  const connection = await dial(code, (reason) => answer.reject(new Error(reason)));
+  const late = setTimeout(
+    () => answer.reject(new Error('nobody answers; is the assistant there running?')),
+    ANSWER_TIMEOUT_MS,
+  );
+  try {
+    connection.subscribe(`far.enrolled.${code.name}`, (_, message) =>
+      answer.resolve(message.toString()),
+    );
+    await connection.flush();
+    connection.publish(`far.enrol.${code.name}`, user.getPublicKey());
+    const word = await answer.promise;
+    if (word !== user.getPublicKey()) throw new Error('another machine has used this code');
+  } catch (error) {
+    throw new FarRefused(`This machine could not join: ${(error as Error).message}.`);
+  } finally {
+    clearTimeout(late);
+    await connection.close();
+  }
+  return new TextDecoder().decode(user.getSeed());
+}
+
+/** Dials a few times: the server may still be reading the file with a code that was made just now. */
+async function dial(code: JoinCode, onRefused: (reason: string) => void): Promise<FarConnection> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await connectFar({ ...code, waitsForServer: false, onUp: () => {}, onRefused });
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      const { name, host, port } = code;
+      if (!isRefusal(error)) {
+        throw new FarRefused(
+          `${host}:${port} cannot be reached from here (${error.message}). Is the assistant there running, and does a firewall let port ${port} through?`,
+        );
+      }
+      if (attempt === DIALS) {
+        throw new FarRefused(
+          `${host}:${port} does not take this code: a code is good once, and for 15 minutes. Ask for a new one with \`npx claw far add ${name}\` there.`,
+        );
+      }
+      await sleep(DIAL_PAUSE_MS);
+    }
+  }
+}
+
+/** The server has answered, and does not let this key in. */
+function isRefusal({ name, message }: Error): boolean {
+  return /Authorization/.test(name) || /authorization/i.test(message);
+}

@@ -1,0 +1,253 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { createUser, fromPublic } from '@nats-io/nkeys';
+import { z } from 'zod';
+import { joinCode } from './join-code.ts';
+
+/** A name that can be part of a subject, a path and a sentence. */
+export const MachineName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,30}$/);
+/** A code that nobody has used is void after so long. */
+const CODE_MINUTES = 15;
+const CERTIFICATE_DAYS = 3_650;
+
+const Key = z.string().regex(/^U[A-Z2-7]{55}$/);
+
+const State = z.object({
+  /** The address under which other machines reach this one. */
+  host: z.string(),
+  port: z.number().int(),
+  homeSeed: z.string(),
+  machines: z.array(z.object({ name: MachineName, key: Key, isDraining: z.boolean() })).max(100),
+  /** Codes that were printed and not used; each has a key of its own that can do nothing but enrol. */
+  pending: z.array(z.object({ name: MachineName, key: Key, untilMs: z.number() })).max(20),
+});
+type State = z.output<typeof State>;
+
+/** Why something cannot be done, as a sentence for the owner. */
+export class FarRefused extends Error {
+  override readonly name = 'FarRefused';
+}
+
+/** The machines of this installation, as they are kept in `data/far`, and the server's file made of them. */
+export class FarState {
+  readonly dir: string;
+
+  constructor(dataDir: string) {
+    this.dir = join(dataDir, 'far');
+  }
+
+  get isSetUp(): boolean {
+    return existsSync(this.#path);
+  }
+
+  /** Reads it anew each time: others write it, too. @throws FarRefused where nothing is set up */
+  read(): State {
+    if (!this.isSetUp) {
+      throw new FarRefused('No machine can join yet: run `npx claw far setup` first.');
+    }
+    return State.parse(JSON.parse(readFileSync(this.#path, 'utf8')));
+  }
+
+  /** Makes keys and a certificate for this address, and the server's file. What is there already stays. */
+  async setUp(host: string, port: number): Promise<void> {
+    mkdirSync(join(this.dir, 'jetstream'), { recursive: true, mode: 0o700 });
+    chmodSync(this.dir, 0o700);
+    const before = this.isSetUp ? this.read() : null;
+    await this.#makeCertificate(host);
+    this.#write({
+      homeSeed: seedOf(createUser()),
+      machines: [],
+      pending: [],
+      ...before,
+      host,
+      port,
+    });
+  }
+
+  /** Returns a code with which one machine of that name can join, once. */
+  add(name: string, nowMs: number): string {
+    if (!MachineName.safeParse(name).success) {
+      throw new FarRefused('A name has up to 31 small letters, digits and hyphens, such as nas.');
+    }
+    const state = this.read();
+    if (state.machines.some((one) => one.name === name)) {
+      throw new FarRefused(`${name} has joined already. Remove it first, or take another name.`);
+    }
+    const user = createUser();
+    const pending = {
+      name,
+      key: user.getPublicKey(),
+      untilMs: nowMs + CODE_MINUTES * 60_000,
+    };
+    const others = state.pending.filter((one) => one.name !== name && one.untilMs > nowMs);
+    this.#write({ ...state, pending: [...others, pending] });
+    this.reload();
+    const { host, port } = state;
+    return joinCode.write({
+      name,
+      host,
+      port,
+      seed: seedOf(user),
+      certificate: this.certificate(),
+    });
+  }
+
+  /** Lets a machine in that has shown a code of that name. Returns false for a code that was used, or is too old. */
+  enrol(name: string, key: string, nowMs: number): boolean {
+    const state = this.read();
+    const pending = state.pending.find((one) => one.name === name);
+    if (pending === undefined || pending.untilMs < nowMs || !isUserKey(key)) return false;
+    this.#write({
+      ...state,
+      machines: [...state.machines, { name, key, isDraining: false }],
+      pending: state.pending.filter((one) => one !== pending),
+    });
+    return true;
+  }
+
+  /** Takes a machine out: the server disconnects it at once. Returns false for a name that is not known. */
+  remove(name: string): boolean {
+    const state = this.read();
+    const without = <T extends { readonly name: string }>(list: readonly T[]) =>
+      list.filter((one) => one.name !== name);
+    const [machines, pending] = [without(state.machines), without(state.pending)];
+    if (machines.length + pending.length === state.machines.length + state.pending.length) {
+      return false;
+    }
+    this.#write({ ...state, machines, pending });
+    this.reload();
+    return true;
+  }
+
+  drain(name: string, isDraining: boolean): boolean {
+    const state = this.read();
+    if (!state.machines.some((one) => one.name === name)) return false;
+    const machines = state.machines.map((one) =>
+      one.name === name ? { ...one, isDraining } : one,
+    );
+    this.#write({ ...state, machines });
+    return true;
+  }
+
+  certificate(): string {
+    return readFileSync(join(this.dir, 'server.pem'), 'utf8');
+  }
+
+  /** The number of the server's process; null where none is noted. */
+  serverPid(): number | null {
+    try {
+      const pid = Number(readFileSync(join(this.dir, 'nats.pid'), 'utf8'));
+      return Number.isInteger(pid) && pid > 1 ? pid : null;
+    } catch {
+      // The server does not run.
+      return null;
+    }
+  }
+
+  /** Has the server read its file again. */
+  reload(): void {
+    const pid = this.serverPid();
+    try {
+      if (pid !== null) process.kill(pid, 'SIGHUP');
+    } catch {
+      // It reads the file when it starts.
+    }
+  }
+
+  get configPath(): string {
+    return join(this.dir, 'nats.conf');
+  }
+
+  get #path(): string {
+    return join(this.dir, 'far.json');
+  }
+
+  #write(state: State): void {
+    replace(this.#path, JSON.stringify(state, null, 2));
+    replace(this.configPath, serverConfig(this.dir, state));
+  }
+
+  async #makeCertificate(host: string): Promise<void> {
+    const names = [...new Set([host, '127.0.0.1', 'localhost'])].map(
+      (one) => `${isIP(one) === 0 ? 'DNS' : 'IP'}:${one}`,
+    );
+    const file = (name: string) => join(this.dir, name);
+    try {
+      await promisify(execFile)('openssl', [
+        ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
+        ...['-keyout', file('server.key.new'), '-out', file('server.pem.new')],
+        ...['-days', String(CERTIFICATE_DAYS), '-subj', '/CN=patchclaw far'],
+        ...['-addext', `subjectAltName=${names.join(',')}`],
+      ]);
+    } catch (error) {
+      throw new FarRefused(
+        `openssl could not make a certificate (${(error as Error).message.split('\n')[0]}). Install it: \`sudo apt install openssl\`.`,
+      );
+    }
+    chmodSync(file('server.key.new'), 0o600);
+    renameSync(file('server.key.new'), file('server.key'));
+    renameSync(file('server.pem.new'), file('server.pem'));
+  }
+}
+
+/**
+ * Returns the server's file. A machine may send and hear only below its own name; a code may only enrol. The home has
+ * everything below `far`, and nobody has the rest.
+ */
+function serverConfig(dir: string, { port, homeSeed, machines, pending }: State): string {
+  const user = (key: string, publish: readonly string[], subscribe: readonly string[]) =>
+    `      { nkey: ${key}, permissions: { publish: ${JSON.stringify(publish)}, subscribe: ${JSON.stringify(subscribe)} } }`;
+  const users = [
+    user(publicKeyOf(homeSeed), ['far.>'], ['far.>']),
+    ...machines.map(({ name, key }) => user(key, [`far.up.${name}.>`], [`far.down.${name}.>`])),
+    ...pending.map(({ name, key }) => user(key, [`far.enrol.${name}`], [`far.enrolled.${name}`])),
+  ];
+  return `# Written by Patchclaw; changes are lost.
+listen: "0.0.0.0:${port}"
+server_name: patchclaw
+pid_file: ${JSON.stringify(join(dir, 'nats.pid'))}
+max_payload: 1048576
+ping_interval: "10s"
+tls {
+  cert_file: ${JSON.stringify(join(dir, 'server.pem'))}
+  key_file: ${JSON.stringify(join(dir, 'server.key'))}
+}
+jetstream { store_dir: ${JSON.stringify(join(dir, 'jetstream'))}, max_memory_store: 67108864, max_file_store: 1073741824 }
+accounts {
+  FAR {
+    jetstream: enabled
+    users: [
+${users.join('\n')}
+    ]
+  }
+}
+`;
+}
+
+function seedOf(user: ReturnType<typeof createUser>): string {
+  return new TextDecoder().decode(user.getSeed());
+}
+
+function publicKeyOf(seed: string): string {
+  return joinCode.publicKeyOf(seed);
+}
+
+function isUserKey(key: string): boolean {
+  try {
+    fromPublic(key);
+    return Key.safeParse(key).success;
+  } catch {
+    // Its checksum is wrong.
+    return false;
+  }
+}
+
+function replace(path: string, text: string): void {
+  const unfinished = `${path}.${randomBytes(4).toString('hex')}`;
+  writeFileSync(unfinished, text, { mode: 0o600 });
+  renameSync(unfinished, path);
+}

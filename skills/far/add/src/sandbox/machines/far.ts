@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { wholeNumber } from '../../lib/setting-values.ts';
+import { defineMachines } from './machines.ts';
+
+/** The machines that have joined by `claw far join`. Nothing is loaded before `claw far setup`. */
+export const machines = defineMachines({
+  name: 'far',
+  settings: z.object({ FAR_PATIENCE_MINUTES: wholeNumber(1, 60).default(5) }),
+  create(context) {
+    const patienceMs = context.settings.FAR_PATIENCE_MINUTES * 60_000;
+    const opening = import('./far/home.ts').then(({ openFarHome }) =>
+      openFarHome({ ...context, patienceMs, now: Date.now }),
+    );
+    let source: Awaited<typeof opening> = null;
+    opening.then(
+      (opened) => {
+        source = opened;
+      },
+      (error: unknown) => context.onProgress(`other machines cannot be used: ${String(error)}`),
+    );
+    return {
+      list: () => source?.list() ?? [],
+      drain: (name, isDraining) => source?.drain(name, isDraining) ?? false,
+      async close() {
+        const opened = await opening.catch(() => null);
+        await opened?.close();
+      },
+    };
+  },
+});

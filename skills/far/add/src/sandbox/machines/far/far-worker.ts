@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import { connectFar, type FarConnection } from '../../../lib/far/far-connection.ts';
+import type { WorkerConfig } from '../../../lib/far/worker-folder.ts';
+import type { Engine } from '../../engines/engine.ts';
+import { openFarWorker } from '../../far/worker.ts';
+import type { AgentUser } from '../../mounts/ownership.ts';
+import { ALIVE_MS, type Alive, chatOf, PROTOCOL, subjects } from './messages.ts';
+
+export type RunningWorker = {
+  /** Resolves with the reason when the home does not let this machine in any more. */
+  readonly refused: Promise<string>;
+  stop(): Promise<void>;
+};
+
+/** Dials the home and runs what it asks for, until it is stopped or taken out. */
+export async function runFarWorker(parts: {
+  readonly config: WorkerConfig;
+  readonly engine: Engine;
+  readonly dir: string;
+  readonly user: AgentUser;
+  readonly onProgress: (line: string) => void;
+}): Promise<RunningWorker> {
+  const { config, engine, dir, user, onProgress } = parts;
+  const { name } = config;
+  const refused = Promise.withResolvers<string>();
+  let connection: FarConnection | null = null;
+  const worker = await openFarWorker({
+    engine,
+    dir,
+    user,
+    patienceMs: config.patienceMinutes * 60_000,
+    onProgress,
+    send: (folder, fence, message) =>
+      connection?.publish(subjects.up(name, folder, fence), message),
+  });
+  connection = await connectFar({
+    ...config,
+    waitsForServer: true,
+    onUp() {
+      onProgress('the way home works again');
+      worker.resume();
+    },
+    onRefused: (reason) => refused.resolve(reason),
+  });
+  let home: string | null = null;
+  connection.subscribe(`far.down.${name}.>`, (subject, message) => {
+    const chat = chatOf(subject);
+    if (chat !== null) return worker.accept(chat.folder, chat.fence, message);
+    if (subject !== subjects.home(name)) return;
+    const boot = message.toString('utf8', 0, 64);
+    if (home !== null && home !== boot) void worker.endAll('the home started anew');
+    home = boot;
+  });
+  const boot = randomUUID();
+  const say = async () => {
+    const alive: Alive = {
+      protocol: PROTOCOL,
+      boot,
+      description: engine.description.slice(0, 200),
+      abilities: [...config.abilities],
+      capacity: config.capacity,
+      running: worker.running(),
+      folders: [...(await worker.folders())],
+    };
+    connection?.publish(subjects.alive(name), JSON.stringify(alive));
+  };
+  await say();
+  const timer = setInterval(() => void say().catch(() => {}), ALIVE_MS);
+  onProgress(`${name} has joined ${config.host}:${config.port}, with ${engine.description}`);
+  return {
+    refused: refused.promise,
+    async stop() {
+      clearInterval(timer);
+      await worker.close();
+      await connection?.flush().catch(() => {});
+      await connection?.close();
+    },
+  };
+}

@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto';
+import { connectFar, type FarConnection } from '../../../lib/far/far-connection.ts';
+import { FarState } from '../../../lib/far/far-state.ts';
+import type { FarEngine } from '../../far/far-engine.ts';
+import { endMessage, isEndMessage } from '../../far/resumable-link.ts';
+import type { Machine, MachineSource, MachinesContext } from '../machines.ts';
+import { ALIVE_MS, type Alive, AWAY_MS, chatOf, readAlive, subjects } from './messages.ts';
+import { runNatsServer } from './nats-server.ts';
+
+export type FarHomeParts = MachinesContext & {
+  readonly patienceMs: number;
+  readonly now: () => number;
+};
+
+type Known = {
+  readonly engine: FarEngine;
+  alive: Alive | null;
+  lastSeenAt: number;
+};
+
+/** Opens the home's end: the server, the connection to it, and what the machines say. Null before `claw far setup`. */
+export async function openFarHome(parts: FarHomeParts): Promise<MachineSource | null> {
+  const state = new FarState(parts.dataDir);
+  if (!state.isSetUp) return null;
+  const server = await runNatsServer(state, parts.onProgress);
+  const home = new FarHome(parts, state);
+  await home.connect();
+  return {
+    list: () => home.list(),
+    drain: (name, isDraining) => home.drain(name, isDraining),
+    async close() {
+      await home.close();
+      await server.stop();
+    },
+  };
+}
+
+class FarHome {
+  readonly #parts: FarHomeParts;
+  readonly #state: FarState;
+  /** Workers end what ran for another home. */
+  readonly #boot = randomUUID();
+  readonly #known = new Map<string, Known>();
+  /** Handlers of the messages about containers, by their subjects. */
+  readonly #chats = new Map<string, (message: Buffer) => void>();
+  #connection: FarConnection | null = null;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(parts: FarHomeParts, state: FarState) {
+    this.#parts = parts;
+    this.#state = state;
+  }
+
+  async connect(): Promise<void> {
+    const { port, homeSeed } = this.#state.read();
+    const connection = await connectFar({
+      host: '127.0.0.1',
+      port,
+      certificate: this.#state.certificate(),
+      seed: homeSeed,
+      waitsForServer: true,
+      onUp: () => {
+        for (const { engine } of this.#known.values()) engine.resume();
+      },
+      onRefused: (reason) => this.#parts.onProgress(`the server of other machines: ${reason}`),
+    });
+    this.#connection = connection;
+    connection.subscribe('far.up.>', (subject, message) => this.#accept(subject, message));
+    connection.subscribe('far.enrol.*', (subject, message) => void this.#enrol(subject, message));
+    await connection.flush();
+    this.#timer = setInterval(() => this.#tick(), ALIVE_MS).unref();
+    this.#tick();
+    this.#parts.onProgress('other machines can join');
+  }
+
+  list(): readonly Machine[] {
+    return this.#state.read().machines.map(({ name, isDraining }): Machine => {
+      const known = this.#of(name);
+      const { alive, lastSeenAt, engine } = known;
+      const isAway = alive === null || this.#parts.now() - lastSeenAt > AWAY_MS;
+      return {
+        name,
+        state: isAway ? 'away' : isDraining ? 'draining' : 'here',
+        description: alive?.description ?? 'not seen since the assistant started',
+        abilities: alive?.abilities ?? [],
+        capacity: alive?.capacity ?? 1,
+        running: alive?.running ?? 0,
+        engine,
+      };
+    });
+  }
+
+  drain(name: string, isDraining: boolean): boolean {
+    return this.#state.drain(name, isDraining);
+  }
+
+  async close(): Promise<void> {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    for (const { engine } of this.#known.values()) engine.close('the home ends');
+    await this.#connection?.flush().catch(() => {});
+    await this.#connection?.close();
+  }
+
+  #tick(): void {
+    const names = new Set(this.#state.read().machines.map(({ name }) => name));
+    for (const [name, { engine }] of this.#known) {
+      if (names.has(name)) continue;
+      this.#known.delete(name);
+      engine.close('it was taken out');
+      this.#parts.onProgress(`${name} was taken out`);
+    }
+    for (const name of names) this.#connection?.publish(subjects.home(name), this.#boot);
+  }
+
+  #of(name: string): Known {
+    const known = this.#known.get(name) ?? {
+      engine: this.#parts.openEngine({
+        machine: name,
+        description: `another machine, ${name}`,
+        patienceMs: this.#parts.patienceMs,
+        openPipe: (folder, fence) => this.#pipe(name, folder, fence),
+      }),
+      alive: null,
+      lastSeenAt: 0,
+    };
+    this.#known.set(name, known);
+    return known;
+  }
+
+  #pipe(machine: string, folder: string, fence: number) {
+    const subject = subjects.up(machine, folder, fence);
+    return {
+      send: (message: Buffer) =>
+        this.#connection?.publish(subjects.down(machine, folder, fence), message),
+      listen: (handler: (message: Buffer) => void) => {
+        this.#chats.set(subject, handler);
+        return () => void this.#chats.delete(subject);
+      },
+    };
+  }
+
+  /** The server lets a machine send below its own name alone, so the subject tells which it is. */
+  #accept(subject: string, message: Buffer): void {
+    const chat = chatOf(subject);
+    if (chat !== null) return void this.#acceptOfChat(subject, chat, message);
+    const [, , name, kind] = subject.split('.');
+    const isKnown = this.#state.read().machines.some((one) => one.name === name);
+    if (kind !== 'alive' || name === undefined || !isKnown) return;
+    const alive = readAlive(message);
+    if (alive === null) return;
+    const known = this.#of(name);
+    const wasAway = known.alive === null || this.#parts.now() - known.lastSeenAt > AWAY_MS;
+    const isAnother = known.alive?.boot !== alive.boot;
+    known.alive = alive;
+    known.lastSeenAt = this.#parts.now();
+    if (wasAway || isAnother) {
+      this.#parts.onProgress(`${name} is here: ${alive.description}`);
+      known.engine.resume();
+    }
+    const machine = this.list().find((one) => one.name === name);
+    if (machine !== undefined) this.#parts.onFilesLeft(machine, alive.folders);
+  }
+
+  /** A worker whose number is not the present one is told so, and ends what it still runs. */
+  #acceptOfChat(
+    subject: string,
+    chat: NonNullable<ReturnType<typeof chatOf>>,
+    message: Buffer,
+  ): void {
+    const handler = this.#chats.get(subject);
+    if (handler !== undefined) return void handler(message);
+    if (isEndMessage(message)) return;
+    const { machine, folder, fence } = chat;
+    const end = endMessage(fence, 'it is outdated');
+    this.#connection?.publish(subjects.down(machine, folder, fence), end);
+  }
+
+  async #enrol(subject: string, message: Buffer): Promise<void> {
+    const name = subject.split('.')[2] ?? '';
+    const key = message.toString('utf8', 0, 100);
+    if (!this.#state.enrol(name, key, this.#parts.now())) return;
+    this.#connection?.publish(`far.enrolled.${name}`, key);
+    await this.#connection?.flush();
+    // From here on the code is worth nothing.
+    this.#state.reload();
+    this.#parts.onProgress(`${name} has joined`);
+  }
+}

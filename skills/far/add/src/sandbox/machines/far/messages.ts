@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { jsonWithin } from '../../../lib/bounded-json.ts';
+import { FarFolder } from '../../far/worker.ts';
+
+export const PROTOCOL = 1;
+/** Both sides say so often that they are there. */
+export const ALIVE_MS = 3_000;
+/** A machine that has said nothing for so long is away. */
+export const AWAY_MS = 12_000;
+
+const Alive = z.object({
+  protocol: z.literal(PROTOCOL),
+  /** Another worker than before has another. */
+  boot: z.string().min(1).max(64),
+  description: z.string().max(200),
+  abilities: z.array(z.string().max(64)).max(32),
+  capacity: z.number().int().min(1).max(1_000),
+  running: z.number().int().min(0).max(1_000),
+  /** Chats whose files are there. */
+  folders: z.array(FarFolder).max(1_000),
+});
+
+/** A worker says that it is there, and what it has. */
+export type Alive = z.output<typeof Alive>;
+
+/** Returns null for what is no such message, or of another version. */
+export function readAlive(message: Buffer): Alive | null {
+  return Alive.safeParse(jsonWithin(message)).data ?? null;
+}
+
+/** Names in subjects, between dots. */
+export const subjects = {
+  up: (machine: string, folder: string, fence: number) =>
+    `far.up.${machine}.chat.${folder}.${fence}`,
+  down: (machine: string, folder: string, fence: number) =>
+    `far.down.${machine}.chat.${folder}.${fence}`,
+  alive: (machine: string) => `far.up.${machine}.alive`,
+  home: (machine: string) => `far.down.${machine}.home`,
+};
+
+/** Reads `far.<way>.<machine>.chat.<folder>.<fence>`; null for any other. */
+export function chatOf(
+  subject: string,
+): { readonly machine: string; readonly folder: string; readonly fence: number } | null {
+  const [, , machine, kind, folder, fence, ...rest] = subject.split('.');
+  if (kind !== 'chat' || machine === undefined || folder === undefined || rest.length > 0) {
+    return null;
+  }
+  const number = Number(fence);
+  return Number.isSafeInteger(number) && number > 0 ? { machine, folder, fence: number } : null;
+}

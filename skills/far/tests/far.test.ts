@@ -1,0 +1,322 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, connect as dial, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createUser } from '@nats-io/nkeys';
+import { expect, test, vi } from 'vitest';
+import { enrol } from '../../../src/lib/far/enrol.ts';
+import { connectFar } from '../../../src/lib/far/far-connection.ts';
+import { FarState } from '../../../src/lib/far/far-state.ts';
+import { joinCode } from '../../../src/lib/far/join-code.ts';
+import { writeWorkerConfig } from '../../../src/lib/far/worker-folder.ts';
+import type { Places } from '../../../src/lib/machines.ts';
+import { endMessage } from '../../../src/sandbox/far/resumable-link.ts';
+import { machines } from '../../../src/sandbox/machines/far.ts';
+import { describeWithEngine } from '../../../src/testing/engine.ts';
+import { type SandboxProject, sandboxProject } from '../../../src/testing/sandbox-project.ts';
+
+const WORKER = resolve(import.meta.dirname, '../../../src/sandbox/machines/far/worker-main.ts');
+const LONG = { timeout: 60_000, interval: 100 };
+
+await describeWithEngine('bubblewrap', 'another machine, over a real NATS server', () => {
+  test('joins with a code, runs a chat without a network, and listens on nothing', async () => {
+    await using home = await farHome();
+    await using nas = await home.join('nas');
+    const text = await home.project.answer('shell: grep -c : /proc/net/dev; echo far > where');
+    expect(text).toMatch(/^1\n/);
+    expect(readFileSync(join(home.project.dir, 'groups/family/where'), 'utf8')).toBe('far\n');
+    expect(readdirSync(join(nas.dataDir, 'far-worker/chats'))).toEqual(['family']);
+    expect(listening()).not.toContain(`pid=${nas.process.pid},`);
+    expect(home.project.sandbox.machines?.list()).toMatchObject([
+      { name: 'nas', state: 'here', abilities: ['gpu'], capacity: 2 },
+    ]);
+  });
+
+  test('a code lets one machine in, once, and a made-up one lets nobody in', async () => {
+    await using home = await farHome();
+    await home.ready();
+    const text = home.state.add('nas', Date.now());
+    const code = joinCode.read(text);
+    if (code === null) throw new Error('no code');
+    const seed = await enrol(code);
+    expect(joinCode.publicKeyOf(seed)).toBe(
+      new FarState(home.project.dataDir).read().machines[0]?.key,
+    );
+    await expect(enrol(code)).rejects.toThrow('a code is good once');
+    const forged = new TextDecoder().decode(createUser().getSeed());
+    await expect(enrol({ ...code, seed: forged })).rejects.toThrow('does not take this code');
+    expect(() => home.state.add('nas', Date.now())).toThrow('has joined already');
+    expect(joinCode.read(text.slice(0, -9))).toBeNull();
+  });
+
+  test('the link is cut, then silent, in the middle of turns: each is answered once', async () => {
+    await using home = await farHome();
+    await using _ = await home.join('nas');
+    const { project } = home;
+    await project.answer('hello');
+    for (const [index, how] of (['cut', 'silent'] as const).entries()) {
+      const before = project.server.requests.length;
+      const asked = project.turn(`shell: echo ${how} >> count; sleep 1; tail -n1 count`);
+      await vi.waitFor(() => expect(project.server.requests).toHaveLength(before + 1), LONG);
+      home.proxy[how]();
+      await sleep(4_000);
+      home.proxy.heal();
+      expect(await asked).toMatchObject({ kind: 'answered', text: `${how}\n[exit code 0]` });
+      expect(project.server.requests).toHaveLength(before + 2);
+      const count = readFileSync(join(project.dir, 'groups/family/count'), 'utf8');
+      expect(count.trim().split('\n')).toHaveLength(index + 1);
+    }
+    expect(home.places.fences).toEqual([1]);
+  });
+
+  test('the server is killed in the middle of a turn: it comes back, and the turn is answered once', async () => {
+    await using home = await farHome();
+    await using _ = await home.join('nas');
+    const { project } = home;
+    await project.answer('hello');
+    const asked = project.turn('shell: echo once >> count; sleep 1; cat count');
+    await vi.waitFor(() => expect(project.server.requests).toHaveLength(2), LONG);
+    const pid = home.state.serverPid();
+    if (pid === null) throw new Error('no server');
+    process.kill(pid, 'SIGKILL');
+    expect(await asked).toMatchObject({ kind: 'answered', text: 'once\n[exit code 0]' });
+    expect(home.state.serverPid()).not.toBe(pid);
+    expect(project.server.requests).toHaveLength(3);
+  });
+
+  test('the worker is killed in the middle of a turn: the turn is lost with it, and no file is', async () => {
+    await using home = await farHome();
+    await using nas = await home.join('nas');
+    const { project } = home;
+    await project.answer('hello');
+    const asked = project.turn('shell: echo kept > late.txt; sleep 600');
+    await vi.waitFor(() => expect(project.server.requests).toHaveLength(2), LONG);
+    await sleep(500);
+    nas.process.kill('SIGKILL');
+    await once(nas.process, 'exit');
+    await nas.start();
+    expect(await asked).toMatchObject({ kind: 'failed', code: 'MACHINE_LOST' });
+    const late = join(project.dir, 'groups/family/late.txt');
+    await vi.waitFor(() => expect(readFileSync(late, 'utf8')).toBe('kept\n'), LONG);
+    expect(await project.answer('shell: cat late.txt')).toBe('kept\n[exit code 0]');
+  });
+
+  test('a machine sees and says nothing that is not its own, and is out the moment it is removed', async () => {
+    await using home = await farHome();
+    await using _ = await home.join('nas');
+    const { project } = home;
+    await project.answer('hello');
+    const code = joinCode.read(home.state.add('eve', Date.now()));
+    if (code === null) throw new Error('no code');
+    const seed = await enrol({ ...code, port: home.port });
+    const refused = Promise.withResolvers<string>();
+    const eve = await connectFar({
+      ...code,
+      port: home.port,
+      seed,
+      waitsForServer: false,
+      onUp: () => {},
+      onRefused: refused.resolve,
+    });
+    const seen: string[] = [];
+    for (const subject of [
+      'far.>',
+      'far.down.nas.>',
+      'far.up.nas.>',
+      '>',
+      '$JS.API.>',
+      '_INBOX.>',
+    ]) {
+      eve.subscribe(subject, (name) => void seen.push(name));
+    }
+    // Ends the other machine's container, says it is that machine, and lets itself in again.
+    eve.publish('far.up.nas.chat.family.1', endMessage(1, 'forged'));
+    eve.publish('far.up.nas.alive', '{}');
+    eve.publish('far.down.nas.chat.family.1', endMessage(1, 'forged'));
+    eve.publish('far.enrol.eve', createUser().getPublicKey());
+    // Its own subjects are its own, and the chat is not there: an old and a new number.
+    eve.publish('far.up.eve.chat.family.1', endMessage(1, 'forged'));
+    eve.publish('far.up.eve.chat.family.2', Buffer.alloc(64, 4));
+    await eve.flush().catch(() => {});
+    expect(await project.answer('still here')).toBe('You said: still here');
+    expect(home.places.fences).toEqual([1]);
+    expect(seen).toEqual([]);
+    expect(home.state.remove('eve')).toBe(true);
+    expect(await Promise.race([refused.promise, sleep(20_000, 'late')])).not.toBe('late');
+    await eve.close();
+  });
+
+  test('a machine that is removed loses its turn at once, and the chat goes on at home', async () => {
+    await using home = await farHome();
+    await using _ = await home.join('nas');
+    const { project } = home;
+    await project.answer('hello');
+    const asked = project.turn('shell: sleep 600');
+    await vi.waitFor(() => expect(project.server.requests).toHaveLength(2), LONG);
+    home.state.remove('nas');
+    expect(await asked).toMatchObject({ kind: 'failed', code: 'MACHINE_LOST' });
+    expect(await project.answer('hello')).toBe('You said: hello');
+  });
+});
+
+type FarHome = AsyncDisposable & {
+  readonly project: SandboxProject;
+  readonly state: FarState;
+  readonly port: number;
+  readonly proxy: Proxy;
+  readonly places: Places & { readonly fences: number[] };
+  /** The server runs, and the home hears it. */
+  ready(): Promise<void>;
+  join(name: string): Promise<FarWorkerProcess>;
+};
+
+type FarWorkerProcess = AsyncDisposable & {
+  readonly dataDir: string;
+  process: ChildProcess;
+  start(): Promise<void>;
+};
+
+/** An assistant's sandbox with a real server, which workers reach by a proxy that cuts. */
+async function farHome(): Promise<FarHome> {
+  const [port, proxyPort] = [await freePort(), await freePort()];
+  const dataDir = mkdtempSync(join(tmpdir(), 'claw-far-home-'));
+  const state = new FarState(dataDir);
+  await state.setUp('127.0.0.1', port);
+  const proxy = await startProxy(proxyPort, port);
+  const fences: number[] = [];
+  const places = {
+    fences,
+    of: () => ({ machine: 'nas', needs: [] }),
+    set: () => {},
+    nextFence() {
+      fences.push(fences.length + 1);
+      return fences.length;
+    },
+  };
+  const lines: string[] = [];
+  const project = await sandboxProject({
+    engine: 'bubblewrap',
+    settings: { dataDir },
+    options: { machines: [machines], places, onProgress: (line) => void lines.push(line) },
+  });
+  const list = () => project.sandbox.machines?.list() ?? [];
+  const home: FarHome = {
+    project,
+    state,
+    port,
+    proxy,
+    places,
+    ready: () => vi.waitFor(() => expect(lines).toContain('other machines can join'), LONG),
+    async join(name) {
+      await home.ready();
+      const code = joinCode.read(state.add(name, Date.now()));
+      if (code === null) throw new Error('no code');
+      const own = mkdtempSync(join(tmpdir(), 'claw-far-worker-'));
+      writeWorkerConfig(own, {
+        ...code,
+        port: proxyPort,
+        seed: await enrol(code),
+        abilities: ['gpu'],
+        capacity: 2,
+        patienceMinutes: 60,
+      });
+      const worker: FarWorkerProcess = {
+        dataDir: own,
+        process: spawnWorker(own),
+        async start() {
+          worker.process = spawnWorker(own);
+          await Promise.resolve();
+        },
+        async [Symbol.asyncDispose]() {
+          if (worker.process.exitCode === null && worker.process.signalCode === null) {
+            worker.process.kill('SIGTERM');
+            await once(worker.process, 'exit');
+          }
+          rmSync(own, { recursive: true, force: true });
+        },
+      };
+      await vi.waitFor(
+        () => expect(list().find((one) => one.name === name)?.state).toBe('here'),
+        LONG,
+      );
+      return worker;
+    },
+    async [Symbol.asyncDispose]() {
+      await project[Symbol.asyncDispose]();
+      proxy.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+  return home;
+}
+
+function spawnWorker(dataDir: string): ChildProcess {
+  return spawn(process.execPath, [WORKER, dataDir], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { PATH: process.env['PATH'], CLAW_SANDBOX: 'bubblewrap' },
+  });
+}
+
+function listening(): string {
+  return execFileSync('ss', ['-lntup'], { encoding: 'utf8' });
+}
+
+type Proxy = { cut(): void; silent(): void; heal(): void; close(): void };
+
+async function startProxy(port: number, target: number): Promise<Proxy> {
+  let isDown = false;
+  const sockets = new Set<Socket>();
+  const destroyAll = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  const server = createServer((near) => {
+    if (isDown) return void near.destroy();
+    const far = dial(target, '127.0.0.1');
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on('error', () => {});
+      socket.once('close', () => {
+        sockets.delete(socket);
+        near.destroy();
+        far.destroy();
+      });
+    }
+    near.pipe(far).pipe(near);
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    cut() {
+      isDown = true;
+      destroyAll();
+    },
+    silent() {
+      isDown = true;
+      for (const socket of sockets) {
+        socket.unpipe();
+        socket.pause();
+      }
+    },
+    heal() {
+      isDown = false;
+      destroyAll();
+    },
+    close() {
+      server.close();
+      destroyAll();
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
