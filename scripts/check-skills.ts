@@ -79,6 +79,8 @@ function copyTree(): void {
       ...assistant.entry,
       // Parts that a service of a skill discovers.
       'src/services/*/api/*.ts',
+      // Programs that a verb of a skill starts.
+      'src/sandbox/machines/*/*-main.ts',
       // Modules for browsers, which a page of a skill loads by their addresses.
       'ui/**/*.ts',
       'skills/*/tests/**/{*.test,*-server,*-client,*-scene,benchmark,make-*}.ts',
