@@ -30,7 +30,10 @@ const TREE = join(PLACE, 'tree');
 const Packages = z.object({ dependencies: z.record(z.string(), z.string()).default({}) });
 const Config = z.looseObject({ test: z.unknown() });
 const Room = z.looseObject({ entry: z.array(z.string()), project: z.array(z.string()) });
-const Knip = z.looseObject({ workspaces: z.looseObject({ '.': Room }) });
+const Knip = z.looseObject({
+  workspaces: z.looseObject({ '.': Room }),
+  ignoreBinaries: z.array(z.string()),
+});
 
 const names = readdirSync(join(HOME, 'skills'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
@@ -89,8 +92,10 @@ function copyTree(): void {
     const ignore = ['test/seams/{packages,dashboard-packages}/**'];
     // Imported by a name in a variable, where they have no types.
     const ignoreDependencies = ['@swc/core', 'fake-indexeddb', '@micropython/.+'];
+    // Programs of Debian packages that a skill or its tests start.
+    const ignoreBinaries = [...knip.ignoreBinaries, 'nats-server', 'ss'];
     const workspaces = { ...packages, '.': { ...assistant, entry, project } };
-    return JSON.stringify({ ...knip, workspaces, ignore, ignoreDependencies });
+    return JSON.stringify({ ...knip, workspaces, ignore, ignoreDependencies, ignoreBinaries });
   });
   git(TREE, 'init', '--quiet');
   git(TREE, 'add', '--all');
