@@ -1,3 +1,4 @@
+import { renderUnicodeCompact } from 'uqr';
 import { z } from 'zod';
 import { defineCommand } from '../host/contracts/command.ts';
 import { SCOPES } from '../http/route.ts';
@@ -16,7 +17,7 @@ export const command = defineCommand({
   help: 'makes a link that lets one browser in to the page; `/dashboard read` or `talk` for one that may do less',
   isQuick: true,
   complete: () => [...SCOPES],
-  async run({ callService }, argument) {
+  async run({ callService, drawsCodes }, argument) {
     const scope = SCOPES.find((one) => one === (argument.trim() || 'admin'));
     if (scope === undefined) {
       return { kind: 'answer', text: 'Say `/dashboard`, `/dashboard read` or `/dashboard talk`.' };
@@ -30,9 +31,16 @@ export const command = defineCommand({
       `This link lets one browser in, once, within a minute. It may then ${MAY[scope]}.`,
       ...links,
       ...(links.length === 1
-        ? ['It works on this machine. For a phone, set `PAGE_ORIGINS`; the skill’s page says how.']
-        : []),
+        ? ['It works on this machine. For a phone, run `npx claw setup dashboard` there.']
+        : ['For a camera:', codeOf(links[0] ?? '', drawsCodes)]),
     ].join('\n\n');
     return { kind: 'answer', text };
   },
 });
+
+/** Returns a QR code: for a terminal that draws it, or drawn of blocks for a chat that shows code in one width. */
+function codeOf(link: string, isDrawn: boolean): string {
+  return isDrawn
+    ? `\`\`\`qr\n${link}\n\`\`\``
+    : `\`\`\`\n${renderUnicodeCompact(link, { border: 2 })}\n\`\`\``;
+}
