@@ -26,7 +26,14 @@ test('everything that a browser loads is small, from here, and without a script 
     /\.(ts|css|svg)$/.test(name),
   );
   const files = await Promise.all(
-    [...names, 'styles.css', 'panels.json', 'strings.de.json'].map(async (name) => {
+    [
+      ...names,
+      'styles.css',
+      'manifest.json',
+      'offline.de.html',
+      'panels.json',
+      'strings.de.json',
+    ].map(async (name) => {
       const { status, headers, text } = await served.ask(`/ui/${name}`);
       expect([name, status]).toEqual([name, 200]);
       const type = name.endsWith('.ts') ? 'text/javascript; charset=utf-8' : expect.any(String);
@@ -37,8 +44,10 @@ test('everything that a browser loads is small, from here, and without a script 
       return [name, text] as const;
     }),
   );
-  // Style sheets are sent as one; charts and the views of the code are loaded when somebody looks at them.
-  const loaded = files.filter(([name]) => !/^(charts|code\/)|^(?!styles).*\.css$/.test(name));
+  // Style sheets are sent as one; charts, the views of the code and the like are loaded when somebody looks at them.
+  const loaded = files.filter(
+    ([name]) => !/^(charts|worker|code\/|settings\/)|^(?!styles).*\.css$/.test(name),
+  );
   const sizes = loaded.map(([, text]) => gzipSync(text).length);
   expect(sizes.reduce((all, size) => all + size, gzipSync(page.text).length)).toBeLessThan(60_000);
   for (const path of [
@@ -73,7 +82,7 @@ test('a browser asks for the files of the page once, and again after an edit', a
   // All modules but those that are loaded for one panel are named in the page.
   const named = before.map((path) => path.split('/').slice(3).join('/'));
   const modules = readdirSync(UI, { recursive: true, encoding: 'utf8' }).filter(
-    (name) => /^(panels\/)?[\w-]+\.ts$/.test(name) && name !== 'charts.ts',
+    (name) => /^(panels\/)?[\w-]+\.ts$/.test(name) && !/^(charts|worker)\.ts$/.test(name),
   );
   expect(named).toEqual(expect.arrayContaining([...modules, 'styles.css', 'strings.en.json']));
   expect(await read()).toEqual(before);

@@ -105,6 +105,9 @@ async function start(): Promise<void> {
   panels.value = loaded;
   session.value = 'in';
   followAssistant();
+  // A browser has it only where the way to the page is safe.
+  const workers = 'serviceWorker' in navigator ? navigator.serviceWorker : null;
+  void workers?.register('/dashboard/worker', { scope: '/dashboard' }).catch(console.warn);
 }
 
 async function whoAmI(): Promise<{ readonly scope: Scope } | null> {

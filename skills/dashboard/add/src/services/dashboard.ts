@@ -6,6 +6,8 @@ import { SCOPES } from '../http/route.ts';
 import { jsonWithin } from '../lib/bounded-json.ts';
 import { type ApiAction, ApiProblem, discoverApis } from './dashboard/api.ts';
 import { openAssets } from './dashboard/assets.ts';
+import { sendNotices } from './dashboard/notices.ts';
+import { openPush } from './dashboard/push.ts';
 import { streamOf } from './dashboard/stream.ts';
 
 /** A request of the command `/dashboard` and of the verb of its name. */
@@ -31,6 +33,15 @@ export const service = defineService({
       path: '/ui/*',
       access: 'own',
       handle: ({ rest, headers }) => assets.file(rest, headers),
+    });
+    await route({
+      method: 'GET',
+      path: '/worker',
+      access: 'own',
+      async handle({ headers }) {
+        const made = await assets.file('worker.ts', headers);
+        return { ...made, headers: { ...made.headers, 'service-worker-allowed': '/dashboard' } };
+      },
     });
     await route({
       method: 'POST',
@@ -72,6 +83,7 @@ export const service = defineService({
         });
       }
     }
+    sendNotices(context, openPush(join(dataDir, 'dashboard')));
     return {
       stop() {},
       status: () => `is at ${url}; \`/dashboard\` makes a link that lets a browser in`,

@@ -30,7 +30,7 @@ export const panel = definePanel({
 });
 
 function View(): VNode {
-  return html`<h1>${t('title')}</h1><${Devices} /><${Names} />`;
+  return html`<h1>${t('title')}</h1><${Devices} /><${Notifications} /><${Names} />`;
 }
 
 function Devices(): VNode {
@@ -65,6 +65,13 @@ function Devices(): VNode {
       <button type="submit">${t('invite')}</button></form>
     ${invitation === null ? null : html`<div class="card" role="status"><p>${t('once')}</p>${invitation.links.map((link) => html`<p><code>${link}</code></p>`)}</div>`}
   </section>`;
+}
+
+/** Loaded when the panel is looked at. */
+function Notifications(): VNode | null {
+  const [view, setView] = useState<{ readonly View: () => VNode } | null>(null);
+  useEffect(() => void import('../settings/notifications.ts').then(setView), []);
+  return view === null ? null : html`<${view.View} />`;
 }
 
 function Names(): VNode {

@@ -20,6 +20,8 @@ type Served = { readonly text: string; readonly zipped: Buffer; readonly etag: s
 const UI = join(import.meta.dirname, '../../../ui');
 /** Modules of npm packages: bundled once, everything else is served file by file. */
 const BUNDLED = ['vendor.ts', 'charts.ts'];
+/** Charts are loaded by the panels that have one, and the worker is none of the page. */
+const APART = ['charts.ts', 'worker.ts'];
 const PACKAGES = ['preact', 'htm', '@preact/signals', 'marked', 'uplot'];
 
 /** Opens the files below `ui/`. Each load of the page looks whether one has changed: an edit shows at the next one. */
@@ -94,6 +96,9 @@ export function openAssets({
     }
     if (path === 'panels.json') return JSON.stringify(namesOf('.ts'));
     if (path === 'styles.css') return stylesOf();
+    if (path === 'manifest.json') return JSON.stringify(manifestOf(assistantName));
+    const [, offlineIn] = /^offline\.([a-z]{2})\.html$/.exec(path) ?? [];
+    if (offlineIn !== undefined) return offlinePage(assistantName, stringsOf(offlineIn)['main']);
     const language = /^strings\.([a-z]{2})\.json$/.exec(path)?.[1];
     if (language !== undefined) return JSON.stringify(stringsOf(language));
     if (!/^([a-z-]+\/)?[a-z][a-z-]*(\.[a-z]{2})?\.(ts|css|svg)$/.test(path)) return null;
@@ -128,22 +133,58 @@ export function openAssets({
 
 /** The page names all its modules, so that a browser asks for them at once and not one after the other. */
 function pageOf(name: string, version: string, language: string): string {
-  const title = name.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+  const title = escaped(name);
   const base = `/dashboard/ui/${version}`;
   const panels = namesOf('.ts').map((panel) => `panels/${panel}.ts`);
-  // Charts are loaded by the panels that have one.
-  const modules = readdirSync(UI).filter((path) => path.endsWith('.ts') && path !== 'charts.ts');
+  const modules = readdirSync(UI).filter((path) => path.endsWith('.ts') && !APART.includes(path));
   const words = [`strings.${language}.json`, 'panels.json'];
   return [
     `<!doctype html><html lang="en" data-name="${title}"><head><meta charset="utf-8">`,
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     '<meta name="color-scheme" content="light dark">',
     `<title>${title}</title><link rel="icon" href="/dashboard/ui/icon.svg">`,
+    '<link rel="manifest" href="/dashboard/ui/manifest.json">',
     `<link rel="stylesheet" href="${base}/styles.css">`,
     ...[...modules, ...panels].map((path) => `<link rel="modulepreload" href="${base}/${path}">`),
     ...words.map((path) => `<link rel="preload" as="fetch" crossorigin href="${base}/${path}">`),
     `<script type="module" src="${base}/main.ts"></script></head>`,
     `<body><noscript>This page needs JavaScript.</noscript></body></html>`,
+  ].join('\n');
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+}
+
+/** What makes the page an app of the phone. */
+function manifestOf(name: string) {
+  const icon = { src: '/dashboard/ui/icon.svg', type: 'image/svg+xml', sizes: 'any' };
+  return {
+    name,
+    short_name: name,
+    id: '/dashboard',
+    start_url: '/dashboard',
+    scope: '/dashboard',
+    display: 'standalone',
+    background_color: '#14161a',
+    theme_color: '#14161a',
+    icons: [
+      { ...icon, purpose: 'any' },
+      { ...icon, purpose: 'maskable' },
+    ],
+  };
+}
+
+/** What the browser keeps for the time when nothing else comes. */
+function offlinePage(name: string, words: unknown): string {
+  const { language, unreachable, again } = words as Readonly<Record<string, string>>;
+  return [
+    `<!doctype html><html lang="${language}"><head><meta charset="utf-8">`,
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    '<meta name="color-scheme" content="light dark">',
+    `<title>${escaped(name)}</title><link rel="stylesheet" href="/dashboard/ui/layout.css"></head>`,
+    `<body><main class="alone"><h1>${escaped(name)}</h1><p>${unreachable}</p>`,
+    `<p><a href="/dashboard">${again}</a></p></main></body></html>`,
   ].join('\n');
 }
 
@@ -214,5 +255,7 @@ function digestOf(text: string): string {
 function typeOf(path: string): string {
   if (path.endsWith('.css')) return 'text/css; charset=utf-8';
   if (path.endsWith('.svg')) return 'image/svg+xml';
+  if (path.endsWith('.html')) return 'text/html; charset=utf-8';
+  if (path === 'manifest.json') return 'application/manifest+json';
   return path.endsWith('.json') ? 'application/json' : 'text/javascript; charset=utf-8';
 }

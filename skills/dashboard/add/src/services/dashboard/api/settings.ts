@@ -2,8 +2,10 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { lineInEnvFile, readEnvFile } from '../../../env-file.ts';
+import type { ServiceContext } from '../../../host/contracts/service.ts';
 import { SCOPES } from '../../../http/route.ts';
 import { ApiProblem, defineApi, does, reads } from '../api.ts';
+import { openPush, Subscription } from '../push.ts';
 
 /** The settings without their values, and the browsers that were let in. */
 export const api = defineApi({
@@ -20,11 +22,32 @@ export const api = defineApi({
       const { code, until } = context.devices.invite(scope);
       return { links: context.devices.origins().map((one) => `${one}/dashboard#${code}`), until };
     }),
+    push: reads(
+      z.object({}),
+      (_, { context, device }) => {
+        const push = pushOf(context);
+        return { key: push.publicKey(), isOn: device !== null && push.isOn(device.id) };
+      },
+      'admin',
+    ),
+    pushOn: does('admin', Subscription, (subscription, { context, device }) => {
+      if (device === null)
+        throw new ApiProblem('Only a browser that was let in by a link is told.');
+      pushOf(context).switchOn(device.id, subscription, device.origin);
+    }),
+    pushOff: does('admin', z.object({}), (_, { context, device }) => {
+      if (device !== null) pushOf(context).switchOff(device.id);
+    }),
     revoke: does('admin', z.object({ id: z.string().max(40) }), ({ id }, { context }) => {
+      pushOf(context).switchOff(id);
       if (!context.devices.revoke(id)) throw new ApiProblem('This browser was taken out already.');
     }),
   },
 });
+
+function pushOf({ dataDir }: ServiceContext) {
+  return openPush(join(dataDir, 'dashboard'));
+}
 
 type Setting = {
   readonly name: string;

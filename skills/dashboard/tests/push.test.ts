@@ -1,0 +1,153 @@
+import {
+  createDecipheriv,
+  createECDH,
+  createPublicKey,
+  hkdfSync,
+  randomBytes,
+  verify,
+} from 'node:crypto';
+import { once } from 'node:events';
+import { statSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { encrypted } from '../../../src/services/dashboard/push.ts';
+import { serveDashboard } from './assistant.ts';
+
+type Got = { path: string; headers: IncomingHttpHeaders; body: Buffer };
+
+/** A push service: keeps what comes, and answers with this status. */
+async function pushService() {
+  const got: Got[] = [];
+  const state = { status: 201 };
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    got.push({ path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks) });
+    response.writeHead(state.status).end();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { got, state, origin, [Symbol.dispose]: () => void server.close() };
+}
+
+/** A browser's side of a subscription. */
+function browserKeys() {
+  const ecdh = createECDH('prime256v1');
+  ecdh.generateKeys();
+  return { ecdh, auth: randomBytes(16) };
+}
+
+/** Decrypts as a browser does, by RFC 8188 and RFC 8291; written apart from what encrypts. */
+function decrypted(body: Buffer, { ecdh, auth }: ReturnType<typeof browserKeys>): string {
+  const [salt, idLength] = [body.subarray(0, 16), body.readUInt8(20)];
+  expect(body.readUInt32BE(16)).toBe(4096);
+  const sender = body.subarray(21, 21 + idLength);
+  const sealed = body.subarray(21 + idLength);
+  const info = Buffer.concat([Buffer.from('WebPush: info\0'), ecdh.getPublicKey(), sender]);
+  const ikm = hkdfSync('sha256', ecdh.computeSecret(sender), auth, info, 32);
+  const part = (name: string, length: number) =>
+    Buffer.from(hkdfSync('sha256', Buffer.from(ikm), salt, `Content-Encoding: ${name}\0`, length));
+  const decipher = createDecipheriv('aes-128-gcm', part('aes128gcm', 16), part('nonce', 12));
+  decipher.setAuthTag(sealed.subarray(-16));
+  const plain = Buffer.concat([decipher.update(sealed.subarray(0, -16)), decipher.final()]);
+  expect(plain.at(-1)).toBe(2);
+  return plain.subarray(0, -1).toString();
+}
+
+test('what is encrypted is what RFC 8291 has in its appendix', () => {
+  const body = encrypted(
+    Buffer.from('When I grow up, I want to be a watermelon'),
+    {
+      p256dh:
+        'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
+      auth: 'BTBZMqHH6r4Tts7J_aSIgg',
+    },
+    {
+      privateKey: Buffer.from('yfWPiYE-n46HLnH0KqZOF1fJJU3MYrct3AELtAQ-oRw', 'base64url'),
+      salt: Buffer.from('DGv6ra1nlYgDCS1FRnbzlw', 'base64url'),
+    },
+  );
+  expect(body.toString('base64url')).toBe(
+    'DGv6ra1nlYgDCS1FRnbzlwAAEABBBP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A_yl95bQpu6cVPTpK4Mqgkf1CXztLVBSt2Ks3oZwbuwXPXLWyouBWLVWGNWQexSgSxsj_Qulcy4a-fN',
+  );
+});
+
+test('a browser that asks for it is told what is done and what needs a yes, encrypted and signed, until it is taken out', async () => {
+  using service = await pushService();
+  await using served = await serveDashboard();
+  const { got } = service;
+  const headers = await served.enter();
+  const post = async (path: string, body: unknown) =>
+    (await served.ask(path, { method: 'POST', headers, body })).status;
+  const push = async () => JSON.parse((await served.ask('/api/settings/push', { headers })).text);
+  const { key, isOn } = await push();
+  expect(isOn).toBe(false);
+  const keys = browserKeys();
+  const subscription = {
+    endpoint: `${service.origin}/send/1`,
+    p256dh: keys.ecdh.getPublicKey('base64url'),
+    auth: keys.auth.toString('base64url'),
+  };
+  const answers = () => served.terminal.sent.filter(({ text }) => text === 'pong').length;
+  // Nobody is told before they ask.
+  await served.terminal.say('ping');
+  await vi.waitFor(() => expect(answers()).toBe(1));
+  expect(await post('/api/settings/pushOn', subscription)).toBe(200);
+  expect(await push()).toEqual({ key, isOn: true });
+  expect(statSync(join(served.project.dir, 'data/dashboard/push.json')).mode & 0o777).toBe(0o600);
+  await served.terminal.say('ping again');
+  await vi.waitFor(() => expect(got).toHaveLength(1));
+  const [first] = got as [Got];
+  expect(JSON.parse(decrypted(first.body, keys))).toEqual({
+    title: 'Terminal',
+    body: 'pong',
+    place: '/chat/terminal%3Amain',
+  });
+  expect(first.headers).toMatchObject({ 'content-encoding': 'aes128gcm', ttl: '86400' });
+  // The signature is of the key that the browser has subscribed with.
+  const [, token = '', sender] =
+    /^vapid t=([\w.-]+), k=([\w-]+)$/.exec(first.headers.authorization ?? '') ?? [];
+  expect(sender).toBe(key);
+  const point = Buffer.from(key, 'base64url');
+  const jwk = {
+    kty: 'EC',
+    crv: 'P-256',
+    x: point.subarray(1, 33).toString('base64url'),
+    y: point.subarray(33).toString('base64url'),
+  };
+  const [head, claims = '', signature = ''] = token.split('.');
+  const publicKey = createPublicKey({ key: jwk, format: 'jwk' });
+  const signed = Buffer.from(`${head}.${claims}`);
+  const how = { key: publicKey, dsaEncoding: 'ieee-p1363' } as const;
+  expect(verify('sha256', signed, how, Buffer.from(signature, 'base64url'))).toBe(true);
+  expect(JSON.parse(Buffer.from(claims, 'base64url').toString())).toMatchObject({
+    aud: service.origin,
+    sub: served.origin,
+  });
+  // A question of the owner's.
+  await served.terminal.say('/unregister Family delete');
+  await vi.waitFor(() => expect(got).toHaveLength(2));
+  expect(JSON.parse(decrypted(got[1]?.body ?? Buffer.alloc(0), keys)).body).toContain('Family');
+  await served.terminal.say('no');
+  // A subscription that is over is not asked again; other failures are.
+  service.state.status = 503;
+  await served.terminal.say('ping');
+  await vi.waitFor(() => expect(got).toHaveLength(3));
+  expect((await push()).isOn).toBe(true);
+  service.state.status = 410;
+  await served.terminal.say('ping');
+  await vi.waitFor(async () => expect((await push()).isOn).toBe(false));
+  expect(got).toHaveLength(4);
+  // So does a browser that is taken out.
+  service.state.status = 201;
+  expect(await post('/api/settings/pushOn', subscription)).toBe(200);
+  const { id } = JSON.parse((await served.ask('/api/settings/devices', { headers })).text)[0];
+  // What it is being sent ends with it, this answer as well.
+  await post('/api/settings/revoke', { id }).catch(() => {});
+  const before = answers();
+  await served.terminal.say('ping');
+  await vi.waitFor(() => expect(answers()).toBeGreaterThan(before));
+  expect(got).toHaveLength(4);
+});
