@@ -50,7 +50,7 @@ export const BORDERS: Readonly<Record<string, Border>> = {
     read: call('openai'),
   },
   'options of a call': { around: conversation('stream_options'), read: call('openai') },
-  'a call that is no object': { around: (worst) => worst, read: call('anthropic') },
+  'a call that is not an object': { around: (worst) => worst, read: call('anthropic') },
   'a frame of a container': {
     around: (worst) => `{"type":"call","turn":"t","id":"1","name":"x","input":${worst}}`,
     read: (line) => parseFrame(line, AgentFrame),

@@ -286,7 +286,7 @@ function measure(codebase: Codebase, command: Command, runs: number): Row {
   const floor: number[] = [];
   for (let run = 0; run < runs; run += 1) {
     prepare();
-    // What the preparation and other programs left for the disk is no part of either.
+    // What the preparation and other programs left for the disk is not part of either.
     spawnSync('sync');
     bare.push(timeBare(root));
     times.push(timeClaw(root, args));

@@ -235,7 +235,7 @@ async function timeMessage(farEnd: FarEnd, marks: Marks): Promise<readonly numbe
   await farEnd.sendText('friend', 'direct', 'How warm is the lake today?');
   const times = await inside;
   Socket.prototype.write = write;
-  // What follows is no part of the next sample.
+  // What follows is not part of the next sample.
   await sleep(PAUSE_MS);
   return times;
 }

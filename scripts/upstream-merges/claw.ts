@@ -102,7 +102,7 @@ async function outcomeOf(verb: () => Promise<VerbResult>): Promise<string | null
 function askedBy({ conflicts }: VerbResult): Asked {
   const hunks = conflicts.map(({ hunks: all }) => all.filter(({ kind }) => kind === 'conflict'));
   const files = new Set(conflicts.map(({ path }) => path.split('#')[0]));
-  // What is no text, or is decided by its key, is one question.
+  // What is not text, or is decided by its key, is one question.
   const questions = hunks.reduce((sum, open) => sum + Math.max(1, open.length), 0);
   return { files: files.size, hunks: questions };
 }

@@ -141,7 +141,7 @@ async function clawVerdict(context: EngineContext, edit: Edit, to: string): Prom
   }
 }
 
-/** Lists files that two trees have otherwise: links, submodules and npm's lock are no part of a core. */
+/** Lists files that two trees have otherwise: links, submodules and npm's lock are not part of a core. */
 function pathsBetween(root: string, one: string, other: string): readonly string[] {
   const listed = linesOf(must(git(root, ['diff', '--raw', '--no-renames', one, other])));
   return listed.flatMap((line) => {

@@ -336,7 +336,7 @@ async function triedAsSkills(trial: Trial, { first, second }: Skills) {
   const { root } = trial.context;
   const allow = linesOf(must(git(root, ['diff', '--name-only', '--no-renames', from, to])));
   const context = { ...trial.context, allow };
-  // What both skills change alike is no question for the second.
+  // What both skills change alike is not a question for the second.
   const own = second.filter((edit) => {
     const one = first.find((other) => other.from === edit.from);
     return (

@@ -33,7 +33,7 @@ export type InboundMessage = {
   readonly isOwner: boolean;
   readonly mentionsAssistant: boolean;
   /**
-   * The words as they were written, and nothing else: what they answer, and content that is no text, are `notes`. The
+   * The words as they were written, and nothing else: what they answer, and content that is not text, are `notes`. The
    * host shows those and the files after it. An address behind words is written out as Markdown: `[words](address)`.
    */
   readonly text: string;

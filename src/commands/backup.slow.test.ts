@@ -31,7 +31,7 @@ test('/backup makes a backup while the assistant runs, and lists what there is',
   const listed = await ask(assistant, '/backup list', made?.name ?? '');
   expect(listed).toContain('Last good drill: Sat 3 Oct 2026, 04:00');
   writeFileSync(join(project.dir, '.env'), 'BACKUP_TO=nonsense\n');
-  await ask(assistant, '/backup', 'No backup was made: "nonsense" is no public key of age');
+  await ask(assistant, '/backup', 'No backup was made: "nonsense" is not a public key of age');
   expect(listBackups(folder)).toHaveLength(1);
   await assistant.stop();
 });

@@ -8,7 +8,7 @@ import { ImportRefused } from './items.ts';
  * the log of a program that was killed), so the source's own file is never opened. The copy includes that log: what was
  * written last is often only there.
  *
- * @throws ImportRefused for a file that is no usable database
+ * @throws ImportRefused for a file that is not a usable database
  */
 export function openSourceDatabase(path: string, workDir: string): Database.Database {
   const copy = join(mkdtempSync(join(workDir, 'db-')), basename(path));

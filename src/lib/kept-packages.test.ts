@@ -44,7 +44,7 @@ test('what the engine keeps of a skill is read, as one file and as the folder of
   expect(skillOfFile(dir, join(dir, 'src/c.ts'))).toBe(null);
 });
 
-test('a damaged file is no package, and no tree has none', () => {
+test('a damaged file is not a package, and no tree has none', () => {
   const dir = project({ '.claw/packages/bad.package': '<<<<<<< HEAD\n' });
   expect(readKeptFile(dir, 'bad', 'SKILL.md')).toBe(null);
   expect(keptSkills(join(dir, 'nowhere'))).toEqual([]);

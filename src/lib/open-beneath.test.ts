@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-test('a text is read whole up to its limit, and what is no file, or leads elsewhere, is not', async () => {
+test('a text is read whole up to its limit, and what is not a file, or leads elsewhere, is not', async () => {
   const read = (name: string) =>
     readTextBeneath(dir, name.split('/'), 200_000).catch((error) => error.code);
   const text = 'é'.repeat(100_000);

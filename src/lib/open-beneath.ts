@@ -55,7 +55,7 @@ const CHUNK_BYTES = 65_536;
 
 /**
  * Reads a text file below a folder, opened as `openBeneath` does it. Returns null for one that is longer, also if
- * it grows meanwhile, and for what is no file.
+ * it grows meanwhile, and for what is not a file.
  *
  * @throws Error as `openBeneath` does
  */

@@ -27,7 +27,7 @@ const CLOSE = [
 ];
 /** Closing tags that only a thought has: what is before one was a thought, also where its beginning is not there. */
 const ORPHAN = CLOSE.slice(0, 4);
-/** Marks between channels, which are no text. */
+/** Marks between channels, which are not text. */
 const TOKENS = [
   `${CHANNEL}\\s*final\\s*(?:<\\|message\\|>)?`,
   '<\\|(?:end|return|message|call)\\|>',

@@ -51,7 +51,7 @@ test.each<[string, EmbeddingsScript, RegExp]>([
       [1, 0],
       [0, 0],
     ],
-    /an embedding that is no direction\.$/,
+    /an embedding that is not a direction\.$/,
   ],
   [
     'numbers that overflow',
@@ -59,12 +59,12 @@ test.each<[string, EmbeddingsScript, RegExp]>([
       [1e300, 0],
       [1, 0],
     ],
-    /an embedding that is no direction\.$/,
+    /an embedding that is not a direction\.$/,
   ],
   [
-    'what is no number',
+    'what is not a number',
     says(`{"data":[{"index":0,"embedding":[null]},{"index":1,"embedding":[1]}]}`),
-    /an embedding that is no direction\.$/,
+    /an embedding that is not a direction\.$/,
   ],
   [
     'ten thousand for each',
@@ -82,7 +82,7 @@ test.each<[string, EmbeddingsScript, RegExp]>([
   expect(result).toMatchObject({ message: expect.stringContaining(host) });
 });
 
-test('a vector that is no direction counts as a refusal of the texts, and one of another length does not', async () => {
+test('a vector that is not a direction counts as a refusal of the texts, and one of another length does not', async () => {
   const zeros = await ask(() => [
     [1, 0],
     [0, 0],

@@ -18,7 +18,7 @@ const MAX_BYTES = 67_108_864;
 /** Enough for some hundred vectors of the usual length. */
 const MAX_VALUES = 1_000_000;
 
-/** Servers print what is no number as `null`. */
+/** Servers print what is not a number as `null`. */
 const Numbers = z.array(z.number().nullable()).min(1).max(MAX_DIMENSIONS);
 
 const Answer = z.object({
@@ -146,7 +146,7 @@ function vectorsIn(body: unknown, model: Model, texts: readonly string[]): Count
     return failed(`${whereOf(model)} answered with embeddings of lengths that do not fit.`);
   }
   if (vectors.some((vector) => !(normOf(vector) > 0))) {
-    const message = `${whereOf(model)} answered with an embedding that is no direction.`;
+    const message = `${whereOf(model)} answered with an embedding that is not a direction.`;
     return { kind: 'failed', message, isRefused: true };
   }
   return { kind: 'embedded', vectors, counts: tokensOf(usage?.prompt_tokens ?? estimate(texts)) };

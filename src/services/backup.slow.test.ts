@@ -88,7 +88,7 @@ test('a backup that fails is told once a day, until one is made', async () => {
   const settings = join(owner.project.dir, '.env');
   writeFileSync(settings, 'BACKUP_TO=nonsense\n');
   await owner.start();
-  const words = 'The daily backup failed: "nonsense" is no public key of age';
+  const words = 'The daily backup failed: "nonsense" is not a public key of age';
   await owner.look(1, 5 * MINUTE_MS);
   await vi.waitFor(() => expect(owner.told(words)).toBe(1));
   expect(readBackupState(owner.dataDir).failure?.reason).toContain('nonsense');

@@ -42,7 +42,7 @@ export const EDITABLE_MS = 10 * 60_000;
 
 /**
  * Tells of a row of `drafts` joined with its turn whether it still is what its chat shows last of the turn. A reaction
- * is no message, and what others say in a group is not for the turn.
+ * is not a message, and what others say in a group is not for the turn.
  */
 export const IS_LAST = `(drafts.after_seq IS NULL OR drafts.created_at >= :since
   AND drafts.upto_seq = turns.upto_seq AND NOT EXISTS (

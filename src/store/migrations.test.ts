@@ -102,7 +102,7 @@ test('a database from before the digests takes those of the files it is first op
   expect(open).toThrow(/core\/1\.sql was changed/);
 });
 
-test('a file that is no database is left alone, and said so', () => {
+test('a file that is not a database is left alone, and said so', () => {
   migration('core/1', 'CREATE TABLE a (x);');
   const path = join(folder, 'a.db');
   writeFileSync(path, 'a photograph, perhaps, or half of a copy\n'.repeat(100));

@@ -97,7 +97,7 @@ test('each kind that may have one gets its own; where it cannot be used, that on
       },
     });
   mkdirSync(path('.'), { recursive: true });
-  writeFileSync(path('tool-broken.db'), 'this is no database, and never was one'.repeat(50));
+  writeFileSync(path('tool-broken.db'), 'this is not a database, and never was one'.repeat(50));
   const { tools, silent } = openTools([tool('broken'), tool('whole')], {}, own, databases);
   expect(tools.list().map(({ name }) => name)).toEqual(['whole']);
   expect(silent).toMatchObject([

@@ -62,7 +62,7 @@ export const tool = defineTool({
 async function textOf(root: string, file: string): Promise<string | null> {
   try {
     const text = await readTextBeneath(root, file.split('/'), MAX_BYTES);
-    if (text === null) throw new Error(`${file} is no file of at most 256 KB.`);
+    if (text === null) throw new Error(`${file} is not a file of at most 256 KB.`);
     return text;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

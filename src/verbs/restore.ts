@@ -165,7 +165,7 @@ function onlyOf({ options: { only } }: VerbCall): ReadonlySet<Part> | null {
   const parts = names.map((name) => PARTS.find((part) => part === name));
   const wrong = names.find((_, at) => parts[at] === undefined);
   if (wrong !== undefined) {
-    throw new VerbError('usage', `"${wrong}" is no part of a backup. Parts: ${PARTS.join(', ')}.`);
+    throw new VerbError('usage', `"${wrong}" is not part of a backup. Parts: ${PARTS.join(', ')}.`);
   }
   return new Set(parts.filter((part): part is Part => part !== undefined));
 }

@@ -33,7 +33,7 @@ import {
   TEST_KEY,
 } from '../../src/testing/sandbox-project.ts';
 
-// The SDK itself, which npm fetches: this needs a registry, and is no part of a proof.
+// The SDK itself, which npm fetches: this needs a registry, and is not part of a proof.
 const SKILL = join(import.meta.dirname, '../../skills/claude-agent');
 const MINUTES = 10 * 60_000;
 const NOTE = {

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Assistant } from '../story/assistant.ts';
 import { type Clone, cloneWithoutProof } from '../story/clone.ts';
 
-// The public counterparts of both skills. npm fetches them, so this needs a registry, and is no part of a proof.
+// The public counterparts of both skills. npm fetches them, so this needs a registry, and is not part of a proof.
 const COUNTERPARTS = [
   '@modelcontextprotocol/conformance@0.1.16',
   '@modelcontextprotocol/server-everything@2026.8.31',

@@ -9,11 +9,11 @@ const MAX_TEXT_BYTES = 67_108_864;
 export async function checkPlainFile(path: string): Promise<void> {
   const found = await stat(path).catch(() => null);
   if (found === null || found.isFile() || found.isDirectory()) return;
-  throw new Error(`${path} is no file but a pipe, a socket or a device.`);
+  throw new Error(`${path} is not a file but a pipe, a socket or a device.`);
 }
 
 /**
- * Reads a text file whole; refuses what is no file, and what would fill the agent's memory.
+ * Reads a text file whole; refuses what is not a file, and what would fill the agent's memory.
  *
  * @param encoding `latin1` gives each byte as a character, also those of no text
  */

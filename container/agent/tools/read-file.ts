@@ -34,5 +34,5 @@ export const tool = defineTool({
 
 async function notText(path: string): Promise<string> {
   const { size } = await stat(path);
-  return `${path} is no text but ${size} bytes of something else: look at it by a program of the shell. A picture is seen only as a part of a message.`;
+  return `${path} is not text but ${size} bytes of something else: look at it by a program of the shell. A picture is seen only as a part of a message.`;
 }

@@ -41,7 +41,7 @@ function mergeOurselves(versions: Versions<string>): string | null {
 
 /**
  * Expects what git makes of a conflict when it keeps the lines of both sides, but for lines of the base that a side
- * took out. A change that has all of the other side's is no question here; git may have a line of it twice.
+ * took out. A change that has all of the other side's is not a question here; git may have a line of it twice.
  */
 function expectUnion(own: string, versions: Versions<string>): void {
   const union = mergeWithGit(versions, '--union') ?? '';

@@ -35,7 +35,7 @@ test('a path tells the language, in which both sides may put a name into one lis
   expect(mergeText(versions).conflicts).toBe(1);
 });
 
-test('lone carriage returns and bytes that are no text do no harm to a merge by syntax', () => {
+test('lone carriage returns and bytes that are not text do no harm to a merge by syntax', () => {
   const versions = { base: 'a(\r"\xff");\n', ours: "a(\r'\xff');\n", theirs: 'a(\r"\xfe");\n' };
   const merged = mergeText(versions, { path: 'a.js' });
   expect(merged).toEqual({ text: "a(\r'\xfe');\n", conflicts: 0 });

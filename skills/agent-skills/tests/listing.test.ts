@@ -209,10 +209,10 @@ test('a file of 10 MB, a pipe, a folder and bytes in place of SKILL.md are left 
   const reasons = Object.fromEntries(report().skills.map((one) => [one.name, one.leftOut]));
   expect(reasons).toEqual({
     huge: 'its SKILL.md has 10.0 MB; 1 MB is the most, details belong in files beside it',
-    bytes: 'its SKILL.md is no text',
+    bytes: 'its SKILL.md is not text',
     empty: 'it has no description, and no text to take one from',
-    folder: 'its SKILL.md is no file',
-    pipe: 'its SKILL.md is no file',
+    folder: 'its SKILL.md is not a file',
+    pipe: 'its SKILL.md is not a file',
   });
   expect(text.length).toBeLessThan(3_000);
 });

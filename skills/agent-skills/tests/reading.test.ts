@@ -63,7 +63,7 @@ Text`;
   expect(parseSkillFile(text, 'x')).toMatchObject({
     name: 'loud',
     description: 'Use when: somebody says "louder": or shouts across the room',
-    note: 'its front matter is no valid YAML, and was read by lines',
+    note: 'its front matter is not a valid YAML, and was read by lines',
   });
 });
 
@@ -95,7 +95,7 @@ metadata: '{"bot": {"requires": {"env": ["GH_TOKEN"]}}}'
   expect(parseSkillFile(inString, 'x').requires).toEqual({ ...NOTHING, env: ['GH_TOKEN'] });
 });
 
-test('values of a wrong kind demand nothing, and a name that is no name is the folder’s', () => {
+test('values of a wrong kind demand nothing, and a name that is not a name is the folder’s', () => {
   const text = `---
 name: "../../etc/passwd"
 description: [Reads, things]

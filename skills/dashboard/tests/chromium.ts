@@ -53,6 +53,6 @@ export async function openTab(context: BrowserContext, faults: string[]): Promis
   return page;
 }
 
-// What runs in the page is text: its types are no part of this program.
+// What runs in the page is text: its types are not part of this program.
 export const go = (page: Page, place: string) =>
   page.evaluate(`location.hash = ${JSON.stringify(`#/${place}`)}`);

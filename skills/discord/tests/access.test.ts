@@ -12,7 +12,7 @@ import {
   TOKEN,
 } from './fixtures.ts';
 
-test('without a token there is no channel; an owner that is no id is refused', () => {
+test('without a token there is no channel; an owner that is not an id is refused', () => {
   expect(createChannel({}, new HostEnd())).toBeNull();
   expect(createChannel({ DISCORD_BOT_TOKEN: ' ' }, new HostEnd())).toBeNull();
   const wrong = { DISCORD_BOT_TOKEN: TOKEN, DISCORD_OWNER: '@ada' };

@@ -196,7 +196,7 @@ export class DiscordServer extends FarServer<Asked> {
     this.#write(frame);
   }
 
-  /** Writes bytes below the WebSocket: half a frame, or what is no text. */
+  /** Writes bytes below the WebSocket: half a frame, or what is not text. */
   sendRaw(bytes: Buffer): void {
     for (const socket of this.sockets) if (this.#lineSocket === socket) socket.write(bytes);
   }

@@ -72,7 +72,7 @@ test.each([
   expect(automaticReason([{ key, value }], ADA)).not.toBeNull();
 });
 
-test('a person’s mail is no program’s, and a robot’s name is one', () => {
+test('a person’s mail is not a program’s, and a robot’s name is one', () => {
   const person = [
     { key: 'auto-submitted', value: 'no' },
     { key: 'precedence', value: 'first-class' },
@@ -248,7 +248,7 @@ test.each([
     '<style>td{background:#000}</style><p style="color:#fff;background-color:#fff">SECRET</p>',
   ],
   ['an element that ends another', '<div style="display:none"><b>SECRET</div>'],
-])('text that people do not see is no text of a mail: %s', (_, hidden) => {
+])('text that people do not see is not text of a mail: %s', (_, hidden) => {
   const { text, hasHidden } = textOfHtml(`<p>Hello</p>${hidden}<p>Ada</p>`);
   expect(text.replace(/\s+/g, ' ')).toBe('Hello Ada');
   expect(hasHidden).toBe(true);

@@ -91,7 +91,7 @@ test('commands of the agent’s own shell are blocked, asked about, or run, and 
   await chat.say('@Andy go', { jid: FAMILY, isDirect: false });
   const question = await isAsked(1);
   expect(question).toContain('The agent of Family wants to call `shell`.');
-  expect(question).toContain('`terraform` is no program that is known here');
+  expect(question).toContain('`terraform` is not a program that is known here');
   expect(question).toContain('terraform apply');
   await terminal.say('yes');
   await isAsked(2);

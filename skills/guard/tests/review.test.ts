@@ -38,7 +38,7 @@ test('what may lose work, or is not known, is asked about', () => {
   expect(ASKED.filter((text) => kindOf(text) !== 'ask')).toEqual([]);
 });
 
-test('what is known only when it runs, is not whole, or is no command is blocked', () => {
+test('what is known only when it runs, is not whole, or is not a command is blocked', () => {
   expect(UNCLEAR.filter((text) => kindOf(text) !== 'block')).toEqual([]);
   expect(reviewShell('"$0" x', NONE)).toMatchObject({
     confidence: 0.3,
@@ -120,7 +120,7 @@ test('the confidence is that of the language and the shape, with the limits of t
   expect(reviewShell('frobnicate', NONE)).toEqual({
     kind: 'ask',
     confidence: 0.8,
-    reason: 'Confidence 0.8: `frobnicate` is no program that is known here.',
+    reason: 'Confidence 0.8: `frobnicate` is not a program that is known here.',
   });
   expect(reviewShell('frobnicate > /opt/x', NONE)).toMatchObject({ kind: 'ask', confidence: 0.7 });
   expect(reviewShell('Please delete the files.', NONE)).toMatchObject({

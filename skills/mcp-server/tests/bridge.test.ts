@@ -101,7 +101,7 @@ test('garbage on stdin is passed over and told once, and what the assistant refu
   client.stdin.write('garbage\n{"jsonrpc":"2.0"}\n\0\0\n[[[[\n{"id":\n');
   expect(await client.ask('ping')).toMatchObject({ result: {} });
   expect(client.told).toEqual([
-    expect.stringMatching(/^What the client sent is no message of MCP/),
+    expect.stringMatching(/^What the client sent is not a message of MCP/),
   ]);
   const large = { name: 'search_history', arguments: { query: 'x'.repeat(2_000_000) } };
   expect(await client.ask('tools/call', large)).toMatchObject({

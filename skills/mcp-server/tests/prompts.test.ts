@@ -83,7 +83,7 @@ test('prompts are the owner’s files, with arguments, and a summary of a chat; 
 });
 
 test('who watches a resource is told when it changes, also of a chat that comes later', async () => {
-  // The pause between two looks is no part of what is tested.
+  // The pause between two looks is not part of what is tested.
   const setTimer: typeof realTimer = (ms, end) => realTimer(ms === 5_000 ? 10 : ms, end);
   await using served = await serve(new TestProject(), { over: { setTimer } });
   const client = await connect(served);

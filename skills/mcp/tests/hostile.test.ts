@@ -98,7 +98,7 @@ test('a server of the internet cannot have this machine asked, by its login or b
     response.end('the password of the router');
   }, '127.0.0.2');
   const inside = `http://127.0.0.2:${inner.port}`;
-  const refusal = 'the server names 127.0.0.2, which is no address of the internet';
+  const refusal = 'the server names 127.0.0.2, which is not an address of the internet';
   using named = await serve((_, response) => {
     const header = `Bearer resource_metadata="${inside}/latest/meta-data/"`;
     response.writeHead(401, { 'www-authenticate': header }).end();

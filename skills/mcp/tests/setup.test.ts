@@ -106,7 +106,9 @@ test('wrong words, names and lists are refused, and nothing is changed', async (
   writeFileSync(join(dataDir, 'mcp/mcp.json'), '{ "mcpServers": ');
   await expect(run('add', 'far', url)).rejects.toThrow('no valid JSON');
   expect(readFileSync(join(dataDir, 'mcp/mcp.json'), 'utf8')).toBe('{ "mcpServers": ');
-  expect(await findings()).toEqual([expect.stringMatching(/^problem: mcp\.json is no valid JSON/)]);
+  expect(await findings()).toEqual([
+    expect.stringMatching(/^problem: mcp\.json is not a valid JSON/),
+  ]);
 });
 
 test('the doctor names a package that is not installed', async () => {

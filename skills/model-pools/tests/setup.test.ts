@@ -26,7 +26,7 @@ test('the step asks for the models, again where they cannot be read, and keeps p
   expect(setup.currentState(written, '/nowhere')).toBe(
     'smart: 2 models, cheap: 1 models, mine: 1 models',
   );
-  // Typed behind the dash that stands for none, it is no name.
+  // Typed behind the dash that stands for none, it is not a name.
   const behind = await setUp(['anthropic/a', '-openai/c', 'openai/c']);
   expect(behind.written).toMatchObject({ MODEL_POOLS: 'smart=anthropic/a; cheap=openai/c' });
   const alone = await setUp(['anthropic/a', '-']);

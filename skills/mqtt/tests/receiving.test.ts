@@ -137,7 +137,7 @@ test('what was said while the assistant was away comes when it is back', async (
   expect(second.host.texts).toEqual(['are you there?']);
 });
 
-test('what is no message is told in the log and acknowledged: it would come for ever', async () => {
+test('what is not a message is told in the log and acknowledged: it would come for ever', async () => {
   await using broker = await Broker.start();
   await using connected = await connectChannel(broker.url);
   const { host } = connected;

@@ -72,12 +72,12 @@ Second.
 `);
 });
 
-test('what is no file is not written to', async () => {
+test('what is not a file is not written to', async () => {
   mkdirSync(join(group, 'HISTORY.md'));
-  await expect(take({ text: 'x', where: 'history' })).rejects.toThrow('HISTORY.md is no file');
+  await expect(take({ text: 'x', where: 'history' })).rejects.toThrow('HISTORY.md is not a file');
   mkdirSync(join(group, 'notes'));
   symlinkSync('/no/such', join(group, 'notes/2026-11-22.md'));
-  await expect(take({ text: 'x' })).rejects.toThrow('2026-11-22.md is no file');
+  await expect(take({ text: 'x' })).rejects.toThrow('2026-11-22.md is not a file');
 });
 
 test('the notes of as many days as the owner says are shown, oldest first, and older ones are not', async () => {

@@ -92,11 +92,11 @@ test('a pipe or a folder in its place holds nothing up, and is left alone', asyn
   rmSync(path);
   execFileSync('mkfifo', [path]);
   expect(await shown()).not.toContain('What shall I call you');
-  await expect(tool.run({}, context)).rejects.toThrow('is no file');
+  await expect(tool.run({}, context)).rejects.toThrow('is not a file');
   rmSync(path);
   mkdirSync(path);
   expect(await shown()).not.toContain('What shall I call you');
-  await expect(tool.run({}, context)).rejects.toThrow('is no file');
+  await expect(tool.run({}, context)).rejects.toThrow('is not a file');
   expect(existsSync(path)).toBe(true);
 });
 

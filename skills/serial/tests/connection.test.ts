@@ -53,7 +53,7 @@ test('with SERIAL_IS_OWNER=yes the chat is the owner’s own', async () => {
 });
 
 test.each([
-  ['a file', 'failed', 'is no serial line'],
+  ['a file', 'failed', 'is not a serial line'],
   ['nothing', 'connecting', 'Plug the device in'],
 ])(
   'where the port is %s the status says so, and the channel goes on trying',

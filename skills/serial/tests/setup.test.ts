@@ -16,7 +16,7 @@ test('a line is opened before anything is written', async () => {
     expect.stringContaining('A speed is a number'),
     expect.stringContaining('Type a device'),
     expect.stringContaining('/nowhere/tty is not there'),
-    expect.stringContaining('/dev/null is no serial line'),
+    expect.stringContaining('/dev/null is not a serial line'),
     expect.stringContaining('Write the sender_id'),
   ]);
   expect(written).toEqual({

@@ -60,7 +60,7 @@ test('mentions have names, a mention or a quotation calls the assistant, other q
   expect(host.messages[3]?.notes).toEqual(['in answer to Ada: "at noon"']);
 });
 
-test('corrections, what is taken back, and what is no text are told in words', async () => {
+test('corrections, what is taken back, and what is not text are told in words', async () => {
   await using cli = await new SignalCli().comeUp();
   await using linked = await connect(cli);
   const { host } = linked;

@@ -110,11 +110,11 @@ test('what cannot be heard is told in the chat: silence, no sound, too long, a s
     [{ status: 413 }, 'too large for'],
     [{ status: 429, body: '{"error":{"code":"insufficient_quota"}}' }, 'no credit left'],
     [{ status: 429, headers: { 'retry-after': '3600' } }, 'is busy or broken just now (error 429)'],
-    [{ status: 200, body: '<html>' }, 'is no transcript'],
-    [{ status: 200, body: '{"text":7}' }, 'is no transcript'],
+    [{ status: 200, body: '<html>' }, 'is not a transcript'],
+    [{ status: 200, body: '{"text":7}' }, 'is not a transcript'],
     [
       { status: 200, body: JSON.stringify({ text: 'word '.repeat(900) }) },
-      'so it is no transcript',
+      'so it is not a transcript',
     ],
   ] as const) {
     server.faults.push(fault);
@@ -202,7 +202,7 @@ test('a program hears: its marks are taken out, and what hangs, fails or is not 
   const fails = folder.program('fails', 'echo "model not found" >&2; exit 3');
   expect(replyOf(await hear(fails))).toContain('ended with code 3 (model not found)');
   expect(replyOf(await hear(folder.program('noise', 'head -c 200 /dev/urandom')))).toMatch(
-    /is no text|no words|no transcript/,
+    /is not text|no words|no transcript/,
   );
   expect(replyOf(await hear(folder.program('flood', 'yes word')))).toContain(
     'more than a megabyte',
@@ -299,5 +299,5 @@ test('of what a recogniser prints only words are left', () => {
   expect(plainWords('(music) Hi   there\r\n', 2)).toBe('Hi there');
   expect(plainWords('I said (quietly) no.', 2)).toBe('I said (quietly) no.');
   expect(() => plainWords('<sil> … ', 2)).toThrow('no words');
-  expect(() => plainWords('a\u{FFFD}b\u{FFFD}', 2)).toThrow('is no text');
+  expect(() => plainWords('a\u{FFFD}b\u{FFFD}', 2)).toThrow('is not text');
 });

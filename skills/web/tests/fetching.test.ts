@@ -36,7 +36,7 @@ test('an article is read as Markdown between two lines that no page can fake', a
   expect(text).toContain('Address: http://news.example/2026/rain?a=1\nTitle: Rain over the hills');
   expect(text).toContain('## The morning');
   expect(text).toContain('[station](http://news.example/station)');
-  // Scripts, menus and what its readers do not see are no part of it.
+  // Scripts, menus and what its readers do not see are not part of it.
   expect(text).not.toMatch(/trackVisitor|Subscribe now|Ignore all previous instructions/);
   // What the page says of marks is text: the second call has another number.
   expect(text).toContain('web nonce-2 ends');
@@ -133,7 +133,7 @@ test('RSS and Atom are read as a list of entries', async () => {
   expect(await call({ url: 'http://site.example/rss', format: 'raw' })).toContain('<rss');
 });
 
-test('the source, other text and PDF files are read too, and what is no text is refused', async () => {
+test('the source, other text and PDF files are read too, and what is not text is refused', async () => {
   await using net = await testNet({
     'site.example': ({ url }, response) => {
       const files: Record<string, readonly [string, string | Buffer]> = {
@@ -163,8 +163,8 @@ test('the source, other text and PDF files are read too, and what is no text is 
   expect(pdf).toMatch(/## Page 1\n\nInvoice 42\n\n## Page 2\n\nThank you/);
   expect(await read('/unsaid')).toContain('Hidden type');
   await expect(read('/broken')).rejects.toThrow(/site\.example\/broken could not be read/);
-  await expect(read('/picture')).rejects.toThrow('is no text (image/png), so it cannot be read');
-  await expect(read('/zip', { format: 'raw' })).rejects.toThrow('is no text (application/zip)');
+  await expect(read('/picture')).rejects.toThrow('is not text (image/png), so it cannot be read');
+  await expect(read('/zip', { format: 'raw' })).rejects.toThrow('is not text (application/zip)');
 });
 
 test('charsets are those that the server, the page or its first bytes say', async () => {

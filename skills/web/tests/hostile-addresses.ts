@@ -207,7 +207,7 @@ const NAMES = [
   'metadata',
 ];
 
-/** Other schemes, credentials, ports, and what is no address at all. */
+/** Other schemes, credentials, ports, and what is not an address at all. */
 const REST = [
   'file:///etc/passwd',
   'FILE:///etc/passwd',

@@ -178,7 +178,7 @@ test('a wrong key, a reached limit and a sick server are told apart', async () =
     [
       { status: 200, body: '<html>' },
       BRAVE,
-      'Brave answered something that is no list of results.',
+      'Brave answered something that is not a list of results.',
     ],
     [{ status: 200, body: '{"web":{"results":[{"title":5}]}}' }, BRAVE, 'no list of results'],
     [

@@ -90,7 +90,7 @@ test('GitHub’s ping is answered and starts nothing', async () => {
   expect(hooked.prompts).toEqual([]);
 });
 
-test('what is no hook, no proof or no content is refused in words, and starts nothing', async () => {
+test('what is not a hook, no proof or no content is refused in words, and starts nothing', async () => {
   const hook = hookOf();
   const lost = hookOf({ name: 'lost', group: 'nobody' });
   await using hooked = await new HookedAssistant([hook, lost]).start();

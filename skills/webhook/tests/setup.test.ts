@@ -99,7 +99,9 @@ test('wrong words are refused, and a file that cannot be read is left as it is',
   await expect(run(['dance'])).rejects.toMatchObject({ isWrongUse: true });
   expect(Object.keys(listed())).toEqual(['a']);
   writeFileSync(hooksFile(dataDir), '{ "hooks": ');
-  await expect(run(['add', 'b'])).rejects.toThrow('is no list of hooks any more');
+  await expect(run(['add', 'b'])).rejects.toThrow('is not a list of hooks any more');
   expect(readFileSync(hooksFile(dataDir), 'utf8')).toBe('{ "hooks": ');
-  expect(await findings()).toEqual([expect.stringMatching(/^problem: .*hooks\.json is no list/)]);
+  expect(await findings()).toEqual([
+    expect.stringMatching(/^problem: .*hooks\.json is not a list/),
+  ]);
 });

@@ -1,2 +1,2 @@
-// Channels find the words here; what is no channel has them from lib.
+// Channels find the words here; what is not a channel has them from lib.
 export { causeInWords, codeOf } from '../../lib/cause.ts';

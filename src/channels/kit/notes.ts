@@ -1,5 +1,5 @@
 /*
- * The lines by which a channel tells of content that is no text. All channels use the same ones, so that an agent reads
+ * The lines by which a channel tells of content that is not text. All channels use the same ones, so that an agent reads
  * a place from Telegram as it reads one from Matrix. A note comes without its brackets: the host adds them, and marks a
  * line that a person typed to look like one (`withMarkedNotes`).
  */

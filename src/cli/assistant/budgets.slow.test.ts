@@ -53,7 +53,7 @@ test('claw status tells what the assistant has spent, while it runs or not', asy
 
 test.each([
   ['no database', null, ''],
-  ['a file that is none', 'hello, this is no database', ''],
+  ['a file that is none', 'hello, this is not a database', ''],
   ['one of an earlier version', '', ''],
   ['a setting that is wrong', '', 'BUDGET_USD=much\n'],
 ])('claw status says nothing of spending where there is %s', async (_name, database, env) => {

@@ -64,7 +64,7 @@ export type FilterResult =
 
 /**
  * Looks at each message of a registered chat before it becomes part of it. Commands of the owner's go past
- * all filters, and text that a filter has changed is no command and no answer to a question.
+ * all filters, and text that a filter has changed is not a command and no answer to a question.
  *
  * With a promise, the message is on disk and acknowledged, and later ones of its chat wait behind it. After
  * a crash the filters begin with it again.

@@ -186,7 +186,7 @@ export type ServiceContext = {
   readonly startProgram: StartProgram;
   /**
    * Reads a text file below a group's folder, such as `['CLAUDE.md']`, and follows no link. Null where there is
-   * none, or it is no plain file of at most a megabyte.
+   * none, or it is not a plain file of at most a megabyte.
    */
   readonly readGroupFile: (folder: string, path: readonly string[]) => Promise<string | null>;
   /** Tells that the service does not work any more: it is stopped, and started again after a pause. */
@@ -222,7 +222,7 @@ export type RunningService = {
    */
   onCall?(request: unknown, caller: ServiceCaller): unknown;
   /**
-   * A person has put an emoji on a message of the assistant's that is no question, or has taken it away: feedback on
+   * A person has put an emoji on a message of the assistant's that is not a question, or has taken it away: feedback on
    * the answer of that turn. What was put while the service did not run is in `store.reactions`.
    */
   onReaction?(reaction: KeptReaction): void;

@@ -51,7 +51,7 @@ export function queueTurn(
   }
   const request = isAsWritten ? commandRequest(options, group, message) : null;
   const isQuick = request?.isQuick === true;
-  // A forward is no word of theirs: not even a no.
+  // A forward is not a word of theirs: not even a no.
   if (!isQuick && isOwnWord(message)) withdrawQuestions(options, message);
   const turn = { id: newId(), jid: group.jid, seq };
   if (request !== null) {

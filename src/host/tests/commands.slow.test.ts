@@ -52,7 +52,7 @@ test('a channel that has no token yet, or is not in the code, is told before who
   await assistant.stop();
 });
 
-test('a path is no command, and nobody but the owner gives commands', async () => {
+test('a path is not a command, and nobody but the owner gives commands', async () => {
   using project = new TestProject(PROJECT);
   const assistant = await project.start();
   await assistant.terminal.say('/etc/hosts has what in it?');

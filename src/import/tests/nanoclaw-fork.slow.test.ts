@@ -162,7 +162,7 @@ test('without a remote of NanoClaw the recorded version tells, and without that 
   ]);
 });
 
-test('a checkout as upstream has it says so, and a folder that is no checkout says nothing', async () => {
+test('a checkout as upstream has it says so, and a folder that is not a checkout says nothing', async () => {
   const upstream = makeUpstream();
   const source = makeNanoclaw();
   const plain = await new Installation().import(source, { isPlanOnly: true });

@@ -22,7 +22,7 @@ test.for(['files', 'sqlite'] as const)('everything of OpenClaw comes, with %s', 
     { jid: OWNER, folder: 'main', called: 0, main: 1 },
     { jid: 'discord:123456789012345678', folder: 'discord-work', called: 1, main: 0 },
   ]);
-  // `*` is no list: the owner says again who may call.
+  // `*` is not a list: the owner says again who may call.
   expect(here.all('SELECT * FROM group_senders ORDER BY jid')).toEqual([
     { jid: '120363@g.us', sender: 'nobody-yet' },
     { jid: 'discord:123456789012345678', sender: '7' },

@@ -118,7 +118,7 @@ function callFor(call: Fields, ids: CallIds): Fields {
   };
 }
 
-/** Servers parse the input of earlier calls, and some fail at what is no object. */
+/** Servers parse the input of earlier calls, and some fail at what is not an object. */
 function inputOf(given: unknown): string {
   if (isFields(given)) return JSON.stringify(given);
   const text = typeof given === 'string' ? given : '';

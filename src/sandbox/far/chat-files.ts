@@ -42,7 +42,7 @@ export type AgreedFiles = {
 export type FileConflict = {
   readonly path: string;
   readonly beside: string;
-  /** The places in dispute between markers; null for what is no text. */
+  /** The places in dispute between markers; null for what is not text. */
   readonly shown: string | null;
 };
 

@@ -72,7 +72,7 @@ test('edits of different lines come together; the same line is a conflict with b
   expect(conflict.kind === 'conflict' && conflict.shown).toMatch(/green tea[\s\S]*black tea/);
 });
 
-test('what is no text is never merged', async () => {
+test('what is not text is never merged', async () => {
   const binary = (byte: number) => Buffer.from([0, byte]);
   expect(await mergeFile('a.png', binary(1), { home: binary(2), far: binary(3) })).toEqual({
     kind: 'conflict',

@@ -31,7 +31,7 @@ const MAX_MERGED_BYTES = 1_048_576;
 
 export type MergedFile =
   | { readonly kind: 'merged'; readonly bytes: Buffer }
-  /** `shown` has the places in dispute between markers; null for what is no text. */
+  /** `shown` has the places in dispute between markers; null for what is not text. */
   | { readonly kind: 'conflict'; readonly shown: string | null };
 
 /** Merges a file that both sides wrote. @param base null where nobody has it any more */

@@ -28,7 +28,7 @@ const MODEL_FAILURES: readonly (readonly [string, AnthropicReply, object])[] = [
     { code: 'MODEL_TIMEOUT', message: expect.stringMatching(/said nothing for 5 s/) },
   ],
   [
-    'an answer that is no stream of events',
+    'an answer that is not a stream of events',
     { kind: 'garbage' },
     { code: 'MODEL_FAILED', message: expect.stringMatching(/is not a model's server/) },
   ],

@@ -183,7 +183,7 @@ async function encrypterOf(lock: BackupLock) {
       } catch (cause) {
         throw new BackupError(
           'BAD_RECIPIENT',
-          `"${recipient.slice(0, 80)}" is no public key of age. It begins with "age1": make one with \`age-keygen -o key.txt\` and keep that file somewhere else.`,
+          `"${recipient.slice(0, 80)}" is not a public key of age. It begins with "age1": make one with \`age-keygen -o key.txt\` and keep that file somewhere else.`,
           { cause },
         );
       }
@@ -283,7 +283,7 @@ function factsOf(text: string): BackupFacts {
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    throw new BackupError('NOT_A_BACKUP', 'The file is no backup of Patchclaw.', { cause });
+    throw new BackupError('NOT_A_BACKUP', 'The file is not a backup of Patchclaw.', { cause });
   }
   const format = Object(json)['format'];
   if (typeof format === 'number' && format > FORMAT) {
@@ -558,7 +558,7 @@ function sha256(bytes: Uint8Array): string {
 }
 
 function notABackup(): BackupError {
-  return new BackupError('NOT_A_BACKUP', 'The file is no backup of Patchclaw.');
+  return new BackupError('NOT_A_BACKUP', 'The file is not a backup of Patchclaw.');
 }
 
 function spoiled(cause?: unknown): BackupError {

@@ -58,7 +58,7 @@ const COMPANION = /-(?:wal|shm|journal)$/;
 const NOT_CLAW = /^(?:tx|cache|backup|pending|lock\.db.*)$/;
 /** Larger files are copied before they are read. */
 const IN_MEMORY_BYTES = 8 * 1024 * 1024;
-/** A source file that is larger is no source file. */
+/** A source file that is larger is not a source file. */
 const LARGEST_SOURCE_BYTES = 64 * 1024 * 1024;
 const SHOWN = 3;
 

@@ -48,7 +48,7 @@ export type LateCount = { readonly name: string; readonly messages: number };
 
 /** Counts messages that came too late to be answered, until the owner is told of them. */
 export interface LateMessages {
-  /** @throws when `jid` is no registered group */
+  /** @throws when `jid` is not a registered group */
   count(jid: string): void;
   /** Returns those with most messages first; empty when there is nothing to tell. */
   counted(): readonly LateCount[];

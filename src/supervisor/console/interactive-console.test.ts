@@ -188,7 +188,7 @@ test('Tab completes a command and its arguments, lists what fits, and is a chara
   terminal.type('\r');
   await terminal.sees('said "/register');
   expect(terminal.seen().replace(/\s+/g, ' ')).toContain('said "/register Family Chat"');
-  // What is no command, and the second line of a message, are left as they are.
+  // What is not a command, and the second line of a message, are left as they are.
   terminal.type('tea\t\r');
   await terminal.sees('said "tea"');
   terminal.type('\u001b[200~a\t\u001b[201~');

@@ -56,7 +56,7 @@ export class StarvedCommand {
     const template = openCodebase(join(this.#folder, 'template'));
     mkdirSync(template.root, { recursive: true });
     await this.#scenario.prepare(template);
-    // The first command after a change of the sources compiles them, which is no part of what is tried.
+    // The first command after a change of the sources compiles them, which is not part of what is tried.
     await this.#run(await this.#copy(), []);
     const codebase = await this.#copy();
     const before = snapshot(codebase);

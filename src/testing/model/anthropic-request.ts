@@ -104,7 +104,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Refused by the schema, as anything else that is no object.
+    // Refused by the schema, as anything else that is not an object.
     return null;
   }
 }

@@ -37,7 +37,7 @@ export type AnthropicReply =
   | { readonly kind: 'stall' }
   /** Breaks the connection after the first few events of the answer. */
   | { readonly kind: 'drop'; readonly blocks: readonly AnthropicBlock[] }
-  /** Status 200 and a body that is no stream of events. */
+  /** Status 200 and a body that is not a stream of events. */
   | { readonly kind: 'garbage' }
   /** The answer's bytes in pieces of `chunkBytes`, with pauses, cutting through lines and characters. */
   | {

@@ -360,7 +360,7 @@ test('a key that looks like a way out of the folder leads nowhere else', async (
   expect(codebase.read('package.json')).toBe(pkg('newer'));
 });
 
-test('a file whose name holds a # is no key: its customisation re-anchors', async () => {
+test('a file whose name holds a # is not a key: its customisation re-anchors', async () => {
   await using codebase = temporaryCodebase({ 'c#.txt': LINES, 'b.txt': 'b\n' }, { git: true });
   addSkill(codebase, 'a', { modify: { 'c#.txt': [LINES, A] } });
   addSkill(codebase, 'other', { modify: { 'b.txt': ['b\n', 'B\n'] } });

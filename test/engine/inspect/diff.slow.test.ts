@@ -246,7 +246,7 @@ test('a customisation’s patch goes by its name, and the owner’s unrecorded e
   expect(codebase.tree()).toEqual(composed);
 });
 
-test('line ends are part of a patch, and bytes that are no text are not in it', async () => {
+test('line ends are part of a patch, and bytes that are not text are not in it', async () => {
   const crlf = 'one\r\ntwo\r\nthree\r\n';
   await using codebase = temporaryCodebase(
     { 'crlf.txt': crlf, 'a.bin': Buffer.from([0, 1]), 'latin1.txt': Buffer.from([0xe9, 10]) },

@@ -116,7 +116,7 @@ test('what a recording resolves is resolved, and names the recording', async () 
   expect((await codebase.claw('apply', 'east', 'west')).code).toBe(3);
   expect((await codebase.claw('resolve', 'a.txt', '--theirs')).code).toBe(0);
   expect((await codebase.claw('continue')).code).toBe(0);
-  codebase.write({ 'a.txt': 'an edit of the owner that is no part of the core\n' });
+  codebase.write({ 'a.txt': 'an edit of the owner that is not part of the core\n' });
   const run = await matrix(codebase);
   expect(run).toMatchObject({ code: 0, json: { ok: true } });
   const cell = cellOf(run, 'east', 'west');

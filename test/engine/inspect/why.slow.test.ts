@@ -382,7 +382,7 @@ test('what was published counts where this engine would compose otherwise', asyn
   expect(ranges).toMatchObject([{ owner: layers.join(', '), layers, text: 'EIGHT\n' }]);
 });
 
-test('what is no file of the project is refused, and says why', async () => {
+test('what is not a file of the project is refused, and says why', async () => {
   await using codebase = await woven();
   codebase.write({
     '.gitignore': '*.log\n',

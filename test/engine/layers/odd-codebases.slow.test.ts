@@ -77,7 +77,7 @@ test('a repository without commits, a detached head and a shallow clone have a c
   await expectRoundTrip(shallow);
 });
 
-test('links and submodules are no part of the core, and stay', async () => {
+test('links and submodules are not part of the core, and stay', async () => {
   await using other = temporaryCodebase({ 'x.txt': 'x\n' }, { git: true });
   await using codebase = temporaryCodebase({ 'src/a.ts': LINES, 'b.txt': 'b\n' }, { git: true });
   symlinkSync('b.txt', codebase.path('link'));

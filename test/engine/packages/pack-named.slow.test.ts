@@ -108,7 +108,7 @@ test('what is named and is no edit is refused with the reason', async () => {
     'src/moved.txt': 'src/moved.txt is as the release has it',
     'src/none.ts': 'There is no src/none.ts',
     'ignored/x.ts': 'ignored/x.ts is ignored',
-    'skills/alpha': 'skills/alpha is no part of the core',
+    'skills/alpha': 'skills/alpha is not part of the core',
     '../elsewhere': '../elsewhere is outside the project',
     'src/a.ts:5': 'There is no src/a.ts:5',
   };

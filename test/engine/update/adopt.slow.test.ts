@@ -289,7 +289,7 @@ test.concurrent('files of the release in private folders are named', async () =>
   expect(json.data).toMatchObject({ privateFiles: ['docs/page.md'] });
 });
 
-test.concurrent('what has no common history, or is no repository, is refused, and nothing is left behind', async () => {
+test.concurrent('what has no common history, or is not a repository, is refused, and nothing is left behind', async () => {
   await using pair = forked();
   await using other = temporaryCodebase({ 'a.txt': 'a\n' }, { git: true });
   const { fork } = pair;

@@ -69,7 +69,7 @@ test('a package of commits records them, each with its patch id', async () => {
   expect(ids).toHaveLength(2);
   for (const id of ids) expect(manifest).toMatch(new RegExp(`"?${id}"?: "?[0-9a-f]{40}"?\\n`));
   expect(manifest).toMatch(/\n {2}of: sha256:[0-9a-f]{64}\n {2}patch: "?[0-9a-f]{40}"?\n/);
-  // Back and forth between two branches is no list of commits.
+  // Back and forth between two branches is not a list of commits.
   codebase.git('branch', 'aside', 'feature~1');
   const release = addRelease(codebase, 'aside-2', { from: 'aside', files: { 'z.txt': 'z\n' } });
   await codebase.claw('pack', 'across', '--range', `feature..${release}`);

@@ -224,7 +224,7 @@ async function killAt(codebase: Codebase, point: { call: string; nth: number } |
 
 function snapshot(codebase: Codebase): Snapshot {
   const state = Object.entries(codebase.state());
-  // What is built of the packages is no part of the tree.
+  // What is built of the packages is not part of the tree.
   const tree = Object.entries(codebase.tree()).filter(
     ([path]) => !path.startsWith('packages/claw/lib/'),
   );

@@ -191,7 +191,7 @@ test.each([
   expect(codebase.has('src/a.ts')).toBe(false);
 });
 
-test('a change of its mode, and one of a file that is no text, follow as well', async () => {
+test('a change of its mode, and one of a file that is not text, follow as well', async () => {
   const picture = Buffer.from([0, 1, 2, 3]);
   const files = { 'bin/run.sh': released(1), 'art/a.png': picture };
   await using codebase = core(

@@ -171,7 +171,7 @@ test.concurrent('a core that was merged by hand is made known by an update to it
   // The merge itself has skills woven in: as a core it would make them part of it for good.
   const refused = await codebase.claw('update', 'HEAD');
   expect(refused).toMatchObject({ code: 1, json: { error: { code: 'RELEASE_NOT_FOUND' } } });
-  expect(refused.json.error?.message).toContain('is no release but an installation');
+  expect(refused.json.error?.message).toContain('is not a release but an installation');
   const run = await codebase.claw('update', 'v1.1.0');
   expect(run.json).toMatchObject({ error: null, outcome: 'done', changes: [] });
   expect(codebase.tree()).toEqual(before);
@@ -377,7 +377,7 @@ test.concurrent('what was on disk without git is the old release where the owner
   expect((await codebase.claw('update', upstream.root)).json).toMatchObject({ outcome: 'done' });
 });
 
-test.concurrent('an own version tag in the owner’s origin is no release to go back from', async () => {
+test.concurrent('an own version tag in the owner’s origin is not a release to go back from', async () => {
   await using pair = clonedWork();
   const { codebase } = pair;
   codebase.git('tag', 'v5.0.0');

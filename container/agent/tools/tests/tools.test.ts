@@ -38,11 +38,11 @@ test('files are written with their folders, read whole or in part, and listed', 
   );
 });
 
-test('what is no text is told by its size instead of being read as text', async () => {
+test('what is not text is told by its size instead of being read as text', async () => {
   const path = join(dir, 'red.png');
   await writeFileBytes(path, Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'));
   await expect(readFileTool.run({ path, from_line: 1 }, context)).rejects.toThrow(
-    'red.png is no text but 16 bytes of something else',
+    'red.png is not text but 16 bytes of something else',
   );
 });
 
@@ -82,7 +82,7 @@ test('an edit leaves alone what is no UTF-8 in the file', async () => {
 test('a pipe, a device and a file that would fill the memory are refused at once', async () => {
   const pipe = join(dir, 'pipe');
   execFileSync('mkfifo', [pipe]);
-  const refusal = 'is no file but a pipe, a socket or a device';
+  const refusal = 'is not a file but a pipe, a socket or a device';
   for (const path of [pipe, '/dev/zero']) {
     await expect(readFileTool.run({ path }, context)).rejects.toThrow(refusal);
     await expect(writeFile.run({ path, content: 'a' }, context)).rejects.toThrow(refusal);

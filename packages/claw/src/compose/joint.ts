@@ -105,7 +105,7 @@ function isKnown(draft: Draft, filled: readonly Filled[], { layer, resolve }: Jo
   return outcome.kind === 'resolved' || outcome.conflict.hunks.filter(isOpen).length < open.length;
 }
 
-/** Lines hold no such character but in files that are no text for people. */
+/** Lines hold no such character but in files that are not text for people. */
 const HOLE = '\u0001';
 
 type Filled = { readonly hunk: Hunk; readonly isNew: boolean };

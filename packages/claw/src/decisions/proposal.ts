@@ -31,7 +31,7 @@ whatever it says.`;
  * Writes the question to a model about one conflict: its hunks with some lines around them, and the notes of
  * both sides' authors.
  *
- * @throws ClawError MODEL_REFUSED for content that no model can be asked about: bytes that are no text, or
+ * @throws ClawError MODEL_REFUSED for content that no model can be asked about: bytes that are not text, or
  *   too much of it
  */
 export function promptFor(conflict: Conflict, layers: readonly SkillPackage[]): ModelPrompt {
@@ -126,7 +126,7 @@ function cannotAsk({ path }: Conflict, reason: string): ClawError {
 }
 
 function shownFile(bytes: Buffer): string {
-  if (!isUtf8(bytes) || bytes.includes(0)) return `(${bytes.length} bytes that are no text)`;
+  if (!isUtf8(bytes) || bytes.includes(0)) return `(${bytes.length} bytes that are not text)`;
   const lines = bytes.toString('utf8').split('\n');
   return lines.length > 400 ? `${lines.slice(0, 400).join('\n')}\n(and more)` : lines.join('\n');
 }
@@ -169,7 +169,7 @@ export function readProposal(conflict: Conflict, { text, model }: ModelReply): P
   if (reply.hunks.length !== open.length) {
     throw refuse(`it gave lines for ${reply.hunks.length} hunks of ${open.length}`);
   }
-  if (reply.hunks.some((lines) => lines.includes('\0'))) throw refuse('its lines are no text');
+  if (reply.hunks.some((lines) => lines.includes('\0'))) throw refuse('its lines are not text');
   const at = reply.hunks.findIndex((lines, index) => repeatsSurroundings(conflict, lines, index));
   if (at !== -1) throw refuse(`what it gave for hunk ${at + 1} repeats the lines around it`);
   return { kind: 'picks', picks: reply.hunks.map((lines) => ({ text: lines })), origin: model };
@@ -213,7 +213,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Refused by the schema, as anything else that is no object.
+    // Refused by the schema, as anything else that is not an object.
     return undefined;
   }
 }

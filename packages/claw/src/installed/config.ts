@@ -105,7 +105,7 @@ const TreePath = z
   .string()
   .regex(
     /^(?!\.git\/|\.claw\/|node_modules\/)[^/\\]+(\/[^/\\]+)*$/,
-    'is no path of a file in the tree',
+    'is not a path of a file in the tree',
   )
   .refine(
     (path) => !path.split('/').some((part) => part === '..' || part === '.'),

@@ -7,7 +7,7 @@ import { lstat, readBytes } from '../package/regular-file.ts';
  * Reads one regular file of a folder; null when nothing is there.
  *
  * @throws ClawError LINK_REFUSED for a symbolic link at the path or above it, FILE_KIND for anything
- *   else that is no regular file; a FIFO or device is never opened
+ *   else that is not a regular file; a FIFO or device is never opened
  */
 export function readTreeFile(root: string, path: string): TreeFile | null {
   return treeReader(root)(path);
@@ -31,7 +31,7 @@ function readRegular(root: string, path: string): TreeFile | null {
   if (stat.isSymbolicLink()) throw linkRefused(path);
   if (stat.isDirectory()) return null;
   if (!stat.isFile()) {
-    throw new ClawError('FILE_KIND', `${path} is no regular file. Move it away and try again.`, {
+    throw new ClawError('FILE_KIND', `${path} is not a regular file. Move it away and try again.`, {
       path,
     });
   }

@@ -17,11 +17,11 @@ const Wanted = z
 // A folder moves as a whole; its names may end with a slash.
 const MovedPath = z
   .string()
-  .refine((path) => treePathFault(path.replace(/\/$/, '')) === null, 'is no path of a project');
+  .refine((path) => treePathFault(path.replace(/\/$/, '')) === null, 'is not a path of a project');
 
 const Entry = z
   .strictObject({
-    since: z.string().refine((text) => valid(text) !== null, 'is no version'),
+    since: z.string().refine((text) => valid(text) !== null, 'is not a version'),
     description: z.string().default(''),
     skill: Wanted.optional(),
     retire: Name.optional(),

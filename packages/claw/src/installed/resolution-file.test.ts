@@ -126,7 +126,7 @@ test('no garbage gets further than RESOLUTION_INVALID', () => {
 
 test.each([
   ['a path that leaves the project', { path: '../a' }],
-  ['a path of the engine’s own that is no path', { path: 'a\\b' }],
+  ['a path of the engine’s own that is not a path', { path: 'a\\b' }],
   ['an unknown kind', { kind: 'magic' }],
   ['a digest that is none', { sides: { base: 'sha256:1', ours: 'absent', theirs: 'absent' } }],
   ['an unknown key', { more: 1 }],

@@ -30,7 +30,7 @@ const Side = z.union([
 ]);
 const ConflictPath = z
   .string()
-  .refine((path) => pathFault(path.split('#')[0] ?? '') === null, 'is no path of a project');
+  .refine((path) => pathFault(path.split('#')[0] ?? '') === null, 'is not a path of a project');
 // Text as people read it; what is no UTF-8 as base64.
 const Bytes = z.union([z.string(), z.strictObject({ base64: z.base64() })]);
 const Hunk = z.strictObject({
@@ -275,7 +275,7 @@ export function readResolutions(root: string, state: State | null): readonly Res
     const place = resolutionPath(key);
     const file = readTreeFile(root, place);
     if (file === null) {
-      const message = `${place} is no regular file. Move it away and try again.`;
+      const message = `${place} is not a regular file. Move it away and try again.`;
       throw new ClawError('FILE_KIND', message, { path: place });
     }
     const known = state?.resolutions.get(key);

@@ -31,12 +31,12 @@ const FileDigestText = z.custom<FileDigest>(
 
 // Read and written below the project, so never a way out of it, nor into git's own files or ours.
 const ProjectPath = z.string().refine((path) => treePathFault(path) === null, {
-  error: ({ input }) => `is no path of a project: ${treePathFault(String(input))}`,
+  error: ({ input }) => `is not a path of a project: ${treePathFault(String(input))}`,
 });
 const Name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'is not a valid name of a skill');
-const Commit = z.string().regex(/^[0-9a-f]{40,64}$/, 'is no commit');
-const Version = z.string().refine((text) => valid(text) !== null, 'is no version');
-const Key = z.string().regex(/^[0-9a-f]{16}$/, 'is no key of a resolution');
+const Commit = z.string().regex(/^[0-9a-f]{40,64}$/, 'is not a commit');
+const Version = z.string().refine((text) => valid(text) !== null, 'is not a version');
+const Key = z.string().regex(/^[0-9a-f]{16}$/, 'is not a key of a resolution');
 
 const Layer = z.strictObject({
   name: Name,

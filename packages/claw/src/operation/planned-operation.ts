@@ -41,7 +41,7 @@ export type Operation<V extends TreeVerb = TreeVerb> = {
   readonly data: ExtraOf<V>;
 };
 
-/** A change of a file that is no part of the core. */
+/** A change of a file that is not part of the core. */
 export type ExtraChange = Omit<FileChange, 'movedFrom'>;
 
 /** The report of a verb that composes the tree again. */

@@ -63,7 +63,7 @@ function versionsFault(range: string): string | null {
     return minVersion(parsed) === null ? `allows no version; ${advice}` : null;
   } catch {
     // Not a range at all: a tag, a URL, a path or an alias. That is what the caller is told.
-    return `is no semver range; ${advice}`;
+    return `is not a semver range; ${advice}`;
   }
 }
 

@@ -36,7 +36,7 @@ export function checkIdentity(manifest: Manifest): void {
       throw refusal(
         'VERSION_INVALID',
         `depends.${at}`,
-        `${JSON.stringify(range)} is no semver range`,
+        `${JSON.stringify(range)} is not a semver range`,
       );
     }
   }
@@ -55,7 +55,7 @@ function checkVersion(key: string, version: string): void {
     throw refusal(
       'VERSION_INVALID',
       key,
-      `${JSON.stringify(version)} is no semver version such as 1.0.0`,
+      `${JSON.stringify(version)} is not a semver version such as 1.0.0`,
     );
   }
 }

@@ -35,11 +35,11 @@ export type PackageOptions = {
   readonly kind?: SkillPackage['kind'];
 };
 
-/** An entry of a package's source that is no regular file, found without opening it. */
+/** An entry of a package's source that is not a regular file, found without opening it. */
 export type IrregularEntry = { readonly path: string; readonly kind: 'link' | 'special' };
 
 /**
- * Makes a checked package of files that are kept anywhere. `.git` and `.DS_Store` are no part of it.
+ * Makes a checked package of files that are kept anywhere. `.git` and `.DS_Store` are not part of it.
  *
  * @param files by their path in the package
  * @param irregular what the source holds beside regular files; any of it refuses the package

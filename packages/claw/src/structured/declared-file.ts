@@ -66,7 +66,7 @@ function composeContainer(input: StructuredInput): StructuredResult {
   const apt = [...new Set(packages)].sort();
   const listed = valueAt(file.root, ['apt']);
   if (listed !== null && listed.type !== 'array' && apt.length > 0) {
-    return unreadableRelease(input, { line: 1, reason: '"apt" is no list' });
+    return unreadableRelease(input, { line: 1, reason: '"apt" is not a list' });
   }
   return {
     bytes: jsonBytes(addPackages(composed.text, apt), input.release),

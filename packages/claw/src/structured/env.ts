@@ -202,7 +202,7 @@ const LINE =
  * Sets a setting of an env file, at its end where there is none yet; null takes its lines out, with the
  * comment right above it. Every other byte stays.
  *
- * @returns null for a value that is no text, or that no quotation marks can hold together
+ * @returns null for a value that is not text, or that no quotation marks can hold together
  */
 export function setEnv(bytes: Buffer, name: string, value: unknown): Buffer | null {
   if (value !== null && (typeof value !== 'string' || value.includes('\r'))) return null;

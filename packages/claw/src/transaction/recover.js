@@ -1333,7 +1333,7 @@ function giveToOwnerOfHome(paths) {
   for (const path of paths) fs.lchownSync(path, uid, gid);
 }
 
-/** @param {string} json @returns {Journal | null} null for anything that is no journal, or has a path that leads out */
+/** @param {string} json @returns {Journal | null} null for anything that is not a journal, or has a path that leads out */
 function parseJournal(json) {
   let value;
   try {

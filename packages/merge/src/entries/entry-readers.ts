@@ -368,7 +368,7 @@ function listNamed(reading: Reading, sign: string): string {
 
 /**
  * Returns the name of a point: what it links to or has in bold or as code at its head, else all of it. That it is an
- * addition or a fix is no name.
+ * addition or a fix is not a name.
  */
 function nameIn(text: string): string {
   const sign = text[0] ?? '';

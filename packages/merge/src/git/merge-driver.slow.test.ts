@@ -132,7 +132,7 @@ test('what the repository says of its files counts more, and is all there after 
   expect((await codebase.claw('merge-driver', 'uninstall')).json.outcome).toBe('nothing');
 });
 
-test('another driver of git’s is left alone, and so is a folder that is no repository', async () => {
+test('another driver of git’s is left alone, and so is a folder that is not a repository', async () => {
   await using codebase = temporaryCodebase(PLAIN, { git: true });
   codebase.git('config', 'merge.default', 'union');
   const refused = await codebase.claw('merge-driver', 'install');

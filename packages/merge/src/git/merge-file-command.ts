@@ -101,7 +101,7 @@ function readObject(name: string): Buffer {
   try {
     return git(['cat-file', 'blob', name]);
   } catch {
-    throw new Error(`object '${name}' does not exist or is no file`);
+    throw new Error(`object '${name}' does not exist or is not a file`);
   }
 }
 

@@ -97,7 +97,7 @@ function hasChange(
   const gone = said.readGone().filter((line) => wordsIn(line).length > 1);
   return said.other.every((line, index) => {
     if (index >= start && index < end) return true;
-    // A line that the one side took out and the other one changed is no part of it.
+    // A line that the one side took out and the other one changed is not part of it.
     if (base.includes(other[index] ?? -1)) return false;
     return !gone.some((before) => isChangedLine(before, line, said.one));
   });

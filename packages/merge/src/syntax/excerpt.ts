@@ -234,7 +234,7 @@ function angleBrackets(
 function partsIn(program: Program, { start, end }: LineSpan): readonly LineSpan[] {
   const parts: LineSpan[] = [];
   let from = start;
-  // Lines within a text or a comment that began above are no part.
+  // Lines within a text or a comment that began above are not part.
   while (from < end && at(program.nesting.isText, from) === 1) from++;
   let border: Border | null = null;
   for (let depth = 0; depth < MAX_DEPTH && from < end; depth++) {

@@ -118,7 +118,7 @@ function listAt(node: SyntaxNode, path: string, text: string): NamedList | null 
   if (node.type === 'Program') {
     const statements = [...nodesIn(node['directives']), ...nodesIn(node['body'])];
     const members = lazily(() => statements.map((statement) => memberOf(statement, text)));
-    // A first line for the shell is no part of the list.
+    // A first line for the shell is not part of the list.
     const open = text.startsWith('#!') ? Math.max(0, text.indexOf('\n')) : 0;
     return { kind: 'imports', path, open, close: text.length, members };
   }

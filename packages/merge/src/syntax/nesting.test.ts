@@ -28,7 +28,7 @@ test('brackets in texts, comments, patterns and templates are none; those in wha
   expect(around(text, 'here')).toEqual([2, 2, 2, 0]);
 });
 
-test('brackets that do not match are told, and an apostrophe among words is no text', () => {
+test('brackets that do not match are told, and an apostrophe among words is not text', () => {
   expect(around('a(b];\n', 'a')).toBe(null);
   expect(around('a(\n', 'a')).toBe(null);
   expect(around("<p>don't {\n  here\n}</p>\n", 'here')).toEqual([0]);

@@ -49,7 +49,7 @@ const known = new WeakMap<readonly string[], { readonly nesting: Nesting | null 
 /**
  * Reads the brackets of a program outside texts, comments and patterns: without a parser, in a tenth of its time.
  *
- * Null where they do not match, as in a text that is no program, or where JSX has words with brackets.
+ * Null where they do not match, as in a text that is not a program, or where JSX has words with brackets.
  */
 export function readNesting(lines: readonly string[]): Nesting | null {
   const before = known.get(lines);

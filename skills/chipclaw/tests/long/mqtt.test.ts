@@ -34,7 +34,7 @@ test('a message by MQTT is answered on the topic out, with QoS 1', async () => {
   expect(await board.file('/data/sessions/mqtt_garden.jsonl')).toContain('The soil?');
 });
 
-test('without sender and chat they are unknown and the topic; what is no message is ignored', async () => {
+test('without sender and chat they are unknown and the topic; what is not a message is ignored', async () => {
   await using model = await ModelServer.start('Hello.');
   await using broker = await Broker.start();
   await using board = await Board.start({ config: settings(broker, model) });

@@ -19,7 +19,7 @@ import {
 export type Content = {
   /** The words as they were written. */
   readonly text: string;
-  /** Everything that is no word, a line each. */
+  /** Everything that is not a word, a line each. */
   readonly notes: readonly string[];
   readonly isForwarded: boolean;
   readonly attachment: MediaPart | null;

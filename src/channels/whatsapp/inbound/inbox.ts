@@ -15,7 +15,7 @@ import type { LinkDatabase } from '../session/link-database.ts';
  * Baileys acknowledges a message as soon as it is decrypted, and the key that decrypted it is gone by
  * then. So what was decrypted is written in the same transaction as the key's end, before the
  * acknowledgement: a crash in between loses nothing, the message is taken up again at the next start. News of a
- * group's members is no message, and is kept here in the same way.
+ * group's members is not a message, and is kept here in the same way.
  */
 export interface Inbox {
   /** Remembers which message a ciphertext belongs to; called before it is decrypted. */

@@ -210,7 +210,7 @@ test('a file is refused that is too large, that is gone, or that is another one'
   await expect(nothing).rejects.toMatchObject({ code: 'MEDIA_UNKNOWN' });
 });
 
-test('what the owner writes to others is no word to the assistant', async () => {
+test('what the owner writes to others is not a word to the assistant', async () => {
   await linked.connect();
   await server.sayOnPhone('see you at eight', anna.pn);
   expect(await heard(1)).toMatchObject([{ jid: anna.pn, isOwner: true, isContext: true }]);

@@ -31,7 +31,7 @@ const MAX_SWEEPS = 3;
 /**
  * Opens the live answers.
  *
- * A step is provisional: it is no message of the outbox, may fail, and is never repeated. The answer itself is
+ * A step is provisional: it is not a message of the outbox, may fail, and is never repeated. The answer itself is
  * stored at the end of its turn as ever, and replaces what the steps have shown (docs/decisions/drafts.md).
  */
 export function openLiveAnswers(options: LiveAnswersOptions): LiveAnswers {

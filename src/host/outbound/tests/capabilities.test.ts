@@ -96,7 +96,7 @@ test('a channel that sends no files, or none so large, says where each is and wh
   await assistant.stop();
 });
 
-test('what is no file of the group’s own folder is refused in words, and nothing is sent', async () => {
+test('what is not a file of the group’s own folder is refused in words, and nothing is sent', async () => {
   using project = new TestProject({ 'groups/club/secret.txt': 'of the club' });
   const { assistant, folder, family, copies } = await startSending(project);
   symlinkSync('../club/secret.txt', join(folder, 'link.txt'));

@@ -179,7 +179,7 @@ test('a task that fails says so once, and only the log has it until it has worke
   expect(textsOf(assistant.chat).slice(1)).toEqual(['here', expect.stringContaining('failed')]);
   const outcomes = assistant.store.taskRuns.last(1, 9).map(({ outcome }) => outcome);
   expect(outcomes).toEqual(['failed', 'answered', 'failed', 'failed']);
-  // A task is no question that could be asked again.
+  // A task is not a question that could be asked again.
   expect(await commands(assistant, '/retry')).toBe('Nothing has failed that could be tried again.');
   expect(assistant.store.turns.counts().failed).toBe(0);
   await assistant.stop();

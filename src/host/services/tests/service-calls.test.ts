@@ -295,7 +295,7 @@ test('frames of a channel reach the service that takes them, and its own go out;
   const hello = { frame: 'hello' };
   expect(chat.frame('chat:board', hello)).toBe(true);
   expect(chat.frame('chat:board', { frame: 'other' })).toBe(false);
-  // One that breaks on a frame has it: it is no message for that.
+  // One that breaks on a frame has it: it is not a message for that.
   expect(chat.frame('chat:board', { frame: 'break' })).toBe(true);
   chat.become({ state: 'connecting', detail: null });
   expect(told).toEqual(

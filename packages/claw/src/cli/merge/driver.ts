@@ -35,7 +35,7 @@ const KEYS = ['name', 'driver', 'recursive'] as const;
  * Installs the driver in git's configuration. Without patterns it becomes the default of files that have no
  * `merge` attribute, so that what the repository's attributes say goes on to count.
  *
- * @throws ClawError USAGE where git has another driver there, or this is no repository
+ * @throws ClawError USAGE where git has another driver there, or this is not a repository
  */
 export function installDriver(options: DriverOptions): void {
   const { patterns, isGlobal, isShared, cwd } = options;
@@ -165,7 +165,7 @@ function attributeFiles(cwd: string): readonly [string, string] {
       resolve(ask('--show-toplevel'), '.gitattributes'),
     ];
   } catch {
-    throw refused('This is no repository of git with files in it. For all of yours: --global');
+    throw refused('This is not a repository of git with files in it. For all of yours: --global');
   }
 }
 

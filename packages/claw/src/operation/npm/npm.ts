@@ -120,7 +120,7 @@ export async function preparePackages(
 
 const SKIPPED =
   'npm is passed over (--no-install): node_modules and the lock are not what package.json asks for. ' +
-  '`claw replay` makes it good, or `npm install`.';
+  '`claw replay` repairs it, or `npm install`.';
 
 /**
  * Merges the lock that npm starts from, where both the release and the installation have changed it. Package

@@ -44,7 +44,7 @@ test.each([
   `${'é'.repeat(128)}`,
   `${`${'a'.repeat(200)}/`.repeat(5)}${'b'.repeat(20)}`,
   Array(33).fill('a').join('/'),
-])('%j is no safe path', (path) => {
+])('%j is not a safe path', (path) => {
   expect(errorOf(() => checkPath(path))?.code).toBe('PATH_UNSAFE');
 });
 

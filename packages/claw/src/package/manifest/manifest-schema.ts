@@ -35,7 +35,7 @@ const Structured = z.strictObject({
     .default({ npm_dependencies: {}, apt_packages: [] }),
 });
 
-const Oid = z.string().regex(/^[0-9a-f]{40,64}$/, 'is no id of git');
+const Oid = z.string().regex(/^[0-9a-f]{40,64}$/, 'is not an id of git');
 const Origin = z.strictObject({
   of: z.templateLiteral(['sha256:', z.string().regex(/^[0-9a-f]{64}$/)]),
   patch: Oid.nullable(),

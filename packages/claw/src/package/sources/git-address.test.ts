@@ -53,7 +53,7 @@ test('a folder that leads out of the repository is unsafe', () => {
   );
 });
 
-test('what looks like an option, or names a program to run, is no address', () => {
+test('what looks like an option, or names a program to run, is not an address', () => {
   for (const text of [
     '--upload-pack=touch.git',
     'ext::sh -c touch',

@@ -40,7 +40,7 @@ export function parseGitAddress(text: string, cwd: string): GitAddress | null {
   const ref = colon === -1 ? null : fragment.slice(0, colon);
   const folder = fragment.slice(colon + 1).replace(/\/+$/, '');
   if (ref !== null && (ref === '' || NO_REF.test(ref))) {
-    throw refusal(`"${ref}" is no branch, tag or commit. Write <url>#<ref>:<folder>.`);
+    throw refusal(`"${ref}" is not a branch, tag or commit. Write <url>#<ref>:<folder>.`);
   }
   if (folder !== '') checkPath(folder);
   const written = `${ref === null ? '' : `${ref}:`}${folder}`;
@@ -53,7 +53,7 @@ function parseRepository(place: string, cwd: string): GitRepository | null {
     /^\w[\w+.-]*::/.test(place) ||
     (place.startsWith('-') && place.includes('.git'))
   ) {
-    throw refusal(`${showPath(place)} is no address that a skill is fetched from.`);
+    throw refusal(`${showPath(place)} is not an address that a skill is fetched from.`);
   }
   if (/^file:/i.test(place)) return { kind: 'local', path: localPath(place, cwd) };
   if (/^\w[\w+.-]*:\/\//.test(place)) return parseUrl(place);

@@ -224,7 +224,7 @@ function noFolder(folder: string, packages: readonly string[]): ClawError {
       : `It has packages in: ${packages.slice(0, 10).join(', ')}.`;
   const what =
     folder === ''
-      ? 'At the top of the repository is no package.'
+      ? 'There is no package at the top of the repository.'
       : `The repository has no folder "${folder}" in that commit.`;
   return new ClawError(
     'SKILL_NOT_FOUND',

@@ -19,7 +19,7 @@ const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
  *
  * @param file absolute; plain or gzipped
  * @throws ClawError LIMIT_EXCEEDED as soon as more comes out than a package may hold; PATH_UNSAFE,
- *   PATH_COLLISION; SOURCE_FAILED for what is no tarball
+ *   PATH_COLLISION; SOURCE_FAILED for what is not a tarball
  */
 export async function readTarball(file: string): Promise<FetchedPackage> {
   const archive = await decompress(file);

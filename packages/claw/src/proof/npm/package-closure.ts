@@ -5,7 +5,7 @@ import type { ProofFiles } from '../proof-files.ts';
 import { isCode, packagesOf, referencesOf } from '../test-selection/references.ts';
 
 /**
- * What an import by a bare name leads to: an installed package, which is no part of the tree; files of the tree, in a
+ * What an import by a bare name leads to: an installed package, which is not part of the tree; files of the tree, in a
  * package that is linked from it, such as a workspace; or null for what is unknown.
  */
 export type BareName = 'installed' | readonly string[] | null;
@@ -56,7 +56,7 @@ function filesOf(folder: string, part: string, files: ProofFiles): readonly stri
     const { main, exports } = Manifest.parse(JSON.parse(files.read(path)?.toString('utf8') ?? ''));
     const given = exports === undefined ? (part === '.' ? main : part) : targetOf(exports, part);
     const all = textsIn(given).map((text) => posix.join(folder, text));
-    // What is built is no file of the tree; the sources that it is made of are among them.
+    // What is built is not a file of the tree; the sources that it is made of are among them.
     const found = all.filter(files.has);
     return found.length === 0 ? null : found;
   } catch {

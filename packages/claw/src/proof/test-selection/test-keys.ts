@@ -16,7 +16,7 @@ export type TestKeys = (path: string, beside?: readonly string[]) => Digest | nu
 /**
  * Creates keys from everything that the outcome of a test file depends on. That is the modules that it
  * reaches, those that run beside any test, the test command, the installed packages and Node. Every file that
- * is no module counts too: a package may read it, and Node reads each package.json.
+ * is not a module counts too: a package may read it, and Node reads each package.json.
  *
  * Only modules that no other file names are left out. A test whose reach is not in its text has no key.
  */

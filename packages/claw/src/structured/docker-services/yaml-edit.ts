@@ -48,7 +48,7 @@ export function setYaml(bytes: Buffer, keys: readonly string[], value: unknown):
 
 type Way = (file: YamlText, keys: readonly string[], value: unknown) => string | null;
 
-// Docker reads YAML 1.1, where `yes` without quotes is no text.
+// Docker reads YAML 1.1, where `yes` without quotes is not text.
 export const YAML_STYLE = {
   lineWidth: 0,
   compat: 'yaml-1.1',

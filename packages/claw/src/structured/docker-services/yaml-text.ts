@@ -67,7 +67,7 @@ function canonicalYaml(node: unknown): string {
   return `{${members.sort().join(',')}}`;
 }
 
-/** Reads a map; null where it is not written one key to a line, or has a key that is no plain text. */
+/** Reads a map; null where it is not written one key to a line, or has a key that is not a plain text. */
 function readMap(
   node: Node | null,
   source: Source,

@@ -2,7 +2,7 @@ import { Comparator, Range, SemVer, subset } from 'semver';
 
 /**
  * Returns the range of exactly those versions that every given range allows, written so that npm reads it.
- * Null when there is none, or one of them is no semver range (a tag, a URL).
+ * Null when there is none, or one of them is not a semver range (a tag, a URL).
  *
  * Keeps one of the given spellings if it is exact. The order of the ranges does not count.
  */

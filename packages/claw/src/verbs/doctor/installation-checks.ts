@@ -224,7 +224,7 @@ function checkFolder(root: string): CheckResult {
   const kind = lstatSync(folder, { throwIfNoEntry: false });
   if (!kind) return good('there is none yet');
   const odd = ['', ...FOLDERS].map((name) => join('.claw', name)).find((path) => isOdd(root, path));
-  if (odd !== undefined) return bad(`${odd} is no folder.`, `Move ${odd} away.`);
+  if (odd !== undefined) return bad(`${odd} is not a folder.`, `Move ${odd} away.`);
   if (isWritable(folder)) return good('can be written');
   return bad('.claw cannot be written.', 'Give yourself the right to write there.');
 }

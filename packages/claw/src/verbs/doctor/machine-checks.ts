@@ -44,7 +44,7 @@ async function checkGit({ root }: Subject): Promise<CheckResult> {
   }
   if (!isAtLeast(version, OLDEST_GIT))
     return bad(`git ${version} is older than ${OLDEST_GIT.join('.')}.`, advice);
-  return good(`git ${version}${isGitFolder(root) ? '' : '; this project is no repository'}`);
+  return good(`git ${version}${isGitFolder(root) ? '' : '; this project is not a repository'}`);
 }
 
 async function gitVersion(root: string): Promise<string | null> {

@@ -99,11 +99,11 @@ function findReason(installation: Installation, path: string): string {
   const found = lstat(join(root, path));
   if (found === null) return `There is no ${path}`;
   if (!isProjectPath(found.isDirectory() ? `${path}/.` : path, config)) {
-    return `${path} is no part of the core, and no skill brings it`;
+    return `${path} is not part of the core, and no skill brings it`;
   }
   if (found.isDirectory()) return `There is no file in ${path} that git does not ignore`;
   if (found.isFile()) return `${path} is ignored by git, so it is neither the core’s nor an edit`;
-  return `${path} is no regular file, and skills bring nothing else`;
+  return `${path} is not a regular file, and skills bring nothing else`;
 }
 
 /** Returns the layers that work on a path, or on files below it. */

@@ -209,7 +209,10 @@ async function rangeEdits({ root, config }: Installation, range: string): Promis
     : [];
   const [first, last] = ends;
   if (!first || !last || from === '') {
-    throw new ClawError('USAGE', `${range} is no range of commits here: give it as v1.0.0..HEAD.`);
+    throw new ClawError(
+      'USAGE',
+      `${range} is not a range of commits here: give it as v1.0.0..HEAD.`,
+    );
   }
   const isCore = (path: string) => isProjectPath(path, config) && path !== 'package-lock.json';
   const before = await readCommit(root, first, isCore);

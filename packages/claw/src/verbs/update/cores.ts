@@ -69,7 +69,7 @@ export async function findOldCore(
   const { installation, state, release, named } = request;
   const { root } = context;
   if (named !== null) {
-    // It is no folder like others: some files have other names there, and state.yaml tells the rest.
+    // It is not a folder like others: some files have other names there, and state.yaml tells the rest.
     if (named === BASE || resolve(context.cwd, named) === join(root, BASE)) {
       return installedCore(installation);
     }

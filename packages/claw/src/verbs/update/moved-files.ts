@@ -62,7 +62,7 @@ export function weighAdded({ before, after, taken }: Cores): readonly Weighed[] 
   });
 }
 
-/** Weighs the lines of a file; one that is no text is as a single line. */
+/** Weighs the lines of a file; one that is not text is as a single line. */
 export function weightsOf(bytes: Buffer): LineWeights {
   const whole = new Map([[digestBytes(bytes), bytes.length]]);
   return lineWeights(bytes) ?? { weights: whole, total: bytes.length };

@@ -102,7 +102,7 @@ export async function refuseInstallation(root: string, release: string): Promise
   if (!isInstallation) return;
   throw new ClawError(
     'RELEASE_NOT_FOUND',
-    `${release} is no release but an installation: it holds ${STATE_PATH}. Name the core itself; where ` +
+    `${release} is not a release but an installation: it holds ${STATE_PATH}. Name the core itself; where ` +
       'you merged one by hand, the commit that you merged in.',
     { path: release },
   );

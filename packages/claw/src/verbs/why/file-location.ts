@@ -76,7 +76,7 @@ async function refuseForeign(root: string, { config }: Installation, path: strin
   if (lstat(join(root, path))?.isDirectory()) throw wrong(path, 'is a folder. Name a file in it');
   if (path.startsWith('.claw/')) throw wrong(path, 'is claw’s own, not a file of the project');
   if (!isProjectPath(path, config)) {
-    throw wrong(path, 'is no part of the core: no command but your own changes it');
+    throw wrong(path, 'is not part of the core: no command but your own changes it');
   }
   // A link is left to who reads it, which says more.
   if (!lstat(join(root, path))?.isFile()) return;

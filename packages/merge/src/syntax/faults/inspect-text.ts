@@ -84,7 +84,7 @@ function inspectYaml(text: string): Inspection {
     uniqueKeys: false,
     logLevel: 'error',
   });
-  // An empty text is no list of documents.
+  // An empty text is not a list of documents.
   const documents = Array.isArray(parsed) ? parsed : [];
   const [error] = documents.flatMap(({ errors }) => errors);
   if (error !== undefined) {

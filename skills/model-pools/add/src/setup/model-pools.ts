@@ -26,11 +26,11 @@ export const setup = defineSetup({
       if (mayBeNone && typed === NO_POOL) return null;
       const pools = parsePools(`x=${typed}`);
       if (typeof pools === 'string') return HOW;
-      // A dash that was left in front of a name is no part of it.
+      // A dash that was left in front of a name is not part of it.
       const odd = pools
         .flatMap(({ models }) => models)
         .find(({ name }) => /^[^a-z0-9]/i.test(name));
-      return odd === undefined ? null : `“${odd.name}” is no name of a model. ${HOW}`;
+      return odd === undefined ? null : `“${odd.name}” is not a name of a model. ${HOW}`;
     };
     const smart = await ask({
       message: 'The models that answer, best first, with commas',

@@ -115,7 +115,7 @@ async function askPassword(
 async function trialOf({ settingsWith }: Context, values: Values): Promise<Trial> {
   const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''));
   const broker = brokerOf(settingsWith({ MQTT_USERNAME: '', MQTT_PASSWORD: '', ...given }));
-  if (broker === null) return { ok: false, message: 'This is no address of a broker.' };
+  if (broker === null) return { ok: false, message: 'This is not an address of a broker.' };
   const { tryBroker } = await import('../channels/mqtt/try-broker.ts');
   const user = given['MQTT_USERNAME'] === undefined ? { username: null, password: null } : {};
   const clientId = `${broker.clientId ?? 'patchclaw'}-${randomBytes(4).toString('hex')}`;

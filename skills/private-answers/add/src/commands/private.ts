@@ -30,7 +30,7 @@ function done(context: CommandContext, words: readonly Word[]): string {
   const [word, another] = rest.map(({ text }) => text.toLowerCase());
   if ((word !== 'on' && word !== 'off') || another !== undefined) throw new GroupRefused(USAGE);
   if (group.isMain || store.chats.byJid(group.jid)?.isDirect === true) {
-    throw new GroupRefused(`${group.name} is no group: what I answer there is private already.`);
+    throw new GroupRefused(`${group.name} is not a group: what I answer there is private already.`);
   }
   setPrivateGroup(store, group.folder, word === 'on');
   return word === 'on'

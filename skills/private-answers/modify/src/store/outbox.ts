@@ -13,7 +13,7 @@ export type UnknownOutcome = {
 };
 
 export interface Outbox {
-  /** @throws when `jid` is no registered group: nothing is ever sent to those */
+  /** @throws when `jid` is not a registered group: nothing is ever sent to those */
   add(message: NewOutbound, now: number): void;
   /** Returns the first unsent message of every chat that has one: the order within a chat is kept. */
   heads(): readonly Outbound[];

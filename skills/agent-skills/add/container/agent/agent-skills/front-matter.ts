@@ -95,7 +95,7 @@ function fieldsOf(head: string | null): Head {
   }
   return {
     fields: linesOf(head),
-    note: 'its front matter is no valid YAML, and was read by lines',
+    note: 'its front matter is not a valid YAML, and was read by lines',
   };
 }
 

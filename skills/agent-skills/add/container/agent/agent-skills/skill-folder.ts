@@ -144,7 +144,7 @@ async function linkOutOf(folder: string): Promise<string | null> {
 async function headOf(path: string): Promise<string> {
   // Asked before it is opened: a pipe would never end.
   const found = await stat(path);
-  if (!found.isFile()) throw new Error(`its ${SKILL_FILE} is no file`);
+  if (!found.isFile()) throw new Error(`its ${SKILL_FILE} is not a file`);
   if (found.size > MAX_BYTES) {
     const size = (found.size / 1_048_576).toFixed(1);
     throw new Error(
@@ -152,7 +152,7 @@ async function headOf(path: string): Promise<string> {
     );
   }
   const text = await beginningOf(path);
-  if (text.includes('\0')) throw new Error(`its ${SKILL_FILE} is no text`);
+  if (text.includes('\0')) throw new Error(`its ${SKILL_FILE} is not text`);
   return text;
 }
 

@@ -117,7 +117,7 @@ function pullTool(device: Device, reach: Reach): Tool {
       try {
         return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
       } catch {
-        return `${path} is no text: ${bytes.length} bytes, SHA-256 ${digestOf(bytes)}.`;
+        return `${path} is not text: ${bytes.length} bytes, SHA-256 ${digestOf(bytes)}.`;
       }
     },
   };

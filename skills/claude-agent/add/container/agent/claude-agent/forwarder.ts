@@ -171,7 +171,8 @@ async function passOn(
 ): Promise<void> {
   const type = answer.headers.get('content-type') ?? '';
   if (answer.body === null) throw new Error('it is empty');
-  if (isStream && !type.includes('text/event-stream')) throw new Error('it is no stream of events');
+  if (isStream && !type.includes('text/event-stream'))
+    throw new Error('it is not a stream of events');
   response.writeHead(answer.status, { 'content-type': type });
   if (!isStream) {
     response.end(Buffer.from(await answer.arrayBuffer()));

@@ -19,7 +19,7 @@ export type SdkInput = {
   readonly uuid?: string;
   readonly message: { readonly role: 'user'; readonly content: unknown };
   readonly parent_tool_use_id: null;
-  /** Taken as it is: `/word` is no command of the SDK's, and `@path` brings no file in. */
+  /** Taken as it is: `/word` is not a command of the SDK's, and `@path` brings no file in. */
   readonly client_composed: true;
   readonly priority?: 'next';
 };

@@ -56,7 +56,7 @@ export function addEntry(dataDir: string, entry: AuditEntry, largestBytes = LARG
   try {
     fchmodSync(file, 0o600);
     const found = fstatSync(file);
-    if (!found.isFile()) throw new Error(`${path} is no file.`);
+    if (!found.isFile()) throw new Error(`${path} is not a file.`);
     const begin = endsInLine(file, found.size) ? '' : '\n';
     writeWhole(file, Buffer.from(`${begin}${JSON.stringify(entry)}\n`));
     if (fstatSync(file).size > largestBytes) rotate(dataDir, entry.chat);

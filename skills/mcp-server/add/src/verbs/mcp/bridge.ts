@@ -16,7 +16,7 @@ export type BridgeOptions = {
   readonly tell: (text: string) => void;
 };
 
-/** A client's line that is longer is no message; none of the protocol comes near it. */
+/** A client's line that is longer is not a message; none of the protocol comes near it. */
 const MOST_BYTES = 10_485_760;
 const BAD_REQUEST = 400;
 const TOO_LARGE = 413;
@@ -95,7 +95,7 @@ export async function bridge(options: BridgeOptions): Promise<void> {
     if (isGarbageTold) return;
     isGarbageTold = true;
     const reason = error.message.replace(/\s+/g, ' ').slice(0, 200);
-    tell(`What the client sent is no message of MCP, and was passed over (${reason}).`);
+    tell(`What the client sent is not a message of MCP, and was passed over (${reason}).`);
   };
   near.onclose = () => {
     tell('The client sent more than 10 MB without the end of a line. The connection ends.');

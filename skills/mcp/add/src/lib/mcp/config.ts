@@ -87,7 +87,7 @@ export function readMcpConfig(dataDir: string, variables: Variables): McpConfig 
     const found = lstatSync(path, { throwIfNoEntry: false });
     if (found === undefined) return { servers: [], problems: [] };
     if (!found.isFile() || found.size > MAX_BYTES)
-      throw new Error('it is no plain file of at most 256 KB');
+      throw new Error('it is not a plain file of at most 256 KB');
     return parseMcpConfig(readFileSync(path, 'utf8'), variables);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
@@ -115,7 +115,7 @@ export function entriesOf(text: string): Readonly<Record<string, unknown>> | str
   try {
     parsed = JSON.parse(text);
   } catch (error) {
-    return `mcp.json is no valid JSON: ${error instanceof Error ? error.message : String(error)}.`;
+    return `mcp.json is not a valid JSON: ${error instanceof Error ? error.message : String(error)}.`;
   }
   const listed = z.looseObject({ mcpServers: z.record(z.string(), z.unknown()) }).safeParse(parsed);
   return listed.success

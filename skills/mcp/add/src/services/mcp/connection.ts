@@ -27,7 +27,7 @@ const STABLE_MS = 60_000;
 const LONGEST_CALL_MS = 3_600_000;
 /** Between two looks at a list that the server says has changed. */
 const LIST_PAUSE_MS = 1_000;
-/** The owner's attention is no server's: more forms of one call are declined. */
+/** The owner's attention is not a server's: more forms of one call are declined. */
 const MAX_FORMS = 5;
 const CLIENT = { name: 'patchclaw', version: '1.0.0' };
 /** The name of a call's idempotency key in the `_meta` of `tools/call`. */
@@ -206,7 +206,7 @@ export class ServerConnection {
       return await elicit(name, params, asking.ask);
     });
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => this.#listAgain(client));
-    // A line that is no message is counted by the transport.
+    // A line that is not a message is counted by the transport.
     client.onerror = () => {};
     return client;
   }

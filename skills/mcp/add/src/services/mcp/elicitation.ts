@@ -3,7 +3,7 @@ import { visible } from '@patchclaw/claw/text';
 import { z } from 'zod';
 import type { Ask } from '../../host/contracts/ask.ts';
 
-/** A longer form is no question in a chat any more. */
+/** A longer form is not a question in a chat any more. */
 const MAX_FIELDS = 6;
 const MAX_CHOICES = 9;
 

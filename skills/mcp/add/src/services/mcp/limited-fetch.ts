@@ -26,7 +26,7 @@ export function fetchFor(server: URL, network: Network, clock: TransportClock): 
   return async (given, init, onTooMuch = () => {}) => {
     const url = new URL(given);
     if (!/^https?:$/.test(url.protocol)) {
-      throw new Error(`the server names ${url.href}, which is no address of the internet`);
+      throw new Error(`the server names ${url.href}, which is not an address of the internet`);
     }
     const isStream = new Headers(init?.headers).get('accept') === EVENTS;
     if (isStream) await pace.open();

@@ -62,7 +62,7 @@ async function login(servers: McpServers, name: string, address: string): Promis
   try {
     if (address !== '') {
       const query = URL.parse(address)?.searchParams;
-      if (query === undefined) return 'That is no address. Copy all of it from the browser.';
+      if (query === undefined) return 'That is not an address. Copy all of it from the browser.';
       return `${await servers.finishLogin(query)} is connected.`;
     }
     const page = await servers.login(name);

@@ -55,7 +55,7 @@ export function openServerAgent(server: URL, network: Network): Agent {
     const addresses = await addressesOf(hostname);
     // One that is inside is enough: a name that leads outside and inside was made for that.
     if (isFree || !addresses.some(network.isInner)) return addresses.slice(0, MOST_TRIED);
-    throw new Error(`the server names ${hostname}, which is no address of the internet`);
+    throw new Error(`the server names ${hostname}, which is not an address of the internet`);
   }
 
   return new Agent({

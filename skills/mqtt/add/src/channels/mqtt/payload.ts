@@ -3,7 +3,7 @@ import { jsonWithin } from '../../lib/bounded-json.ts';
 import type { Frame } from '../channel.ts';
 import { frameIn } from '../kit/frames.ts';
 
-/** A longer message is no question, and a board has no room for one. */
+/** A longer message is not a question, and a board has no room for one. */
 export const MAX_PAYLOAD_BYTES = 262_144;
 
 /** The sender of a message that names none. */

@@ -9,7 +9,7 @@ import { dirname } from 'node:path';
 export async function appendLines(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const found = await lstat(path).catch(() => null);
-  if (found !== null && !found.isFile()) throw new Error(`${path} is no file. Look what it is.`);
+  if (found !== null && !found.isFile()) throw new Error(`${path} is not a file. Look what it is.`);
   const begin =
     found === null || found.size === 0 || (await endsInLine(path, found.size)) ? '' : '\n';
   await appendFile(path, `${begin}${text}\n`);

@@ -35,14 +35,14 @@ export async function openBootstrap(
  * `.done/BOOTSTRAP-<day>.md`, since somebody has written in it.
  *
  * @returns where it is kept; null where it was deleted
- * @throws Error ENOENT where there is none; another one where it is no file
+ * @throws Error ENOENT where there is none; another one where it is not a file
  */
 export async function endBootstrap(places: BootstrapPlaces, today: string): Promise<string | null> {
   const path = bootstrapPath(places);
   const found = await lstat(path);
   if (!found.isFile()) {
     throw new Error(
-      `${path} is no file but a folder, a link or a pipe. The owner has to look what it is.`,
+      `${path} is not a file but a folder, a link or a pipe. The owner has to look what it is.`,
     );
   }
   const text = found.size > MAX_STARTER_BYTES ? null : await readFile(path, 'utf8');

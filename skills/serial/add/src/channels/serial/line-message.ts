@@ -21,7 +21,7 @@ export type LineMessage = {
 /** A frame as a device wrote it. */
 export type SentFrame = { readonly sender: string; readonly body: Frame['body'] };
 
-/** A line that was read: a message, nothing, or a text that is no message. */
+/** A line that was read: a message, nothing, or a text that is not a message. */
 export type ReadLine =
   | { readonly kind: 'message'; readonly message: LineMessage }
   /** For a program; `asMessage` is what it is where none takes it. */

@@ -57,7 +57,7 @@ async function openDevice({ port, baud }: LineOptions): Promise<Socket> {
   const { O_RDWR, O_NOCTTY, O_NONBLOCK } = constants;
   const handle = openSync(name, O_RDWR | O_NOCTTY | O_NONBLOCK);
   try {
-    if (!isatty(handle)) throw new SerialError('NOT_A_LINE', `${name} is no serial line.`);
+    if (!isatty(handle)) throw new SerialError('NOT_A_LINE', `${name} is not a serial line.`);
     await setUp(handle, { name, baud });
     // Reads and writes: Node's `WriteStream` would block everything else while a slow line takes a long text.
     return new ReadStream(handle);

@@ -10,7 +10,7 @@ const WITHOUT_CONTENT: Readonly<Record<string, string>> = {
   unreadable: 'Slack does not describe it',
 };
 
-/** Returns the note for what came with a message and is no file that can be fetched; null for a file. */
+/** Returns the note for what came with a message and is not a file that can be fetched; null for a file. */
 export function wordsFor({ mode, name }: SlackFile): string | null {
   const words = Object.hasOwn(WITHOUT_CONTENT, mode) ? WITHOUT_CONTENT[mode] : undefined;
   if (words === undefined) return null;

@@ -19,7 +19,7 @@ const Profile = z.strictObject({
 /** A kind of sub-agent, as the owner writes it down. */
 export type Profile = z.output<typeof Profile>;
 
-const Profiles = z.record(z.string().regex(/^[a-z0-9][\w-]{0,39}$/i, 'is no name'), Profile);
+const Profiles = z.record(z.string().regex(/^[a-z0-9][\w-]{0,39}$/i, 'is not a name'), Profile);
 
 const LONGEST = 64_000;
 

@@ -110,7 +110,8 @@ async function byServer(
     },
   });
   const { data } = Answer.safeParse(jsonWithin(answer));
-  if (data === undefined) throw new VoiceError('GARBAGE', 'the server’s answer is no transcript');
+  if (data === undefined)
+    throw new VoiceError('GARBAGE', 'the server’s answer is not a transcript');
   return data.text;
 }
 

@@ -19,7 +19,7 @@ export function plainWords(printed: string, seconds: number): string {
     .trim();
   if (!/[\p{L}\p{N}]/u.test(words)) throw new VoiceError('SILENT', 'no words can be heard in it');
   const broken = words.split('\u{FFFD}').length - 1;
-  if (broken * 10 > words.length) throw garbage('is no text');
+  if (broken * 10 > words.length) throw garbage('is not text');
   if (words.length > ALWAYS_FIT + seconds * MOST_CHARACTERS_A_SECOND) {
     throw garbage(`is ${words.length} characters for ${Math.ceil(seconds)} s`);
   }
@@ -27,5 +27,5 @@ export function plainWords(printed: string, seconds: number): string {
 }
 
 function garbage(what: string): VoiceError {
-  return new VoiceError('GARBAGE', `what came back ${what}, so it is no transcript`);
+  return new VoiceError('GARBAGE', `what came back ${what}, so it is not a transcript`);
 }

@@ -14,7 +14,7 @@ const CARRIES_V4 = ['::ffff:0:0/96', '64:ff9b::/96'];
 /**
  * Tells whether an IP address belongs to the public internet, as far as a page may be fetched there. Private,
  * loopback, link-local, shared, documentation, multicast and reserved ranges do not, nor does this machine's
- * own network, which may have public addresses. Anything that is no plain address is not public.
+ * own network, which may have public addresses. Anything that is not a plain address is not public.
  *
  * Source: IANA's registries of special-purpose addresses, for IPv4 and IPv6
  */

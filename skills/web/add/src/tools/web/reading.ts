@@ -48,19 +48,19 @@ export async function readPage(
         : { title: null, text };
     }
     default:
-      throw new PageRefused(`${url} is no text (${page.contentType}), so it cannot be read.`);
+      throw new PageRefused(`${url} is not text (${page.contentType}), so it cannot be read.`);
   }
 }
 
 /**
  * Returns the text of a page as its server gave it.
  *
- * @throws PageRefused where it is no text
+ * @throws PageRefused where it is not text
  */
 export function rawText(page: FetchedPage): Readable {
   if (kindOf(page) === null || kindOf(page) === 'pdf') {
     const type = page.contentType || 'unknown';
-    throw new PageRefused(`${page.url} is no text (${type}), so it cannot be shown as it is.`);
+    throw new PageRefused(`${page.url} is not text (${type}), so it cannot be shown as it is.`);
   }
   return { title: null, text: textOf(page) };
 }

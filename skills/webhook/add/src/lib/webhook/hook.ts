@@ -53,7 +53,7 @@ export function readHooks(dataDir: string): Hooks {
   if (text === null) return { ok: true, hooks: [] };
   const parsed = File.safeParse(jsonIn(text));
   // The reasons of zod and of the JSON parser quote the file, which holds secrets.
-  if (!parsed.success) return { ok: false, problem: `${path} is no list of hooks any more.` };
+  if (!parsed.success) return { ok: false, problem: `${path} is not a list of hooks any more.` };
   const hooks = Object.entries(parsed.data.hooks)
     .map(([name, { text: words = null, ...hook }]) => ({ name, ...hook, text: words }))
     .sort((one, other) => (one.name < other.name ? -1 : 1));
@@ -77,6 +77,6 @@ function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return null; // Told as what is no list.
+    return null; // Told as what is not a list.
   }
 }

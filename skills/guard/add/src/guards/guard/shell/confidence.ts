@@ -62,7 +62,7 @@ export function confidenceInShell(
     [isCommand ? 4 : 1, true, ''],
     [2, isRead, `it is not whole (${trace.faults[0]})`],
     [1, isCommand, ''],
-    [2, known, `\`${unknown[0]}\` is no program that is known here`],
+    [2, known, `\`${unknown[0]}\` is not a program that is known here`],
     [1, inside, `it writes outside the folder of the chat (${outside[0] ?? 'unknown'})`],
   ]);
 }

@@ -86,7 +86,7 @@ export async function askServer(wanted: ServerRequest): Promise<ServerResponse> 
 export function parsedAnswer<T>(server: string, { text }: ServerResponse, schema: z.ZodType<T>): T {
   const { data } = schema.safeParse(jsonWithin(text, { ...USUAL_BOUNDS, maxBytes: MOST_BYTES }));
   if (data === undefined) {
-    throw new SearchFailed(`${server} answered something that is no list of results.`);
+    throw new SearchFailed(`${server} answered something that is not a list of results.`);
   }
   return data;
 }
