@@ -33,7 +33,7 @@ async function proveAgain(root: string, rest: Partial<ProofInput>) {
     memory: openMemory(root),
     environment: ENVIRONMENT,
     onProgress: ({ kind, text }) => {
-      if (kind !== 'ended') told.push(text);
+      if (kind !== 'ended' && kind !== 'output') told.push(text);
     },
     ...rest,
   });

@@ -39,7 +39,10 @@ test('the tests of all layers run in one go, and leave no view', async () => {
   const told: string[] = [];
   const tests = [layer('one', PASSES), layer('two', ASKS)];
   const proof = await prove(
-    input(project.root, { tests, onProgress: ({ kind, text }) => told.push(`${kind} ${text}`) }),
+    input(project.root, {
+      tests,
+      onProgress: ({ kind, text }) => kind !== 'output' && told.push(`${kind} ${text}`),
+    }),
   );
   expect(proof).toMatchObject({ ok: true, failures: [] });
   expect(told).toEqual(['started test: one, two', 'ended test: one, two']);
@@ -93,6 +96,25 @@ test('layers that fail only together are a failure of their own', async () => {
   const tests = [layer('one', alone('a', 'b')), layer('two', alone('b', 'a'))];
   const proof = await prove(input(project.root, { tests, testCommand: shell }));
   expect(proof.failures).toMatchObject([{ kind: 'test', name: 'all layers together' }]);
+});
+
+test('of many layers eight run in one go, and a failure ends the runs', async () => {
+  using project = temporaryProject(FILES);
+  const told: string[] = [];
+  const proveAll = async (texts: readonly string[]) =>
+    await prove(
+      input(project.root, {
+        tests: texts.map((text, at) => layer(`${at + 1}`, text)),
+        onProgress: ({ kind, text }) => kind === 'started' && told.push(text),
+      }),
+    );
+  const all = Array.from({ length: 18 }, () => PASSES);
+  expect(await proveAll(all)).toMatchObject({ ok: true, failures: [], warnings: [] });
+  const [first, second] = ['test: 1, 2, 3, 4, 5, 6, 7, 8', 'test: 9, 10, 11, 12, 13, 14, 15, 16'];
+  expect(told.splice(0)).toEqual([first, second, 'test: 17, 18']);
+  const broken = await proveAll(all.with(10, FAILS));
+  expect(broken.failures).toMatchObject([{ kind: 'test', name: '11' }]);
+  expect(told).toEqual([first, second, 'test: 11']);
 });
 
 test('a check that fails stops, one that fails already warns', async () => {

@@ -11,7 +11,13 @@ import { openTestKeys } from './test-keys.ts';
 export const DEFAULT_TEST_COMMAND = 'node --test';
 const ALL_LAYERS = 'all layers together';
 
-/** Runs the tests of all layers in one go, but for those that have passed on the very same files. */
+/**
+ * Layers whose tests run in one go. A runner that loads the code once keeps what each test leaves in memory: more in one
+ * run pass its limit, and then all that has run was for nothing.
+ */
+const MOST_AT_ONCE = 8;
+
+/** Runs the tests of all layers, several in one go, but for those that have passed on the very same files. */
 export async function proveLayers(
   input: ProofInput,
   { planned, present, files }: Trials,
@@ -35,14 +41,31 @@ export async function proveLayers(
       text: `passed before on the same files: ${reused} of ${count(all)} files`,
     });
   if (layers.length === 0) return { failures: [], warnings: [], reused };
-  const together = await runTests(planned, command, layers);
-  const passed = () => {
-    memory?.addPassed(keyed.flatMap(({ tests }) => tests.flatMap(({ key }) => key ?? [])));
-  };
-  if (together.isOk) {
-    passed();
-    return { failures: [], warnings: [], reused };
+  const passed = new Set<string>();
+  const warnings: string[] = [];
+  for (let at = 0; at < layers.length; at += MOST_AT_ONCE) {
+    const some = layers.slice(at, at + MOST_AT_ONCE);
+    const found = await proveTogether(input, { planned, present }, { command, layers: some });
+    warnings.push(...found.warnings);
+    if (found.failures.length > 0) return { failures: found.failures, warnings, reused };
+    if (found.havePassed) for (const { skill } of some) passed.add(skill);
   }
+  memory?.addPassed(
+    keyed
+      .filter(({ layer }) => passed.has(layer.skill))
+      .flatMap(({ tests }) => tests.flatMap(({ key }) => key ?? [])),
+  );
+  return { failures: [], warnings, reused };
+}
+
+/** Runs the tests of some layers in one go; where that fails, those of each that may be the reason. */
+async function proveTogether(
+  input: ProofInput,
+  { planned, present }: Pick<Trials, 'planned' | 'present'>,
+  { command, layers }: { readonly command: string; readonly layers: readonly LayerTests[] },
+): Promise<ProofFindings & { readonly havePassed: boolean }> {
+  const together = await runTests(planned, command, layers);
+  if (together.isOk) return { failures: [], warnings: [], havePassed: true };
   const presentCommand = (input.present ?? input).testCommand ?? DEFAULT_TEST_COMMAND;
   const isOld = async (name: string, run: TrialRun): Promise<boolean> => {
     const before = input.presentTests.filter(
@@ -63,22 +86,29 @@ export async function proveLayers(
     // The result is certain: what else the run of all named is told, and not tried again.
     const others = suspects.length < layers.length ? suspects.slice(at + 1) : [];
     const failure = failureOf(input, { kind: 'test', name }, run);
-    return { failures: [{ ...failure, text: withOthers(failure.text, others) }], warnings, reused };
+    return {
+      failures: [{ ...failure, text: withOthers(failure.text, others) }],
+      warnings,
+      havePassed: false,
+    };
   }
-  if (warnings.length > 0) return { failures: [], warnings, reused };
+  if (warnings.length > 0) return { failures: [], warnings, havePassed: false };
   if (together.stop !== null) {
     // Alone each has passed: all at once they were only too much for this machine.
-    passed();
-    const text = `The tests of all skills in one run were stopped: ${together.stop.text} The tests of each skill passed alone.`;
-    return { failures: [], warnings: [text], reused };
+    const text = `The tests of ${layers.length} skills in one run were stopped: ${together.stop.text} The tests of each skill passed alone.`;
+    return { failures: [], warnings: [text], havePassed: true };
   }
   if (await isOld(ALL_LAYERS, together)) {
-    return { failures: [], warnings: [failsAsBefore(input, ALL_LAYERS, together)], reused };
+    return {
+      failures: [],
+      warnings: [failsAsBefore(input, ALL_LAYERS, together)],
+      havePassed: false,
+    };
   }
   return {
     failures: [failureOf(input, { kind: 'test', name: ALL_LAYERS }, together)],
     warnings,
-    reused,
+    havePassed: false,
   };
 }
 
