@@ -37,10 +37,11 @@ export function addRelease(codebase: Codebase, tag: string, change: ReleaseChang
   for (const path of change.gone ?? []) release.remove(path);
   release.write({ ...packagedSkills(change.skills ?? {}), ...change.files });
   commitAll(release, tag);
-  codebase.git('tag', tag, release.git('rev-parse', 'HEAD').trim());
+  const commit = release.git('rev-parse', 'HEAD').trim();
+  codebase.git('tag', tag, commit);
   codebase.git('worktree', 'remove', '--force', folder);
   rmSync(folder, { recursive: true, force: true });
-  return codebase.git('rev-parse', tag).trim();
+  return commit;
 }
 
 /** `package.json` of a core in some version. */

@@ -12,6 +12,13 @@ export { CLAW };
 export type Content = string | Buffer | { readonly text: string; readonly mode: number };
 export type Files = Readonly<Record<string, Content>>;
 
+/** Somebody who commits, and no look after each commit whether the repository needs tidying: a process of its own. */
+const GIT_SETTINGS = [
+  'user.name=Test',
+  'user.email=test@example.org',
+  'maintenance.auto=false',
+].flatMap((setting) => ['-c', setting]);
+
 /** A run of `claw --json`, with the parsed result. */
 export type ClawRun = Printed & {
   // The tests look into it by the contract's field names.
@@ -82,10 +89,7 @@ export function openCodebase(root: string): Codebase {
     state: () =>
       snapshot(path('.claw'), (name) => !/^(pending|backup|tx|cache|lock\.db.*)$/.test(name)),
     git: (...args) =>
-      execFileSync('git', ['-c', 'user.name=Test', '-c', 'user.email=test@example.org', ...args], {
-        cwd: root,
-        encoding: 'utf8',
-      }),
+      execFileSync('git', [...GIT_SETTINGS, ...args], { cwd: root, encoding: 'utf8' }),
     claw: (...args) => runJson(root, args),
     [Symbol.asyncDispose]: async () => fs.rmSync(root, { recursive: true, force: true }),
   };

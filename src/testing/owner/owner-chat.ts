@@ -59,7 +59,9 @@ export function read({ dir }: TestProject, path: string): string {
 
 export function git(dir: string, ...args: string[]): string {
   const who = ['-c', 'user.name=Test', '-c', 'user.email=test@example.org'];
-  return execFileSync('git', [...who, ...args], { cwd: dir, encoding: 'utf8' });
+  // Each commit would start a process that looks whether the repository needs tidying.
+  const untidied = ['-c', 'maintenance.auto=false'];
+  return execFileSync('git', [...who, ...untidied, ...args], { cwd: dir, encoding: 'utf8' });
 }
 
 /** Starts a model that answers each question by a script; its settings are for an assistant's environment. */
