@@ -118,23 +118,33 @@ const OWN_MARK = /(?:^|[-_/])(?:pre|before|after|backup|bak|old|wip|tmp|temp|sav
  * null without commits.
  */
 export async function findReleaseCommit(root: string): Promise<ReleaseCommit | null> {
-  const head = await resolveCommit(root, 'HEAD');
-  if (head === null) return null;
-  const tagged = await runGit(root, [
-    'log',
-    '--topo-order',
-    '--simplify-by-decoration',
-    '--decorate=short',
-    '--decorate-refs=refs/tags/*',
-    '--format=%H %D',
-    'HEAD',
-  ]);
-  for (const line of tagged.toString('utf8').split('\n')) {
+  for (const line of (await logOfTags(root)).split('\n')) {
     const tags = [...line.matchAll(/tag: ([^,]+)/g)].flatMap(([, name]) => name ?? []);
     const tag = tags.find((name) => VERSION_TAG.test(name) && !OWN_MARK.test(name));
     if (tag !== undefined) return { commit: line.slice(0, line.indexOf(' ')), tag };
   }
-  return { commit: head, tag: null };
+  const head = await resolveCommit(root, 'HEAD');
+  return head === null ? null : { commit: head, tag: null };
+}
+
+/** Returns the tagged commits in the history of HEAD, a line each; nothing without commits. */
+async function logOfTags(root: string): Promise<string> {
+  try {
+    const tagged = await runGit(root, [
+      'log',
+      '--topo-order',
+      '--simplify-by-decoration',
+      '--decorate=short',
+      '--decorate-refs=refs/tags/*',
+      '--format=%H %D',
+      'HEAD',
+    ]);
+    return tagged.toString('utf8');
+  } catch (error) {
+    // Whether there is a commit at all is asked only here: nearly every command looks for the release.
+    if ((await resolveCommit(root, 'HEAD')) === null) return '';
+    throw error;
+  }
 }
 
 /** Returns the newest version among a commit's tags, or null. */

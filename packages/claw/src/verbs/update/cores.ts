@@ -256,13 +256,14 @@ export async function partingPoint(
 ): Promise<string | null> {
   const ofCore = core === null ? null : await mergeBase(core, release);
   if (ofCore === release) return release;
-  const ofHead = head === null ? null : await mergeBase(head, release);
+  const ofOther = async () => (head === null ? null : await mergeBase(head, release));
+  const ofHead = head === core ? ofCore : await ofOther();
   if (isUpdated && core !== null) {
     // The owner may have merged what is newer with git.
-    const isNewer = ofHead !== null && (await mergeBase(ofHead, core)) === core;
+    const isNewer = ofHead !== null && ofHead !== core && (await mergeBase(ofHead, core)) === core;
     return isNewer ? ofHead : core;
   }
-  if (ofCore === null || ofHead === null) return ofHead ?? ofCore;
+  if (ofCore === null || ofHead === null || ofCore === ofHead) return ofHead ?? ofCore;
   return (await mergeBase(ofHead, ofCore)) === ofCore ? ofHead : ofCore;
 }
 
