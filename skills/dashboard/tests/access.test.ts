@@ -1,12 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
 import { serveDashboard } from './assistant.ts';
-import { go, openBrowser, playwright } from './chromium.ts';
+import { axe, go, openBrowser, playwright, seriousFindings } from './chromium.ts';
 
 const visit = openBrowser();
-/** Beside the browser: a package of the release's own tests. */
-const axe = playwright === null ? '' : sourceOf('axe-core');
 const PANELS = [
   'chat/terminal%3Amain',
   'turns',
@@ -17,22 +13,10 @@ const PANELS = [
   'costs',
   'settings',
 ];
+/** Places below a panel. */
+const VIEWS = ['code/updates', 'code/together', 'code/plan/apply/dice'];
 /** Panels that wait for the engine or the doctor say so until they have the answer. */
 const AT_WORK = 'main [role="status"].hint';
-
-function sourceOf(name: string): string {
-  try {
-    return readFileSync(createRequire(import.meta.url).resolve(name), 'utf8');
-  } catch {
-    return ''; // A tree without the packages of its tests.
-  }
-}
-
-/** The serious findings in the page as it is now, with the elements that they are about. */
-const RUN_AXE = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
-  violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => id + ': ' + nodes.map(({ html, failureSummary }) => html + ' ' + failureSummary).join(' | ')))`;
 
 test.skipIf(axe === '')(
   'axe finds nothing serious in any panel, in two widths and two colour schemes, and the policy is kept',
@@ -41,19 +25,18 @@ test.skipIf(axe === '')(
     await served.terminal.say('ping');
     for (const width of [1280, 390]) {
       const { page, context, faults } = await visit(served, { viewport: { width, height: 800 } });
-      await page.evaluate(axe);
       await page.evaluate(
         "document.body.append(Object.assign(document.createElement('button'), { id: 'nameless' }))",
       );
-      expect(String(await page.evaluate(RUN_AXE))).toContain('button-name: <button id="nameless">');
+      expect(String(await seriousFindings(page))).toContain('button-name: <button id="nameless">');
       await page.evaluate("document.getElementById('nameless').remove()");
-      for (const place of PANELS) {
+      for (const place of [...PANELS, ...VIEWS]) {
         await go(page, place);
         await page.locator('main h1, main .said').first().waitFor();
         await page.locator(AT_WORK).first().waitFor({ state: 'detached' });
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.emulateMedia({ colorScheme });
-          expect([place, width, colorScheme, await page.evaluate(RUN_AXE)]).toEqual([
+          expect([place, width, colorScheme, await seriousFindings(page)]).toEqual([
             place,
             width,
             colorScheme,

@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import type { Served } from './assistant.ts';
@@ -56,3 +57,27 @@ export async function openTab(context: BrowserContext, faults: string[]): Promis
 // What runs in the page is text: its types are not part of this program.
 export const go = (page: Page, place: string) =>
   page.evaluate(`location.hash = ${JSON.stringify(`#/${place}`)}`);
+
+/** Beside the browser: a package of the release's own tests. */
+export const axe = playwright === null ? '' : sourceOf('axe-core');
+
+function sourceOf(name: string): string {
+  try {
+    return readFileSync(createRequire(import.meta.url).resolve(name), 'utf8');
+  } catch {
+    return ''; // A tree without the packages of its tests.
+  }
+}
+
+/** The serious findings in the page as it is now, with the elements that they are about. */
+const RUN_AXE = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+  violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => id + ': ' + nodes.map(({ html, failureSummary }) => html + ' ' + failureSummary).join(' | ')))`;
+
+/** Returns what axe finds in the page as it is now; nothing in a tree without the packages of its tests. */
+export async function seriousFindings(page: Page): Promise<readonly string[]> {
+  if (axe === '') return [];
+  await page.evaluate(axe);
+  return await page.evaluate<readonly string[]>(RUN_AXE);
+}

@@ -7,7 +7,7 @@ import { expect, test, vi } from 'vitest';
 import { CLAW } from '../../../src/testing/claw/claw.ts';
 import { skills } from '../../../src/testing/owner/owner-chat.ts';
 import { type Served, serveDashboard } from './assistant.ts';
-import { go, openBrowser, playwright } from './chromium.ts';
+import { go, openBrowser, playwright, seriousFindings } from './chromium.ts';
 
 const visit = openBrowser();
 const WAIT = { timeout: 150_000 };
@@ -59,6 +59,7 @@ test.skipIf(playwright === null)(
       '/conflicts src/a.ts release',
       '/conflicts src/a.ts two',
     ]);
+    expect(await seriousFindings(page)).toEqual([]);
     await press(page, 'conflicts src/a.ts release');
     await page.waitForSelector('.conflict:has-text("src/a.ts") .good:text("decided by you")', WAIT);
     // It may be decided again.
@@ -102,6 +103,7 @@ test.skipIf(playwright === null)(
     expect(await page.locator('.stages li').allTextContents()).toContainEqual(
       expect.stringContaining('Publishing'),
     );
+    expect(await seriousFindings(page)).toEqual([]);
     // Who closes the drawer finds it in the panel.
     await page.click('.drawer header button');
     await page.waitForSelector('main .proof :text("check: sh check.sh")');
@@ -157,6 +159,7 @@ test.skipIf(playwright === null)(
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowDown');
     await page.waitForSelector('aside h3:text("Line 5: your edits")');
+    expect(await seriousFindings(page)).toEqual([]);
     await go(page, 'code/why/src/a.ts:1');
     await page.waitForSelector('aside h3:text("Line 1: release")');
     expect(faults).toEqual([]);

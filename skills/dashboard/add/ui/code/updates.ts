@@ -65,7 +65,7 @@ function ReleaseSearch(): VNode | null {
     );
   };
   return html`<p class="row"><button type="button" disabled=${state === 'asking'} onClick=${ask}>${t('look-release')}</button>
-      <span role="status" class="hint">${state === 'asking' ? t('asking') : state === 'idle' ? '' : state}</span></p>
+      <span role="status">${state === 'asking' ? t('asking') : state === 'idle' ? '' : state}</span></p>
     ${release?.kind === 'none' ? html`<${Markdown} text=${release.text} />` : null}
     ${
       release?.kind === 'found'
