@@ -4,6 +4,7 @@ import { type AgentScript, answers, TestProject, textsOf } from '../../testing/a
 import { reset, seen, serviceFile, servicesOf } from '../../testing/claw/service-files.ts';
 import { FAMILY, isIdle, startWithFamily } from '../../testing/turn/tasks.ts';
 import type { LiveEvent } from '../contracts/live-event.ts';
+import type { HostOptions } from '../contracts/options.ts';
 
 const WATCHER = serviceFile(
   'watcher',
@@ -125,4 +126,37 @@ test('a listener that throws is not called again, and the turn goes on', async (
   lines.emit('two');
   expect(events).toHaveLength(count);
   await assistant.stop();
+});
+
+test('a change of the code is watched with what its tests print, and joined without that', async () => {
+  using project = new TestProject();
+  const go = Promise.withResolvers<void>();
+  const printed = { kind: 'output', text: 'test: dice', output: 'ok 1\n' } as const;
+  const claw: HostOptions['claw'] = async (_args, onProgress) => {
+    const parts = { data: null, changes: [], conflicts: [], warnings: [], error: null };
+    const result = { ok: true, outcome: 'nothing', exitCode: 0, ...parts };
+    // What only looks says nothing of how it goes on.
+    if (onProgress === undefined) return result;
+    onProgress({ kind: 'started', text: 'test: dice' });
+    onProgress(printed);
+    await go.promise;
+    onProgress({ kind: 'ended', text: 'test: dice', outcome: 'failed' });
+    return result;
+  };
+  const { assistant, context, events, terminal } = await watched(project, async () => answers(''), {
+    claw,
+  });
+  await terminal.say('/remove-dice');
+  await vi.waitFor(() => expect(kinds(events)).toContain('progress'));
+  const late: LiveEvent[] = [];
+  context.watch((event) => void late.push(event));
+  expect(late).toMatchObject([
+    { kind: 'began', work: 'command' },
+    { kind: 'progress', progress: { kind: 'started', text: 'test: dice' } },
+  ]);
+  go.resolve();
+  await isIdle(assistant);
+  const told = events.flatMap((event) => (event.kind === 'progress' ? [event.progress] : []));
+  expect(told).toContainEqual(printed);
+  expect(told.at(-1)).toMatchObject({ kind: 'ended', outcome: 'failed' });
 });
