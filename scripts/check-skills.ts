@@ -91,7 +91,7 @@ function copyTree(): void {
     const project = [...assistant.project, 'ui/**', 'skills/*/tests/**'];
     const ignore = ['test/seams/{packages,dashboard-packages}/**'];
     // Imported by a name in a variable, where they have no types.
-    const ignoreDependencies = ['@swc/core', 'fake-indexeddb', '@micropython/.+'];
+    const ignoreDependencies = ['@swc/core', 'axe-core', 'fake-indexeddb', '@micropython/.+'];
     // Programs of Debian packages that a skill or its tests start.
     const ignoreBinaries = [...knip.ignoreBinaries, 'nats-server', 'ss'];
     const workspaces = { ...packages, '.': { ...assistant, entry, project } };

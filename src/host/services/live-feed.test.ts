@@ -134,7 +134,7 @@ test('a change of the code is watched with what its tests print, and joined with
   const printed = { kind: 'output', text: 'test: dice', output: 'ok 1\n' } as const;
   const claw: HostOptions['claw'] = async (_args, onProgress) => {
     const parts = { data: null, changes: [], conflicts: [], warnings: [], error: null };
-    const result = { ok: true, outcome: 'nothing', exitCode: 0, ...parts };
+    const result = { ok: true, outcome: 'nothing', exitCode: 0, ...parts } as const;
     // What only looks says nothing of how it goes on.
     if (onProgress === undefined) return result;
     onProgress({ kind: 'started', text: 'test: dice' });
