@@ -169,7 +169,7 @@ export function readInstalled(
   throw new ClawError(
     'DIGEST_MISMATCH',
     `The package ${layer.name} ${layer.version} is not the one that .claw/state.yaml pins, neither in ` +
-      `${places[0]} nor at its source (${layer.source}). Take .claw/ back from git, or bring the source to that ` +
+      `${places[0]} nor at its source (${layer.source}). Restore .claw/ from git, or bring the source to that ` +
       'version again and run `claw replay`.',
     { path: places[0], data: { layer: layer.name } },
   );
@@ -231,7 +231,7 @@ export function withBases(
     else {
       const place = `${inferredPlace(layer.name)}/${path}`;
       const message =
-        `${place} is not what .claw/state.yaml pins. Take .claw/ back from git, or let ` +
+        `${place} is not what .claw/state.yaml pins. Restore .claw/ from git, or let ` +
         '`claw replay` find it in the history.';
       throw new ClawError('DIGEST_MISMATCH', message, { path: place });
     }

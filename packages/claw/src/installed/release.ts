@@ -146,7 +146,7 @@ export async function findRelease(
   throw new ClawError(
     'DIGEST_MISMATCH',
     'The core that .claw/state.yaml pins is neither in .claw/base, nor in git, nor on disk. ' +
-      'Take .claw/base back from git, or fetch the history of the release.',
+      'Restore .claw/base from git, or fetch the history of the release.',
     { path: '.claw/base' },
   );
 }

@@ -256,7 +256,7 @@ function invalid(place: string, reason: string): ClawError {
 function wayOut(place: string): string {
   const key = /([0-9a-f]{16})\.yaml$/.exec(place)?.[1];
   if (key === undefined) return 'Run claw abort, then the command again.';
-  return `Take it back from git, or be asked again: claw resolutions forget ${key}.`;
+  return `Restore it from git, or be asked again: claw resolutions forget ${key}.`;
 }
 
 /** Returns the path of a recording. */

@@ -172,14 +172,14 @@ function failed(
 function wayOn({ kind, name, stop }: ProofFailure): string {
   if (stop !== null && stop !== 'time') {
     const busy = stop === 'silence' || stop === 'cpu' ? 'when the machine is less busy, ' : '';
-    return `What next: try again${busy === '' ? '' : ` ${busy.trim()}`} or set a higher limit in claw.config.yaml.`;
+    return `Next: try again${busy === '' ? '' : ` ${busy.trim()}`} or set a higher limit in claw.config.yaml.`;
   }
   if (kind === 'own') {
-    return 'What next: try again, or leave out the tests of the code itself with --proof skills.';
+    return 'Next: try again, or leave out the tests of the code itself with --proof skills.';
   }
   return kind === 'test'
-    ? `What next: try again, in case the test failed by chance. If it fails again, tell the author of ${name}.`
-    : 'What next: mend what the check names, and try again.';
+    ? `Next: try again, in case the test failed by chance. If it fails again, tell the author of ${name}.`
+    : 'Next: fix what the check names, and try again.';
 }
 
 /** Names the packages of the planned tree that are not installed as it asks for them. */

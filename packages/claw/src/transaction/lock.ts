@@ -96,7 +96,7 @@ async function waitForLock(
 async function tryLock(root: string, made: Set<string>): Promise<DatabaseSync | ClawError | null> {
   const sqlite = builtInSqlite();
   if (sqlite === null)
-    throw new ClawError('IO_FAILED', 'This Node has no SQLite: 22.13 or newer has.');
+    throw new ClawError('IO_FAILED', 'This Node has no SQLite. Use Node 22.13 or newer.');
   const path = join(root, '.claw', LOCK);
   let database: DatabaseSync | null = null;
   try {

@@ -88,9 +88,7 @@ function changesOf(
     const composed = composition.files.get(path)?.file ?? null;
     return !isSameFile(publishedFile(path), composed);
   });
-  const warnings = other.map(
-    ({ path }) => `${path} was published otherwise than this engine composes it.`,
-  );
+  const warnings = other.map(({ path }) => `${path} is not what this version of claw composes.`);
   return { changes, warnings };
 }
 

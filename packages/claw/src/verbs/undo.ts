@@ -261,7 +261,7 @@ function restored(path: string, { base, ours, theirs }: Versions<TreeFile | null
   if (isSameFile(base, ours)) return { file: theirs, ...CLEAN };
   throw new ClawError(
     'DIGEST_MISMATCH',
-    `${path} was changed since. Take .claw/ back from git, then undo.`,
+    `${path} was changed since. Restore .claw/ from git, then undo.`,
     { path },
   );
 }

@@ -78,7 +78,7 @@ export async function verify(context: EngineContext): Promise<VerbResult<'verify
   if (damaged.length === 0) return resultOf('verify', 'done', { data });
   const error = new ClawError(
     'DIGEST_MISMATCH',
-    `Not what .claw/state.yaml pins: ${damaged.join(', ')}. Take .claw/ back from git.`,
+    `Not what .claw/state.yaml pins: ${damaged.join(', ')}. Restore .claw/ from git.`,
     { path: damaged[0] ?? null },
   );
   return resultOf('verify', 'failed', { data, error });

@@ -295,7 +295,7 @@ export const engineVerbs: Verbs = {
           }
           throw new engine.ClawError(
             'USAGE',
-            'It is: claw resolutions, or claw resolutions forget KEY.',
+            'Use claw resolutions, or claw resolutions forget KEY.',
           );
         }),
       ),

@@ -164,7 +164,7 @@ function atLeast(least: number): (value: string) => number {
   return (value) => {
     const number = Number(value);
     if (Number.isInteger(number) && number >= least) return number;
-    throw new InvalidArgumentError(`It takes a whole number from ${least} on.`);
+    throw new InvalidArgumentError(`It takes a whole number, ${least} or more.`);
   };
 }
 

@@ -69,7 +69,7 @@ async function carryOut(what: string, options: DriverOptions) {
     return { ...ended('merge-driver', status), lines: statusLines(status) };
   }
   const { ClawError } = await import('../../verbs.ts');
-  throw new ClawError('USAGE', 'It is: claw merge-driver install, uninstall or status.');
+  throw new ClawError('USAGE', 'Use claw merge-driver install, uninstall or status.');
 }
 
 function statusLines({ isInstalled, isDefault, patterns, fault }: DriverStatus): readonly string[] {

@@ -197,7 +197,7 @@ function editText(
     // Editors are commands with options as often as they are programs: `code --wait`.
     const run = spawnSync('/bin/sh', ['-c', `${editor} "$1"`, 'sh', place], { stdio: 'inherit' });
     if (run.status !== 0) {
-      throw new ClawError('USAGE', `The editor (${editor}) did not end well; nothing was taken.`);
+      throw new ClawError('USAGE', `The editor (${editor}) failed; nothing was taken over.`);
     }
     return readFileSync(place, 'utf8');
   } finally {

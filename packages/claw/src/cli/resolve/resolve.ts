@@ -63,7 +63,7 @@ export async function resolveVerb(
 function refuseTwo(path: string | null, { all, answers }: ResolveOptions): void {
   const option = all ? '--all' : answers === undefined ? null : '--answers';
   if (path === null || option === null) return;
-  throw new ClawError('USAGE', `${option} goes without a path. Leave out ${path}, or ${option}.`);
+  throw new ClawError('USAGE', `${option} takes no path. Leave out ${path}, or ${option}.`);
 }
 
 function choiceOf({

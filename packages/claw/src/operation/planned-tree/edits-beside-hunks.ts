@@ -85,7 +85,7 @@ function mergeAmended(
     path,
     kind: merged.conflict,
     layers: [OWNER, 'your resolution'] as const,
-    reason: 'What you changed outside the conflict meets other changes of this command.',
+    reason: 'Your changes outside the conflict touch lines that this command changes as well.',
     hunks: merged.hunks,
     sides,
     values: null,

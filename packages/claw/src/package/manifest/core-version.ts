@@ -12,7 +12,7 @@ import type { Manifest } from './manifest.ts';
 export function checkCoreVersion(
   manifest: Manifest,
   coreVersion: string | null,
-  remedy = 'It needs a newer core, or this core another version of it.',
+  remedy = 'It needs a newer core, or a version that suits this core.',
 ): void {
   if (coreVersion === null || valid(coreVersion) === null) return;
   if (!lt(coreVersion, manifest.coreVersion)) return;

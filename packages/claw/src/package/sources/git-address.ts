@@ -68,7 +68,7 @@ function localPath(place: string, cwd: string): string {
   try {
     return fileURLToPath(place);
   } catch (cause) {
-    throw refusal(`${place} names no folder of this machine.`, cause);
+    throw refusal(`${place} is not a folder on this machine.`, cause);
   }
 }
 

@@ -46,7 +46,7 @@ async function checkState(root: string): Promise<CheckResult> {
     if (state !== null) return good(summaryOf(state));
     const isLost = [BASE, COMPOSED].some((folder) => existsSync(join(root, folder)));
     if (!isLost) return good('nothing is installed here yet');
-    return bad(`${STATE_PATH} is gone; what it spoke of is still there.`, await waysBack(root));
+    return bad(`${STATE_PATH} is gone; what it listed is still there.`, await waysBack(root));
   } catch (error) {
     return bad(findFault(root, error), await waysBack(root));
   }
@@ -143,7 +143,7 @@ async function checkComposed({ root, state }: Installed): Promise<CheckResult> {
   const damaged = [...state.files.keys()].filter((path) => !isComposedWhole(root, state, path));
   if (damaged.length === 0) return good(`${counted(state.files.size, 'composed file')}, whole`);
   const advice = await fromGit(root, COMPOSED, 'claw replay composes them again');
-  return bad(`Not what was published, or missing in ${COMPOSED}: ${listed(damaged)}.`, advice);
+  return bad(`Changed or missing in ${COMPOSED}: ${listed(damaged)}.`, advice);
 }
 
 function isComposedWhole(root: string, state: State, path: string): boolean {
@@ -166,7 +166,7 @@ async function checkPackages({ root, state }: Installed): Promise<CheckResult> {
     folder,
     'claw replay takes them from their source, if that still has the pinned version',
   );
-  return bad(`Not what is pinned, or missing in .claw: ${names}.`, advice);
+  return bad(`Changed or missing in .claw: ${names}.`, advice);
 }
 
 function isPackageWhole(root: string, layer: LayerState): boolean {
@@ -226,7 +226,7 @@ function checkFolder(root: string): CheckResult {
   const odd = ['', ...FOLDERS].map((name) => join('.claw', name)).find((path) => isOdd(root, path));
   if (odd !== undefined) return bad(`${odd} is not a folder.`, `Move ${odd} away.`);
   if (isWritable(folder)) return good('can be written');
-  return bad('.claw cannot be written.', 'Give yourself the right to write there.');
+  return bad('.claw cannot be written.', 'Make it writable for yourself.');
 }
 
 function isOdd(root: string, path: string): boolean {

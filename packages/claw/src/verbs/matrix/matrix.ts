@@ -130,7 +130,7 @@ function conflictsOf(entries: readonly Entry[]): readonly Conflict[] {
   return [...found.values()];
 }
 
-const OTHER_ORDER = 'The composition is another one where the skills are given in the other order.';
+const OTHER_ORDER = 'The same skills in the other order give a different result.';
 
 const ORDER: CellFailure = {
   kind: 'order',

@@ -127,7 +127,7 @@ function refuseOther(waiting: Waiting, asked: Pending, answered: readonly Confli
   if (isSame) return;
   throw new ClawError(
     'STATE_CHANGED',
-    'Another operation waits now than the one that the model was asked about. Nothing was decided.',
+    'A different operation waits now than when the model was asked. Nothing was decided.',
   );
 }
 
