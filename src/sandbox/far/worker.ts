@@ -145,6 +145,7 @@ function openFarChat(
   let container: Container | null = null;
   let server: Server | null = null;
   let ended: Promise<void> | null = null;
+  let stopping: Promise<void> = Promise.resolve();
 
   const link: ResumableLink = new ResumableLink({
     pipe,
@@ -172,15 +173,19 @@ function openFarChat(
     await ended;
   }
 
-  async function stopContainer(): Promise<void> {
-    const running = container;
-    container = null;
-    await running?.stop();
-    await new Promise<void>((resolve) => {
-      if (server === null) return resolve();
-      server.close(() => resolve());
-      server = null;
+  /** Every call waits for the same end: a worker that leaves sooner would leave a container behind. */
+  function stopContainer(): Promise<void> {
+    stopping = stopping.then(async () => {
+      const running = container;
+      container = null;
+      await running?.stop();
+      await new Promise<void>((resolve) => {
+        if (server === null) return resolve();
+        server.close(() => resolve());
+        server = null;
+      });
     });
+    return stopping;
   }
 
   async function handle(
