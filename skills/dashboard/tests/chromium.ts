@@ -21,10 +21,13 @@ export const playwright = existsSync(CHROMIUM)
   : null;
 
 /** Starts the browser for the tests of a file, and returns what opens pages in it. */
-export function openBrowser() {
+export function openBrowser(flags: readonly string[] = []) {
   let browser: Browser;
   beforeAll(async () => {
-    const launched = await playwright?.chromium.launch({ executablePath: CHROMIUM, args: ARGS });
+    const launched = await playwright?.chromium.launch({
+      executablePath: CHROMIUM,
+      args: [...ARGS, ...flags],
+    });
     if (launched !== undefined) browser = launched;
   });
   afterAll(() => browser?.close());
