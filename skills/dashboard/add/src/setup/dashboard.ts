@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { execa } from 'execa';
 import { z } from 'zod';
-import { readAddress } from '../http/files.ts';
 import {
   defineSetup,
   type OwnSettings,
@@ -26,13 +27,12 @@ export async function setUpDashboard(
   context: Context,
   program = 'tailscale',
 ): Promise<SetupOutcome> {
-  const address = readAddress(context.dataDir);
-  if (address === null) {
+  const port = portOfPage(context.dataDir);
+  if (port === null) {
     throw new SetupRefused(
       'The page was never served so far. Start the assistant once: npm start.',
     );
   }
-  const { port } = new URL(address);
   const name = await nameInTailnet(program);
   const origin =
     name === null || !(await wantsTailscale(context, name))
@@ -47,6 +47,16 @@ export async function setUpDashboard(
     summary: `The page may be reached at ${origin}/dashboard. After a restart, /dashboard in your chat makes a link for it.`,
     data: { origin },
   };
+}
+
+/** Returns the port at which the page was served last, from the file for other programs. */
+function portOfPage(dataDir: string): string | null {
+  try {
+    const address = readFileSync(join(dataDir, 'http/address'), 'utf8');
+    return /^http:\/\/127\.0\.0\.1:(\d{1,5})$/.exec(address.trim())?.[1] ?? null;
+  } catch {
+    return null; // The assistant has served no page so far.
+  }
 }
 
 const Status = z.object({
