@@ -29,8 +29,11 @@ export async function openFarHome(parts: FarHomeParts): Promise<MachineSource | 
     list: () => home.list(),
     drain: (name, isDraining) => home.drain(name, isDraining),
     async close() {
-      await home.close();
-      await server.stop();
+      try {
+        await home.close();
+      } finally {
+        await server.stop();
+      }
     },
   };
 }
