@@ -96,6 +96,7 @@ export function openAssets({
     }
     if (path === 'panels.json') return JSON.stringify(namesOf('.ts'));
     if (path === 'styles.css') return stylesOf();
+    if (path === 'charts.css') return readFileSync(resolved('uplot/dist/uPlot.min.css'), 'utf8');
     if (path === 'manifest.json') return JSON.stringify(manifestOf(assistantName));
     const [, offlineIn] = /^offline\.([a-z]{2})\.html$/.exec(path) ?? [];
     if (offlineIn !== undefined) return offlinePage(assistantName, stringsOf(offlineIn)['main']);
@@ -201,8 +202,7 @@ function versionOf(packages: string): string {
 /** Returns all style sheets as one: a browser draws nothing before it has the last. */
 function stylesOf(): string {
   const paths = ['layout.css', ...namesOf('.css').map((panel) => `panels/${panel}.css`)];
-  const all = [resolved('uplot/dist/uPlot.min.css'), ...paths.map((path) => join(UI, path))];
-  return all.map((path) => readFileSync(path, 'utf8')).join('\n');
+  return paths.map((path) => readFileSync(join(UI, path), 'utf8')).join('\n');
 }
 
 /** Returns the names of the panels that have a file with this ending. */
