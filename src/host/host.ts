@@ -1,4 +1,5 @@
 import { createSignal } from '../lib/signal.ts';
+import type { MemoryAuthor } from '../store/store.ts';
 import { openAddressBook } from './address-book.ts';
 import { openAsking } from './asking/asking.ts';
 import { openQuestion } from './asking/question.ts';
@@ -10,6 +11,7 @@ import { completionsOf } from './command-completion.ts';
 import type { Resumption } from './contracts/command.ts';
 import type { HostOptions } from './contracts/options.ts';
 import { portsOf } from './contracts/ports.ts';
+import { openMemoryBook } from './groups/memory-book.ts';
 import { openRegistry } from './groups/registry.ts';
 import { openInbound } from './inbound-path/inbound.ts';
 import { openChatModels } from './models/chat-models.ts';
@@ -46,6 +48,7 @@ export function openHost(options: HostOptions): Host {
   const { channelOf, peopleOf } = openAddressBook(channels);
 
   const feed = openLiveFeed(ports);
+  const memory = openMemoryBook(ports);
   options.logLines?.on((line) => feed.tell({ kind: 'log', line }));
 
   // Out: from the outbox to the channels.
@@ -87,6 +90,8 @@ export function openHost(options: HostOptions): Host {
     readClaw: options.clawReader.read,
     newestRelease: () => newestRelease(options),
     modelProblem: () => options.models.problem(),
+    memory,
+    budgets,
     watch: feed.watch,
     stopTurn: (id) => turns.stopTurn(id),
     onQueued: turnsQueued.emit,
@@ -116,6 +121,12 @@ export function openHost(options: HostOptions): Host {
   const engines = options.engines.map(({ name, limits }) => ({ name, limits }));
   const tools = options.tools.with(services.toolSources);
   const toolsKnown = () => knownTools(tools.list(), options.ownTools);
+  const noteMemory = (jid: string, author: MemoryAuthor): void => {
+    const group = store.groups.byJid(jid);
+    if (group === null) return;
+    memory.note(group.folder, author);
+    if (group.isMain) memory.note('global', author);
+  };
   const turns = openTurns({
     ports,
     sandbox,
@@ -141,6 +152,7 @@ export function openHost(options: HostOptions): Host {
       tools: toolsKnown,
       peopleOf,
       registry,
+      memory,
       budgets,
       models: chatModels,
       tasks,
@@ -164,10 +176,14 @@ export function openHost(options: HostOptions): Host {
     },
     onQueued: turnsQueued.emit,
     onGivenBack: delivery.wake,
-    onBegan: feed.began,
+    onBegan(turn) {
+      noteMemory(turn.jid, 'file');
+      return feed.began(turn);
+    },
     onProgress: feed.progressed,
     onEnded(turn, result) {
       delivery.wake();
+      noteMemory(turn.jid, 'agent');
       feed.ended(turn, result);
       if (result.kind === 'suspended') options.requestRestart();
       else acknowledging.ended(turn, result);

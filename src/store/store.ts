@@ -16,6 +16,7 @@ import {
   openFolders,
   openGroups,
 } from './chats/groups.ts';
+import { type MemoryVersions, openMemoryVersions } from './chats/memory-versions.ts';
 import { createChatMerger, type MergeChats } from './chats/merge-chats.ts';
 import { openPlaces } from './chats/places.ts';
 import { openSenders, type Senders } from './chats/senders.ts';
@@ -63,6 +64,7 @@ export type { NewAsk, StoredAsk } from './asks.ts';
 export type { Limits } from './budgets.ts';
 export type { Chat } from './chats/chats.ts';
 export type { Group } from './chats/groups.ts';
+export type { MemoryAuthor, MemoryVersion } from './chats/memory-versions.ts';
 export type { NextSession } from './chats/sessions.ts';
 export type { HeldMessage } from './messages/held-messages.ts';
 export type { StoredMessage } from './messages/messages.ts';
@@ -101,6 +103,7 @@ export interface Store {
   readonly heldMessages: HeldMessages;
   readonly history: History;
   readonly lateMessages: LateMessages;
+  readonly memoryVersions: MemoryVersions;
   readonly messages: Messages;
   /** The number of a turn's newest messages that its agent sees. */
   readonly messagesShown: number;
@@ -161,6 +164,7 @@ export function openStore(options: StoreOptions): Store {
   const chats = openChats(database);
   const folders = openFolders(database);
   const groups = openGroups(database);
+  const memoryVersions = openMemoryVersions(database);
   const messages = openMessages(database);
   const meta = openMeta(database);
   const outbox = openOutbox(database);
@@ -168,7 +172,14 @@ export function openStore(options: StoreOptions): Store {
   const taskRuns = openTaskRuns(database);
   const finish = createFinisher(database, { asks, outbox, sessions, taskRuns });
   const mergeChats = createChatMerger(database, { chats, groups });
-  const removeGroup = createGroupRemover(database, { chats, folders, groups, messages, meta });
+  const removeGroup = createGroupRemover(database, {
+    chats,
+    folders,
+    groups,
+    memoryVersions,
+    messages,
+    meta,
+  });
   const batch = createBatch(database);
   const throughIndex = createThroughIndex(database);
   return {
@@ -185,6 +196,7 @@ export function openStore(options: StoreOptions): Store {
     heldMessages: openHeldMessages(database),
     history: openHistory(database),
     lateMessages: openLateMessages(database),
+    memoryVersions,
     messages,
     messagesShown,
     keyTroubles: openKeyTroubles(meta),

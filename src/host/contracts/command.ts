@@ -19,6 +19,7 @@ import type { Budgets } from '../budget/budgets.ts';
 import type { CostReport } from '../budget/cost-report.ts';
 import type { RunningCode } from '../changes/running-code.ts';
 import type { PeopleOf } from '../groups/chat-list.ts';
+import type { MemoryBook } from '../groups/memory-book.ts';
 import type { Registry } from '../groups/registry.ts';
 import type { ChatModels } from '../models/chat-models.ts';
 import type { TaskBook } from '../scheduler/task-book.ts';
@@ -93,6 +94,7 @@ export type CommandContext = {
   readonly peopleOf: PeopleOf;
   readonly budgets: Budgets;
   readonly registry: Registry;
+  readonly memory: MemoryBook;
   /** One line on what runs the agents, or what to install. */
   readonly sandbox: () => Promise<string>;
   /** The other machines that can run agents; `store.places` says which chats run there. */

@@ -8,6 +8,8 @@ import type { OpenDatabase } from '../../lib/own-database.ts';
 import type { StartProgram } from '../../lib/program.ts';
 import type { HostTool, HostToolCall, HostToolResult } from '../../sandbox/sandbox.ts';
 import type { KeptReaction, RunOutcome, Store } from '../../store/store.ts';
+import type { Budgets } from '../budget/budgets.ts';
+import type { MemoryBook } from '../groups/memory-book.ts';
 import type { SetTimer } from '../scheduler/alarm.ts';
 import type { DueTasks } from '../scheduler/due-tasks.ts';
 import type { AskQuestion, AskReply } from './ask.ts';
@@ -23,6 +25,9 @@ import type { Brings, Tool } from './tool.ts';
 export type ServiceStore = {
   readonly groups: Pick<Store['groups'], 'all' | 'byFolder' | 'byJid' | 'main'>;
   readonly history: Store['history'];
+  /** Who may call the assistant in a chat. */
+  readonly senders: Pick<Store['senders'], 'ofGroup'>;
+  readonly toolSwitches: Pick<Store['toolSwitches'], 'offIn'>;
   readonly messages: Pick<Store['messages'], 'between' | 'countBetween'>;
   readonly said: Store['said'];
   readonly reactions: Pick<Store['reactions'], 'since'>;
@@ -189,6 +194,13 @@ export type ServiceContext = {
    * none, or it is not a plain file of at most a megabyte.
    */
   readonly readGroupFile: (folder: string, path: readonly string[]) => Promise<string | null>;
+  /**
+   * What is written down about a chat, with its versions. The owner's `/memory` writes it, so a page says that command
+   * by `owner.say`.
+   */
+  readonly memory: Pick<MemoryBook, 'read' | 'last' | 'version'>;
+  /** Today's spending of each chat, and its limits. */
+  readonly budgets: Pick<Budgets, 'report'>;
   /** Tells that the service does not work any more: it is stopped, and started again after a pause. */
   readonly crash: (error: unknown) => void;
 };

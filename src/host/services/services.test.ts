@@ -50,6 +50,7 @@ test('a service holds its own settings and what its contract names, and nothing 
   expect(Object.keys(context ?? {}).toSorted()).toEqual([
     'ask',
     'assistantName',
+    'budgets',
     'crash',
     'dataDir',
     'devices',
@@ -57,6 +58,7 @@ test('a service holds its own settings and what its contract names, and nothing 
     'embed',
     'groupsDir',
     'log',
+    'memory',
     'modelProblem',
     'newId',
     'newestRelease',
@@ -82,7 +84,7 @@ test('a service holds its own settings and what its contract names, and nothing 
   expect(context?.settings).toEqual({ PLAIN_WORD: 'yes' });
   const reads = Object.values(context?.store ?? {}).flatMap((part) => Object.keys(part));
   expect(reads.toSorted()).toEqual(
-    `after all between byFolder byFolder byId byJid byModel counts countBetween extent find isOpen last main newest of ofTurn open page since stepsOf total whole`
+    `after all between byFolder byFolder byId byJid byModel counts countBetween extent find isOpen last main newest of offIn ofGroup ofTurn open page since stepsOf total whole`
       .split(' ')
       .toSorted(),
   );

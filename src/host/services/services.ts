@@ -92,6 +92,8 @@ export type ServicesOptions = StorePort &
     readonly readClaw: ReadClaw;
     readonly newestRelease: ServiceContext['newestRelease'];
     readonly modelProblem: ServiceContext['modelProblem'];
+    readonly memory: ServiceContext['memory'];
+    readonly budgets: ServiceContext['budgets'];
     readonly watch: Watch;
     readonly channelOf: (jid: string) => Channel | undefined;
     /** Ends the agent of a turn, where it is at work. */
@@ -245,6 +247,12 @@ function contextOf(
     readClaw: options.readClaw,
     newestRelease: options.newestRelease,
     modelProblem: options.modelProblem,
+    budgets: { report: options.budgets.report },
+    memory: {
+      read: options.memory.read,
+      last: options.memory.last,
+      version: options.memory.version,
+    },
     sendFrame: (jid, body) => sendFrame(options, jid, body),
     startProgram: (spec) => startProgram(options, spec, signal),
     readGroupFile: (folder, path) => readGroupFile(options, folder, path),
@@ -315,8 +323,10 @@ function readable({
   said,
   reactions,
   search,
+  senders,
   tasks,
   taskRuns,
+  toolSwitches,
   turnRuns,
   turns,
   usage,
@@ -333,7 +343,9 @@ function readable({
     said: { after: said.after, extent: said.extent },
     reactions: { since: reactions.since },
     search: { find: search.find },
+    senders: { ofGroup: senders.ofGroup },
     tasks: { byId: tasks.byId, open: tasks.open },
+    toolSwitches: { offIn: toolSwitches.offIn },
     taskRuns: { last: taskRuns.last },
     turnRuns: { newest: turnRuns.newest, ofTurn: turnRuns.ofTurn, stepsOf: turnRuns.stepsOf },
     turns: { counts: turns.counts, isOpen: turns.isOpen },

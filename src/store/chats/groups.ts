@@ -7,6 +7,7 @@ import { type Meta, openMeta } from '../meta.ts';
 import { createSpenderForgetter } from '../usage.ts';
 import { type Chats, CURRENT_JID } from './chats.ts';
 import { choiceKey, switchesKey } from './folder-choices.ts';
+import type { MemoryVersions } from './memory-versions.ts';
 import { placeKey } from './places.ts';
 
 /** A registered chat: it has a folder, and its messages can become turns. */
@@ -154,6 +155,7 @@ export interface Folders {
 type Tables = {
   readonly chats: Chats;
   readonly folders: Folders;
+  readonly memoryVersions: Pick<MemoryVersions, 'removeOf'>;
   readonly groups: Groups;
   readonly messages: Messages;
   readonly meta: Meta;
@@ -167,12 +169,13 @@ type Tables = {
  * half-filled pages, and the log of changes is emptied. With a million messages that takes seconds.
  */
 export function createGroupRemover(database: Database, tables: Tables): (jid: string) => void {
-  const { chats, folders, groups, messages, meta } = tables;
+  const { chats, folders, groups, memoryVersions, messages, meta } = tables;
   const remove = database.transaction((jid: string) => {
     groups.unregister(jid);
     messages.removeOf(jid);
     for (let folder = folders.of(jid); folder !== null; folder = folders.of(jid)) {
       folders.forget(folder);
+      memoryVersions.removeOf(folder);
       // The folder may be another chat's one day.
       for (const key of [choiceKey(folder), switchesKey(folder), placeKey(folder)])
         meta.remove(key);
