@@ -220,7 +220,7 @@ export default {
     only(
       'setup',
       '^src/setup/',
-      `^src/((setup|channels|tools)/|model/embeddings\\.ts$|supervisor/console/terminal-code\\.ts$)|${LEAVES}`,
+      `^src/((setup|channels|tools)/|http/files\\.ts$|model/embeddings\\.ts$|supervisor/console/terminal-code\\.ts$)|${LEAVES}`,
       'a set-up step prepares one part of the assistant, and knows no other.',
     ),
     {

@@ -11,6 +11,8 @@ const HOME = join(import.meta.dirname, '..');
 const WITHOUT_BOUNDS: Readonly<Record<string, readonly string[]>> = {
   'the reader with bounds itself': ['src/lib/bounded-json.ts'],
   'the assistant, in its own database or folder': [
+    'skills/dashboard/add/src/services/dashboard/{matrix,push}.ts',
+    'skills/far/add/src/lib/far/{far-state,worker-folder}.ts',
     'skills/guard/add/src/guards/guard/audit-log.ts',
     'skills/matrix/add/src/channels/matrix/delivery.ts',
     'skills/discord/add/src/channels/discord/delivery.ts',
@@ -30,6 +32,7 @@ const WITHOUT_BOUNDS: Readonly<Record<string, readonly string[]>> = {
     'src/host/turns/tool-calls/call-journal.ts',
     'src/http/devices.ts',
     'src/import/{file-journal,undo}.ts',
+    'src/sandbox/other-machines.ts',
     'src/store/**/*.ts',
     'src/supervisor/rollback/*.ts',
   ],
@@ -53,6 +56,11 @@ const WITHOUT_BOUNDS: Readonly<Record<string, readonly string[]>> = {
     'skills/providers/add/src/model/providers/compatible/headers.ts',
     'skills/webhook/add/src/lib/webhook/hook.ts',
   ],
+  'the owner, who types a code': ['skills/far/add/src/lib/far/join-code.ts'],
+  'a program that the owner has installed, such as tailscale': [
+    'skills/dashboard/add/src/setup/dashboard.ts',
+  ],
+  'the assistant at home, whose containers this machine runs': ['src/sandbox/far/worker.ts'],
   'a library that has decrypted one event, which is 64 KB at most': [
     'skills/matrix/add/src/channels/matrix/encryption/machine.ts',
   ],

@@ -201,7 +201,7 @@ export function openStore(options: StoreOptions): Store {
     messagesShown,
     keyTroubles: openKeyTroubles(meta),
     modelChoices: openModelChoices(meta),
-    places: openPlaces(meta, Date.now),
+    places: openPlaces(meta, () => now),
     toolSwitches: openToolSwitches(meta),
     turns: openStoredTurns(database, messagesShown),
     outbox,

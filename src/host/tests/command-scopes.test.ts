@@ -172,6 +172,7 @@ test('an owner’s command holds what its contract names, and not the host’s o
     'group',
     'isSet',
     'keep',
+    'machines',
     'message',
     'model',
     'models',

@@ -142,6 +142,7 @@ test('a second assistant on a data folder is refused until the first one has die
   expect(String(said).trim()).toBe('held');
   expect(lockInstance(folder, process.pid)).toEqual({
     kind: 'refused',
+    isRunning: true,
     message: `The assistant already runs on ${folder} (pid ${holder.pid}). End that one first, or set CLAW_DATA to another folder.`,
   });
   holder.kill('SIGKILL');
@@ -202,6 +203,7 @@ test('a data folder that cannot be used is refused with what to do', () => {
   writeFileSync(path, '');
   expect(lockInstance(path, process.pid)).toEqual({
     kind: 'refused',
+    isRunning: false,
     message: expect.stringMatching(/^The data folder .* cannot be used: EEXIST.* set CLAW_DATA/),
   });
 });

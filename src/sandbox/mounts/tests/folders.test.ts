@@ -125,8 +125,8 @@ test('a group sees its folders and the socket; main also named entries of the pr
   ]);
   expect(groupMounts(places, present)).toEqual([
     { source: '/p/groups/family', target: '/workspace/group', isWritable: true },
-    { source: '/p/groups/global', target: '/workspace/global', isWritable: false },
     { source: '/d/sessions/family/.claude', target: '/home/node/.claude', isWritable: true },
+    { source: '/p/groups/global', target: '/workspace/global', isWritable: false },
     { source: '/d/media/family', target: '/workspace/media', isWritable: false },
     { source: '/s', target: '/run/claw', isWritable: false },
     { source: '/d/cache/agent-0/agent.mjs', target: '/opt/claw/agent.mjs', isWritable: false },
