@@ -59,6 +59,7 @@ export async function farMachine(
       dir,
       user,
       patienceMs,
+      elapsed: () => performance.now(),
       onProgress: (line) => void progress.push(line),
       send(folder, fence, message) {
         if (isCut || own !== generation) return;

@@ -30,6 +30,8 @@ export type FarEngineParts = {
   readonly user: AgentUser | null;
   /** How long a link may be down before its container counts as lost. */
   readonly patienceMs: number;
+  /** A clock in milliseconds that never goes back. */
+  readonly elapsed: () => number;
   readonly onConflict: (folder: string, conflict: FileConflict) => void;
   readonly onProgress: (line: string) => void;
 };
@@ -57,7 +59,7 @@ export function farEngine(parts: FarEngineParts): FarEngine {
     async collect(folder, mounts) {
       const container = open({ folder, mounts }, () => {});
       try {
-        await inTime(container.collect());
+        await inTime(container.collect(), parts.elapsed);
       } finally {
         container.close();
       }
@@ -119,9 +121,9 @@ async function start(
   }
 }
 
-function inTime<T>(work: Promise<T>): Promise<T> {
-  const began = performance.now();
-  return inTimeOf(work, () => performance.now() - began);
+function inTime<T>(work: Promise<T>, elapsed: () => number): Promise<T> {
+  const began = elapsed();
+  return inTimeOf(work, () => elapsed() - began);
 }
 
 function inTimeOf<T>(work: Promise<T>, silentMs: () => number): Promise<T> {
@@ -163,6 +165,7 @@ function openFarContainer(
     fence,
     side: 'home',
     patienceMs,
+    elapsed: parts.elapsed,
     onChannel: (channel) => bridge(channel, socketDir),
     onEnd(reason) {
       links.delete(link);

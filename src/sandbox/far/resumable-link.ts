@@ -37,7 +37,7 @@ export type ResumableLinkParts = {
   /** The longest silence of the other side. */
   readonly patienceMs: number;
   /** A clock in milliseconds that never goes back. */
-  readonly elapsed?: () => number;
+  readonly elapsed: () => number;
 };
 
 const Kind = { Ack: 1, Probe: 2, Reply: 3, Record: 4, End: 5 } as const;
@@ -90,7 +90,7 @@ export class ResumableLink {
 
   constructor(parts: ResumableLinkParts) {
     this.#parts = parts;
-    this.#elapsed = parts.elapsed ?? (() => performance.now());
+    this.#elapsed = parts.elapsed;
     this.#nextChannel = parts.side === 'home' ? 1 : 2;
     this.#lastHeardAt = this.#elapsed();
     this.#lastProgressAt = this.#lastHeardAt;

@@ -39,6 +39,8 @@ export type WorkerParts = {
   /** Sends a message about one container to the home. */
   readonly send: (folder: string, fence: number, message: Buffer) => void;
   readonly patienceMs: number;
+  /** A clock in milliseconds that never goes back. */
+  readonly elapsed: () => number;
   readonly onProgress: (line: string) => void;
 };
 
@@ -152,6 +154,7 @@ function openFarChat(
     fence,
     side: 'worker',
     patienceMs,
+    elapsed: parts.elapsed,
     onChannel(channel) {
       if (control !== null) return void channel.destroy();
       control = channel;

@@ -29,6 +29,7 @@ export async function runFarWorker(parts: {
     dir,
     user,
     patienceMs: config.patienceMinutes * 60_000,
+    elapsed: () => performance.now(),
     onProgress,
     send: (folder, fence, message) =>
       connection?.publish(subjects.up(name, folder, fence), message),
