@@ -133,7 +133,7 @@ test('a group sees its folders and the socket; main also named entries of the pr
     { source: '/d/cache/agent-0/turns.mjs', target: '/opt/claw/turns.mjs', isWritable: false },
   ]);
   const main = groupMounts({ ...places, folder: 'main', isMain: true }, present);
-  expect(main[1]).toMatchObject({ target: '/workspace/global', isWritable: false });
+  expect(main[2]).toMatchObject({ target: '/workspace/global', isWritable: false });
   expect(main.slice(7)).toEqual([
     { source: '/p/package.json', target: '/workspace/project/package.json', isWritable: false },
     { source: '/p/src', target: '/workspace/project/src', isWritable: false },

@@ -74,7 +74,9 @@ function File({
   const to = (number: number) => linkTo('code', 'why', ...`${path}:${number}`.split('/'));
   const onKey = (event: KeyboardEvent) => {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
-    const next = line + step;
+    // The address is ahead of what is drawn, where keys come quickly.
+    const now = Number(/:(\d+)$/.exec(decodeURIComponent(location.hash))?.[1] ?? line);
+    const next = now + step;
     if (step === 0 || next < 1 || next > last) return;
     event.preventDefault();
     location.replace(to(next));
