@@ -173,6 +173,7 @@ test('an owner’s command holds what its contract names, and not the host’s o
     'isSet',
     'keep',
     'machines',
+    'memory',
     'message',
     'model',
     'models',
