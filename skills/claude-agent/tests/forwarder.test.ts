@@ -101,7 +101,7 @@ test('tries again where that may help', async () => {
 
 test.each<[string, AnthropicReply, RegExp]>([
   ['a refused key', { kind: 'error', status: 401 }, /answered 401/],
-  ['a page in place of a stream', { kind: 'garbage' }, /no stream of events/],
+  ['a page in place of a stream', { kind: 'garbage' }, /not a stream of events/],
   [
     'calls of tools that are too many',
     Array<AnthropicBlock>(200).fill(CALL),

@@ -44,15 +44,15 @@ test.skipIf(playwright === null)(
     // Ninety chats that stayed would be a hundred thousand nodes.
     const { nodes, heapMb } = await memory();
     expect([nodes < 60_000, heapMb < 100]).toEqual([true, true]);
-    expect(asked.map(({ path: one }) => one)).toEqual(
-      Array(60).fill('/dashboard/api/chat/history'),
-    );
+    await expect
+      .poll(() => asked.map(({ path: one }) => one))
+      .toEqual(Array(60).fill('/dashboard/api/chat/history'));
     await expect.poll(() => page.locator('.said').count()).toBe(50);
     expect(await page.evaluate("document.querySelectorAll('*').length")).toBeLessThan(3_000);
     // The long text comes part by part, and nothing of it before somebody asks.
     asked.length = 0;
     await open(0);
-    expect(asked.map(({ bytes }) => bytes < 100_000)).toEqual([true]);
+    await expect.poll(() => asked.map(({ bytes }) => bytes < 100_000)).toEqual([true]);
     const more = page.locator('.said button');
     for (const sum of [100_000, 200_000]) {
       await more.click();
@@ -60,7 +60,8 @@ test.skipIf(playwright === null)(
         .poll(async () => (await page.locator('.said:last-child').textContent())?.length ?? 0)
         .toBeGreaterThan(sum - 2_000);
     }
-    expect(asked.slice(1).map(({ bytes }) => bytes < 120_000)).toEqual([true, true]);
+    const parts = () => asked.slice(1).map(({ bytes }) => bytes < 120_000);
+    await expect.poll(parts).toEqual([true, true]);
     // More chats are drawn when the end of their list comes near.
     const drawn = await page.locator('aside .list a').count();
     await page.locator('aside').evaluate((list) => list.scrollTo(0, 1e6));

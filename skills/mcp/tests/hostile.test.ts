@@ -163,7 +163,7 @@ test('a name that leads inside once it was checked is not followed there, that o
     ...INTERNET,
     lookup: async () => [answers++ === 0 ? '127.0.0.1' : '127.0.0.2'],
   };
-  expect(await stateOf(inner.port, rebinding)).toContain('no address of the internet');
+  expect(await stateOf(inner.port, rebinding)).toContain('not an address of the internet');
   // A name that leads to both is made for that.
   const both: Network = { ...INTERNET, lookup: async () => ['127.0.0.1', '127.0.0.2'] };
   const state = fetchFor(

@@ -104,10 +104,10 @@ test('wrong words, names and lists are refused, and nothing is changed', async (
   await expect(run('test', 'nobody')).rejects.toThrow('There is no server nobody');
   await expect(run('add', 'a', '--loud', 'x')).rejects.toThrow("Unknown option '--loud'");
   writeFileSync(join(dataDir, 'mcp/mcp.json'), '{ "mcpServers": ');
-  await expect(run('add', 'far', url)).rejects.toThrow('no valid JSON');
+  await expect(run('add', 'far', url)).rejects.toThrow('not valid JSON');
   expect(readFileSync(join(dataDir, 'mcp/mcp.json'), 'utf8')).toBe('{ "mcpServers": ');
   expect(await findings()).toEqual([
-    expect.stringMatching(/^problem: mcp\.json is not a valid JSON/),
+    expect.stringMatching(/^problem: mcp\.json is not valid JSON/),
   ]);
 });
 

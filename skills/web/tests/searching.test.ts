@@ -180,13 +180,13 @@ test('a wrong key, a reached limit and a sick server are told apart', async () =
       BRAVE,
       'Brave answered something that is not a list of results.',
     ],
-    [{ status: 200, body: '{"web":{"results":[{"title":5}]}}' }, BRAVE, 'no list of results'],
+    [{ status: 200, body: '{"web":{"results":[{"title":5}]}}' }, BRAVE, 'not a list of results'],
     [
       { status: 200, body: ' '.repeat(6_000_000) },
       BRAVE,
       'Brave gave no answer that can be read. The page is longer than 5 MB unpacked',
     ],
-    [{ status: 200, body: '['.repeat(4_000_000) }, BRAVE, 'no list of results'],
+    [{ status: 200, body: '['.repeat(4_000_000) }, BRAVE, 'not a list of results'],
     [{ status: 302, body: '' }, BRAVE, 'Brave answered with the error 302.'],
     [
       { status: 401, body: '{"detail":{"error":"Unauthorized"}}' },

@@ -45,7 +45,7 @@ export async function mergeFile(
   if (was === undefined || was === null || ours === undefined || ours === null) return BINARY;
   if (theirs === undefined || theirs === null) return BINARY;
   // Its parsers are not needed where chats run at home.
-  const { mergeText } = await import('../../../packages/merge/src/index.ts');
+  const { mergeText } = await import('@patchclaw/merge');
   const { text, conflicts } = mergeText({ base: was, ours, theirs }, { path });
   return conflicts === 0
     ? { kind: 'merged', bytes: Buffer.from(text) }

@@ -115,7 +115,7 @@ export function entriesOf(text: string): Readonly<Record<string, unknown>> | str
   try {
     parsed = JSON.parse(text);
   } catch (error) {
-    return `mcp.json is not a valid JSON: ${error instanceof Error ? error.message : String(error)}.`;
+    return `mcp.json is not valid JSON: ${error instanceof Error ? error.message : String(error)}.`;
   }
   const listed = z.looseObject({ mcpServers: z.record(z.string(), z.unknown()) }).safeParse(parsed);
   return listed.success
