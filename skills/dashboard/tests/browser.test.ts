@@ -1,3 +1,5 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { answers } from '../../../src/testing/assistant.ts';
 import { FAMILY, serveDashboard } from './assistant.ts';
@@ -196,6 +198,58 @@ test.skipIf(playwright === null)(
     await page.waitForSelector('.offline, .alone');
     await page.waitForSelector('.alone :text("npx claw dashboard")');
     expect(await page.isVisible('nav')).toBe(false);
+    await context.close();
+  },
+);
+
+test.skipIf(playwright === null)(
+  'a group’s memory is edited, shows each change, and is undone; a write against an older version is refused with both texts',
+  async () => {
+    await using served = await serveDashboard();
+    const file = join(served.project.dir, 'groups/family/CLAUDE.md');
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, '# Family\n\n- Bob eats no fish\n');
+    const { page, context, faults } = await visit(served);
+    page.setDefaultTimeout(6_000);
+    await go(page, 'groups');
+    const card = page.locator('article.card', { hasText: 'groups/family' });
+    await card.locator('.memory > summary').click();
+    await card.locator('.memory li:text("Bob eats no fish")').waitFor();
+    await card.locator('button:text("Edit")').click();
+    await card.locator('textarea').fill('# Family\n\n- Bob eats no fish\n- Ada likes tea\n');
+    await card.locator('button:has-text("Save")').click();
+    await page.waitForSelector('.drawer :text("Written: the memory of Family")');
+    expect(readFileSync(file, 'utf8')).toBe('# Family\n\n- Bob eats no fish\n- Ada likes tea\n');
+    await card.locator('.versions summary:has-text("by you")').click();
+    await card.locator('.lines .added:text("Ada likes tea")').waitFor();
+    // Somebody else writes while the owner edits.
+    await card.locator('button:text("Edit")').click();
+    await card.locator('textarea').fill('# Family\n\n- mine\n');
+    writeFileSync(file, '# Family\n\n- theirs\n');
+    await card.locator('button:has-text("Save")').click();
+    await page.waitForSelector('.drawer :text("Nothing was written")');
+    await page.waitForSelector('.drawer :text("theirs")');
+    await card.locator('.editor .removed:text("theirs")').waitFor();
+    await card.locator('.editor .added:text("mine")').waitFor();
+    expect(readFileSync(file, 'utf8')).toBe('# Family\n\n- theirs\n');
+    await card.locator('button:text("Discard")').click();
+    await card.locator('.versions > li >> nth=0').locator('summary').click();
+    await card.locator('.versions > li >> nth=0').locator('button:has-text("Undo")').click();
+    await expect
+      .poll(() => readFileSync(file, 'utf8'))
+      .toBe('# Family\n\n- Bob eats no fish\n- Ada likes tea\n');
+    // Rules go by the commands of the chat.
+    await card.locator('.rules > summary').click();
+    await card.getByLabel('Word that calls it').fill('@home');
+    await card.locator('button:has-text("/trigger")').first().click();
+    await expect.poll(() => served.store.groups.byJid(FAMILY)?.triggerWord).toBe('@home');
+    await card.getByLabel('Budget').fill('3 usd');
+    await card.locator('button:has-text("/budget")').click();
+    await card.locator(':text("at most $3.00 a day")').waitFor();
+    await card.locator('select').selectOption('send_file');
+    await card.locator('button:has-text("/tools off send_file")').click();
+    await expect.poll(() => served.store.toolSwitches.offIn('family')).toEqual(['send_file']);
+    expect(faults).toEqual([]);
     await context.close();
   },
 );

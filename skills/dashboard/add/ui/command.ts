@@ -49,9 +49,14 @@ export function Command({
   readonly label: string;
 }): VNode | null {
   if (!may('admin')) return null;
-  return html`<button type="button" class="command" title=${`/${line}`} onClick=${() => run(line)}>
-    ${label} <code>/${line}</code>
+  return html`<button type="button" class="command" title=${`/${headOf(line)}`} onClick=${() => run(line)}>
+    ${label} <code>/${headOf(line)}</code>
   </button>`;
+}
+
+/** The first line of a command: below it a text may follow. */
+function headOf(line: string): string {
+  return line.split('\n', 1)[0] ?? line;
 }
 
 /** Runs an owner's command, and shows what comes of it below the panel. */
@@ -65,7 +70,8 @@ export async function run(line: string): Promise<void> {
     const { jid } = await post<{ jid: string }>('chat/command', { text: line });
     const page = await get<Page>('chat/history', { jid });
     const said = page.entries.findLast(
-      ({ kind, text }) => kind === 'message' && text === `/${line}`,
+      ({ kind, text }) =>
+        kind === 'message' && text.startsWith(`/${headOf(line)}`) && `/${line}`.startsWith(text),
     );
     running.value = { line, jid, after: said?.at ?? 0 };
     shown.value = page;
@@ -111,10 +117,10 @@ export function CommandDrawer(): VNode | null {
     ({ jid, startedAt }) => jid === command.jid && startedAt >= command.after,
   );
   const isAtWork = turns.value.some(({ jid, work }) => jid === command.jid && work === 'command');
-  return html`<section class="drawer" aria-label=${`/${command.line}`} tabindex="-1" ref=${dialog}
+  return html`<section class="drawer" aria-label=${`/${headOf(command.line)}`} tabindex="-1" ref=${dialog}
     onKeyDown=${(event: KeyboardEvent) => event.key === 'Escape' && close()}>
     <header>
-      <code>/${command.line}</code>
+      <code>/${headOf(command.line)}</code>
       ${isAtWork ? html`<span class="busy" role="status">${t('at-work')}</span>` : null}
       <button type="button" onClick=${close} aria-label=${t('close')}>✕</button>
     </header>

@@ -6,6 +6,8 @@ import { ApiProblem, defineApi, does, reads } from '../api.ts';
 const Jid = z.string().max(300);
 const Seq = z.coerce.number().int().nonnegative();
 const Text = z.string().trim().min(1).max(20_000);
+/** The text of a memory may be below a command. */
+const CommandText = z.string().trim().min(1).max(33_000);
 const PAGE = 50;
 const FOUND = 50;
 /** Characters of a long text that are sent at a time. */
@@ -58,7 +60,7 @@ export const api = defineApi({
         return { id: await context.owner.say(jid, text).catch(asProblem) };
       },
     ),
-    command: does('admin', z.object({ text: Text }), async ({ text }, { context }) => {
+    command: does('admin', z.object({ text: CommandText }), async ({ text }, { context }) => {
       const jid = ownChat(context);
       if (jid === null) throw new ApiProblem('There is no chat of yours to give a command in.');
       return { jid, id: await context.owner.say(jid, `/${text}`).catch(asProblem) };
