@@ -210,7 +210,6 @@ test.skipIf(playwright === null)(
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, '# Family\n\n- Bob eats no fish\n');
     const { page, context, faults } = await visit(served);
-    page.setDefaultTimeout(6_000);
     await go(page, 'groups');
     const card = page.locator('article.card', { hasText: 'groups/family' });
     await card.locator('.memory > summary').click();

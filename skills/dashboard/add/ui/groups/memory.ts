@@ -15,7 +15,7 @@ type Version = {
   readonly at: number;
   readonly length: number;
 };
-type Memory = {
+type Known = {
   readonly now: { readonly seq: number; readonly text: string } | null;
   readonly versions: readonly Version[];
 };
@@ -26,27 +26,19 @@ type Draft = { readonly from: number; readonly text: string };
 const LONGEST = 32_000;
 
 /** @param name the chat as a command names it */
-export function MemoryOf({
+export function Memory({
   folder,
   name,
 }: {
   readonly folder: string;
   readonly name: string;
 }): VNode {
-  const [isOpen, setOpen] = useState(false);
-  const onToggle = ({ currentTarget }: { readonly currentTarget: HTMLDetailsElement }) =>
-    setOpen(currentTarget.open);
-  return html`<details class="memory" onToggle=${onToggle}><summary>${t('memory')}</summary>
-    ${isOpen ? html`<${Shown} folder=${folder} name=${name} />` : null}</details>`;
-}
-
-function Shown({ folder, name }: { readonly folder: string; readonly name: string }): VNode {
-  const [memory, setMemory] = useState<Memory | null>(null);
+  const [memory, setMemory] = useState<Known | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const [draft, setDraft] = useState<Draft | null>(null);
   useEffect(() => {
     const read = () =>
-      void get<Memory>('groups/memory', { folder }).then(
+      void get<Known>('groups/memory', { folder }).then(
         (found) => {
           setProblem(null);
           setMemory(found);
@@ -82,7 +74,7 @@ function Editor({
 }: {
   readonly name: string;
   readonly draft: Draft;
-  readonly now: Memory['now'];
+  readonly now: Known['now'];
   readonly onDraft: (draft: Draft | null) => void;
 }): VNode {
   const isWritten = now !== null && now.seq !== from && now.text.trim() === text.trim();

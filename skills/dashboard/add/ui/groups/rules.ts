@@ -6,8 +6,47 @@ import { html, useState, type VNode } from '../vendor.ts';
 
 const t = wordsOf('groups');
 
+export type Group = {
+  readonly jid: string;
+  readonly name: string;
+  readonly folder: string;
+  readonly isMain: boolean;
+  readonly needsTrigger: boolean;
+  readonly triggerWord: string | null;
+  readonly today: { readonly tokens: number; readonly microUsd: number };
+  readonly limits: { readonly tokens: number | null; readonly microUsd: number | null };
+  readonly hasOwnBudget: boolean;
+  readonly callers: number;
+  readonly tools: readonly string[];
+  readonly toolsOff: readonly string[];
+};
+
+/** @param name the chat as a command names it */
+export function Rules({
+  group: { isMain, needsTrigger, tools, toolsOff },
+  name,
+}: {
+  readonly group: Group;
+  readonly name: string;
+}): VNode {
+  return html`${
+    isMain
+      ? null
+      : html`<${Field} label=${t('trigger')} hint="@home" button=${t('set')}
+            lineOf=${(typed: string) => (typed === '' || /["“”„]/.test(typed) ? null : `trigger ${name} "${typed}"`)} />
+        <div class="row"><${Command} line=${`trigger ${name} ${needsTrigger ? 'always' : 'default'}`} label=${t(needsTrigger ? 'to-always' : 'to-trigger')} /></div>
+        <${Field} label=${t('may-call')} hint="Ada, Bob" button=${t('set')}
+          lineOf=${(typed: string) => (typed === '' ? null : `allow ${name} ${typed}`)} />
+        <p class="hint">${t('may-call-hint')}</p>`
+  }
+    <${Field} label=${t('budget')} hint="10 usd" button=${t('set')}
+      lineOf=${(typed: string) => (/^(\d[\d.,]* ?(usd|tokens?)|none|default)$/i.test(typed) ? `budget ${name} ${typed}` : null)} />
+    <p class="hint">${t('budget-hint')}</p>
+    <${Tools} name=${name} tools=${tools} off=${toolsOff} />`;
+}
+
 /** A field, and the command that its words make. */
-export function Field({
+function Field({
   label,
   hint,
   lineOf,
@@ -28,7 +67,7 @@ export function Field({
 }
 
 /** The tools of a chat's agent, each with the command that switches it. */
-export function Tools({
+function Tools({
   name,
   tools,
   off,
