@@ -237,6 +237,18 @@ test.skipIf(playwright === null)(
     await expect
       .poll(() => readFileSync(file, 'utf8'))
       .toBe('# Family\n\n- Bob eats no fish\n- Ada likes tea\n');
+    // What is being written stays while something else is looked at.
+    await card.locator('button:text("Edit")').click();
+    await card.locator('textarea').fill('');
+    await card.locator(':text("leave at least a heading")').waitFor();
+    expect(await card.locator('button:has-text("Save")').count()).toBe(0);
+    await card.locator('textarea').fill('# Family');
+    await go(page, 'tasks');
+    await card.waitFor({ state: 'detached' });
+    await go(page, 'groups');
+    await card.locator('.memory > summary').click();
+    await card.locator('button:has-text("Save")').click();
+    await expect.poll(() => readFileSync(file, 'utf8')).toBe('# Family\n');
     // Rules go by the commands of the chat.
     await card.locator('.rules > summary').click();
     await card.getByLabel('Word that calls it').fill('@home');

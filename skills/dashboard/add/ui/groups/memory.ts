@@ -2,7 +2,7 @@ import { Command } from '../command.ts';
 import { epoch, onLive } from '../live.ts';
 import { Markdown } from '../markdown.ts';
 import { count, get, moment, wordsOf } from '../page.ts';
-import { html, useEffect, useState, type VNode } from '../vendor.ts';
+import { html, signal, useEffect, useState, type VNode } from '../vendor.ts';
 import { type LineChange, lineChanges } from './line-changes.ts';
 
 // What is written down about a chat: its text, an editor, and each change with a way back.
@@ -22,6 +22,9 @@ type Known = {
 /** What is being written, and the version that it was made from. */
 type Draft = { readonly from: number; readonly text: string };
 
+/** By folder. What somebody writes stays while they look at something else. */
+const drafts = signal<Readonly<Record<string, Draft>>>({});
+
 /** A command takes no more. */
 const LONGEST = 32_000;
 
@@ -35,7 +38,11 @@ export function Memory({
 }): VNode {
   const [memory, setMemory] = useState<Known | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
-  const [draft, setDraft] = useState<Draft | null>(null);
+  const draft = drafts.value[folder] ?? null;
+  const setDraft = (fresh: Draft | null) => {
+    const { [folder]: _, ...others } = drafts.value;
+    drafts.value = fresh === null ? others : { ...others, [folder]: fresh };
+  };
   useEffect(() => {
     const read = () =>
       void get<Known>('groups/memory', { folder }).then(
@@ -81,20 +88,23 @@ function Editor({
   useEffect(() => {
     if (isWritten) onDraft(null);
   }, [isWritten]);
+  // A command without a text below it writes nothing.
+  const isEmpty = text.trim() === '';
   const isOutdated = now !== null && now.seq !== from && !isWritten;
   const onInput = ({ currentTarget }: { readonly currentTarget: HTMLTextAreaElement }) =>
     onDraft({ from, text: currentTarget.value });
   return html`<div class="editor">
     ${
       isOutdated
-        ? html`<div class="problem" role="alert"><p>${t('outdated', { from, now: now.seq })}</p>
+        ? html`<div role="alert"><p class="problem">${t('outdated', { from, now: now.seq })}</p>
         <${Lines} changes=${lineChanges(now.text, text)} />
         <button type="button" onClick=${() => onDraft({ from: now.seq, text })}>${t('go-on', { now: now.seq })}</button></div>`
         : null
     }
     <textarea rows="12" maxlength=${LONGEST} aria-label=${t('memory')} value=${text} onInput=${onInput}></textarea>
-    <div class="row">${isOutdated ? null : html`<${Command} line=${`memory ${name} write ${from}\n${text.trimEnd()}`} label=${t('save')} />`}
-      <button type="button" onClick=${() => onDraft(null)}>${t('drop')}</button></div>
+    <div class="row">${isOutdated || isEmpty ? null : html`<${Command} line=${`memory ${name} write ${from}\n${text.trimEnd()}`} label=${t('save')} />`}
+      <button type="button" onClick=${() => onDraft(null)}>${t('drop')}</button>
+      ${isEmpty ? html`<span class="hint">${t('not-empty')}</span>` : null}</div>
   </div>`;
 }
 
@@ -127,6 +137,6 @@ const SIGNS = { same: ' ', removed: '-', added: '+' } as const;
 
 function Lines({ changes }: { readonly changes: readonly LineChange[] }): VNode {
   return html`<pre class="lines" tabindex="0">${changes.map(
-    ({ kind, line }) => html`<span class=${kind}>${`${SIGNS[kind]}${line}\n`}</span>`,
+    ({ kind, line }) => html`<span class=${kind}>${`${SIGNS[kind]} ${line}\n`}</span>`,
   )}</pre>`;
 }

@@ -76,7 +76,7 @@ function Part({
     shown === null
       ? html`<p class="hint" role="status">${t('reading')}</p>`
       : html`<${shown.view} ...${props} />`;
-  return html`<details class=${part} onToggle=${onToggle}><summary>${t(part)}</summary>
+  return html`<details class=${part} onToggle=${onToggle}><summary>${t(props.folder === 'global' ? 'memory-of-all' : part)}</summary>
     ${isOpen ? content : null}</details>`;
 }
 
