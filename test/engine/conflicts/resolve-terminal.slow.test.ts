@@ -97,7 +97,7 @@ test('on a terminal every open conflict is asked about, side by side, and then i
   expect(screen).toMatch(/── a ─+┬─── b ─+\n/);
   expect(screen).toMatch(/\n“The skill a” +│ “Must keep: the letter b.”\ntwo of a +│ two of b\n/);
   expect(screen).toContain('Must keep: the letter b.');
-  expect(screen).toContain('Done: apply changed 2 files.');
+  expect(screen).toMatch(/Done: apply of a \S+, b \S+ changed 2 files\./);
   expect(code).toBe(0);
   expect(codebase.read('notes.txt')).toBe(
     of('b').replace('two of b', 'two of a\ntwo of b').replace('nine of a', 'nine of b'),

@@ -67,7 +67,7 @@ test('--dry-run shows the plan and changes nothing, and --quiet says nothing on 
   const args = [CLAW, 'apply', 'demo', '-q', '--cwd', codebase.root];
   const run = spawnSync(process.execPath, args, { encoding: 'utf8' });
   expect(run).toMatchObject({ status: 0, stderr: '' });
-  expect(run.stdout).toContain('Done: apply changed 2 files.');
+  expect(run.stdout).toMatch(/^Done: apply of demo \S+ changed 2 files\./m);
 });
 
 /** The shells whose completion is tried for real, each with what it offers after these words. */

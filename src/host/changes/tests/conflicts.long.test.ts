@@ -141,8 +141,9 @@ test('a model that fails leaves the choice to the owner, with the reason', async
   isDown = false;
   expect(await ask(assistant, '3', 'Say a number')).toContain('gave up: only you know');
   expect(read(project, 'src/a.ts')).toBe(A);
-  await ask(assistant, '/conflicts abort', 'Given up. Everything is as it was.');
   await ask(assistant, '/conflicts now', 'Say `/conflicts` to go on');
+  await ask(assistant, '/conflicts abort', 'Given up. Everything is as it was.');
+  await ask(assistant, '/conflicts now', 'Nothing waits for a decision.');
   await assistant.stop();
 });
 
