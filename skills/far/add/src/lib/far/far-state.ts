@@ -176,11 +176,13 @@ export class FarState {
       (one) => `${isIP(one) === 0 ? 'DNS' : 'IP'}:${one}`,
     );
     const file = (name: string) => join(this.dir, name);
+    replace(file('openssl.cnf'), OPENSSL_SETTINGS);
     try {
       await promisify(execFile)('openssl', [
         ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
         ...['-keyout', file('server.key.new'), '-out', file('server.pem.new')],
-        ...['-days', String(CERTIFICATE_DAYS), '-subj', '/CN=patchclaw far'],
+        ...['-config', file('openssl.cnf'), '-days', String(CERTIFICATE_DAYS)],
+        ...['-subj', '/CN=patchclaw far'],
         ...['-addext', `subjectAltName=${names.join(',')}`],
       ]);
     } catch (error) {
@@ -193,6 +195,16 @@ export class FarState {
     renameSync(file('server.pem.new'), file('server.pem'));
   }
 }
+
+/** The settings of the machine may be anything, or nothing that can be read here. */
+const OPENSSL_SETTINGS = `[req]
+distinguished_name = name
+x509_extensions = extensions
+[name]
+[extensions]
+basicConstraints = critical,CA:TRUE
+subjectKeyIdentifier = hash
+`;
 
 /**
  * Returns the server's file. A machine may send and hear only below its own name; a code may only enrol. The home has
