@@ -2,11 +2,13 @@ import { randomUUID } from 'node:crypto';
 import {
   closeSync,
   constants,
+  fchownSync,
   fstatSync,
   openSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -77,7 +79,7 @@ export function openMemoryBook({
       const reason = code === 'ELOOP' ? 'it is a link' : (code ?? String(error));
       throw new GroupRefused(`groups/${folder}/${FILE} cannot be read: ${reason}.`);
     }
-    throw new GroupRefused(`groups/${folder}/${FILE} is no file of at most 1 MB.`);
+    throw new GroupRefused(`groups/${folder}/${FILE} is not a file of at most 1 MB.`);
   }
 
   /** A file that is gone is a memory that was emptied. */
@@ -108,8 +110,7 @@ export function openMemoryBook({
       if (Buffer.byteLength(text) > MAX_BYTES) throw new GroupRefused('It would have over 1 MB.');
       const { written, current } = await inFolderBeneath(groups, [folder], (place) => {
         const fresh = join(place, `.memory-${randomUUID()}`);
-        // The agent is another user, and goes on writing it.
-        writeFileSync(fresh, text, { flag: 'wx', mode: 0o666 });
+        writeAsOwnerOf(place, fresh, text);
         try {
           const before = noted(folder, textOf(folder), 'file');
           if ((before?.seq ?? 0) !== from) return { written: false, current: before };
@@ -134,4 +135,17 @@ export function openMemoryBook({
       return { kind: 'written', version };
     },
   };
+}
+
+/** Where the host is root, the agent is another user, who owns the folder and goes on writing the file. */
+function writeAsOwnerOf(folder: string, path: string, text: string): void {
+  const file = openSync(path, 'wx', 0o666);
+  try {
+    writeFileSync(file, text);
+    if (process.getuid?.() !== 0) return;
+    const { uid, gid } = statSync(folder);
+    fchownSync(file, uid, gid);
+  } finally {
+    closeSync(file);
+  }
 }
