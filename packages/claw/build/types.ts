@@ -51,9 +51,11 @@ function configOf(home: string, made: string) {
       outDir: join(made, 'out'),
       typeRoots: [join(home, 'node_modules/@types')],
       removeComments: false,
+      // Of what is found in node_modules no declarations are made, also where it is only linked there, and the compiler
+      // reads files side by side: which of two ways it found a file by first would be chance.
+      paths: { '@patchclaw/merge': [join(home, 'packages/merge/src/index.ts')] },
     },
     include: [],
-    // Of what is linked into node_modules no declarations are made unless it is asked for.
     files: ['claw', 'merge'].map((name) => join(home, 'packages', name, 'src/index.ts')),
   };
 }
