@@ -65,7 +65,11 @@ export async function runTurn(
     return send(sent);
   };
   const announce: Announce = (tool) =>
-    reported(heartbeat.during(tool), { turn: frame.id, send: sendAfterText });
+    reported(heartbeat.during(tool), {
+      turn: frame.id,
+      send: sendAfterText,
+      hostTools: parts.hostTools,
+    });
   try {
     const tools = parts.tools.map(announce);
     const session = await answer(frame, { ...parts, tools, text, announce });

@@ -29,6 +29,9 @@ function openHooks(decide: (input: unknown) => { isAllowed: boolean; seesResult:
       const { isAllowed, seesResult } = decide(frame.input);
       const reason = 'Not that one.';
       guardedTools.receive({ type: 'tool_verdict', id: frame.id, isAllowed, reason, seesResult });
+    } else if (frame.type === 'tool_began') {
+      const noted = { type: 'tool_result', id: frame.id, ok: true, value: null } as const;
+      queueMicrotask(() => hostTools.receive(noted));
     } else if (frame.type === 'tool_ran') {
       const value = frame.value.replace('secret', '***');
       queueMicrotask(() =>
@@ -42,7 +45,7 @@ function openHooks(decide: (input: unknown) => { isAllowed: boolean; seesResult:
   const hooks = createToolHooks(FRAME, {
     guardedTools,
     tools: [shell],
-    announce: (tool) => reported(tool, { turn: FRAME.id, send }),
+    announce: (tool) => reported(tool, { turn: FRAME.id, send, hostTools }),
   });
   return { hooks, sent };
 }

@@ -143,6 +143,10 @@ export class AgentTurn implements PayingTurn {
           isRepeatable: frame.isRepeatable,
           isOutside: frame.isOutside,
         });
+        // Only now is it on record, and may begin.
+        if (frame.isRepeatable !== true) {
+          this.#parts.send({ type: 'tool_result', id: frame.id, ok: true, value: null });
+        }
         return null;
       case 'tool_ended':
         this.#parts.events.onOwnToolRun?.({

@@ -20,7 +20,8 @@
  *     host   → decision {id, word, isAnswered, text}       the owner's word; `no` without an answer
  *     host   → message {turn, id, text, pictures}          said in the chat since the turn began
  *     agent  → took {turn, id}                             the next step's model call holds that message
- *     agent  → tool_began {id, turn, name, doing, input, isRepeatable, isOutside}   a tool of its own runs
+ *     agent  → tool_began {id, turn, name, doing, input, isRepeatable, isOutside}   a tool of its own runs; one that is
+ *                                                          not repeatable waits for a `tool_result`: it is on record
  *     agent  → tool_ended {id, turn, ok, error, result}    it has ended; a later run of the turn is told of it
  *     agent  → alive {turn}                                while a tool of its own runs, each second
  *     agent  → done {turn, text, session, leftBehind}

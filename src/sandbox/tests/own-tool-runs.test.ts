@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { describeWithEngine } from '../../testing/engine.ts';
 import { lastToolResults } from '../../testing/model/anthropic.ts';
@@ -31,6 +33,26 @@ await describeWithEngine('bubblewrap', 'the record of an agent’s own tools', (
       shell: null,
       read_file: expect.stringContaining('ENOENT'),
     });
+  });
+
+  test('a command begins once the host has noted it, however long that takes', async () => {
+    await using project = await sandboxProject({
+      engine: 'bubblewrap',
+      script: (request) =>
+        lastToolResults(request).length === 0
+          ? [{ type: 'tool_use', name: 'shell', input: { command: 'touch begun.txt' } }]
+          : [{ type: 'text', text: 'ok' }],
+    });
+    const begun = join(project.dir, 'groups/family/begun.txt');
+    const seen: boolean[] = [];
+    await project.answer('go', {
+      onOwnToolRun({ kind }) {
+        // The time in which a command that did not wait would have done its work.
+        if (kind === 'began') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+        seen.push(existsSync(begun));
+      },
+    });
+    expect(seen).toEqual([false, true]);
   });
 
   test('S4-18: the model reads the kind of an error before its words', async () => {

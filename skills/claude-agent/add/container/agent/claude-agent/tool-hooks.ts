@@ -61,12 +61,14 @@ export function createToolHooks(
       name: builtIn.own,
       description: '',
       input: z.unknown(),
-      run: () => work.promise,
+      // Called once the host allows it and has noted it.
+      run: () => {
+        began.resolve(null);
+        return work.promise;
+      },
     });
-    const shown = parts.guardedTools.run(frame, { name: builtIn.own, input }, async () => {
-      began.resolve(null);
-      return await tool.run(input, NOTHING);
-    });
+    const call = { name: builtIn.own, input };
+    const shown = parts.guardedTools.run(frame, call, () => tool.run(input, NOTHING));
     const refusal = await Promise.race([began.promise, shown.then(() => null, reasonOf)]);
     if (refusal !== null) return refused(refusal);
     // Its end is waited for after the call; a turn that is over waits for none.
