@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import {
   type Case,
   CrashMatrix,
@@ -11,12 +12,21 @@ import { SCENARIOS } from '../src/testing/claw/starved-scenarios.ts';
 
 // Breaks a commit at every call that changes a folder, and its recovery as well; then whole commands, on a
 // disk that stays broken from each of their calls on. Needs strace. `npm run crash-matrix -- commands`
-// runs the second part alone.
+// runs the second part alone, `npm run crash-matrix -- 'one EIO' 'EIO from then on'` these lists of the first
+// part. `--cases 40` tries at most 40 cases of each list, spread over it.
 const ERRORS = ['ENOSPC', 'EACCES', 'EIO'] as const;
+const { values, positionals: wanted } = parseArgs({
+  options: { cases: { type: 'string' } },
+  allowPositionals: true,
+});
+const most = values.cases === undefined ? Number.POSITIVE_INFINITY : Number(values.cases);
+if (!(most >= 1)) throw new Error(`--cases ${values.cases}: give a number from 1 on`);
 const folder = mkdtempSync(join(tmpdir(), 'crash-matrix-'));
 try {
-  const isRight = process.argv[2] === 'commands' || (await breakCommits());
-  const areRight = await starveCommands();
+  const isAll = wanted.length === 0;
+  const isCommands = wanted.includes('commands');
+  const isRight = (!isAll && wanted.every((name) => name === 'commands')) || (await breakCommits());
+  const areRight = (!isAll && !isCommands) || (await starveCommands());
   process.exitCode = isRight && areRight ? 0 : 1;
 } finally {
   rmSync(folder, { recursive: true, force: true });
@@ -43,9 +53,15 @@ async function breakCommits(): Promise<boolean> {
       points.map((point) => ({ commit: { ...point, effect, isPersistent: true } })),
     ]),
   ];
+  const names = cases.map(([name]) => name);
+  const unknown = wanted.find((name) => name !== 'commands' && !names.includes(name));
+  if (unknown !== undefined) {
+    throw new Error(`no list is called ${unknown}; there are commands, ${names.join(', ')}`);
+  }
+  const chosen = cases.filter(([name]) => wanted.length === 0 || wanted.includes(name));
   const wrong: Verdict[] = [];
-  for (const [name, list] of cases) {
-    const verdicts = await inPairs(list, (tried) => matrix.try(tried));
+  for (const [name, list] of chosen) {
+    const verdicts = await inPairs(spread(list), (tried) => matrix.try(tried));
     const bad = verdicts.filter((verdict) => !verdict.isRight);
     wrong.push(...bad);
     console.log(`${name}: ${counted(verdicts)}, ${bad.length} wrong`);
@@ -61,7 +77,7 @@ async function starveCommands(): Promise<boolean> {
     const command = new StarvedCommand(folder, scenario);
     const points = await command.points();
     for (const error of ['ENOSPC', 'EIO'] as const) {
-      const runs = await inPairs(points, (point) => command.try({ ...point, error }));
+      const runs = await inPairs(spread(points), (point) => command.try({ ...point, error }));
       const hits = runs.filter(({ isHit }) => isHit);
       const bad = runs.filter(({ faults }) => faults.length > 0);
       wrong.push(...bad);
@@ -79,6 +95,15 @@ function counted(runs: readonly { readonly tree: 'before' | 'after' | 'mixed' }[
   const count = (tree: 'before' | 'after' | 'mixed') =>
     runs.filter((one) => one.tree === tree).length;
   return `${runs.length} points, ${count('before')} before, ${count('after')} after, ${count('mixed')} mixed`;
+}
+
+/** Takes at most as many as `--cases` says, from the whole list. */
+function spread<T>(list: readonly T[]): readonly T[] {
+  const step = Math.max(1, list.length / most);
+  const taken = Math.min(list.length, most);
+  return Array.from({ length: taken }, (_, index) => list[Math.floor(index * step)]).filter(
+    (one): one is T => one !== undefined,
+  );
 }
 
 async function inPairs<T, R>(
