@@ -201,6 +201,11 @@ export interface Channel {
    * person's own chat as `ownsJid` has it. Null for none, and for the address of a group.
    */
   personOf?(typed: string): Person | null;
+  /**
+   * What is missing in an address that could mean several people, such as a phone number without its country: a sentence
+   * that says what to type. Null for all other texts. `personOf` finds nobody by such an address.
+   */
+  missingIn?(typed: string): string | null;
   status(): ChannelStatus;
   /** Fetches a file of a message. Rejects, with a text for the one who asked, where it is gone or too large. */
   fetchAttachment?(jid: string, messageId: string): Promise<FetchedAttachment>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readPhoneNumber, type TypedNumber } from '../lib/phone-number.ts';
 import { PhoneNumber } from '../lib/setting-values.ts';
 import {
   type Channel,
@@ -158,17 +159,24 @@ export class WhatsAppChannel implements Channel {
   }
 
   personOf(typed: string): Person | null {
-    const wanted = typed.trim();
-    // The country's number belongs to it: 0151… is another person in every country.
-    const isNumber = /^\+?[1-9][\d ()./-]{6,}$/.test(wanted);
-    const jid = isNumber ? addressOf(wanted.replace(/\D/g, '')) : wanted;
+    const number = this.#numberIn(typed);
+    const jid = number.kind === 'number' ? addressOf(number.digits) : typed.trim();
     if (!this.ownsJid(jid) || jid.endsWith('@g.us')) return null;
     const sender = this.#link?.chatOf(jid) ?? jid;
     return { sender, chat: sender };
   }
 
+  missingIn(typed: string): string | null {
+    const number = this.#numberIn(typed);
+    return number.kind === 'no country' ? number.problem : null;
+  }
+
   status(): ChannelStatus {
     return this.#status;
+  }
+
+  #numberIn(typed: string): TypedNumber {
+    return readPhoneNumber(typed, this.#context.settings.owner ?? this.#link?.ownNumber() ?? null);
   }
 
   /** Closes the link, so that the next pairing can open its files. */

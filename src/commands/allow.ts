@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { senderOn } from '../host/address-book.ts';
 import { registeredNames } from '../host/command-completion.ts';
 import { type CommandContext, defineCommand } from '../host/contracts/command.ts';
 import { joined, type Word, wordsOf } from '../host/groups/command-words.ts';
@@ -90,11 +91,14 @@ function allowInGroup(context: CommandContext, words: readonly Word[]): string {
   return `In ${name} only these may call, and you: ${named(context.store, jid, senders)}. What others say there is context.`;
 }
 
+type ChannelReport = ReturnType<CommandContext['channels']>[number];
+
 function allowOnChannel(
   context: CommandContext,
-  { name, isOpen, allowSetting }: ReturnType<CommandContext['channels']>[number],
+  channel: ChannelReport,
   rest: readonly Word[],
 ): string {
+  const { name, isOpen, allowSetting } = channel;
   if (!isOpen) {
     const said = joined(rest) || 'them';
     throw new GroupRefused(
@@ -105,7 +109,7 @@ function allowOnChannel(
   }
   if (rest.length === 0) throw new GroupRefused(usageOf(context));
   const isNobody = isWord(rest, 'nobody');
-  const senders = isNobody ? [] : itemsOf(rest).map((typed) => addressOn(context, name, typed));
+  const senders = isNobody ? [] : itemsOf(rest).map((typed) => senderOn(channel, typed));
   context.store.senders.setChannel(name, senders);
   const registered = 'Registered chats stay registered; `/unregister` takes one out.';
   return isNobody
@@ -149,6 +153,9 @@ function senderIn(context: CommandContext, { jid, name }: Group, typed: string):
   const channel = context.store.chats.byJid(jid)?.channel;
   const person = context.peopleOf(typed).find((one) => one.channel === channel);
   if (person !== undefined) return person.sender;
+  const report = context.channels().find((one) => one.name === channel);
+  const missing = another === undefined ? (report?.missingIn(typed) ?? null) : null;
+  if (missing !== null) throw new GroupRefused(missing);
   const known = (another === undefined ? senders : found)
     .map((one) => `${one.name ?? '?'} is ${one.sender}`)
     .join(', ');
@@ -157,11 +164,4 @@ function senderIn(context: CommandContext, { jid, name }: Group, typed: string):
       ? `Nobody called ${typed} has written in ${name}. ${known === '' ? 'Nobody has yet.' : `There are: ${known}.`}`
       : `Several in ${name} are called ${typed}: ${known}. Say the address instead.`,
   );
-}
-
-function addressOn({ peopleOf }: CommandContext, channel: string, typed: string): string {
-  const person = peopleOf(typed).find((one) => one.channel === channel);
-  if (person !== undefined) return person.sender;
-  if (/^\S*\d\S*$/.test(typed)) return typed;
-  throw new GroupRefused(`${typed} is not a number or address on ${channel}.`);
 }

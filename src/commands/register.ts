@@ -81,7 +81,7 @@ function answer(
 
 /** Reads the longest beginning that is a chat and leaves options that can be read. */
 function readWords(
-  { registry }: CommandContext,
+  { registry, channels }: CommandContext,
   words: readonly Word[],
 ): { readonly chat: Chat; readonly options: Options } {
   if (words.length === 0) throw new GroupRefused(USAGE);
@@ -89,6 +89,8 @@ function readWords(
   if (found !== null) return { chat: found.meant, options: optionsOf(found.rest) };
   const end = words.findIndex((word, index) => index > 0 && keywordOf(word) !== null);
   const name = joined(end === -1 ? words : words.slice(0, end));
+  const missing = channels().flatMap((channel) => channel.missingIn(name) ?? []);
+  if (missing[0] !== undefined) throw new GroupRefused(missing[0]);
   throw new GroupRefused(
     /^\d+$/.test(name)
       ? `There is no chat with the number ${name}. \`/groups\` lists them.`

@@ -1,5 +1,6 @@
-import type { Channel } from '../channels/channel.ts';
+import type { Channel, Person } from '../channels/channel.ts';
 import type { PeopleOf } from './groups/chat-list.ts';
+import { GroupRefused } from './groups/group-refused.ts';
 
 /** Finds the channel of a chat. */
 export type ChannelOf = (jid: string) => Channel | undefined;
@@ -17,4 +18,33 @@ export function openAddressBook(channels: readonly Channel[]): AddressBook {
         return person === null ? [] : [{ ...person, channel: channel.name }];
       }),
   };
+}
+
+/** What a channel can tell of an address that the owner typed. */
+export type AddressReader = {
+  readonly name: string;
+  /** Null for a channel that cannot tell an address from other texts. */
+  readonly personOf: ((typed: string) => Person | null) | null;
+  readonly missingIn: (typed: string) => string | null;
+};
+
+/** Returns what reads addresses of a channel. */
+export function addressReaderOf(channel: Channel): AddressReader {
+  return {
+    name: channel.name,
+    personOf: channel.personOf === undefined ? null : (typed) => channel.personOf?.(typed) ?? null,
+    missingIn: (typed) => channel.missingIn?.(typed) ?? null,
+  };
+}
+
+/**
+ * Returns the address of the person that the owner means, as it is with their messages.
+ *
+ * @throws GroupRefused where it is nobody's, or could be several people's; the message says what to type
+ */
+export function senderOn({ name, personOf, missingIn }: AddressReader, typed: string): string {
+  const person = personOf?.(typed) ?? null;
+  if (person !== null) return person.sender;
+  if (personOf === null && /^\S*\d\S*$/.test(typed)) return typed;
+  throw new GroupRefused(missingIn(typed) ?? `${typed} is not a number or address on ${name}.`);
 }

@@ -15,6 +15,7 @@ import type { Environment } from '../../lib/settings.ts';
 import { fileOf, noteFile } from '../../lib/tree-fault.ts';
 import type { ModelReport } from '../../model/model.ts';
 import type { Group, Store, StoredMessage } from '../../store/store.ts';
+import type { AddressReader } from '../address-book.ts';
 import type { Budgets } from '../budget/budgets.ts';
 import type { CostReport } from '../budget/cost-report.ts';
 import type { RunningCode } from '../changes/running-code.ts';
@@ -77,15 +78,14 @@ export type CommandContext = {
   readonly commands: readonly Command[];
   /** The tools there are for agents, as they are now. */
   readonly tools: () => readonly KnownTool[];
-  readonly channels: () => readonly {
-    readonly name: string;
+  readonly channels: () => readonly ({
     readonly status: ChannelStatus;
     readonly isOpen: boolean;
     /** The setting that is the channel's own allow-list; null for none. */
     readonly allowSetting: string | null;
     /** The way in which `/pair` links it; null where it does not. */
     readonly pairing: Pairing | null;
-  }[];
+  } & AddressReader)[];
   readonly silentChannels?: readonly SilentContribution[];
   readonly silentParts?: readonly SilentPart[];
   readonly services: () => readonly ServiceReport[];

@@ -145,6 +145,15 @@ test('on an open channel nobody is answered directly whom the owner has not allo
   await chat.say('hi again', stranger);
   await vi.waitFor(() => expect(textsOf(chat)).toEqual(['pong']));
   expect(store.groups.byJid('chat:7')).toMatchObject({ folder: 'chat-7', isMain: false });
+  // Stored as typed, it would be nobody's address, or somebody else's.
+  expect(await ask(assistant, '/allow chat 0151 2345678')).toBe(
+    '0151 2345678 is not a number or address on chat.',
+  );
+  Object.assign(chat, { missingIn: (typed: string) => `${typed} has no country code. Type +49 …` });
+  const missing = '0151 2345678 has no country code. Type +49 …';
+  expect(await ask(assistant, '/allow chat 0151 2345678')).toBe(missing);
+  expect(await ask(assistant, '/register 0151 2345678 as eve')).toBe(missing);
+  expect(store.senders.ofChannel('chat')).toEqual(['chat:7']);
   await ask(assistant, '/allow chat nobody');
   await chat.say('hi', { jid: 'chat:9', sender: 'chat:9', isOwner: false });
   expect(store.groups.byJid('chat:9')).toBeNull();

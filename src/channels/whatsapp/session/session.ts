@@ -38,6 +38,8 @@ export interface Link {
   forgetChat(jid: string): void;
   /** The address that a person goes by, or the given one. */
   chatOf(jid: string): string;
+  /** The number of the linked account, in digits; null where WhatsApp has not told it. */
+  ownNumber(): string | null;
   close(): Promise<void>;
 }
 
@@ -176,6 +178,10 @@ export class WhatsAppSession implements Link {
 
   chatOf(jid: string): string {
     return this.#addresses.find(jid) ?? jid;
+  }
+
+  ownNumber(): string | null {
+    return /^(\d+)(?::\d+)?@s\.whatsapp\.net$/.exec(this.#auth.creds.me?.id ?? '')?.[1] ?? null;
   }
 
   async close(): Promise<void> {

@@ -2,6 +2,7 @@ import type { Channel } from '../../../channels/channel.ts';
 import type { KnownMachines } from '../../../lib/machines.ts';
 import { type HostModels, modelReport } from '../../../model/model.ts';
 import type { Group, Turn } from '../../../store/store.ts';
+import { addressReaderOf } from '../../address-book.ts';
 import type { Asking } from '../../asking/asking.ts';
 import type { ClawProgress } from '../../contracts/claw.ts';
 import type { CommandContext } from '../../contracts/command.ts';
@@ -76,11 +77,11 @@ export function createCommandContexts(options: CommandContextOptions): CommandCo
 /** Describes a channel as an owner's command sees it. */
 export function describeChannel(channel: Channel): ReturnType<CommandContext['channels']>[number] {
   return {
-    name: channel.name,
     status: channel.status(),
     isOpen: channel.isOpen === true,
     allowSetting: channel.allowSetting ?? null,
     pairing: channel.pairing ?? null,
+    ...addressReaderOf(channel),
   };
 }
 

@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { openAddressBook } from '../../../host/address-book.ts';
+import { addressReaderOf, openAddressBook, senderOn } from '../../../host/address-book.ts';
 import { findChat } from '../../../host/groups/chat-list.ts';
+import { GroupRefused } from '../../../host/groups/group-refused.ts';
 import { openStore } from '../../../store/store.ts';
 import type { Bench } from '../bench.ts';
 import type { Rule } from '../rule.ts';
@@ -12,6 +13,9 @@ import { expectSentence } from './words.ts';
 
 /** Words and numbers of the owner's commands that are no address. */
 const NOBODY = ['Family', 'USERS', '3', '1234', 'everybody', 'as', '@', '@home', '+', ''];
+
+/** Phone numbers that mean another person in every country. */
+const NO_COUNTRY = ['0151 2345678', '(0)151/2345678', '01512345678'];
 
 /** Rules about who may write, and about the token. */
 export const ACCESS = {
@@ -75,6 +79,19 @@ export const ACCESS = {
       for (const typed of [...NOBODY, ...(group === null ? [] : [group])]) {
         expect(channel.personOf?.(typed) ?? null, typed).toBeNull();
         expect(findChat({ store: unmet.store, peopleOf }, typed, 'reachable'), typed).toBeNull();
+      }
+      const reader = addressReaderOf(channel);
+      for (const typed of NO_COUNTRY) {
+        expect(channel.personOf?.(typed) ?? null, typed).toBeNull();
+        expect(findChat({ store: unmet.store, peopleOf }, typed, 'reachable'), typed).toBeNull();
+        expect(() => senderOn(reader, typed), typed).toThrow(GroupRefused);
+        const missing = reader.missingIn(typed);
+        if (farEnd.friendTyped?.some((one) => one.startsWith('+')))
+          expect(missing).toContain('type +');
+        if (missing !== null) expectSentence(bench, missing);
+      }
+      for (const typed of [...NOBODY, ...(farEnd.friendTyped ?? [])]) {
+        expect(reader.missingIn(typed), typed).toBeNull();
       }
     },
   },
