@@ -41,6 +41,8 @@ export class GroupContainer {
   #turns = 0;
   /** How often it was stopped: a turn whose container is not up yet sees by it that it is meant. */
   #stops = 0;
+  /** Ends the turn whose container is on its way up; null while none is. */
+  #stopEarly: (() => void) | null = null;
   #lastTurnEndedAt = 0;
 
   constructor(parts: GroupParts) {
@@ -49,13 +51,17 @@ export class GroupContainer {
     this.#callLimit = new CallLimit({ ...limits, now: parts.elapsed });
   }
 
-  /** Runs a turn after those before it. Never rejects. */
+  /**
+   * Runs a turn after those before it. Never rejects. A turn that is stopped before its container is up is over at once:
+   * only the next one waits for that container's end.
+   */
   run(turn: GroupTurn): Promise<TurnOutcome> {
     const stops = this.#turns === 0 ? this.#stops : null;
     this.#turns += 1;
-    const outcome = this.#tail.then(() => this.#run(turn, stops ?? this.#stops));
+    const { promise: early, resolve: endEarly } = Promise.withResolvers<TurnOutcome>();
+    const outcome = this.#tail.then(() => this.#run(turn, stops ?? this.#stops, endEarly));
     this.#tail = outcome;
-    return outcome;
+    return Promise.race([early, outcome]);
   }
 
   /** It has a container, or one is on its way up. */
@@ -86,6 +92,7 @@ export class GroupContainer {
   /** Stops the container at once, in the middle of a turn too. Turns that wait will start another. */
   async stop(): Promise<void> {
     this.#stops += 1;
+    this.#stopEarly?.();
     await this.#stopContainer();
   }
 
@@ -105,12 +112,19 @@ export class GroupContainer {
   }
 
   /** @param stops how often it was stopped before this turn was the next one */
-  async #run({ parts, frame, limits }: GroupTurn, stops: number): Promise<TurnOutcome> {
+  async #run(
+    { parts, frame, limits }: GroupTurn,
+    stops: number,
+    endEarly: (outcome: TurnOutcome) => void,
+  ): Promise<TurnOutcome> {
     if (this.#isClosed) return SHUTTING_DOWN;
     if (this.#idle !== null) clearTimeout(this.#idle);
     try {
       if (this.#stops !== stops) return STOPPED;
-      const agent = await this.#warmAgent();
+      this.#stopEarly = () => endEarly(STOPPED);
+      const agent = await this.#warmAgent().finally(() => {
+        this.#stopEarly = null;
+      });
       if (this.#stops !== stops) {
         await agent.stop();
         return STOPPED;

@@ -59,7 +59,7 @@ export interface Services {
   /** The tools that services offer while they run. */
   readonly toolSources: readonly NamedContribution<ToolSource>[];
   /** Waits, up to a limit, until services know their tools. @returns sentences on tools that are missing */
-  toolsReady(folder: string): Promise<readonly string[]>;
+  toolsReady(folder: string, signal: AbortSignal): Promise<readonly string[]>;
   /** Lets a service answer those who call it by its name. */
   call(service: string, request: unknown, caller: ServiceCaller): Promise<unknown>;
   /** A person has reacted to a message of the assistant's. */
@@ -161,17 +161,22 @@ export function runServices(options: ServicesOptions): Services {
     turnEnded: (name, turn) =>
       all.find((service) => service.name === name)?.turnEnded(turn) ?? { kind: 'send' },
     toolSources: all.map(({ name, tools }) => ({ name, value: { kind: 'list', list: tools } })),
-    async toolsReady(folder) {
+    async toolsReady(folder, signal) {
+      // Nobody reads what a turn that has ended would miss.
+      if (signal.aborted) return [];
       const limit = new AbortController();
+      const end = () => limit.abort();
+      signal.addEventListener('abort', end, { once: true });
       const { promise: late, resolve } = Promise.withResolvers<readonly []>();
       limit.signal.addEventListener('abort', () => setImmediate(resolve, []), { once: true });
-      const cancel = setTimer(timeouts.toolsMs, () => limit.abort());
+      const cancel = setTimer(timeouts.toolsMs, end);
       const missing = await Promise.all(
         // A service that does not hear the abort holds up no turn.
         all.map((service) => Promise.race([service.toolsReady(folder, limit.signal), late])),
       );
       cancel();
-      return missing.flat();
+      signal.removeEventListener('abort', end);
+      return signal.aborted ? [] : missing.flat();
     },
     async call(name, request, caller) {
       const service = all.find((one) => one.name === name);

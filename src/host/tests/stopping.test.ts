@@ -1,5 +1,14 @@
+import { once } from 'node:events';
 import { expect, test, vi } from 'vitest';
-import { answers, TestProject, testSandbox, textsOf } from '../../testing/assistant.ts';
+import {
+  type AgentScript,
+  answers,
+  TestProject,
+  testSandbox,
+  textsOf,
+} from '../../testing/assistant.ts';
+import type { StartService } from '../contracts/service.ts';
+import { realTimer } from '../scheduler/alarm.ts';
 import { lazySandbox } from '../turns/agent/lazy-sandbox.ts';
 
 const never = () => new Promise<never>(() => {});
@@ -112,10 +121,85 @@ test('what the owner ends while the engine is still being opened never begins', 
   await vi.waitFor(() => expect(store.turns.counts().running).toBe(1));
   await terminal.say('/stop');
   await vi.waitFor(() => expect(textsOf(terminal)).toEqual(['Stopped.']));
-  opening.resolve();
+  // The turn is over, although the engine is not there yet.
   await vi.waitFor(() => expect(store.turns.counts().running).toBe(0));
-  expect(textsOf(terminal)).toEqual(['Stopped.']);
-  expect(prompts).toEqual([]);
+  await terminal.say('ping');
+  opening.resolve();
+  await vi.waitFor(() => expect(textsOf(terminal)).toEqual(['Stopped.', 'pong']));
+  expect(prompts).toEqual(['ping']);
+  await assistant.stop();
+});
+
+test('what the owner ends while services still find out their tools never begins, and holds up nothing', async () => {
+  using project = new TestProject();
+  let isSlow = true;
+  const asked: AbortSignal[] = [];
+  const slow: StartService = () => ({
+    stop() {},
+    status: () => null,
+    async toolsReady(_folder, signal) {
+      if (!isSlow) return [];
+      asked.push(signal);
+      await once(signal, 'abort');
+      return ['The depot is closed.'];
+    },
+  });
+  // It hears no abort.
+  const deaf: StartService = () => ({
+    stop() {},
+    status: () => null,
+    toolsReady: () => (isSlow ? never() : Promise.resolve([])),
+  });
+  const prompts: string[] = [];
+  const agent: AgentScript = async ({ prompt }) => {
+    prompts.push(prompt);
+    return answers('pong');
+  };
+  const services = [
+    { name: 'slow', value: slow },
+    { name: 'deaf', value: deaf },
+  ];
+  const setTimer = (ms: number, end: () => void) =>
+    ms === TIMEOUTS.toolsMs ? () => {} : realTimer(ms, end);
+  const assistant = await project.start({
+    agent,
+    over: { services, timeouts: TIMEOUTS, setTimer },
+  });
+  const { terminal, store } = assistant;
+  await terminal.say('count to a million');
+  await vi.waitFor(() => expect(asked).toHaveLength(1));
+  await terminal.say('/stop');
+  await vi.waitFor(() => expect(textsOf(terminal)).toEqual(['Stopped.']));
+  await vi.waitFor(() => expect(store.turns.counts().running).toBe(0));
+  isSlow = false;
+  await terminal.say('ping');
+  await vi.waitFor(() => expect(textsOf(terminal)).toEqual(['Stopped.', 'pong']));
+  expect(prompts).toEqual(['ping']);
+  await assistant.stop();
+});
+
+test('what waits because all agents are busy elsewhere is ended too', async () => {
+  using project = new TestProject();
+  const elsewhere = Promise.withResolvers<void>();
+  const prompts: string[] = [];
+  const agent: AgentScript = async ({ prompt, folder }) => {
+    prompts.push(prompt);
+    if (folder !== 'main') await elsewhere.promise;
+    return answers('pong');
+  };
+  const assistant = await project.start({ agent, environment: { CLAW_MAX_AGENTS: '1' } });
+  const { terminal, chat, store } = assistant;
+  await chat.say('hello', { jid: 'chat:ada' });
+  await vi.waitFor(() => expect(prompts).toHaveLength(1));
+  await terminal.say('count to a million');
+  await vi.waitFor(() => expect(store.turns.counts()).toMatchObject({ running: 1, queued: 1 }));
+  await terminal.say('/stop');
+  await vi.waitFor(() => expect(textsOf(terminal)).toEqual(['Stopped.']));
+  expect(store.turns.counts()).toMatchObject({ running: 1, queued: 0 });
+  elsewhere.resolve();
+  await terminal.say('ping');
+  await vi.waitFor(() => expect(textsOf(terminal)).toEqual(['Stopped.', 'pong']));
+  expect(prompts.slice(1)).toEqual(['ping']);
   await assistant.stop();
 });
 

@@ -11,7 +11,7 @@ import type {
 } from '../contracts/ports.ts';
 import { persist } from './persist.ts';
 import type { TurnRecords } from './record/turn-records.ts';
-import type { RunningTurn, RunningTurns } from './running-turns.ts';
+import { lose, type RunningTurn, type RunningTurns } from './running-turns.ts';
 import { failed, gaveUp, type TurnEnd, type TurnResult } from './turn-result.ts';
 
 /** Runs turns that this process has claimed. */
@@ -117,7 +117,7 @@ export function createLeasedRunner(options: LeasedRunnerOptions): LeasedRunner {
     if (work.isLost) return;
     try {
       if (store.turns.renew(work.turn.id, lease())) return;
-      work.isLost = true;
+      lose(work);
       log.warn('a turn is gone, its agent is stopped', { turn: work.turn.id });
       running.stopAgent(work);
     } catch (error) {
@@ -150,7 +150,7 @@ export function createLeasedRunner(options: LeasedRunnerOptions): LeasedRunner {
   function runAgain(work: RunningTurn): void {
     const { id, jid } = work.turn;
     log.warn('a turn runs again', { group: work.folder, turn: id, chat: jid });
-    work.isLost = true;
+    lose(work);
     try {
       store.turns.requeue(id);
     } catch (error) {
@@ -160,7 +160,7 @@ export function createLeasedRunner(options: LeasedRunnerOptions): LeasedRunner {
   }
 
   function release(work: RunningTurn): void {
-    work.isLost = true;
+    lose(work);
     try {
       store.turns.release(work.turn.id, instance);
     } catch (error) {

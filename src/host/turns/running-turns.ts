@@ -12,7 +12,15 @@ export type RunningTurn = {
   cancelledIn?: string;
   /** It is this process's no longer: its result is dropped. */
   isLost: boolean;
+  /** Aborted when the owner has ended it or it is lost: what it waits for before its agent begins is waited for no more. */
+  readonly stop: AbortController;
 };
+
+/** Takes a turn from this process: its result is dropped. */
+export function lose(running: RunningTurn): void {
+  running.isLost = true;
+  running.stop.abort();
+}
 
 /** The turns that this process works on: the queue puts them here, the owner's `/stop` ends them. */
 export interface RunningTurns {
@@ -33,8 +41,8 @@ export interface RunningTurns {
   cancel(folder: string, saidIn?: string): number;
   /** Ends one agent's turn. */
   cancelTurn(id: string): void;
-  /** Whether a turn was ended or is gone: one that has no agent yet has to look before it starts one. */
-  isEnded(id: string): boolean;
+  /** Returns what is aborted once a turn is ended or gone: it is for one that has no agent yet, which cannot be stopped. */
+  endOf(id: string): AbortSignal;
 }
 
 /** @param stopAgent ends the agent of a folder that works on this turn */
@@ -51,6 +59,7 @@ export function openRunningTurns(
   function cancel(meant: readonly RunningTurn[]): void {
     for (const running of meant) {
       running.isCancelled = true;
+      running.stop.abort();
       stop(running);
     }
   }
@@ -69,7 +78,6 @@ export function openRunningTurns(
       return meant.length;
     },
     cancelTurn: (id) => cancel(agents().filter(({ turn }) => turn.id === id)),
-    isEnded: (id) =>
-      agents().some(({ turn, isCancelled, isLost }) => turn.id === id && (isCancelled || isLost)),
+    endOf: (id) => agents().find(({ turn }) => turn.id === id)?.stop.signal ?? AbortSignal.abort(),
   };
 }

@@ -3,7 +3,7 @@ import { isTransient } from '../../store/error.ts';
 import type { Turn } from '../../store/store.ts';
 import type { SettingsPort } from '../contracts/ports.ts';
 import { createLeasedRunner, type LeasedRunnerOptions } from './leased-turn.ts';
-import type { RunningTurn } from './running-turns.ts';
+import { lose, type RunningTurn } from './running-turns.ts';
 import type { TurnResult } from './turn-result.ts';
 
 export interface TurnQueue {
@@ -75,7 +75,7 @@ export function openTurnQueue(options: TurnQueueOptions): TurnQueue {
 
   function start(turn: Turn, run: (turn: Turn) => Promise<TurnResult>): void {
     const folder = store.groups.byJid(turn.jid)?.folder;
-    const flags = { isCancelled: false, isLost: false };
+    const flags = { isCancelled: false, isLost: false, stop: new AbortController() };
     const work: RunningTurn = { turn, folder, done: Promise.resolve(), ...flags };
     running.add(work);
     const left = options.onBegan(turn);
@@ -99,7 +99,7 @@ export function openTurnQueue(options: TurnQueueOptions): TurnQueue {
       for (const work of running.agents()) release(work);
     },
     close() {
-      for (const work of running.all()) work.isLost = true;
+      for (const work of running.all()) lose(work);
     },
   };
 }

@@ -77,7 +77,9 @@ export function openTurns({ ports, ...parts }: TurnsOptions): Turns {
     services: {
       ...parts.commandServices,
       retryFailed: () => retryFailedTurns(store, parts.onQueued),
-      cancelTurns: running.cancel,
+      // One that waits because all agents are busy elsewhere is meant where none is at work here.
+      cancelTurns: (folder, saidIn) =>
+        running.cancel(folder, saidIn) || store.turns.cancelQueued(folder),
       cancelCommand: runningCommand.cancel,
     },
     callService,
@@ -96,11 +98,11 @@ export function openTurns({ ports, ...parts }: TurnsOptions): Turns {
   const agent: AgentTurnOptions = {
     ...ports,
     ...parts,
-    chooseModels: (turn) => parts.chooseModels(turn, callFromRouter(services, turn)),
+    chooseModels: (turn) => parts.chooseModels(turn, callFromRouter(services, turn, running.endOf)),
     modelTroubles: openModelTroubles(chatModels),
     tellOwner,
     atWork: () => running.agents().length,
-    isEnded: running.isEnded,
+    endOf: running.endOf,
     isStopping: () => turnQueue.isDraining(),
   };
   const toolParts = { ...ports, ...parts, registry, tasks, outgoingFiles, callService, say };
@@ -116,7 +118,7 @@ export function openTurns({ ports, ...parts }: TurnsOptions): Turns {
     live,
     runTurn: (turn, callbacks) => runAgentTurn(agent, turn, callbacks),
     openTools: (work) => openTurnTools(toolParts, work),
-    toolsReady: services.toolsReady,
+    toolsReady: (turn, folder) => services.toolsReady(folder, running.endOf(turn.id)),
   });
   const turnQueue = openTurnQueue({
     ...ports,

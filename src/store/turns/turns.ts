@@ -47,6 +47,8 @@ export interface Turns {
    * @returns the number of turns that were waiting for an answer
    */
   leaveBehind(folder: string): number;
+  /** Ends the turns with a folder's messages that wait for an agent, as the owner has asked; returns how many there were. */
+  cancelQueued(folder: string): number;
   /** Puts a failed or refused turn, or one that another process left, back into the queue. */
   requeue(id: string): void;
   /** Returns the newest failed turn of each chat that nothing has answered since; without those of tasks. */
@@ -125,6 +127,10 @@ export function openStoredTurns(database: Database, messagesShown = MESSAGES_SHO
     UPDATE turns SET state = 'gave_up', error = 'RESET'
     WHERE kind = 'agent' AND payload IS NULL AND state IN ('queued', 'failed')
     AND jid IN (SELECT jid FROM groups WHERE folder = :folder)`);
+  const cancelQueued = database.prepare(`
+    UPDATE turns SET state = 'gave_up', error = 'CANCELLED'
+    WHERE kind = 'agent' AND payload IS NULL AND state = 'queued'
+    AND jid IN (SELECT jid FROM groups WHERE folder = :folder)`);
   const beginHere = database.prepare(`
     UPDATE groups SET since_seq = coalesce((SELECT max(seq) FROM messages WHERE messages.jid = groups.jid), 0)
     WHERE folder = :folder`);
@@ -179,6 +185,7 @@ export function openStoredTurns(database: Database, messagesShown = MESSAGES_SHO
       beginHere.run({ folder });
       return changes;
     }),
+    cancelQueued: (folder) => cancelQueued.run({ folder }).changes,
     requeue: (id) => void requeue.run({ id }),
     failed: () => failed.all().map(parseTurn),
     commandAtWork(folder) {

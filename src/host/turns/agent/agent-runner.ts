@@ -26,7 +26,8 @@ export type AgentRunnerOptions = StorePort &
   LogPort & {
     readonly runTurn: (turn: Turn, callbacks: AgentCallbacks) => Promise<TurnResult>;
     readonly openTools: OpenTurnTools;
-    readonly toolsReady: Services['toolsReady'];
+    /** Waits for the tools of a turn, no longer than the turn is there. */
+    readonly toolsReady: (turn: Turn, folder: string) => ReturnType<Services['toolsReady']>;
     readonly records: Pick<TurnRecords, 'begin'>;
     /** Contexts of the owner's commands, which an agent may propose. */
     readonly contexts: CommandContexts;
@@ -108,7 +109,7 @@ export function createAgentRunner(
     { folder }: Group,
     answer: LiveAnswer | null,
   ): Promise<MissingTools> {
-    const wait = () => options.toolsReady(folder);
+    const wait = () => options.toolsReady(turn, folder);
     const end = answer?.begin('waiting for tools');
     const missing = await (answer === null ? wait() : typing.during(turn.jid, wait));
     end?.();

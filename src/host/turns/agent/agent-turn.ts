@@ -61,8 +61,8 @@ export type AgentTurnOptions = StorePort &
     readonly budgets: Budgets;
     /** True once the assistant is being stopped: no further call of the model is made. */
     readonly isStopping: () => boolean;
-    /** Whether the turn was ended while it was being prepared. */
-    readonly isEnded: (turn: string) => boolean;
+    /** Returns what is aborted when the turn is ended while it is being prepared. */
+    readonly endOf: (turn: string) => AbortSignal;
   };
 
 /** Sentences on tools that a turn has to do without. */
@@ -100,11 +100,31 @@ export async function runAgentTurn(
   turn: Turn,
   callbacks: AgentCallbacks,
 ): Promise<TurnResult> {
-  const prepared = await prepare(options, turn, callbacks);
+  const ended = options.endOf(turn.id);
+  // There is no agent yet that the owner's word could end, and an engine or a service may keep it waiting for minutes.
+  const prepared = await unlessEnded(prepare(options, turn, callbacks, ended), ended);
   if (prepared.kind !== 'prepared') return prepared;
   const { outcome, streamed } = await run(options, prepared, callbacks);
   return await conclude(options, prepared, callbacks, outcome, streamed);
 }
+
+/** Waits for the preparation of a turn, until the turn is ended; what still runs of it then changes nothing. */
+async function unlessEnded(
+  preparation: Promise<PreparedTurn | TurnResult>,
+  ended: AbortSignal,
+): Promise<PreparedTurn | TurnResult> {
+  const { promise, resolve } = Promise.withResolvers<TurnResult>();
+  const stop = () => resolve(NOT_BEGUN);
+  if (ended.aborted) stop();
+  ended.addEventListener('abort', stop, { once: true });
+  try {
+    return await Promise.race([promise, preparation]);
+  } finally {
+    ended.removeEventListener('abort', stop);
+  }
+}
+
+const NOT_BEGUN: TurnResult = failed('CANCELLED', 'It was stopped before it began.');
 
 /** A turn whose agent can begin. */
 type PreparedTurn = {
@@ -124,8 +144,10 @@ async function prepare(
   options: AgentTurnOptions,
   turn: Turn,
   callbacks: AgentCallbacks,
+  ended: AbortSignal,
 ): Promise<PreparedTurn | TurnResult> {
   const { store } = options;
+  if (ended.aborted) return NOT_BEGUN;
   const group = store.groups.byJid(turn.jid);
   if (group === null) return unregistered();
   const task = taskOfTurn(store, turn);
@@ -149,21 +171,23 @@ async function prepare(
     prompt,
     hasPictures: wanted.length > 0,
   });
+  if (ended.aborted) return NOT_BEGUN;
   if (typeof chosen === 'string') return failed('NO_MODEL', `${chosen} Then ask again.`);
   if (options.budgets.isUsedUp(group.folder)) return overBudget(options.budgets, group, { isTask });
   const opened = await options.sandbox.open();
+  if (ended.aborted) return NOT_BEGUN;
   if (opened.kind === 'unavailable') return failed('NO_ENGINE', opened.advice);
   store.taskRuns.start(turn.id, options.now());
   const conversation = conversationOfTurn(options, group, task);
   callbacks.outside.begin(conversation);
   const { beginsAnew, session } = conversation;
   const { models, sideModels } = chosen;
-  const about = { turn, group, isTask, taskType, prompt, beginsAnew, models, messages };
+  const about = { turn, group, isTask, taskType, prompt, beginsAnew, models, messages, ended };
   const written = system === undefined ? await turnPrompt(options, about) : { system };
+  if (ended.aborted) return NOT_BEGUN;
   const pictures = await fetchPictures(options, group, seesPictures(chosen) ? wanted : []);
   const earlier = await callbacks.earlier();
-  // There was no agent yet that the owner's word could end.
-  if (options.isEnded(turn.id)) return failed('CANCELLED', 'It was stopped before it began.');
+  if (ended.aborted) return NOT_BEGUN;
   const request: TurnRequest = {
     id: turn.id,
     folder: group.folder,

@@ -29,9 +29,11 @@ export async function turnPrompt(
     readonly beginsAnew: boolean;
     readonly models: readonly Model[];
     readonly messages: PromptParts;
+    /** Aborted when the turn ends first. */
+    readonly ended: AbortSignal;
   },
 ): Promise<Pick<TurnRequest, 'system' | 'sections' | 'notes'>> {
-  const { turn, group, isTask, taskType, prompt, beginsAnew, models, messages } = work;
+  const { turn, group, isTask, taskType, prompt, beginsAnew, models, messages, ended } = work;
   const sections: Record<string, ForAgent['forAgent']> = {};
   const notes: string[] = [];
   const system = await systemPrompt(
@@ -48,7 +50,7 @@ export async function turnPrompt(
       othersAtWork: Math.max(0, atWork() - 1),
     },
     {
-      callService: callBeforeAgent(services, { ...turn, folder: group.folder }),
+      callService: callBeforeAgent(services, { ...turn, folder: group.folder }, ended),
       onFacts(section, facts) {
         sections[section] = facts;
       },
