@@ -160,7 +160,7 @@ export default {
     only(
       'host',
       '^src/host/',
-      `^src/(host/|store/|model/|channels/(channel|kit/notes)\\.ts$|sandbox/sandbox\\.ts$|http/route\\.ts$)|${CONTRACT}|${TEXT}|${LEAVES}`,
+      `^src/(host/|store/|model/|channels/(channel|kit/(notes|fetched-file|file-kind))\\.ts$|sandbox/sandbox\\.ts$|http/route\\.ts$)|${CONTRACT}|${TEXT}|${LEAVES}`,
       'host sees contracts, never a concrete channel; of the engine the contract of results, which is data.',
     ),
     only(

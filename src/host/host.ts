@@ -4,6 +4,8 @@ import { openAddressBook } from './address-book.ts';
 import { openAsking } from './asking/asking.ts';
 import { openQuestion } from './asking/question.ts';
 import { attachmentFetcher } from './attachments/attachments.ts';
+import { historyFiles } from './attachments/history-files.ts';
+import { openOwnerFiles } from './attachments/owner-files.ts';
 import { openBudgets } from './budget/budgets.ts';
 import { newestRelease } from './changes/release-update.ts';
 import { noteRunningCode } from './changes/running-code.ts';
@@ -47,6 +49,7 @@ export function openHost(options: HostOptions): Host {
   const { commands, sandbox, http } = options;
   const { channelOf, peopleOf } = openAddressBook(channels);
 
+  const ownerFiles = openOwnerFiles(ports);
   const feed = openLiveFeed(ports);
   const memory = openMemoryBook(ports);
   options.logLines?.on((line) => feed.tell({ kind: 'log', line }));
@@ -83,9 +86,10 @@ export function openHost(options: HostOptions): Host {
       call: (call, signal) => turns.serviceCalls.call(call, signal),
     },
     owner: {
-      say: (jid, text) => inbound.ownerSays(jid, text),
+      say: (jid, text, file) => inbound.ownerSays(jid, text, file),
       answer: ({ id, jid }, word) => inbound.ownerAnswers(jid, id, word),
       questions: (jid) => store.asks.inChat(jid).flatMap((ask) => openQuestion(ask, jid)),
+      file: historyFiles({ store, outgoingFiles, ownerFiles, channelOf }),
     },
     readClaw: options.clawReader.read,
     newestRelease: () => newestRelease(options),
@@ -103,12 +107,10 @@ export function openHost(options: HostOptions): Host {
     ...ports,
     peopleOf,
     stopAgent: (folder) => sandbox.stop(folder),
-    forgetChat(jid) {
-      outgoingFiles.sweep();
-      channelOf(jid)?.forgetChat?.(jid);
-    },
+    forgetChat: (jid) => channelOf(jid)?.forgetChat?.(jid),
+    onRemoved: outgoingFiles.sweep,
   });
-  const fetchAttachment = attachmentFetcher({ ...ports, channelOf });
+  const fetchAttachment = attachmentFetcher({ ...ports, channelOf, ownerFiles });
   const chatModels = openChatModels({
     store,
     models: options.models,
@@ -201,6 +203,7 @@ export function openHost(options: HostOptions): Host {
     filters: options.filters,
     budgets,
     channelOf,
+    ownerFiles,
     outgoing,
     onStored(jids) {
       turnQueue.wake();

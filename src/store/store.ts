@@ -67,6 +67,7 @@ export type { Group } from './chats/groups.ts';
 export type { MemoryAuthor, MemoryVersion } from './chats/memory-versions.ts';
 export type { NextSession } from './chats/sessions.ts';
 export type { HeldMessage } from './messages/held-messages.ts';
+export type { HistoryEntry } from './messages/history.ts';
 export type { StoredMessage } from './messages/messages.ts';
 export type { LateCount } from './messages/unheard-messages.ts';
 export type { KeptChoices, KeptFile, NewOutbound, Outbound } from './outbox-message.ts';

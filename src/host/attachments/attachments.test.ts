@@ -10,7 +10,7 @@ import {
   TestProject,
   textsOf,
 } from '../../testing/assistant.ts';
-import { pruneMedia } from './attachments.ts';
+import { pruneMedia } from './media-shelf.ts';
 
 const FAMILY = { jid: 'chat:family', isDirect: false, isOwner: false, chatName: 'Family' };
 const CLUB = { ...FAMILY, jid: 'chat:club', chatName: 'Club' };

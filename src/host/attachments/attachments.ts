@@ -1,13 +1,5 @@
-import {
-  chmodSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-} from 'node:fs';
-import { basename, join } from 'node:path';
+import { rmSync } from 'node:fs';
+import { basename } from 'node:path';
 import type {
   Attachment,
   Channel,
@@ -15,10 +7,12 @@ import type {
   InboundMessage,
 } from '../../channels/channel.ts';
 import { TIMED_OUT, withTimeout } from '../../lib/timeout.ts';
-import { MEDIA_DIR, mediaFolder } from '../../sandbox/sandbox.ts';
+import { MEDIA_DIR } from '../../sandbox/sandbox.ts';
 import type { Group } from '../../store/store.ts';
 import type { ClockPort, SettingsPort, StorePort } from '../contracts/ports.ts';
 import { plainName } from '../groups/plain-name.ts';
+import { pruneMedia, shelve } from './media-shelf.ts';
+import type { OwnerFiles } from './owner-files.ts';
 
 /** A file as an agent finds it. */
 export type AgentFile = {
@@ -43,11 +37,12 @@ type AttachmentOptions = StorePort &
   SettingsPort &
   ClockPort & {
     readonly channelOf: (jid: string) => Channel | undefined;
+    readonly ownerFiles: Pick<OwnerFiles, 'find'>;
   };
 
 /** @returns a function that rejects, in words for the agent, where there is no such file in its chat */
 export function attachmentFetcher(options: AttachmentOptions): FetchAttachment {
-  const { store, settings, now, channelOf } = options;
+  const { store, settings, now, channelOf, ownerFiles } = options;
   // Each is held in memory as a whole while it comes.
   const inTurn = oneByOne();
 
@@ -56,8 +51,14 @@ export function attachmentFetcher(options: AttachmentOptions): FetchAttachment {
     messageId: string,
     limitMs: number,
   ): Promise<AgentFile> {
-    if (store.attachments.of(jid, messageId).length === 0) {
+    const [attachment] = store.attachments.of(jid, messageId);
+    if (attachment === undefined) {
       throw new Error(`No message of this chat with the id ${messageId} came with a file.`);
+    }
+    const own = await ownerFiles.find(folder, messageId);
+    if (own !== null) {
+      const { mimeType: type, sizeBytes } = own;
+      return { path: `${MEDIA_DIR}/${basename(own.path)}`, type, sizeBytes, name: attachment.name };
     }
     const channel = channelOf(jid);
     if (channel?.fetchAttachment === undefined) {
@@ -99,60 +100,6 @@ function oneByOne(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
     mine.then(forget, forget);
     return mine;
   };
-}
-
-const DAY_MS = 24 * 60 * 60_000;
-/** A file that was not asked for since is fetched again when it is. */
-const MEDIA_KEPT_MS = 30 * DAY_MS;
-const MAX_MEDIA_BYTES = 1_000_000_000;
-
-/**
- * Puts a fetched file where the group's agent sees it, and takes it from where it was. Only the host
- * writes there: no container can put a link in its way.
- *
- * @returns its name in that folder
- */
-function shelve(dataDir: string, folder: string, path: string, now: number): string {
-  const shelf = mediaFolder(dataDir, folder);
-  mkdirSync(join(shelf, '..'), { recursive: true, mode: 0o700 });
-  mkdirSync(shelf, { recursive: true });
-  const name = basename(path);
-  // The agent is another user; no third user gets past the folder above.
-  chmodSync(path, 0o644);
-  renameSync(path, join(shelf, name));
-  utimesSync(join(shelf, name), now / 1_000, now / 1_000);
-  return name;
-}
-
-type Limits = { readonly keptMs: number; readonly maxBytes: number };
-
-/** Deletes files that were shelved long ago, and the oldest of what is too much for all groups together. */
-export function pruneMedia(
-  dataDir: string,
-  now: number,
-  { keptMs, maxBytes }: Limits = { keptMs: MEDIA_KEPT_MS, maxBytes: MAX_MEDIA_BYTES },
-): void {
-  const files = namesIn(join(dataDir, 'media'))
-    .flatMap((folder) => {
-      const shelf = mediaFolder(dataDir, folder);
-      return namesIn(shelf).map((name) => join(shelf, name));
-    })
-    .map((path) => ({ path, stats: statSync(path) }))
-    .sort((one, other) => other.stats.mtimeMs - one.stats.mtimeMs);
-  let sizeBytes = 0;
-  for (const { path, stats } of files) {
-    sizeBytes += stats.size;
-    if (sizeBytes > maxBytes || now - stats.mtimeMs > keptMs) rmSync(path);
-  }
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
 }
 
 /** Returns a line in brackets for each file of a message: its type, the id to ask for it, and where it is from. */

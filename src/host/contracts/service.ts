@@ -24,7 +24,7 @@ import type { Brings, Tool } from './tool.ts';
 /** The part of the store that a service reads. Nothing of it writes. */
 export type ServiceStore = {
   readonly groups: Pick<Store['groups'], 'all' | 'byFolder' | 'byJid' | 'main'>;
-  readonly history: Store['history'];
+  readonly history: Pick<Store['history'], 'page' | 'whole'>;
   /** Who may call the assistant in a chat. */
   readonly senders: Pick<Store['senders'], 'ofGroup'>;
   readonly toolSwitches: Pick<Store['toolSwitches'], 'offIn'>;

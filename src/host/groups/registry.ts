@@ -44,6 +44,8 @@ export type RegistryOptions = StorePort &
     readonly stopAgent: (folder: string) => Promise<void>;
     /** Tells the chat's channel to forget what it keeps of it. */
     readonly forgetChat: (jid: string) => void;
+    /** All that is known of a chat is deleted: copies of files that only it named are of no use. */
+    readonly onRemoved: () => void;
   };
 
 export function openRegistry(options: RegistryOptions): Registry {
@@ -92,6 +94,7 @@ export function openRegistry(options: RegistryOptions): Registry {
       if (folder !== null) await deleteGroupFolder(places, folder);
       forgetChat(jid);
       store.removeGroup(jid);
+      options.onRemoved();
     },
     setTrigger({ jid }, trigger) {
       checkTrigger(trigger);

@@ -7,6 +7,7 @@ import type {
 } from '../../channels/channel.ts';
 import type { KeptReaction, Result, Store } from '../../store/store.ts';
 import { takeChoice, takeReaction } from '../asking/answers.ts';
+import type { OwnerFiles } from '../attachments/owner-files.ts';
 import type { Budgets } from '../budget/budgets.ts';
 import type { Command } from '../contracts/command.ts';
 import type { HostLog } from '../contracts/log.ts';
@@ -37,6 +38,7 @@ export type ChannelEventParts = StorePort &
     readonly filters: InboundFilters;
     readonly budgets: Pick<Budgets, 'pay'>;
     readonly channelOf: (jid: string) => Channel | undefined;
+    readonly ownerFiles: Pick<OwnerFiles, 'copyOf'>;
     /** Something new is stored: there may be turns to run and messages to send. */
     readonly onStored: (jids: ReadonlySet<string>) => void;
     /** A stranger may have written. */

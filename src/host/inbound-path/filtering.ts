@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { z } from 'zod';
 import type { Channel, FetchedAttachment, InboundMessage } from '../../channels/channel.ts';
 import type { Group, HeldMessage } from '../../store/store.ts';
+import type { OwnerFiles } from '../attachments/owner-files.ts';
 import type { Budgets, PaidWork } from '../budget/budgets.ts';
 import type { FilteredMessage } from '../contracts/inbound-filter.ts';
 import type { ClockPort, LogPort, StorePort, TimeoutsPort, TimerPort } from '../contracts/ports.ts';
@@ -38,6 +39,7 @@ export type FilteringParts = StorePort &
     readonly filters: InboundFilters;
     readonly budgets: Pick<Budgets, 'pay'>;
     readonly channelOf: (jid: string) => Channel | undefined;
+    readonly ownerFiles: Pick<OwnerFiles, 'copyOf'>;
     /** Makes a message that waited part of its chat, and takes it out of those that wait. */
     readonly release: (
       held: HeldMessage,
@@ -75,14 +77,21 @@ export function openFiltering(parts: FilteringParts): Filtering {
     const clear = (): void => {
       for (const { path } of fetched.splice(0)) rmSync(path, { force: true });
     };
-    const fetchAttachment = async (): Promise<FetchedAttachment> => {
-      const channel = parts.channelOf(jid);
-      if (channel?.fetchAttachment === undefined) throw new Error('It came with no file.');
-      const file = await channel.fetchAttachment(jid, id);
+    const noted = (file: FetchedAttachment): FetchedAttachment => {
       fetched.push(file);
       // It may come after the filter’s time is over.
       if (hasEnded) clear();
       return file;
+    };
+    const fetchAttachment = async (): Promise<FetchedAttachment> => {
+      const own = await parts.ownerFiles.copyOf(group.folder, id);
+      if (own !== null) {
+        const file = { ...own, name: source.message.attachments?.at(0)?.name ?? null };
+        return noted(file);
+      }
+      const channel = parts.channelOf(jid);
+      if (channel?.fetchAttachment === undefined) throw new Error('It came with no file.');
+      return noted(await channel.fetchAttachment(jid, id));
     };
     const end = (): void => {
       hasEnded = true;

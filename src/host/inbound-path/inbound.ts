@@ -1,6 +1,7 @@
 import type { Channel, ChannelStatus, ChoiceOutcome, Frame } from '../../channels/channel.ts';
 import { PRESS } from '../../store/messages/messages.ts';
 import type { KeptReaction } from '../../store/store.ts';
+import type { OwnerFile, OwnerFiles } from '../attachments/owner-files.ts';
 import type { Budgets } from '../budget/budgets.ts';
 import type { Command } from '../contracts/command.ts';
 import type { Ports } from '../contracts/ports.ts';
@@ -15,12 +16,13 @@ export interface Inbound {
   /** Connects all channels; resolves when each has reported its state, or has taken too long. */
   connect(): Promise<void>;
   /**
-   * Stores what the owner says in a registered chat elsewhere than on its channel, as a message of theirs.
+   * Stores what the owner says in a registered chat elsewhere than on its channel, as a message of theirs. A file goes
+   * the way of a channel's attachment.
    *
    * @returns the id of the message
-   * @throws Error, in words, where there is no such chat
+   * @throws Error, in words, where there is no such chat, or the file is empty or too large
    */
-  ownerSays(jid: string, text: string): Promise<string>;
+  ownerSays(jid: string, text: string, file?: OwnerFile): Promise<string>;
   /** Takes the owner's answer to a question, as a press of a button. */
   ownerAnswers(jid: string, question: string, word: string): Promise<ChoiceOutcome>;
   stop(): void;
@@ -32,6 +34,7 @@ export type InboundOptions = {
   readonly filters: InboundFilters;
   readonly budgets: Pick<Budgets, 'pay'>;
   readonly channelOf: (jid: string) => Channel | undefined;
+  readonly ownerFiles: OwnerFiles;
   readonly outgoing: Outgoing;
   /** Something new is stored in these chats: there may be turns to run and messages to send. */
   readonly onStored: (jids: ReadonlySet<string>) => void;
@@ -81,28 +84,36 @@ export function openInbound({ ports, ...parts }: InboundOptions): Inbound {
   function eventsAt(jid: string) {
     const channel = parts.channelOf(jid);
     const chat = store.chats.byJid(jid);
-    if (channel === undefined || chat === null || store.groups.byJid(chat.jid) === null) {
+    const group = chat === null ? null : store.groups.byJid(chat.jid);
+    if (channel === undefined || chat === null || group === null) {
       throw new Error(`No registered chat that can be reached has the address ${jid}.`);
     }
-    return { chat, events: events.eventsOf(channel) };
+    return { chat, group, events: events.eventsOf(channel) };
   }
 
   return {
-    async ownerSays(jid, text) {
-      const { chat, events: at } = eventsAt(jid);
+    async ownerSays(jid, text, file) {
+      const { chat, group, events: at } = eventsAt(jid);
       // The channel has no such message: nothing it shows can quote it.
       const id = `${PRESS}${newId()}`;
-      await at.onMessage({
-        ...OWNER,
-        id,
-        jid: chat.jid,
-        chatName: chat.name,
-        isDirect: chat.isDirect,
-        senderName: null,
-        mentionsAssistant: true,
-        text,
-        sentAt: now(),
-      });
+      const attachments = file === undefined ? [] : [parts.ownerFiles.keep(group.folder, id, file)];
+      try {
+        await at.onMessage({
+          ...OWNER,
+          id,
+          jid: chat.jid,
+          chatName: chat.name,
+          isDirect: chat.isDirect,
+          senderName: null,
+          mentionsAssistant: true,
+          text,
+          attachments,
+          sentAt: now(),
+        });
+      } catch (error) {
+        parts.ownerFiles.drop(group.folder, id);
+        throw error;
+      }
       return id;
     },
     async ownerAnswers(jid, question, word) {

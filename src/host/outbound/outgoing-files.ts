@@ -1,9 +1,10 @@
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename, join, posix } from 'node:path';
 import { openBeneath } from '../../lib/open-beneath.ts';
 import type { KeptFile } from '../../store/store.ts';
-import type { IdPort, StorePort } from '../contracts/ports.ts';
+import { namesIn, pruneFiles } from '../attachments/media-shelf.ts';
+import type { ClockPort, IdPort, StorePort } from '../contracts/ports.ts';
 import type { FolderPlaces } from '../groups/group-folder.ts';
 import { plainName } from '../groups/plain-name.ts';
 
@@ -24,12 +25,15 @@ export interface OutgoingFiles {
   ): Promise<void>;
   /** Copies files of a group's folder, for a message that is queued later. @throws Error as `take` does */
   hold(folder: string, paths: readonly string[]): Promise<HeldFiles>;
-  pathOf(file: KeptFile): string;
-  /** Deletes the copies that no message waits for. */
+  pathOf(file: Pick<KeptFile, 'copy'>): string;
+  /**
+   * Deletes the copies that no message waits for and no answer names, and the oldest of those that were sent: they are
+   * kept to be looked at, for 30 days and up to a gigabyte.
+   */
   sweep(): void;
 }
 
-export type OutgoingFilesOptions = StorePort & IdPort & FolderPlaces;
+export type OutgoingFilesOptions = StorePort & IdPort & ClockPort & FolderPlaces;
 
 const MAX_BYTES = 20_000_000;
 /** Copies wait for a channel that is not connected, up to a day: agents must not fill the disk meanwhile. */
@@ -40,7 +44,7 @@ const IN_CONTAINER = '/workspace/group/';
 
 /** Opens the folder of the copies, which is made with the first of them. */
 export function openOutgoingFiles(options: OutgoingFilesOptions): OutgoingFiles {
-  const { store, newId, projectDir, dataDir } = options;
+  const { store, newId, now, projectDir, dataDir } = options;
   const shelf = join(dataDir, 'outgoing');
   /** Copies that no message names yet. */
   const underWay = new Set<string>();
@@ -62,7 +66,7 @@ export function openOutgoingFiles(options: OutgoingFilesOptions): OutgoingFiles 
   /** Returns the size. */
   async function copyTo(copied: string, source: FileHandle, path: string): Promise<number> {
     if (!(await source.stat()).isFile()) throw new Error(`${path} is not sent: it is not a file.`);
-    if (bytesIn(shelf) >= MAX_WAITING_BYTES) {
+    if (bytesWaiting() >= MAX_WAITING_BYTES) {
       throw new Error(
         `${path} is not sent: ${MAX_WAITING_BYTES / 1e9} GB of files wait to be sent.`,
       );
@@ -73,6 +77,7 @@ export function openOutgoingFiles(options: OutgoingFilesOptions): OutgoingFiles 
       const sizeBytes = await copyUpTo(source, target);
       // Most messengers refuse an empty one, and the text with it.
       if (sizeBytes === 0) throw new Error(`${path} is not sent: it is empty.`);
+      utimesSync(copied, now() / 1_000, now() / 1_000);
       if (sizeBytes !== null) return sizeBytes;
       throw new Error(`${path} is not sent: it is larger than ${MAX_BYTES / 1_000_000} MB.`);
     } finally {
@@ -80,11 +85,28 @@ export function openOutgoingFiles(options: OutgoingFilesOptions): OutgoingFiles 
     }
   }
 
+  /** Returns the copies that are still to be sent. */
+  function waiting(): ReadonlySet<string> {
+    return new Set([...underWay, ...store.outbox.copiesToSend()]);
+  }
+
+  /** Copies that were sent, and are kept to be looked at, wait for nobody. */
+  function bytesWaiting(): number {
+    const toSend = waiting();
+    const sizes = namesIn(shelf)
+      .filter((name) => toSend.has(name) || !store.history.hasCopy(name))
+      .map((name) => statSync(join(shelf, name), { throwIfNoEntry: false })?.size ?? 0);
+    return sizes.reduce((sum, size) => sum + size, 0);
+  }
+
   function sweep(): void {
-    const kept = new Set([...underWay, ...store.outbox.copiesToSend()]);
-    for (const name of namesIn(shelf)) {
-      if (!kept.has(name)) rmSync(join(shelf, name), { force: true });
+    const toSend = waiting();
+    const others = namesIn(shelf).filter((name) => !toSend.has(name));
+    for (const name of others) {
+      if (!store.history.hasCopy(name)) rmSync(join(shelf, name), { force: true });
     }
+    const sent = others.map((name) => join(shelf, name)).filter((path) => existsSync(path));
+    pruneFiles(sent, now());
   }
 
   async function hold(folder: string, paths: readonly string[]): Promise<HeldFiles> {
@@ -160,21 +182,4 @@ function reasonOf(error: unknown): string {
   if (code === 'EACCES')
     return 'the assistant may not read it. Make it readable for all (chmod a+r).';
   return error instanceof Error ? error.message : String(error);
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
-}
-
-/** Returns the bytes of the files in a folder; one that is gone meanwhile counts nothing. */
-function bytesIn(folder: string): number {
-  const sizes = namesIn(folder).map(
-    (name) => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0,
-  );
-  return sizes.reduce((sum, size) => sum + size, 0);
 }

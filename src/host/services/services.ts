@@ -243,6 +243,7 @@ function contextOf(
       say: options.owner.say,
       answer: options.owner.answer,
       questions: options.owner.questions,
+      file: options.owner.file,
     },
     watch(onEvent) {
       const end = signal.aborted ? () => {} : options.watch(onEvent);

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
+import type { KeptFile } from '../outbox-message.ts';
 import type { SaidKind } from './said-texts.ts';
 
 /** A message of a chat or an answer of the assistant, as a page shows it. */
@@ -15,7 +16,23 @@ export type HistoryEntry = {
   readonly text: string;
   /** Of the whole text, in characters. */
   readonly length: number;
+  readonly files: readonly HistoryFile[];
 };
+
+/** A file that came with a message or went along with an answer. */
+export type HistoryFile = {
+  readonly name: string | null;
+  /** As the channel says, such as `image`; null for a file of an answer. */
+  readonly kind: string | null;
+  readonly sizeBytes: number | null;
+};
+
+/** Where a file of the history is: with a message, by the channel's id of it; or the host's copy. */
+export type HistoryFilePlace =
+  | { readonly kind: 'message'; readonly messageId: string; readonly name: string | null }
+  | { readonly kind: 'answer'; readonly file: Pick<KeptFile, 'copy' | 'name'> };
+
+type TextEntry = Omit<HistoryEntry, 'files'>;
 
 /** A place in a chat's history: the entries with a smaller number are older, kind by kind. */
 export type HistoryPlace = Readonly<Record<SaidKind, number>>;
@@ -30,6 +47,10 @@ export interface History {
   page(jid: string, before: HistoryPlace | null, limit: number): readonly HistoryEntry[];
   /** Returns the whole text of an entry; null where it is gone. */
   whole(jid: string, kind: SaidKind, seq: number): string | null;
+  /** Returns where the file of an entry is, by its place among them, from 0; null where it has none. */
+  file(jid: string, kind: SaidKind, seq: number, number: number): HistoryFilePlace | null;
+  /** Tells whether an answer names this copy of a file. */
+  hasCopy(copy: string): boolean;
 }
 
 /** Longer texts are cut on a page; `whole` has the rest. */
@@ -45,6 +66,15 @@ const Row = z
     length: z.int(),
   })
   .transform(({ is_owner, ...row }) => ({ ...row, isOwner: is_owner === 1 }));
+const FileRow = z
+  .object({
+    name: z.string().nullable(),
+    kind: z.string().nullable(),
+    size_bytes: z.int().nullable(),
+  })
+  .transform(({ size_bytes: sizeBytes, ...row }) => ({ ...row, sizeBytes }));
+const MessageFile = z.object({ id: z.string(), name: z.string().nullable() });
+const AnswerFile = z.object({ copy: z.string(), name: z.string() });
 const Text = z.object({ text: z.string() });
 
 export function openHistory(database: Database): History {
@@ -63,19 +93,46 @@ export function openHistory(database: Database): History {
     message: database.prepare('SELECT text FROM messages WHERE jid = ? AND seq = ?'),
     answer: database.prepare('SELECT text FROM answers WHERE jid = ? AND seq = ?'),
   };
+  const files = {
+    message: database.prepare(
+      'SELECT name, kind, size_bytes FROM attachments WHERE message_seq = ? ORDER BY number',
+    ),
+    answer: database.prepare(
+      'SELECT name, NULL AS kind, size_bytes FROM answer_files WHERE answer_seq = ? ORDER BY number',
+    ),
+  };
+  const messageFile = database.prepare(`
+    SELECT messages.id, name FROM messages JOIN attachments ON message_seq = messages.seq
+    WHERE jid = ? AND messages.seq = ? AND number = ?`);
+  const answerFile = database.prepare(`
+    SELECT copy, name FROM answers JOIN answer_files ON answer_seq = answers.seq
+    WHERE jid = ? AND answers.seq = ? AND number = ?`);
+  const copy = database.prepare('SELECT 1 FROM answer_files WHERE copy = ?');
+  const filesOf = (kind: SaidKind, seq: number): readonly HistoryFile[] =>
+    files[kind].all(seq).map((row) => FileRow.parse(row));
   return {
     page(jid, before, limit) {
       const [messages, answers] = (['message', 'answer'] as const).map((kind) => {
         const seq = before?.[kind] ?? Number.MAX_SAFE_INTEGER;
         const rows = statements[kind].all({ jid, seq, limit });
-        return rows.map((row): HistoryEntry => ({ kind, ...Row.parse(row) }));
+        return rows.map((row) => ({ kind, ...Row.parse(row) }));
       });
-      return newestOf(messages ?? [], answers ?? [], limit).reverse();
+      return newestOf(messages ?? [], answers ?? [], limit)
+        .reverse()
+        .map((entry) => ({ ...entry, files: filesOf(entry.kind, entry.seq) }));
     },
     whole(jid, kind, seq) {
       const row = texts[kind].get(jid, seq);
       return row === undefined ? null : Text.parse(row).text;
     },
+    file(jid, kind, seq, number) {
+      const row = (kind === 'message' ? messageFile : answerFile).get(jid, seq, number);
+      if (row === undefined) return null;
+      if (kind === 'answer') return { kind, file: AnswerFile.parse(row) };
+      const { id: messageId, name } = MessageFile.parse(row);
+      return { kind, messageId, name };
+    },
+    hasCopy: (name) => copy.get(name) !== undefined,
   };
 }
 
@@ -84,11 +141,11 @@ export function openHistory(database: Database): History {
  * its numbers, so that no page leaves out what a clock that was set back has put elsewhere.
  */
 function newestOf(
-  messages: readonly HistoryEntry[],
-  answers: readonly HistoryEntry[],
+  messages: readonly TextEntry[],
+  answers: readonly TextEntry[],
   limit: number,
-): HistoryEntry[] {
-  const taken: HistoryEntry[] = [];
+): TextEntry[] {
+  const taken: TextEntry[] = [];
   let [nextMessage, nextAnswer] = [0, 0];
   while (taken.length < limit) {
     const [message, answer] = [messages[nextMessage], answers[nextAnswer]];
