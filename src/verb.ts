@@ -34,7 +34,7 @@ export type VerbCall = {
   isAssistantRunning(): Promise<boolean>;
   /** Says something in the owner's chat, prints the answers as they come, and returns them. */
   say(text: string): Promise<readonly string[]>;
-  /** Asks a person for a yes; where there is none to ask, it is a yes. */
+  /** Asks a person for a yes; `--yes`, and where there is nobody to ask, is a yes. */
   confirm(question: string): Promise<boolean>;
   /**
    * Asks a person before something is lost for good. `--yes` is a yes; where nobody can be asked (no terminal, or

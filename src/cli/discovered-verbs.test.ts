@@ -57,6 +57,27 @@ test('a verb is a file: it gets its words, its options and its own settings, and
   });
 });
 
+test('a question of its own is asked, unless --yes has answered it', async () => {
+  const asking = PORT.replace(
+    'const data = {',
+    'const said = [await call.confirm("Open it?"), await call.consent("Lose it?")]; const data = { said,',
+  );
+  using folder = new ContributionFolder({ 'port.ts': asking });
+  const said = async (yes: boolean) => {
+    const questions: string[] = [];
+    const result = await claw(folder, ['port'], {}, { yes, questions });
+    return { questions, result };
+  };
+  expect(await said(false)).toMatchObject({
+    questions: ['Open it?', 'Lose it?'],
+    result: { data: { said: [false, 'no'] } },
+  });
+  expect(await said(true)).toMatchObject({
+    questions: [],
+    result: { data: { said: [true, 'yes'] } },
+  });
+});
+
 test('what it refuses is an error of claw with a code', async () => {
   using folder = new ContributionFolder({ 'port.ts': PORT });
   await expect(claw(folder, ['port', 'refuse'])).rejects.toMatchObject({
@@ -116,13 +137,17 @@ test('a setting of its own that cannot be used is told where the verb is called'
   });
 });
 
+/** Somebody at the terminal who says no to each question; `yes` is what `--yes` has said before. */
+type Person = { readonly yes: boolean; readonly questions: string[] };
+
 /** Runs a line of arguments against a command line with one verb of its own. */
 async function claw(
   folder: ContributionFolder,
   args: readonly string[],
   files: Readonly<Record<string, string>> = {},
+  person: Person | null = null,
 ): Promise<unknown> {
-  const { program, results } = await programOf(folder, args, files);
+  const { program, results } = await programOf(folder, args, files, person);
   await program.parseAsync([...args], { from: 'user' });
   return results[0];
 }
@@ -131,16 +156,21 @@ async function programOf(
   folder: ContributionFolder,
   args: readonly string[],
   files: Readonly<Record<string, string>> = {},
+  person: Person | null = null,
 ) {
   const results: PrintedResult[] = [];
   const run: RunVerb = async (_verb, work) => {
     await using codebase = temporaryCodebase(files);
     const { root } = codebase;
-    const ui = createUi({ isPlain: true, isQuiet: false });
+    const plain = createUi({ isPlain: true, isQuiet: false });
+    const ask = async (question: string) => {
+      person?.questions.push(question);
+      return false;
+    };
+    const ui = person === null ? plain : { ...plain, canAsk: true, ask };
     const { signal } = new AbortController();
-    results.push(
-      await work({ root, cwd: root, options: { allow: [] }, ui, signal, additions: null }),
-    );
+    const options = { allow: [], ...(person?.yes === true && { yes: true }) };
+    results.push(await work({ root, cwd: root, options, ui, signal, additions: null }));
   };
   const program = new Command('claw').exitOverride().option('--cwd <dir>');
   program

@@ -144,7 +144,7 @@ async function carryOut(
       const { data } = await sayAll({ options, ui, signal, additions, root, cwd: root }, [text]);
       return data.answers;
     },
-    confirm: (question) => ui.ask(question),
+    confirm: async (question) => options.yes === true || (await ui.ask(question)),
     async consent(question) {
       if (options.yes) return 'yes';
       if (options.json || !ui.canAsk) return 'nobody-to-ask';

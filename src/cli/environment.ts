@@ -12,3 +12,8 @@ export function environmentOf(root: string): Environment {
 export function dataDirOf(environment: Environment, root: string): string {
   return resolve(root, environment['CLAW_DATA'] || 'data');
 }
+
+/** Returns the time zone that the assistant lives in: its setting, which the shell of a command may not have. */
+export function timeZoneOf(environment: Environment): string {
+  return environment['TZ'] || Intl.DateTimeFormat().resolvedOptions().timeZone;
+}

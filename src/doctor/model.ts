@@ -30,10 +30,12 @@ export const examination: Examination = {
     ];
     const { configured: model, configuredName: name } = models;
     // Which setting is wrong is said with the settings.
-    if (model === null) return [...chosen, ...clock(null)];
+    if (model === null) return [...chosen, ...clock(null, environment['TZ'])];
     const lacks = models.problem();
-    if (lacks !== null) return [problem('model', lacks, ADVICE), ...chosen, ...clock(null)];
-    if (isOffline) return [ok('model', `${name}, not asked`), ...chosen, ...clock(null)];
+    if (lacks !== null)
+      return [problem('model', lacks, ADVICE), ...chosen, ...clock(null, environment['TZ'])];
+    if (isOffline)
+      return [ok('model', `${name}, not asked`), ...chosen, ...clock(null, environment['TZ'])];
     const startedAt = performance.now();
     const probe = await probeModel(model, TIMEOUT_MS);
     const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
@@ -41,7 +43,7 @@ export const examination: Examination = {
     const answer = probe.ok
       ? ok('model', `${name} answered in ${seconds} s${lacking(model.abilities)}`)
       : problem('model', probe.message, await adviceOn(catalog, name));
-    return [answer, ...chosen, ...clock(drift)];
+    return [answer, ...chosen, ...clock(drift, environment['TZ'])];
   },
 };
 
@@ -57,8 +59,9 @@ function lacking({ tools, vision }: Abilities): string {
 }
 
 /** The time zone, and the clock against that of the model's server, which says it to the second. */
-function clock(driftMs: number | null): readonly Finding[] {
-  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+function clock(driftMs: number | null, set: string | undefined): readonly Finding[] {
+  // The assistant takes the setting for its own; this process may have begun without it.
+  const timeZone = set || Intl.DateTimeFormat().resolvedOptions().timeZone;
   const zone = timeZone
     ? ok('clock', `time zone ${timeZone}`)
     : ok(

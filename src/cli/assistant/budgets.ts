@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { CliResult, VerbResult } from '@patchclaw/claw/cli';
 import type { Settings } from '../../config.ts';
 import type { BudgetReport } from '../../host/budget/budget-report.ts';
-import { dataDirOf, environmentOf } from '../environment.ts';
+import { dataDirOf, environmentOf, timeZoneOf } from '../environment.ts';
 
 /** Adds to the engine's status what the assistant has spent, where there is one. */
 export async function withAssistant(
@@ -44,13 +44,17 @@ async function readAssistant(root: string): Promise<AssistantData | null> {
     const path = join(dataDirOf(environment, root), 'claw.db');
     if (!existsSync(path)) return null;
     const { settingsOf } = await import('../setup/settings.ts');
-    return await readBudgetReport(path, settingsOf(environment, root));
+    return await readBudgetReport(path, settingsOf(environment, root), timeZoneOf(environment));
   } catch {
     return null;
   }
 }
 
-async function readBudgetReport(path: string, settings: Settings): Promise<AssistantData> {
+async function readBudgetReport(
+  path: string,
+  settings: Settings,
+  timeZone: string,
+): Promise<AssistantData> {
   const [{ default: Database }, { localDay }, reports, usage, budgets] = await Promise.all([
     import('better-sqlite3'),
     import('../../host/budget/day.ts'),
@@ -62,7 +66,7 @@ async function readBudgetReport(path: string, settings: Settings): Promise<Assis
   try {
     const groups = database.prepare('SELECT DISTINCT folder, name FROM groups ORDER BY folder');
     const report = reports.createBudgetReport({
-      day: localDay(Date.now(), Intl.DateTimeFormat().resolvedOptions().timeZone),
+      day: localDay(Date.now(), timeZone),
       budget: settings.budget,
       usage: usage.createUsageReader(database),
       limitsOf: budgets.createLimitReader(database),

@@ -38,6 +38,8 @@ test('a model that answers is well; a clock that is far off is not', async () =>
     { ok: true },
     { ok: false, message: expect.stringContaining('5 minutes fast') },
   ]);
+  const zone = { env: { ...given.env, TZ: 'Asia/Kolkata' } };
+  expect(await project.found('clock', zone)).toMatchObject([{ message: 'time zone Asia/Kolkata' }]);
   const asked = server.requests.length;
   expect(await project.found('model', { env: given.env })).toMatchObject([
     { ok: true, message: expect.stringContaining('not asked') },

@@ -107,6 +107,7 @@ function numbered(code: number, whole: string): string {
 
 function renderLink({ href: given }: { readonly href: string }, label: string): string {
   const href = printable(given);
+  // A mail address, or that of a chat, is a link although nobody has written one.
   const isBare = label === href || `mailto:${label}` === href;
-  return isBare ? styled('underline', href) : `${label} (${styled('underline', href)})`;
+  return isBare ? styled('underline', label) : `${label} (${styled('underline', href)})`;
 }

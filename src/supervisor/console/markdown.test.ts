@@ -12,6 +12,12 @@ test('headings, emphasis, code and links read well without their signs', () => {
   expect(renderMarkdown('**bold**', 80)).toBe('\u001b[1mbold\u001b[22m');
 });
 
+test('an address is shown as it was written', () => {
+  expect(plain('Books (120363@g.us), https://x.example')).toBe(
+    'Books (120363@g.us), https://x.example',
+  );
+});
+
 test('lists keep their order, their depth and their ticks', () => {
   expect(plain('3. c\n4. d\n   - e\n\n- [x] done\n- [ ] open')).toBe(
     '3. c\n4. d\n   • e\n\n• [x] done\n• [ ] open',
