@@ -167,8 +167,8 @@ function withFiles(parts: GroupTurn['parts'], agent: WarmAgent): GroupTurn['part
     events: {
       ...parts.events,
       async onTool(call, signal) {
-        await agent.sync();
-        return await onTool(call, signal).finally(() => agent.sync());
+        await agent.sync('take');
+        return await onTool(call, signal).finally(() => agent.sync('give'));
       },
     },
   };

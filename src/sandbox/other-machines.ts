@@ -56,6 +56,7 @@ export class OtherMachines implements KnownMachines {
           // Only root gives files to another user.
           user: process.getuid?.() === 0 ? parts.user : null,
           onConflict: (folder, conflict) => this.#tellConflict(own.machine, folder, conflict),
+          onLeft: (folder, paths, place) => this.#tellLeft(own.machine, folder, paths, place),
           onProgress,
         }),
       onFilesLeft: (machine, folders) => void this.#collect(machine, folders),
@@ -126,7 +127,20 @@ export class OtherMachines implements KnownMachines {
       shown === null ? text : `${text}\n\n\`\`\`\n${shown.slice(0, 2_000)}\n\`\`\``,
     );
   }
+
+  #tellLeft(machine: string, folder: string, paths: readonly string[], place: string): void {
+    const names = paths.slice(0, MAX_NAMED).map((path) => `\`${path}\``);
+    const more = paths.length > names.length ? ` and ${paths.length - names.length} more` : '';
+    const text =
+      `${names.join(', ')}${more} cannot be sent from ${machine}: larger than 64 MB, unreadable, or no plain ` +
+      `file. They stay there, in \`${place}\`.`;
+    this.#parts.onProgress(text);
+    this.#parts.onFileConflict?.(folder, text);
+  }
 }
+
+/** Files that one message names. */
+const MAX_NAMED = 5;
 
 const Stored = z.record(z.string(), TreeList);
 

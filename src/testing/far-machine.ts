@@ -1,3 +1,4 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,6 +20,10 @@ export type FarMachine = AsyncDisposable & {
   readonly places: Places & { readonly fences: number[] };
   /** Bytes that passed to the machine. */
   readonly sentBytes: () => number;
+  /** What the home has asked about files and containers, one word for each question. */
+  readonly asked: string[];
+  /** What a file of a chat has there; null where it is not. */
+  fileOf(folder: string, name: string): string | null;
   readonly progress: string[];
   machineState: Machine['state'];
   worker: FarWorker;
@@ -47,6 +52,7 @@ export async function farMachine(
   const progress: string[] = [];
   let isCut = false;
   let sent = 0;
+  const asked: string[] = [];
   let generation = 0;
   const fences: number[] = [];
   let placedOn: string | null = name;
@@ -76,6 +82,13 @@ export async function farMachine(
     machineState: 'here',
     worker: await openWorker(),
     sentBytes: () => sent,
+    asked,
+    fileOf(folder, name) {
+      const chat = join(dir, 'chats', folder);
+      const found = readdirSync(chat).map((mount) => join(chat, mount, name));
+      const path = found.find((one) => existsSync(one));
+      return path === undefined ? null : readFileSync(path, 'utf8');
+    },
     places: {
       fences,
       of: () => ({ machine: placedOn, needs: [] }),
@@ -100,6 +113,8 @@ export async function farMachine(
             send(message) {
               if (isCut) return;
               sent += message.length;
+              const [, op] = /"op":"([a-z]+)"/.exec(message.toString('latin1', 0, 4_096)) ?? [];
+              if (op !== undefined) asked.push(op);
               const { worker } = machine;
               setImmediate(() => worker.accept(folder, fence, Buffer.from(message)));
             },

@@ -191,10 +191,10 @@ export class WarmAgent {
     );
   }
 
-  /** Brings the files of another machine and the home's together; nothing to do on this one. Never rejects. */
-  async sync(): Promise<void> {
+  /** Gives the agent the home's files, or takes its own; nothing to do on this machine. Never rejects. */
+  async sync(way: 'give' | 'take'): Promise<void> {
     // A link that is lost ends the agent, with its reason.
-    await this.#container.sync?.().catch(() => {});
+    await this.#container.sync?.(way).catch(() => {});
   }
 
   get isAlive(): boolean {
@@ -204,7 +204,7 @@ export class WarmAgent {
   /** Runs a turn to its end. An agent that is lost on the way is an outcome too, and is stopped. */
   async run(turn: AgentTurn, frame: TurnFrame, limits: TurnLimits): Promise<TurnOutcome> {
     const { timeoutMs, idleMs } = limits;
-    await this.sync();
+    await this.sync('give');
     this.#connection.turn = turn;
     const timer = setTimeout(() => turn.end(timeoutOutcome(timeoutMs)), timeoutMs);
     turn.silence.start(idleMs, () => turn.end(stuckOutcome(idleMs)));
@@ -215,7 +215,7 @@ export class WarmAgent {
     clearTimeout(timer);
     this.#connection.turn = null;
     // The answer does not wait for a link that went down just now: the files come when it is back.
-    if (this.isAlive) await withTimeout(this.sync(), SYNC_WAIT_MS);
+    if (this.isAlive) await withTimeout(this.sync('take'), SYNC_WAIT_MS);
     const isCrowded = turn.leftBehind > MAX_LEFT_BEHIND;
     if (isHung(outcome) || isCrowded || !this.isAlive) await this.stop();
     return outcome;

@@ -42,10 +42,10 @@ export type Container = {
   /** Kills and removes it. May be called at any time and more than once; never rejects. */
   stop(): Promise<void>;
   /**
-   * On another machine: brings its files and the home's together. Called before and after a turn and around each call
-   * of a host tool.
+   * On another machine: gives the agent what the home wrote, before a turn and after a call of a host tool, and takes
+   * home what the agent wrote, after a turn and before such a call.
    */
-  sync?(): Promise<void>;
+  sync?(way: 'give' | 'take'): Promise<void>;
   /** On another machine: the machine was lost, not the agent. Its turn runs again elsewhere. */
   readonly isMachineLost?: boolean;
 };

@@ -2,7 +2,7 @@ import type { AgentUser } from '../mounts/ownership.ts';
 import { MAX_CHANGES } from './control-channel.ts';
 import {
   digestOf,
-  FileTree,
+  type FileTree,
   isSameEntry,
   type Tree,
   type TreeChange,
@@ -20,8 +20,10 @@ export type SharedMount = {
 
 /** The files of a chat on the other machine. */
 export type FarFiles = {
-  /** Returns the files of a mount by its target; null for one that it does not have. */
-  scan(target: string): Promise<Tree | null>;
+  /** Asks for the files of the mounts that are written there, by their targets. */
+  look(): Promise<ReadonlyMap<string, Tree>>;
+  /** The same as when they were looked at last, and all others; nothing is asked. */
+  known(): ReadonlyMap<string, Tree>;
   /** Returns the bytes of a digest; null where they are not there any more. */
   read(digest: string): Promise<Buffer | null>;
   /** Makes changes where the files are still as expected. Returns of each whether it was made. */
@@ -32,7 +34,13 @@ export type FarFiles = {
   ): Promise<readonly boolean[]>;
 };
 
-/** What both sides had when they last agreed, by the target of the mount. Kept on disk by its owner. */
+/**
+ * Which side goes on. The one that does is given what the other one wrote: before its turn the agent gets the home's
+ * files, and afterwards the home takes the agent's. The other direction waits: nobody needs it yet.
+ */
+export type SyncWay = 'give' | 'take';
+
+/** What both sides had when they last agreed, by the target of a writable mount. Kept on disk by its owner. */
 export type AgreedFiles = {
   load(): ReadonlyMap<string, Tree>;
   save(trees: ReadonlyMap<string, Tree>): void;
@@ -52,6 +60,8 @@ export type ChatFilesParts = {
   readonly agreed: AgreedFiles;
   readonly user: AgentUser | null;
   readonly onConflict: (conflict: FileConflict) => void;
+  /** Remembers what files hold from one container to the next. */
+  readonly treeOf: (source: string) => FileTree;
 };
 
 /**
@@ -66,7 +76,7 @@ export class ChatFiles {
 
   constructor(parts: ChatFilesParts) {
     this.#parts = parts;
-    this.#trees = new Map(parts.mounts.map(({ target, source }) => [target, new FileTree(source)]));
+    this.#trees = new Map(parts.mounts.map(({ target, source }) => [target, parts.treeOf(source)]));
     this.#agreed = new Map(parts.agreed.load());
   }
 
@@ -74,10 +84,15 @@ export class ChatFiles {
   async homeTrees(): Promise<readonly (SharedMount & { readonly tree: Tree })[]> {
     const found: (SharedMount & { tree: Tree })[] = [];
     for (const mount of this.#parts.mounts) {
-      const tree = (await this.#trees.get(mount.target)?.scan()) ?? new Map();
-      found.push({ ...mount, tree });
+      found.push({ ...mount, tree: await this.#scanHome(mount) });
     }
     return found;
+  }
+
+  /** What the agent only reads may go while it runs; what it writes must be seen. */
+  async #scanHome({ target, isWritable }: SharedMount): Promise<Tree> {
+    const scanned = this.#trees.get(target)?.scan() ?? Promise.resolve(new Map());
+    return await (isWritable ? scanned : scanned.catch(() => new Map()));
   }
 
   /** Notes that the other side was given exactly these files. */
@@ -91,24 +106,30 @@ export class ChatFiles {
     return (await this.#trees.get(target)?.read(path, digest)) ?? null;
   }
 
-  /** Brings both sides together, one call after the other. @param isTakeOnly the other side is given nothing: it ends */
-  sync(far: FarFiles, { isTakeOnly = false } = {}): Promise<void> {
+  /** Brings both sides together, one call after the other. */
+  sync(far: FarFiles, way: SyncWay): Promise<void> {
     const synced = this.#last.then(async () => {
-      for (const mount of this.#parts.mounts) await this.#syncMount(mount, far, isTakeOnly);
+      const there = way === 'take' ? await far.look() : far.known();
+      for (const mount of this.#parts.mounts) {
+        const files = there.get(mount.target);
+        if (files !== undefined) await this.#syncMount(mount, { far, files, way });
+      }
     });
     this.#last = synced.catch(() => {});
     return synced;
   }
 
-  async #syncMount(mount: SharedMount, far: FarFiles, isTakeOnly: boolean): Promise<void> {
+  async #syncMount(
+    mount: SharedMount,
+    { far, files: there, way }: { far: FarFiles; files: Tree; way: SyncWay },
+  ): Promise<void> {
     const { target, isWritable } = mount;
     const tree = this.#trees.get(target);
-    if (tree === undefined || (isTakeOnly && !isWritable)) return;
-    const there = isWritable ? await far.scan(target) : (this.#agreed.get(target) ?? new Map());
-    if (there === null) return;
-    const home = await tree.scan();
+    if (tree === undefined || (way === 'take' && !isWritable)) return;
+    const home = await this.#scanHome(mount);
     const base = this.#agreed.get(target) ?? new Map<string, TreeEntry>();
-    const steps = planSync(base, home, there);
+    // A mount that is one file stays the one that it was when the container began, as at home.
+    const steps = planSync(base, home, there).filter(({ path }) => path !== '');
     const agreed = agreedSoFar(base, home, there, steps);
     const sends: Change[] = [];
     for (const step of steps) {
@@ -116,9 +137,9 @@ export class ChatFiles {
       else if (!isWritable) continue;
       else sends.push(...(await this.#takeOrMerge(step, { tree, home, there, base, agreed, far })));
     }
-    if (!isTakeOnly) await this.#send(target, sends, far, agreed);
+    if (way === 'give') await this.#send(target, sends, far, agreed);
     this.#agreed.set(target, agreed);
-    if (steps.length > 0) this.#save();
+    if (isWritable && steps.length > 0) this.#save();
   }
 
   /** Returns what the other side is to be given after it. */
@@ -197,7 +218,11 @@ export class ChatFiles {
   }
 
   #save(): void {
-    this.#parts.agreed.save(this.#agreed);
+    const written = this.#parts.mounts.flatMap(({ target, isWritable }): [string, Tree][] => {
+      const tree = this.#agreed.get(target);
+      return isWritable && tree !== undefined ? [[target, tree]] : [];
+    });
+    this.#parts.agreed.save(new Map(written));
   }
 }
 

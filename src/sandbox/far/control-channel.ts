@@ -5,17 +5,24 @@
  *     length of the head 4 | length of the body 4 | head in JSON | body
  *
  *     home → hello                          worker → { kept }      the files of an earlier container, if there are any
- *     home → lay { mounts }                 worker → { lacks }     the digests that it has no bytes for
+ *     home → begin { mounts, limits, timeZone }
+ *                                           worker → { kept }      as above: nothing was begun
+ *                                                or { lacks }      the digests that it has no bytes for
+ *                                                or { id, absent } it runs
  *     home → bytes { digest }, body         worker → {}
- *     home → run { limits, timeZone }       worker → { id }
- *     home → scan { targets }               worker → { mounts }    the files of these mounts
+ *     home → run                            worker → { id, absent } without the files that it got no bytes for
+ *     home → look { waits }                 worker → { changes, contents }, body
+ *                                                                  what is different there since the last answer
  *     home → read { digest }                worker → { isThere }, body
  *     home → change { mount, changes }      worker → { done }      of each change whether it was made
  *     home → stop                           worker → {}            the container is gone, its files are still there
- *     home → forget                         worker → {}            and now they are not
+ *     home → forget                         worker → { left, in }  now they are not, but for those that cannot be sent
  *                                           worker → ended { reason }
  *
- * A worker never asks: it can write nothing at home that the home did not fetch, compare and merge.
+ * A `look` that waits is asked before it is needed, and answered once the agent hands over: ends its turn, or calls a
+ * tool of the home. The answer goes ahead of the agent's own words, so it costs no round trip.
+ *
+ * A worker never asks: it can write nothing at home that the home did not ask for, compare and merge.
  */
 import type { Duplex } from 'node:stream';
 import { z } from 'zod';
@@ -26,6 +33,10 @@ const MAX_HEAD_BYTES = 33_554_432;
 const HEAD_BOUNDS: JsonBounds = { maxBytes: MAX_HEAD_BYTES, maxValues: 1_000_000, maxDepth: 12 };
 const MAX_MOUNTS = 200;
 export const MAX_CHANGES = 200;
+/** Contents up to this go with the answer that names them. */
+export const MAX_SHOWN_BYTES = 1_048_576;
+const MAX_SHOWN = 1_000;
+const MAX_TOLD_PATHS = 1_000;
 
 const Change = z.strictObject({
   path: TreePath,
@@ -36,14 +47,10 @@ const Change = z.strictObject({
 export const ControlRequest = z.discriminatedUnion('op', [
   z.strictObject({ op: z.literal('hello') }),
   z.strictObject({
-    op: z.literal('lay'),
+    op: z.literal('begin'),
     mounts: z
       .array(z.strictObject({ target: z.string(), isWritable: z.boolean(), files: TreeList }))
       .max(MAX_MOUNTS),
-  }),
-  z.strictObject({ op: z.literal('bytes'), digest: Digest }),
-  z.strictObject({
-    op: z.literal('run'),
     limits: z.strictObject({
       memoryBytes: z.number().positive(),
       processes: z.number().int().positive(),
@@ -51,7 +58,9 @@ export const ControlRequest = z.discriminatedUnion('op', [
     }),
     timeZone: z.string().max(64).nullable(),
   }),
-  z.strictObject({ op: z.literal('scan'), targets: z.array(z.string()).max(MAX_MOUNTS) }),
+  z.strictObject({ op: z.literal('bytes'), digest: Digest }),
+  z.strictObject({ op: z.literal('run') }),
+  z.strictObject({ op: z.literal('look'), waits: z.boolean() }),
   z.strictObject({ op: z.literal('read'), digest: Digest }),
   z.strictObject({
     op: z.literal('change'),
@@ -66,18 +75,29 @@ export type ControlRequest = z.output<typeof ControlRequest>;
 /** The writable mounts of a container that ended, with their files as they are now. */
 const KeptMount = z.strictObject({ target: z.string().max(500), files: TreeList });
 
+const Kept = z.strictObject({ kept: z.array(KeptMount).max(MAX_MOUNTS) });
+const Place = z.tuple([z.number().int().nonnegative(), TreePath]);
+const Runs = z.strictObject({ id: z.string().max(200), absent: z.array(Place).max(100_000) });
+
 const ANSWERS = {
-  hello: z.strictObject({ kept: z.array(KeptMount).max(MAX_MOUNTS).nullable() }),
-  lay: z.strictObject({ lacks: z.array(Digest).max(1_000_000) }),
+  hello: z.union([Kept, z.strictObject({ kept: z.null() })]),
+  begin: z.union([Kept, z.strictObject({ lacks: z.array(Digest).max(1_000_000) }), Runs]),
   bytes: z.strictObject({}),
-  run: z.strictObject({ id: z.string().max(200) }),
-  scan: z.strictObject({
-    mounts: z.array(z.strictObject({ files: TreeList.nullable() })).max(MAX_MOUNTS),
+  run: Runs,
+  look: z.strictObject({
+    /** By the number of the mount and the path; null for what is gone. */
+    changes: z
+      .array(z.tuple([z.number().int().nonnegative(), TreePath, TreeEntry.nullable()]))
+      .max(200_000),
+    contents: z.array(z.int().nonnegative().max(MAX_SHOWN_BYTES)).max(MAX_SHOWN),
   }),
   read: z.strictObject({ isThere: z.boolean() }),
   change: z.strictObject({ done: z.array(z.boolean()).max(MAX_CHANGES) }),
   stop: z.strictObject({}),
-  forget: z.strictObject({}),
+  forget: z.strictObject({
+    left: z.array(z.string().max(1_100)).max(MAX_TOLD_PATHS),
+    in: z.string().max(1_000),
+  }),
 };
 export type ControlAnswers = { [Op in keyof typeof ANSWERS]: z.output<(typeof ANSWERS)[Op]> };
 
@@ -139,23 +159,34 @@ export class ControlClient {
   }
 }
 
-/** Serves the worker's end: one request after the other. Returns what tells the home that the container has ended. */
+/** An answer of the worker's end; `sent` is told when nothing that is sent afterwards can overtake it. */
+export type ControlReply = {
+  readonly value: object;
+  readonly body?: Buffer;
+  readonly sent?: () => void;
+};
+
+/**
+ * Serves the worker's end. The handler is called with one request after the other and may answer later, in any order.
+ * Returns what tells the home that the container has ended.
+ */
 export function serveControl(
   stream: Duplex,
-  handle: (
-    request: ControlRequest,
-    body: Buffer,
-  ) => Promise<{ readonly value: object; readonly body?: Buffer }>,
+  handle: (request: ControlRequest, body: Buffer) => Promise<ControlReply>,
 ): (reason: string) => void {
-  readMessages(stream, async (head, body) => {
-    const { id, ...rest } = Numbered.parse(head);
+  const answer = async (id: number, rest: unknown, body: Buffer): Promise<void> => {
     try {
       const done = await handle(ControlRequest.parse(rest), body);
       send(stream, { kind: 'answer', id, value: done.value }, done.body);
+      done.sent?.();
     } catch (error) {
       const reason = (error instanceof Error ? error.message : String(error)).slice(0, 2_000);
       send(stream, { kind: 'failed', id, reason });
     }
+  };
+  readMessages(stream, (head, body) => {
+    const { id, ...rest } = Numbered.parse(head);
+    void answer(id, rest, body);
   });
   return (reason) => send(stream, { kind: 'ended', id: 0, reason: reason.slice(0, 500) });
 }

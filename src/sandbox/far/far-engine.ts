@@ -1,12 +1,19 @@
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { withTimeout } from '../../lib/timeout.ts';
+import { TIMED_OUT, withTimeout } from '../../lib/timeout.ts';
 import { type Container, type ContainerSpec, type Engine, MachineLost } from '../engines/engine.ts';
 import type { AgentUser } from '../mounts/ownership.ts';
-import { type AgreedFiles, ChatFiles, type FarFiles, type FileConflict } from './chat-files.ts';
-import { ControlClient } from './control-channel.ts';
-import type { Tree } from './file-tree.ts';
+import {
+  type AgreedFiles,
+  ChatFiles,
+  type FarFiles,
+  type FileConflict,
+  type SharedMount,
+  type SyncWay,
+} from './chat-files.ts';
+import { type ControlAnswers, ControlClient } from './control-channel.ts';
+import { digestOf, FileTree, type Tree, type TreeEntry } from './file-tree.ts';
 import { type MessagePipe, ResumableLink } from './resumable-link.ts';
 
 /** Where the socket of the host is, in every kind of container; a worker has one of its own there. */
@@ -16,6 +23,12 @@ const EXTRA_TARGET = '/workspace/extra/';
 /** A machine from which nothing comes for so long takes no new container. */
 const START_PATIENCE_MS = 30_000;
 const STOP_TIMEOUT_MS = 8_000;
+/** An agent whose words do not show that it hands over is asked for its files after so long. */
+const HANDOVER_MS = 1_000;
+/** Contents that are under way to a machine. */
+const UNDER_WAY_BYTES = 4_194_304;
+/** Files of an earlier container are taken over once; whoever shows some again tells nonsense. */
+const BEGINNINGS = 2;
 
 export type FarEngineParts = {
   /** The machine's name, as the owner says it. */
@@ -33,6 +46,8 @@ export type FarEngineParts = {
   /** A clock in milliseconds that never goes back. */
   readonly elapsed: () => number;
   readonly onConflict: (folder: string, conflict: FileConflict) => void;
+  /** Files that no message can hold stay on the other machine, in a folder there. */
+  readonly onLeft: (folder: string, paths: readonly string[], place: string) => void;
   readonly onProgress: (line: string) => void;
 };
 
@@ -49,8 +64,14 @@ export type FarEngine = Engine & {
 /** Runs containers on another machine, through a worker there. */
 export function farEngine(parts: FarEngineParts): FarEngine {
   const links = new Set<ResumableLink>();
+  const trees = new Map<string, FileTree>();
+  const treeOf = (source: string): FileTree => {
+    const tree = trees.get(source) ?? new FileTree(source);
+    trees.set(source, tree);
+    return tree;
+  };
   const open = (spec: Pick<ContainerSpec, 'folder' | 'mounts'>, onEnd: (reason: string) => void) =>
-    openFarContainer(parts, links, spec, onEnd);
+    openFarContainer({ ...parts, links, treeOf }, spec, onEnd);
   return {
     name: `far:${parts.machine}`,
     machine: parts.machine,
@@ -90,7 +111,6 @@ async function start(
   container.onAgentEnded = ended.resolve;
   let id: string;
   try {
-    await inTime(container.collect());
     id = await inTime(container.run(spec));
   } catch (error) {
     container.close();
@@ -104,7 +124,7 @@ async function start(
     get isMachineLost() {
       return isLost;
     },
-    sync: () => container.sync(),
+    sync: (way) => container.sync(way),
     stop() {
       isStopping = true;
       stopped ??= withTimeout(container.stop(), STOP_TIMEOUT_MS).then(() => {
@@ -136,14 +156,18 @@ function inTimeOf<T>(work: Promise<T>, silentMs: () => number): Promise<T> {
   return Promise.race([work, late]).finally(() => clearInterval(timer));
 }
 
+type FarContainerParts = FarEngineParts & {
+  readonly links: Set<ResumableLink>;
+  readonly treeOf: (source: string) => FileTree;
+};
+
 /** One container on the other machine, from its link to its files. */
 function openFarContainer(
-  parts: FarEngineParts,
-  links: Set<ResumableLink>,
+  parts: FarContainerParts,
   { folder, mounts }: Pick<ContainerSpec, 'folder' | 'mounts'>,
   onEnd: (reason: string) => void,
 ) {
-  const { machine, user, patienceMs, onConflict } = parts;
+  const { machine, user, patienceMs, links, treeOf } = parts;
   const fence = parts.nextFence(folder);
   const socketDir = mounts.find(({ target }) => target === SOCKET_TARGET)?.source ?? null;
   const agreed = parts.agreedFiles(folder);
@@ -158,7 +182,8 @@ function openFarContainer(
     mounts: shared,
     agreed,
     user,
-    onConflict: (conflict) => onConflict(folder, conflict),
+    treeOf,
+    onConflict: (conflict) => parts.onConflict(folder, conflict),
   });
   const link: ResumableLink = new ResumableLink({
     pipe: parts.openPipe(folder, fence),
@@ -175,88 +200,246 @@ function openFarContainer(
   links.add(link);
   const hooks = { onAgentEnded: (_: string): void => {} };
   const control = new ControlClient(link.open(), (reason) => hooks.onAgentEnded(reason));
-  const far = farFiles(control, (target) => shared.findIndex((one) => one.target === target));
+  const far = new FarFilesOfLink(control, shared);
+  let told = '';
+
+  async function takeOver(kept: Kept): Promise<void> {
+    const trees = new Map(kept.map(({ target, files: list }) => [target, new Map(list)]));
+    await files.sync(
+      {
+        look: async () => trees,
+        known: () => trees,
+        read: (digest) => far.read(digest),
+        change: async () => [],
+      },
+      'take',
+    );
+    await forget();
+  }
+
+  async function forget(): Promise<void> {
+    const { left, in: place } = await control.ask({ op: 'forget' });
+    agreed.forget();
+    if (left.length > 0) parts.onLeft(folder, left, place);
+  }
+
   return {
     link,
     set onAgentEnded(handler: (reason: string) => void) {
       hooks.onAgentEnded = handler;
     },
-    sync: () => files.sync(far),
+    /** Never rejects: what could not be compared now is the next time. */
+    async sync(way: SyncWay): Promise<void> {
+      try {
+        await files.sync(far, way);
+        if (way === 'give') far.expectHandover();
+        told = '';
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        if (link.isOver || why === told) return;
+        told = why;
+        parts.onProgress(`the files of ${folder} and those on ${machine} differ for now: ${why}`);
+      }
+    },
     /** Takes over what an earlier container left there. */
     async collect(): Promise<void> {
       const { kept } = await control.ask({ op: 'hello' });
-      if (kept === null) return;
-      const trees = new Map(kept.map(({ target, files: list }) => [target, new Map(list)]));
-      const left: FarFiles = {
-        ...far,
-        scan: async (target) => trees.get(target) ?? null,
-      };
-      await files.sync(left, { isTakeOnly: true });
-      await control.ask({ op: 'forget' });
-      agreed.forget();
+      if (kept !== null) await takeOver(kept);
     },
     async run(spec: ContainerSpec): Promise<string> {
-      const trees = await files.homeTrees();
-      const { lacks } = await control.ask({
-        op: 'lay',
-        mounts: trees.map(({ target, isWritable, tree }) => ({
-          target,
-          isWritable,
-          files: [...tree],
-        })),
-      });
-      const places = new Map<string, { target: string; path: string }>();
-      for (const { target, tree } of trees) {
-        for (const [path, entry] of tree) {
-          if (entry.kind === 'file') places.set(entry.digest, { target, path });
-        }
-      }
-      for (const digest of lacks) {
-        const place = places.get(digest);
-        const bytes = place && (await files.readHome(place.target, place.path, digest));
-        // It was changed since, which the first `sync` sees.
-        if (bytes) await control.ask({ op: 'bytes', digest }, bytes);
-      }
       const { limits, timeZone = null } = spec;
-      const { id } = await control.ask({ op: 'run', limits, timeZone });
-      files.agree(trees);
-      return id;
+      for (let attempt = 1; attempt <= BEGINNINGS; attempt += 1) {
+        const trees = await files.homeTrees();
+        const begun = await control.ask({
+          op: 'begin',
+          mounts: trees.map(({ target, isWritable, tree }) => ({
+            target,
+            isWritable,
+            files: [...tree],
+          })),
+          limits,
+          timeZone,
+        });
+        if ('kept' in begun) {
+          await takeOver(begun.kept);
+          continue;
+        }
+        const { id, absent } = 'lacks' in begun ? await bring(begun.lacks, trees) : begun;
+        const gone = new Set(absent.map(([mount, path]) => `${mount}/${path}`));
+        const there = trees.map(({ target, tree }, index) => ({
+          target,
+          tree: new Map([...tree].filter(([path]) => !gone.has(`${index}/${path}`))),
+        }));
+        far.begin(there);
+        files.agree(there);
+        return id;
+      }
+      throw new Error('it has files of an earlier container, again and again');
     },
+    /** Never rejects: what could not be fetched stays there, and is fetched when the machine tells of it. */
     async stop(): Promise<void> {
       if (link.isOver) return;
-      await control.ask({ op: 'stop' });
-      await files.sync(far, { isTakeOnly: true });
-      await control.ask({ op: 'forget' });
-      agreed.forget();
+      try {
+        await control.ask({ op: 'stop' });
+        await files.sync(far, 'take');
+        await forget();
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        parts.onProgress(`files of the chat ${folder} are still on ${machine}: ${why}`);
+      }
     },
     close: () => link.close(),
   };
+
+  /** Sends the contents that are missing there, and has the container run. */
+  async function bring(
+    lacks: readonly string[],
+    trees: readonly (SharedMount & { readonly tree: Tree })[],
+  ): Promise<ControlAnswers['run']> {
+    const places = new Map<string, { target: string; path: string }>();
+    for (const { target, tree } of trees) {
+      for (const [path, entry] of tree) {
+        if (entry.kind === 'file') places.set(entry.digest, { target, path });
+      }
+    }
+    const sending = new Sending();
+    for (const digest of lacks) {
+      const place = places.get(digest);
+      const bytes = place && (await files.readHome(place.target, place.path, digest));
+      // It was changed since: the worker names it as absent, and the next `sync` sends it.
+      if (bytes) await sending.add(bytes.length, control.ask({ op: 'bytes', digest }, bytes));
+    }
+    const ran = control.ask({ op: 'run' });
+    await sending.end();
+    return await ran;
+  }
 }
 
-/** The way to the files there, by questions about one mount at a time. */
-function farFiles(control: ControlClient, indexOf: (target: string) => number): FarFiles {
-  return {
-    async scan(target): Promise<Tree | null> {
-      const { mounts } = await control.ask({ op: 'scan', targets: [target] });
-      const list = mounts[0]?.files ?? null;
-      return list === null ? null : new Map(list);
-    },
-    async read(digest) {
-      const { body, isThere } = await control.ask({ op: 'read', digest });
-      return isThere ? body : null;
-    },
-    async change(target, changes, bytes) {
-      if (changes.length === 0) return [];
-      for (const [index, { wanted }] of changes.entries()) {
-        const own = bytes[index];
-        if (wanted?.kind === 'file' && own) {
-          await control.ask({ op: 'bytes', digest: wanted.digest }, own);
+type Kept = NonNullable<ControlAnswers['hello']['kept']>;
+
+/** Requests that are answered later; no more is under way than a link takes anyway. */
+class Sending {
+  #underWay: Promise<unknown>[] = [];
+  #bytes = 0;
+
+  async add(sizeBytes: number, asked: Promise<unknown>): Promise<void> {
+    // Whoever waits for the end is told of it.
+    asked.catch(() => {});
+    this.#underWay.push(asked);
+    this.#bytes += sizeBytes;
+    if (this.#bytes >= UNDER_WAY_BYTES) await this.end();
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#underWay);
+    this.#underWay = [];
+    this.#bytes = 0;
+  }
+}
+
+/** The files there, as their worker tells: it answers with what is different since its last answer. */
+class FarFilesOfLink implements FarFiles {
+  readonly #control: ControlClient;
+  readonly #mounts: readonly SharedMount[];
+  #trees = new Map<string, Map<string, TreeEntry>>();
+  /** Contents that came with the last answer. */
+  #shown = new Map<string, Buffer>();
+  /** An answer that comes when the agent hands over. */
+  #expected: Promise<void> | null = null;
+  /** An answer was none, so nobody knows what is there; the worker keeps the files. */
+  #problem: Error | null = null;
+
+  constructor(control: ControlClient, mounts: readonly SharedMount[]) {
+    this.#control = control;
+    this.#mounts = mounts;
+  }
+
+  begin(trees: readonly { readonly target: string; readonly tree: Tree }[]): void {
+    this.#trees = new Map(trees.map(({ target, tree }) => [target, new Map(tree)]));
+  }
+
+  /** The agent works from now on: asks for what it will have written when it hands over. */
+  expectHandover(): void {
+    this.#expected ??= this.#ask(true);
+  }
+
+  async look(): Promise<ReadonlyMap<string, Tree>> {
+    const expected = this.#expected;
+    this.#expected = null;
+    const isAnswered =
+      expected !== null && (await withTimeout(expected, HANDOVER_MS)) !== TIMED_OUT;
+    if (!isAnswered) await this.#ask(false);
+    if (this.#problem !== null) throw this.#problem;
+    return this.known();
+  }
+
+  known(): ReadonlyMap<string, Tree> {
+    return this.#trees;
+  }
+
+  async read(digest: string): Promise<Buffer | null> {
+    const shown = this.#shown.get(digest);
+    if (shown !== undefined) return shown;
+    const { body, isThere } = await this.#control.ask({ op: 'read', digest });
+    return isThere ? body : null;
+  }
+
+  async change(
+    target: string,
+    changes: readonly { path: string; expected: TreeEntry | null; wanted: TreeEntry | null }[],
+    bytes: readonly (Buffer | null)[],
+  ): Promise<readonly boolean[]> {
+    if (changes.length === 0) return [];
+    const sending = new Sending();
+    for (const [index, { wanted }] of changes.entries()) {
+      const own = bytes[index];
+      if (wanted?.kind !== 'file' || !own) continue;
+      const asked = this.#control.ask({ op: 'bytes', digest: wanted.digest }, own);
+      await sending.add(own.length, asked);
+    }
+    const mount = this.#mounts.findIndex((one) => one.target === target);
+    const made = this.#control
+      .ask({ op: 'change', mount, changes: [...changes] })
+      // Noted before an answer that comes after it.
+      .then(({ done }) => {
+        const tree = this.#trees.get(target);
+        for (const [index, { path, wanted }] of changes.entries()) {
+          if (done[index] !== true) continue;
+          if (wanted === null) tree?.delete(path);
+          else tree?.set(path, wanted);
         }
-      }
-      const mount = indexOf(target);
-      return (await control.ask({ op: 'change', mount, changes: [...changes] })).done;
-    },
-  };
+        return done;
+      });
+    await sending.end();
+    return await made;
+  }
+
+  #ask(waits: boolean): Promise<void> {
+    const asked = this.#control.ask({ op: 'look', waits }).then(
+      (answer) => this.#note(answer),
+      (error: unknown) => {
+        this.#problem ??= error instanceof Error ? error : new Error(String(error));
+      },
+    );
+    return asked;
+  }
+
+  #note({ changes, contents, body }: ControlAnswers['look'] & { readonly body: Buffer }): void {
+    this.#shown = new Map();
+    let at = 0;
+    for (const sizeBytes of contents) {
+      const bytes = body.subarray(at, at + sizeBytes);
+      this.#shown.set(digestOf(bytes), bytes);
+      at += sizeBytes;
+    }
+    for (const [mount, path, entry] of changes) {
+      const { target = '', isWritable = false } = this.#mounts[mount] ?? {};
+      const tree = this.#trees.get(target);
+      if (!isWritable || tree === undefined) continue;
+      if (entry === null) tree.delete(path);
+      else tree.set(path, entry);
+    }
+  }
 }
 
 /** Joins a connection of the agent there with the host's socket of its group here. */

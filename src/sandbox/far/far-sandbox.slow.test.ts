@@ -60,8 +60,7 @@ await describeWithEngine('bubblewrap', 'a chat on another machine', () => {
     await using _ = project;
     await project.answer('hello');
     const asked = project.turn('shell: echo kept > late.txt; sleep 600');
-    await vi.waitFor(() => expect(project.server.requests).toHaveLength(2));
-    await sleep(300);
+    await vi.waitFor(() => expect(nas.fileOf('family', 'late.txt')).toBe('kept\n'));
     nas.cut();
     nas.machineState = 'away';
     expect(await asked).toMatchObject({ kind: 'failed', code: 'MACHINE_LOST' });
@@ -69,7 +68,7 @@ await describeWithEngine('bubblewrap', 'a chat on another machine', () => {
     expect(await project.answer('hello')).toBe('You said: hello');
     expect(existsSync(join(project.dir, 'groups/family/late.txt'))).toBe(false);
     // The machine is back, and what was written there comes home.
-    await vi.waitFor(() => expect(nas.worker.running()).toBe(0), 5_000);
+    await vi.waitFor(() => expect(nas.worker.running()).toBe(0));
     nas.machineState = 'here';
     nas.mend();
     await nas.filesLeft();
@@ -89,8 +88,7 @@ await describeWithEngine('bubblewrap', 'a chat on another machine', () => {
     const asked = project.turn(
       "shell: sed -i 's/one/ONE/' notes.md; echo far > only-far; sleep 600",
     );
-    await vi.waitFor(() => expect(project.server.requests).toHaveLength(2));
-    await sleep(500);
+    await vi.waitFor(() => expect(nas.fileOf('family', 'only-far')).toBe('far\n'));
     await writeFile(notes, 'one\ntwo\nthree\nfour\nFIVE\n');
     await nas.replaceWorker();
     nas.mend();
@@ -111,8 +109,7 @@ await describeWithEngine('bubblewrap', 'a chat on another machine', () => {
     await writeFile(notes, 'tea\n');
     await project.answer('hello');
     const asked = project.turn('shell: echo coffee > notes.md; sleep 600');
-    await vi.waitFor(() => expect(project.server.requests).toHaveLength(2));
-    await sleep(300);
+    await vi.waitFor(() => expect(nas.fileOf('family', 'notes.md')).toBe('coffee\n'));
     await writeFile(notes, 'water\n');
     await project.sandbox.stop('family');
     await asked;
@@ -154,6 +151,57 @@ await describeWithEngine('bubblewrap', 'a chat on another machine', () => {
     });
     expect(seen).toEqual(['fresh\n']);
     expect(answer).toContain('from the host');
+  });
+
+  test('files cost a turn no round trip: the one question is asked ahead, and answered with the last words', async () => {
+    await using nas = await farMachine();
+    const { project } = await projectWith(nas);
+    await using _ = project;
+    const folder = join(project.dir, 'groups/family');
+    await project.answer('hello');
+    nas.asked.splice(0);
+    await project.answer('shell: echo there > one.txt');
+    expect(nas.asked).toEqual(['look']);
+    expect(await readFile(join(folder, 'one.txt'), 'utf8')).toBe('there\n');
+    // What the home wrote meanwhile goes before the turn.
+    await writeFile(join(folder, 'two.txt'), 'here\n');
+    nas.asked.splice(0);
+    expect(await project.answer('shell: cat two.txt; rm one.txt')).toBe('here\n[exit code 0]');
+    expect(nas.asked).toEqual(['bytes', 'change', 'look']);
+    expect(existsSync(join(folder, 'one.txt'))).toBe(false);
+  });
+
+  test('what cannot be sent is not taken for deleted, stays there, and the owner is told where', async () => {
+    await using nas = await farMachine();
+    const { project, told } = await projectWith(nas);
+    await using _ = project;
+    const home = (name: string) => join(project.dir, 'groups/family', name);
+    await writeFile(home('log'), 'small\n');
+    await project.answer('shell: truncate -s 65M log; mkfifo pipe; echo there > note');
+    expect(await readFile(home('log'), 'utf8')).toBe('small\n');
+    expect(await readFile(home('note'), 'utf8')).toBe('there\n');
+    await project.sandbox.stop('family');
+    expect(await readFile(home('log'), 'utf8')).toBe('small\n');
+    expect(told).toEqual([expect.stringContaining('`/workspace/group/log`')]);
+    const [, place = ''] = /stay there, in `([^`]+)`/.exec(told[0] ?? '') ?? [];
+    const left = await readdir(place, { recursive: true });
+    expect(left.filter((path) => /\/(log|pipe)$/.test(path))).toHaveLength(2);
+    expect(await project.answer('shell: cat log note')).toBe('small\nthere\n[exit code 0]');
+  });
+
+  test('the other machine has lost a folder of the chat: nothing at home is taken for deleted', async () => {
+    await using nas = await farMachine();
+    const { project } = await projectWith(nas);
+    await using _ = project;
+    const notes = join(project.dir, 'groups/family/notes.md');
+    await writeFile(notes, 'tea\n');
+    await project.answer('hello');
+    await rm(join(nas.dir, 'chats/family/0'), { recursive: true });
+    expect(await project.answer('hello')).toBe('You said: hello');
+    expect(await readFile(notes, 'utf8')).toBe('tea\n');
+    expect(nas.progress.at(-1)).toContain('differ for now');
+    await project.sandbox.stop('family');
+    expect(await readFile(notes, 'utf8')).toBe('tea\n');
   });
 
   test('an outdated worker is told to end, and what it sends is dropped', async () => {

@@ -1,17 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { constants, type Dirent } from 'node:fs';
-import {
-  lchown,
-  lstat,
-  mkdir,
-  open,
-  readdir,
-  readlink,
-  rename,
-  rm,
-  symlink,
-} from 'node:fs/promises';
+import { type BigIntStats, constants, type Dirent, lstatSync, readdirSync } from 'node:fs';
+import { lchown, mkdir, open, readlink, rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { inFolderBeneath, openBeneath } from '../../lib/open-beneath.ts';
 import type { AgentUser } from '../mounts/ownership.ts';
@@ -25,10 +16,14 @@ const MAX_PATH_CHARS = 1_024;
 /** The SHA-256 of a file's bytes, in hexadecimal. */
 export const Digest = z.string().regex(/^[0-9a-f]{64}$/);
 
-/** One file or link of a tree. Folders are there with their files. */
+/**
+ * One file or link of a tree. Folders are there with their files. What is unreadable, larger than allowed or no plain file
+ * is opaque: it is there, so the other side must not take it for deleted, and its content stays where it is.
+ */
 export const TreeEntry = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('file'), digest: Digest, isExecutable: z.boolean() }),
   z.strictObject({ kind: z.literal('link'), to: z.string().max(4_096) }),
+  z.strictObject({ kind: z.literal('opaque') }),
 ]);
 export type TreeEntry = z.output<typeof TreeEntry>;
 
@@ -51,6 +46,7 @@ function isName(name: string): boolean {
 export function isSameEntry(one: TreeEntry | undefined, other: TreeEntry | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
   if (one.kind === 'link') return other.kind === 'link' && one.to === other.to;
+  if (one.kind === 'opaque') return other.kind === 'opaque';
   return (
     other.kind === 'file' && one.digest === other.digest && one.isExecutable === other.isExecutable
   );
@@ -60,8 +56,17 @@ export function digestOf(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Digests by what the system knows of a file, so that an unchanged one is not read again. */
-type Known = { readonly stamp: string; readonly digest: string };
+/**
+ * Digests by what the system knows of a file, so that an unchanged one is not read again. One that was written just
+ * before it was read is read once more: a second write within the same tick of the clock would leave the same stamp.
+ */
+type Known = { readonly stamp: string; readonly digest: string; readonly isSettled: boolean };
+
+/** Longer than a tick of any file system's clock here. */
+const TICK_MS = 100n;
+const MAX_TOLD = 100;
+/** Looked at without a promise, which costs several times as much as the look; so many before others have their turn. */
+const AT_A_TIME = 200;
 
 /** Written beside the file that it becomes, and never part of a tree. */
 const TEMPORARY = /^\.claw-far-[0-9a-f]{12}$/;
@@ -77,51 +82,66 @@ export type TreeChange = {
 export class FileTree {
   readonly #root: string;
   readonly #known = new Map<string, Known>();
-  /** Paths that cannot be sent: larger than allowed, or names that are no UTF-8. */
-  readonly leftOut = new Set<string>();
+  #leftOut: string[] = [];
 
   constructor(root: string) {
     this.#root = root;
   }
 
-  /** Looks at all files. What is neither file, folder nor link is passed over. */
+  /** Paths of the last look whose content stays where it is, the first hundred of them. */
+  get leftOut(): readonly string[] {
+    return this.#leftOut;
+  }
+
+  /**
+   * Looks at all files. Names that no message can hold are left out.
+   *
+   * @throws Error where the folder is not there or cannot be read, or holds more than allowed: a part that is not seen
+   * must not be taken for deleted
+   */
   async scan(): Promise<Tree> {
     const tree = new Map<string, TreeEntry>();
-    this.leftOut.clear();
-    const root = await lstat(this.#root).catch(() => null);
-    if (root?.isFile()) {
+    const leftOut: string[] = [];
+    if (!lstatSync(this.#root).isDirectory()) {
       const entry = await this.#entryOf('');
       if (entry !== null) tree.set('', entry);
       return tree;
     }
-    if (root?.isDirectory() !== true) return tree;
     const waiting = [''];
+    let looked = 0;
     for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
-      const found: Dirent[] = await readdir(join(this.#root, folder), {
-        withFileTypes: true,
-      }).catch(() => []);
-      for (const one of found) {
+      for (const one of entriesOf(join(this.#root, folder), folder === '')) {
+        looked += 1;
+        if (looked % AT_A_TIME === 0) await setImmediate();
         const path = folder === '' ? one.name : `${folder}/${one.name}`;
         if (TEMPORARY.test(one.name)) continue;
         if (one.isDirectory()) waiting.push(path);
-        else if (tree.size >= MAX_TREE_FILES || !TreePath.safeParse(path).success) {
-          this.leftOut.add(path);
-        } else {
-          const entry = await this.#entryOf(path);
+        else if (!isSendable(path)) leftOut.push(path);
+        else {
+          if (tree.size >= MAX_TREE_FILES) throw new Error(`more than ${MAX_TREE_FILES} files`);
+          const entry = this.#knownEntryOf(path) ?? (await this.#entryOf(path));
           if (entry !== null) tree.set(path, entry);
+          if (entry?.kind === 'opaque') leftOut.push(path);
         }
       }
     }
+    this.#leftOut = leftOut.slice(0, MAX_TOLD);
     return tree;
   }
 
-  /** Returns the bytes of the file that has this digest; null where it is another one by now. */
-  async read(path: string, digest: string): Promise<Buffer | null> {
+  /** Tells what a file holds that was put here just now and that nobody can have written to since. */
+  know(path: string, digest: string): void {
+    const found = this.#look(path);
+    if (found !== null) this.#known.set(path, { stamp: stampOf(found), digest, isSettled: true });
+  }
+
+  /** Returns the bytes of the file that has this digest; null where it is another one by now, or longer. */
+  async read(path: string, digest: string, maxBytes = MAX_FILE_BYTES): Promise<Buffer | null> {
     const file = await this.#open(path).catch(() => null);
     if (file === null) return null;
     try {
       const { size } = await file.stat();
-      if (size > MAX_FILE_BYTES) return null;
+      if (size > maxBytes) return null;
       const bytes = await file.readFile();
       return digestOf(bytes) === digest ? bytes : null;
     } finally {
@@ -142,9 +162,10 @@ export class FileTree {
   ): Promise<boolean> {
     const names = path.split('/');
     const name = names.pop() ?? '';
+    if (wanted?.kind === 'opaque') return false;
     if (path === '' || !TreePath.safeParse(path).success) return false;
     try {
-      if (wanted !== null) await this.#makeFolders(names, user);
+      if (wanted !== null && expected === null) await this.#makeFolders(names, user);
       return await this.#inFolder(names, async (folder) => {
         const now = (await this.#entryOf(path)) ?? undefined;
         if (!isSameEntry(now, expected ?? undefined)) return false;
@@ -158,25 +179,43 @@ export class FileTree {
     }
   }
 
+  #look(path: string): BigIntStats | null {
+    try {
+      return lstatSync(path === '' ? this.#root : join(this.#root, path), { bigint: true });
+    } catch {
+      // It is gone, or its name is too long to be asked for.
+      return null;
+    }
+  }
+
+  /** The entry of a plain file that has not changed; null where more has to be done to know it. */
+  #knownEntryOf(path: string): TreeEntry | null {
+    const known = this.#known.get(path);
+    if (known?.isSettled !== true) return null;
+    const found = this.#look(path);
+    if (found?.isFile() !== true || stampOf(found) !== known.stamp) return null;
+    return { kind: 'file', digest: known.digest, isExecutable: isExecutable(found) };
+  }
+
   async #entryOf(path: string): Promise<TreeEntry | null> {
-    const full = path === '' ? this.#root : join(this.#root, path);
-    const found = await lstat(full, { bigint: true }).catch(() => null);
-    if (found === null) return null;
+    const found = this.#look(path);
+    if (found === null || found.isDirectory()) return null;
     if (found.isSymbolicLink()) {
+      const full = path === '' ? this.#root : join(this.#root, path);
       const to = await readlink(full).catch(() => null);
       return to === null ? null : { kind: 'link', to };
     }
-    if (!found.isFile()) return null;
-    if (found.size > BigInt(MAX_FILE_BYTES)) {
-      this.leftOut.add(path);
-      return null;
-    }
-    const stamp = [found.ino, found.size, found.mtimeNs, found.ctimeNs].join();
+    if (!found.isFile() || found.size > BigInt(MAX_FILE_BYTES)) return OPAQUE;
+    const stamp = stampOf(found);
     const known = this.#known.get(path);
-    const digest = known?.stamp === stamp ? known.digest : await this.#digest(path);
-    if (digest === null) return null;
-    this.#known.set(path, { stamp, digest });
-    return { kind: 'file', digest, isExecutable: (found.mode & 0o100n) !== 0n };
+    if (known?.isSettled === true && known.stamp === stamp) {
+      return { kind: 'file', digest: known.digest, isExecutable: isExecutable(found) };
+    }
+    const isSettled = BigInt(Date.now()) - found.ctimeMs > TICK_MS;
+    const digest = await this.#digest(path);
+    if (digest === null) return this.#look(path) === null ? null : OPAQUE;
+    this.#known.set(path, { stamp, digest, isSettled });
+    return { kind: 'file', digest, isExecutable: isExecutable(found) };
   }
 
   async #digest(path: string): Promise<string | null> {
@@ -218,6 +257,31 @@ export class FileTree {
   }
 }
 
+const OPAQUE: TreeEntry = { kind: 'opaque' };
+
+function stampOf({ ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return `${ino},${size},${mtimeNs},${ctimeNs}`;
+}
+
+function isExecutable({ mode }: BigIntStats): boolean {
+  return (mode & 0o100n) !== 0n;
+}
+
+/** As `TreePath`, without the cost of a schema for each file. A name that is no UTF-8 cannot be asked for again. */
+function isSendable(path: string): boolean {
+  return path.length <= MAX_PATH_CHARS && !path.includes('\uFFFD');
+}
+
+/** A folder that was deleted meanwhile has no entries; the root must be there. */
+function entriesOf(folder: string, isRoot: boolean): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    if (!isRoot && (error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
 /** Puts an entry in the place of whatever is there, whole or not at all. */
 async function put(
   path: string,
@@ -228,7 +292,7 @@ async function put(
   const temporary = join(path, '..', `.claw-far-${randomBytes(6).toString('hex')}`);
   try {
     if (entry.kind === 'link') await symlink(entry.to, temporary);
-    else {
+    else if (entry.kind === 'file') {
       const mode = entry.isExecutable ? 0o755 : 0o644;
       const file = await open(temporary, 'wx', mode);
       await file

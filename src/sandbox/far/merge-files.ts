@@ -18,6 +18,8 @@ export function planSync(base: Tree, home: Tree, far: Tree): readonly SyncStep[]
   return [...paths].sort().flatMap((path): SyncStep[] => {
     const [was, here, there] = [base.get(path), home.get(path), far.get(path)];
     if (isSameEntry(here, there)) return [];
+    // Something is there that cannot be sent: both sides keep what they have.
+    if (here?.kind === 'opaque' || there?.kind === 'opaque') return [];
     if (isSameEntry(there, was)) return [{ kind: 'send', path, isKept: false }];
     if (isSameEntry(here, was)) return [{ kind: 'take', path, isKept: false }];
     if (there === undefined) return [{ kind: 'send', path, isKept: true }];

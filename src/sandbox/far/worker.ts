@@ -1,7 +1,15 @@
 import {
+  chmodSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  symlinkSync,
+} from 'node:fs';
+import {
   chmod,
   chown,
-  copyFile,
   mkdir,
   readdir,
   readFile,
@@ -11,13 +19,19 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
-import { join } from 'node:path';
-import type { Duplex } from 'node:stream';
+import { dirname, join } from 'node:path';
+import { type Duplex, Transform } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Container, Engine, Mount } from '../engines/engine.ts';
 import { type AgentUser, giveFolder } from '../mounts/ownership.ts';
-import { type ControlRequest, serveControl } from './control-channel.ts';
-import { digestOf, FileTree, type Tree, type TreeEntry } from './file-tree.ts';
+import {
+  type ControlReply,
+  type ControlRequest,
+  MAX_SHOWN_BYTES,
+  serveControl,
+} from './control-channel.ts';
+import { digestOf, FileTree, isSameEntry, type Tree, type TreeEntry } from './file-tree.ts';
 import {
   endMessage,
   isEndMessage,
@@ -118,13 +132,17 @@ type FarChat = {
   end(reason: string): Promise<void>;
 };
 
-type Laid = {
+/** A mount of a chat here. */
+type Place = {
   readonly target: string;
   readonly isWritable: boolean;
   readonly path: string;
   readonly tree: FileTree;
-  readonly files: Tree;
+  /** Its files as the home was told of them last. */
+  files: Tree;
 };
+
+type Begin = Extract<ControlRequest, { op: 'begin' }>;
 
 function openFarChat(
   parts: WorkerParts,
@@ -143,11 +161,17 @@ function openFarChat(
   };
   const over = Promise.withResolvers<void>();
   let control: Duplex | null = null;
-  let laid: readonly Laid[] = [];
+  let places: readonly Place[] = [];
+  let begun: Begin | null = null;
   let container: Container | null = null;
   let server: Server | null = null;
   let ended: Promise<void> | null = null;
   let stopping: Promise<void> = Promise.resolve();
+  let last: Promise<unknown> = before;
+  /** A look that waits for the agent to hand over. */
+  let standing: Look | null = null;
+  /** The agent has handed over since the last look. */
+  let isHandedOver = false;
 
   const link: ResumableLink = new ResumableLink({
     pipe,
@@ -158,10 +182,9 @@ function openFarChat(
     onChannel(channel) {
       if (control !== null) return void channel.destroy();
       control = channel;
-      tellEnded = serveControl(channel, async (request, body) => {
-        await before;
-        return await handle(request, body);
-      });
+      tellEnded = serveControl(channel, (request, body) =>
+        request.op === 'look' ? look(request.waits) : inTurn(() => handle(request, body)),
+      );
     },
     onEnd: (reason) => void end(reason ?? 'it was closed'),
   });
@@ -191,24 +214,34 @@ function openFarChat(
     return stopping;
   }
 
+  /** One request after the other, in the order in which they came. */
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = last.then(work);
+    last = done.catch(() => {});
+    return done;
+  }
+
   async function handle(
-    request: ControlRequest,
+    request: Exclude<ControlRequest, { op: 'look' }>,
     body: Buffer,
-  ): Promise<{ value: object; body?: Buffer }> {
+  ): Promise<ControlReply> {
     switch (request.op) {
       case 'hello':
-        return { value: { kept: await keptMounts(place) } };
-      case 'lay':
-        laid = await lay(request.mounts);
-        return { value: { lacks: await lacking(contents, laid) } };
+        return { value: { kept: await keptFiles() } };
+      case 'begin': {
+        const kept = await keptFiles();
+        if (kept !== null) return { value: { kept } };
+        begun = request;
+        await lay(request.mounts);
+        const lacks = await lacking(contents, places);
+        return { value: lacks.length > 0 ? { lacks } : await run() };
+      }
       case 'bytes':
         if (digestOf(body) !== request.digest) throw new Error('these bytes have another digest');
         await keep(contents, request.digest, body);
         return { value: {} };
       case 'run':
-        return { value: { id: await run(request) } };
-      case 'scan':
-        return { value: { mounts: await Promise.all(request.targets.map(scanned)) } };
+        return { value: await run() };
       case 'read': {
         const bytes = await readContent(request.digest);
         return bytes === null
@@ -221,40 +254,49 @@ function openFarChat(
         await stopContainer();
         return { value: {} };
       case 'forget':
-        await rm(place, { recursive: true, force: true });
-        laid = [];
-        return { value: {} };
+        return { value: await forget() };
     }
   }
 
-  async function lay(
-    mounts: Extract<ControlRequest, { op: 'lay' }>['mounts'],
-  ): Promise<readonly Laid[]> {
+  /** The files that an earlier container has left; null where none has. */
+  async function keptFiles(): Promise<readonly { target: string; files: Entries }[] | null> {
+    const kept = (await keptPlaces(place)).filter(({ isWritable }) => isWritable);
+    for (const one of kept) one.files = await one.tree.scan();
+    if (kept.length === 0) return null;
+    places = kept;
+    return kept.map(({ target, files }) => ({ target, files: [...files] }));
+  }
+
+  async function lay(mounts: Begin['mounts']): Promise<void> {
     await stopContainer();
     await rm(place, { recursive: true, force: true });
     await mkdir(place, { recursive: true });
     const list = mounts.map(({ target, isWritable }) => ({ target, isWritable }));
     await writeFile(join(place, 'mounts.json'), JSON.stringify(list));
-    return mounts.map(({ target, isWritable, files }, index) => {
+    places = mounts.map(({ target, isWritable, files }, index) => {
       const path = join(place, String(index));
       return { target, isWritable, path, tree: new FileTree(path), files: new Map(files) };
     });
   }
 
-  async function run({
-    limits,
-    timeZone,
-  }: Extract<ControlRequest, { op: 'run' }>): Promise<string> {
-    for (const mount of laid) await layOut(contents, mount, user);
+  async function run(): Promise<{ id: string; absent: [number, string][] }> {
+    if (begun === null) throw new Error('nothing was begun');
+    const absent: [number, string][] = [];
+    for (const [index, one] of places.entries()) {
+      const missing = await layOut(contents, one, user);
+      absent.push(...missing.map((path): [number, string] => [index, path]));
+      one.files = new Map([...one.files].filter(([path]) => !missing.includes(path)));
+    }
     const socketDir = join(place, 'run');
     await mkdir(socketDir, { recursive: true });
-    server = await listen(socketDir, user, () => link.open());
-    const mounts: Mount[] = laid.map(({ target, isWritable, path }) => ({
+    server = await listen(socketDir, user, { openChannel: () => link.open(), handOver });
+    const mounts: Mount[] = places.map(({ target, isWritable, path }) => ({
       source: path,
       target,
       isWritable,
     }));
     mounts.push({ source: socketDir, target: '/run/claw', isWritable: false });
+    const { limits, timeZone } = begun;
     const started = await engine.startContainer({
       folder,
       mounts,
@@ -269,25 +311,85 @@ function openFarChat(
     container = started;
     void started.ended.then((reason) => tellEnded(reason));
     onProgress(`runs ${folder} under number ${fence}`);
-    return started.id.slice(0, 12);
+    return { id: started.id.slice(0, 12), absent };
   }
 
-  async function scanned(target: string) {
-    const mount = laid.find((one) => one.target === target);
-    if (mount === undefined) return { files: null };
-    return { files: [...(await mount.tree.scan())] };
+  /** The agent ends its turn, or calls a tool of the home: its words wait until the home knows its files. */
+  async function handOver(): Promise<void> {
+    const asked = standing;
+    if (asked === null) {
+      isHandedOver = true;
+      return;
+    }
+    asked.due.resolve();
+    await asked.answered.promise;
+  }
+
+  async function look(waits: boolean): Promise<ControlReply> {
+    const own: Look = { due: Promise.withResolvers(), answered: Promise.withResolvers() };
+    standing?.due.resolve();
+    if (waits && !isHandedOver) {
+      standing = own;
+      await own.due.promise;
+      if (standing === own) standing = null;
+    }
+    try {
+      const shown = await inTurn(async () => {
+        isHandedOver = false;
+        return await changesSinceLook();
+      });
+      return {
+        ...shown.reply,
+        sent() {
+          own.answered.resolve();
+          // The home may ask for them once more, as what both agreed on; nobody waits for it now.
+          void inTurn(async () => {
+            for (const bytes of shown.contents) await keep(contents, digestOf(bytes), bytes);
+          }).catch((error: unknown) => onProgress(`contents could not be kept: ${String(error)}`));
+        },
+      };
+    } catch (error) {
+      own.answered.resolve();
+      throw error;
+    }
+  }
+
+  async function changesSinceLook(): Promise<{ reply: ControlReply; contents: readonly Buffer[] }> {
+    const changes: [number, string, TreeEntry | null][] = [];
+    const shown: Buffer[] = [];
+    let shownBytes = 0;
+    const seen = new Map<Place, Tree>();
+    for (const [index, one] of places.entries()) {
+      if (!one.isWritable) continue;
+      const files = await one.tree.scan();
+      seen.set(one, files);
+      for (const [path, entry] of files) {
+        if (isSameEntry(entry, one.files.get(path))) continue;
+        changes.push([index, path, entry]);
+        if (entry.kind !== 'file' || shown.length >= MAX_SHOWN) continue;
+        const bytes = await one.tree.read(path, entry.digest, MAX_SHOWN_BYTES - shownBytes);
+        if (bytes === null) continue;
+        shown.push(bytes);
+        shownBytes += bytes.length;
+      }
+      for (const path of one.files.keys()) {
+        if (!files.has(path)) changes.push([index, path, null]);
+      }
+    }
+    for (const [one, files] of seen) one.files = files;
+    const value = { changes, contents: shown.map(({ length }) => length) };
+    return { reply: { value, body: Buffer.concat(shown) }, contents: shown };
   }
 
   /** Contents are those that were kept, and those that files have now. */
   async function readContent(digest: string): Promise<Buffer | null> {
     const kept = await readFile(join(contents, digest)).catch(() => null);
     if (kept !== null) return kept;
-    for (const { tree } of laid.length > 0 ? laid : await keptTrees(place)) {
-      for (const [path, entry] of await tree.scan()) {
+    for (const { tree, files } of places) {
+      for (const [path, entry] of files) {
         if (entry.kind !== 'file' || entry.digest !== digest) continue;
         const bytes = await tree.read(path, digest);
         if (bytes === null) continue;
-        // The home may ask for it once more, as what both agreed on.
         await keep(contents, digest, bytes);
         return bytes;
       }
@@ -299,19 +401,42 @@ function openFarChat(
     mount,
     changes,
   }: Extract<ControlRequest, { op: 'change' }>): Promise<boolean[]> {
-    const into = laid[mount];
+    const into = places[mount];
     if (into === undefined) throw new Error('there is no such mount');
     const done: boolean[] = [];
+    const files = new Map(into.files);
     for (const one of changes) {
-      const { wanted } = one;
+      const { path, wanted } = one;
       const bytes =
         wanted?.kind === 'file'
           ? await readFile(join(contents, wanted.digest)).catch(() => null)
           : null;
       const isReady = wanted?.kind !== 'file' || bytes !== null;
-      done.push(isReady && (await into.tree.change(one, bytes, rootUser(user))));
+      const isMade = isReady && (await into.tree.change(one, bytes, rootUser(user)));
+      done.push(isMade);
+      if (isMade && wanted !== null) files.set(path, wanted);
+      if (isMade && wanted === null) files.delete(path);
     }
+    into.files = files;
     return done;
+  }
+
+  /** The home has all that can be sent. The rest is put aside, where the next container does not meet it. */
+  async function forget(): Promise<{ left: string[]; in: string }> {
+    const left: string[] = [];
+    for (const { target, isWritable, path, tree } of places) {
+      if (!isWritable || !existsSync(path)) continue;
+      await tree.scan();
+      left.push(...tree.leftOut.map((one) => `${target}/${one}`.slice(0, 1_100)));
+    }
+    const aside = join(dir, 'left', `${folder}-${fence}`);
+    if (left.length === 0) await rm(place, { recursive: true, force: true });
+    else {
+      await mkdir(join(dir, 'left'), { recursive: true });
+      await rename(place, aside);
+    }
+    places = [];
+    return { left, in: left.length === 0 ? '' : aside };
   }
 
   return {
@@ -331,30 +456,33 @@ function rootUser(user: AgentUser): AgentUser | null {
   return process.getuid?.() === 0 ? user : null;
 }
 
+type Entries = [string, TreeEntry][];
+
+/** A question about the files here, and its way to the home. */
+type Look = {
+  readonly due: PromiseWithResolvers<void>;
+  readonly answered: PromiseWithResolvers<void>;
+};
+
+/** The most contents of one answer. */
+const MAX_SHOWN = 1_000;
+
 const MountList = z.array(z.object({ target: z.string(), isWritable: z.boolean() }));
 
 /** The mounts of an earlier container of this chat, in the order in which they were laid. */
-async function keptTrees(place: string): Promise<readonly Omit<Laid, 'files'>[]> {
+async function keptPlaces(place: string): Promise<readonly Place[]> {
   const text = await readFile(join(place, 'mounts.json'), 'utf8').catch(() => '[]');
-  return MountList.parse(JSON.parse(text)).map((mount, index) => {
+  const kept = MountList.parse(JSON.parse(text)).map((mount, index) => {
     const path = join(place, String(index));
-    return { ...mount, path, tree: new FileTree(path) };
+    return { ...mount, path, tree: new FileTree(path), files: new Map() };
   });
+  // A container that did not come up may have some of them only.
+  return kept.filter(({ path }) => existsSync(path));
 }
 
-async function keptMounts(
-  place: string,
-): Promise<readonly { target: string; files: [string, TreeEntry][] }[] | null> {
-  const writable = (await keptTrees(place)).filter(({ isWritable }) => isWritable);
-  if (writable.length === 0) return null;
-  return await Promise.all(
-    writable.map(async ({ target, tree }) => ({ target, files: [...(await tree.scan())] })),
-  );
-}
-
-async function lacking(contents: string, laid: readonly Laid[]): Promise<string[]> {
+async function lacking(contents: string, places: readonly Place[]): Promise<string[]> {
   const wanted = new Set<string>();
-  for (const { files } of laid) {
+  for (const { files } of places) {
     for (const entry of files.values()) if (entry.kind === 'file') wanted.add(entry.digest);
   }
   const kept = new Set(await readdir(contents));
@@ -368,34 +496,67 @@ async function keep(contents: string, digest: string, bytes: Buffer): Promise<vo
   await rename(unfinished, path);
 }
 
-/** Puts the files of a mount where the container will see them. Contents that are missing come with the first sync. */
+/** Files that are laid out before links are served again. */
+const AT_A_TIME = 100;
+
+/**
+ * Puts the files of a mount where the container will see them. Those that it can only read are the kept contents
+ * themselves. Returns the paths whose contents are missing.
+ */
 async function layOut(
   contents: string,
-  { path, isWritable, tree, files }: Laid,
+  { path, isWritable, tree, files }: Place,
   user: AgentUser,
-): Promise<void> {
-  if (files.has('')) {
-    const entry = files.get('');
-    if (entry?.kind === 'file') await copyFile(join(contents, entry.digest), path);
-    return;
+): Promise<readonly string[]> {
+  const missing: string[] = [];
+  const made = new Set<string>();
+  if (!files.has('')) mkdirSync(path, { recursive: true });
+  let count = 0;
+  for (const [name, entry] of files) {
+    count += 1;
+    if (count % AT_A_TIME === 0) await setImmediate();
+    const to = name === '' ? path : join(path, name);
+    const parent = dirname(to);
+    if (name !== '' && !made.has(parent)) {
+      mkdirSync(parent, { recursive: true });
+      made.add(parent);
+    }
+    if (!put(contents, { to, entry, isWritable })) missing.push(name);
   }
-  await mkdir(path, { recursive: true });
-  for (const [name, wanted] of files) {
-    const bytes =
-      wanted.kind === 'file'
-        ? await readFile(join(contents, wanted.digest)).catch(() => null)
-        : null;
-    if (wanted.kind === 'file' && bytes === null) continue;
-    await tree.change({ path: name, expected: null, wanted }, bytes, null);
+  if (!isWritable) return missing;
+  await giveFolder(path, user);
+  // Nothing runs yet, so the contents are known without being read.
+  for (const [name, entry] of files) if (entry.kind === 'file') tree.know(name, entry.digest);
+  return missing;
+}
+
+/** Returns false where there are no such contents. */
+function put(
+  contents: string,
+  { to, entry, isWritable }: { to: string; entry: TreeEntry; isWritable: boolean },
+): boolean {
+  if (entry.kind === 'opaque') return false;
+  if (entry.kind === 'link') {
+    symlinkSync(entry.to, to);
+    return true;
   }
-  if (isWritable) await giveFolder(path, user);
+  const from = join(contents, entry.digest);
+  try {
+    if (!isWritable && !entry.isExecutable) linkSync(from, to);
+    else copyFileSync(from, to, constants.COPYFILE_FICLONE);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+  if (entry.isExecutable) chmodSync(to, 0o755);
+  return true;
 }
 
 /** Listens as the host does at home; each connection of the agent becomes a channel of the link. */
 async function listen(
   socketDir: string,
   user: AgentUser,
-  openChannel: () => Duplex,
+  { openChannel, handOver }: { openChannel: () => Duplex; handOver: () => Promise<void> },
 ): Promise<Server> {
   const path = join(socketDir, 'host.sock');
   const server = createServer((socket) => {
@@ -404,7 +565,8 @@ async function listen(
     channel.on('error', () => socket.destroy());
     socket.once('close', () => channel.destroy());
     channel.once('close', () => socket.destroy());
-    socket.pipe(channel).pipe(socket);
+    channel.pipe(socket);
+    socket.pipe(afterHandOver(handOver)).pipe(channel);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -413,6 +575,26 @@ async function listen(
   await chmod(path, 0o600);
   if (process.getuid?.() === 0) await chown(path, user.uid, user.gid);
   return server;
+}
+
+/** A frame that hands over, wherever the stream is cut. What only looks like one costs a look. */
+const HANDS_OVER = /"type"\s*:\s*"(done|failed|tool_call)"/;
+const LONGEST_CUT = 64;
+
+/** Passes what the agent says on, after the files where it hands over. */
+function afterHandOver(handOver: () => Promise<void>): Transform {
+  let end = '';
+  return new Transform({
+    transform(chunk: Buffer, _, done) {
+      const text = end + chunk.toString('latin1');
+      if (HANDS_OVER.test(text)) {
+        end = '';
+        return void handOver().then(() => done(null, chunk));
+      }
+      end = text.slice(-LONGEST_CUT);
+      done(null, chunk);
+    },
+  });
 }
 
 async function dropOldContents(contents: string): Promise<void> {
