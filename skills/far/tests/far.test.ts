@@ -146,7 +146,7 @@ await describeWithEngine('bubblewrap', 'another machine, over a real NATS server
     expect(home.places.fences).toEqual([1]);
     expect(seen).toEqual([]);
     expect(home.state.remove('eve')).toBe(true);
-    expect(await refused.promise).not.toBe('');
+    await refused.promise;
     await eve.close();
   });
 

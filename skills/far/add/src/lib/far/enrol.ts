@@ -5,7 +5,10 @@ import { FarRefused } from './far-state.ts';
 import type { JoinCode } from './join-code.ts';
 
 const ANSWER_TIMEOUT_MS = 20_000;
-const DIALS = 5;
+/** A server that is busy takes a while to read its file again; a wrong code is refused for as long. */
+const CODE_DIALS = 10;
+/** This machine is in the file already, as the home has said. */
+const OWN_DIALS = 120;
 const DIAL_PAUSE_MS = 500;
 
 /**
@@ -17,7 +20,8 @@ const DIAL_PAUSE_MS = 500;
 export async function enrol(code: JoinCode): Promise<string> {
   const user = createUser();
   const answer = Promise.withResolvers<string>();
-  const connection = await dial(code, (reason) => answer.reject(new Error(reason)));
+  const refuse = (reason: string) => answer.reject(new Error(reason));
+  const connection = await dial(code, CODE_DIALS, refuse);
   const late = setTimeout(
     () => answer.reject(new Error('nobody answers; is the assistant there running?')),
     ANSWER_TIMEOUT_MS,
@@ -38,13 +42,17 @@ export async function enrol(code: JoinCode): Promise<string> {
   }
   const seed = new TextDecoder().decode(user.getSeed());
   // The server lets it in once it has read its file again.
-  const own = await dial({ ...code, seed }, () => {});
+  const own = await dial({ ...code, seed }, OWN_DIALS, () => {});
   await own.close();
   return seed;
 }
 
 /** Dials a few times: the server may still be reading the file with a code that was made just now. */
-async function dial(code: JoinCode, onRefused: (reason: string) => void): Promise<FarConnection> {
+async function dial(
+  code: JoinCode,
+  dials: number,
+  onRefused: (reason: string) => void,
+): Promise<FarConnection> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await connectFar({ ...code, waitsForServer: false, onUp: () => {}, onRefused });
@@ -56,7 +64,7 @@ async function dial(code: JoinCode, onRefused: (reason: string) => void): Promis
           `${host}:${port} cannot be reached from here (${error.message}). Is the assistant there running, and does a firewall let port ${port} through?`,
         );
       }
-      if (attempt === DIALS) {
+      if (attempt === dials) {
         throw new FarRefused(
           `${host}:${port} does not take this code: a code is good once, and for 15 minutes. Ask for a new one with \`npx claw far add ${name}\` there.`,
         );
