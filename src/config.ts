@@ -261,8 +261,13 @@ function priceOf(text: string): Price {
   return { input, output, cacheWrite, cacheRead };
 }
 
-function mountsFileOf(
-  { CLAW_MOUNTS, HOME, XDG_CONFIG_HOME }: z.output<typeof CoreEnvironment>,
+/** Returns the path of the list of shared folders; null where there is no home. */
+export function mountsFileOf(
+  {
+    CLAW_MOUNTS,
+    HOME,
+    XDG_CONFIG_HOME,
+  }: Pick<z.output<typeof CoreEnvironment>, 'CLAW_MOUNTS' | 'HOME' | 'XDG_CONFIG_HOME'>,
   projectDir: string,
 ): string | null {
   if (CLAW_MOUNTS !== undefined) return resolve(projectDir, CLAW_MOUNTS);

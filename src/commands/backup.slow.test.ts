@@ -23,7 +23,7 @@ test('/backup makes a backup while the assistant runs, and lists what there is',
   expect(told).toContain(`Saved in ${made?.file} (0.0 MB).`);
   expect(told).toContain('Keys and logins are not in it');
   const { facts, files } = await verifyBackup(made?.file ?? '');
-  expect(facts.reason).toBe('asked');
+  expect(facts.reason).toBe('manual');
   // The question itself is in it.
   expect(facts.rows['messages']).toBeGreaterThanOrEqual(3);
   expect(files.map(({ path }) => path)).toContain('project/groups/main/CLAUDE.md');

@@ -85,6 +85,7 @@ async function make(
   }
   const keep = keepOf(call);
   const made = await saveInstallation(place, {
+    settings,
     folder,
     reason: reasonOf(call),
     lock: await lockOf(call, settings),
@@ -114,7 +115,7 @@ function keepOf({ options: { keep } }: VerbCall): number | null {
   throw new VerbError('usage', '--keep takes a number from 1 on.');
 }
 
-function reasonOf({ options: { reason = 'asked' } }: VerbCall) {
+function reasonOf({ options: { reason = 'manual' } }: VerbCall) {
   const known = REASONS.find((one) => one === reason);
   if (known !== undefined) return known;
   throw new VerbError('usage', `--reason is one of ${REASONS.join(', ')}.`);

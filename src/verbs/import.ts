@@ -50,7 +50,6 @@ export const verb = defineVerb({
   ],
   settings: z.object({
     ASSISTANT_NAME: z.string().min(1).default('Andy'),
-    HOME: z.string().optional(),
     TZ: z.string().min(1).optional(),
     ...BACKUP_SETTINGS.shape,
   }),
@@ -97,7 +96,14 @@ async function run(place: Place, call: VerbCall): Promise<VerbEnd> {
     isTakeOver: call.options['takeOver'] === true,
     makeBackup: async () => {
       const lock = lockBySettings(place.backup);
-      return (await saveInstallation(place, { reason: 'import', lock, signal: call.signal })).file;
+      return (
+        await saveInstallation(place, {
+          settings: place.backup,
+          reason: 'import',
+          lock,
+          signal: call.signal,
+        })
+      ).file;
     },
     isPlanOnly,
     beforeMigration: saver(place, call),

@@ -92,7 +92,7 @@ function saveOnce(place: Installation, call: VerbCall, settings: BackupSettings)
       try {
         const lock = lockBySettings(settings);
         const { signal } = call;
-        const options = { reason: 'repair', lock, withMedia: false, signal } as const;
+        const options = { settings, reason: 'repair', lock, withMedia: false, signal } as const;
         const { file } = await saveInstallation(place, options);
         prune(backupsFolder(place.dataDir), place.now(), null);
         saved = [`What was here before the repair is saved: ${file}`];

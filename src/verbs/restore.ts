@@ -4,7 +4,7 @@ import { copyFile, mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { compareLinks } from '../channels/whatsapp/session/link-comparison.ts';
-import { type BackupFacts, PARTS, type Part } from '../store/backup/facts.ts';
+import { type BackupFacts, PARTS, type Part, SAVED_MOUNTS } from '../store/backup/facts.ts';
 import { backupsFolder } from '../store/backup/kept-backups.ts';
 import { instanceOf } from '../store/backup/make-backup.ts';
 import {
@@ -237,6 +237,7 @@ async function saveFirst(
   try {
     const lock = lockBySettings(settings);
     const { file } = await saveInstallation(place, {
+      settings,
       reason: 'restore',
       lock,
       signal: call.signal,
@@ -257,6 +258,7 @@ function linesOf(
   { savedAs, keptIn }: { readonly savedAs: string | null; readonly keptIn: string | null },
 ): readonly string[] {
   const changed = code.written.length + code.removed.length;
+  const hasMounts = wanted.some(({ path }) => path === SAVED_MOUNTS);
   const packages = code.written.some((path) => path === 'project/package-lock.json');
   return [
     `Restored ${wanted.length === 1 ? '1 file' : `${wanted.length} files`} of ${file}, made ${momentWords(facts.createdAt)}.`,
@@ -270,6 +272,11 @@ function linesOf(
           `${dropped.turns} questions had no answer yet and ${dropped.messages} messages were not sent yet when it was made. They are not done again: somebody may have had them since.`,
         ]),
     ...notes,
+    ...(hasMounts
+      ? [
+          'The list of shared folders is in data/mounts-of-backup.yaml. It counts once you copy it to ~/.config/patchclaw/mounts.yaml: look first whether these folders are here.',
+        ]
+      : []),
     ...(wanted.length === files.length ? facts.leftOut : []),
     ...(savedAs === null ? [] : [`What was here is saved: ${savedAs}`]),
     ...(keptIn === null ? [] : [`What no backup holds of it is kept: ${keptIn}`]),

@@ -58,7 +58,7 @@ function installation(): BackupOptions {
   return {
     projectDir,
     dataDir,
-    reason: 'asked',
+    reason: 'manual',
     lock: { kind: 'none' },
     isSecret: (name) => name.includes('KEY'),
     now: NOW,
@@ -71,7 +71,7 @@ describe('a backup', () => {
       ...installation(),
       lock: { kind: 'passphrase', passphrase: 'correct horse' },
     });
-    expect(file).toMatch(/data\/backups\/patchclaw-20261128T120000Z-asked\.tar\.zst\.age$/);
+    expect(file).toMatch(/data\/backups\/patchclaw-20261128T120000Z-manual\.tar\.zst\.age$/);
     expect(files.map(({ path }) => path)).toEqual([
       'project/.env',
       'data/claw.db',
@@ -184,7 +184,7 @@ function pack(
       instance: 'y',
       createdAt: 1,
       version: '1',
-      reason: 'asked',
+      reason: 'manual',
       hasSecrets: false,
       hasMedia: true,
       rows: {},

@@ -1,7 +1,8 @@
 // What belongs to an installation, and under which path each file is in a backup:
 //
 //     project/...   the source files that git knows or would add, .claw/, groups/ and .env
-//     data/...      the data folder: databases as one file each, conversations, files, links and logins
+//     data/...      the data folder: databases as one file each, conversations, files, links and logins, and a copy of
+//                   the list of shared folders
 //
 // Caches, logs and sockets are made anew and are left out. Keys and logins are only in an encrypted backup.
 import { execFile } from 'node:child_process';
@@ -21,11 +22,12 @@ import { join } from 'node:path';
 import { parseEnv, promisify } from 'node:util';
 import type { ArchiveItem } from './archive.ts';
 import { copyDatabase, isDatabase } from './database-copy.ts';
-import { BackupError } from './facts.ts';
+import { BackupError, SAVED_MOUNTS } from './facts.ts';
 
 export type ContentsOptions = {
   readonly projectDir: string;
   readonly dataDir: string;
+  readonly mountsFile: string | null;
   readonly withSecrets: boolean;
   readonly withMedia: boolean;
   readonly isSecret: (name: string, value: string) => boolean;
@@ -48,7 +50,7 @@ type FoundFile = { readonly path: string; readonly from: string };
 const OWN_DATABASE = 'data/claw.db';
 /** Made anew, of this process, or backups themselves. */
 const NOT_DATA =
-  /^(?:cache|logs|run|backups|restoring|tmp|drill|before-restore-.*)$|^(?:instance\.(?:db.*|pid)|podman-seccomp\.json|fenced\.json|instance\.json|last-healthy\.json)$|\.(?:damaged-.*|repaired|repairing|damage\.json)$/;
+  /^(?:cache|logs|run|backups|restoring|tmp|drill|before-restore-.*)$|^(?:instance\.(?:db.*|pid)|podman-seccomp\.json|fenced\.json|mounts-of-backup\.yaml|instance\.json|last-healthy\.json)$|\.(?:damaged-.*|repaired|repairing|damage\.json)$/;
 /** What holds no keys. Everything else in the data folder may: a channel's folder holds its login. */
 const WITHOUT_KEYS = new Set(['claw.db', 'databases', 'sessions', 'of-chats', 'media', 'outgoing']);
 /** Agents write there. None of it is opened as anything but bytes. */
@@ -92,6 +94,10 @@ export async function gatherContents(options: ContentsOptions): Promise<Contents
     ...(await groupFiles(projectDir, leftOut)),
     ...(await listCode(projectDir, leftOut)),
   ];
+  const { mountsFile } = options;
+  if (mountsFile !== null && existsSync(mountsFile)) {
+    files.push({ path: SAVED_MOUNTS, from: mountsFile });
+  }
   const env = await environmentText(options);
   if (!withSecrets) {
     leftOut.say(

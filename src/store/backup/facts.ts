@@ -10,7 +10,7 @@ export const SUMS_ENTRY = 'SHA256SUMS';
 
 /** Why a backup was made. It is part of the file's name. */
 export const REASONS = [
-  'asked',
+  'manual',
   'daily',
   'migration',
   'update',
@@ -47,7 +47,8 @@ export const BackupFacts = z.object({
   /** Milliseconds since the epoch. */
   createdAt: z.int().min(0),
   version: z.string().max(64),
-  reason: z.enum(REASONS),
+  // `asked` is what `manual` was called in early backups.
+  reason: z.preprocess((reason) => (reason === 'asked' ? 'manual' : reason), z.enum(REASONS)),
   /** Whether keys and logins are in it. They are only in an encrypted one. */
   hasSecrets: z.boolean(),
   /** Whether the files that people have sent are in it. */
@@ -87,6 +88,12 @@ export class BackupError extends Error {
   }
 }
 
+/**
+ * The list of folders that chats share, which is the owner's and lies outside the installation: a restore puts it here,
+ * where nothing reads it, since another machine may have other folders by these names.
+ */
+export const SAVED_MOUNTS = 'data/mounts-of-backup.yaml';
+
 /** Tells which part of the installation a file belongs to, by its path in the archive. */
 export function partOf(path: string): Part {
   if (/^data\/(claw\.db(\.damaged-.*)?|databases\/.*)$/.test(path)) return 'database';
@@ -94,6 +101,7 @@ export function partOf(path: string): Part {
   if (/^data\/sessions\/[^/]+\/\.claude\/memory\//.test(path)) return 'memory';
   if (/^data\/(sessions|of-chats)\//.test(path)) return 'sessions';
   if (/^data\/(media|outgoing)\//.test(path)) return 'media';
+  if (path === SAVED_MOUNTS) return 'groups';
   if (path.startsWith('data/')) return 'other';
   if (/^project\/groups\/[^/]+\/CLAUDE\.md$/.test(path)) return 'memory';
   if (/^project\/groups\/[^/]+\//.test(path)) return 'groups';

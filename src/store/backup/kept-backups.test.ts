@@ -33,7 +33,7 @@ test('of daily backups, seven days and four weeks stay', () => {
 
 test('what the owner asked for stays, and three of each other kind', () => {
   const now = START + 900 * DAY;
-  const asked = Array.from({ length: 5 }, (_, n) => backup(START + n * DAY, 'asked'));
+  const asked = Array.from({ length: 5 }, (_, n) => backup(START + n * DAY, 'manual'));
   const updates = Array.from({ length: 5 }, (_, n) => backup(START + n * DAY, 'update'));
   const gone = outdated([...asked, ...updates], now);
   expect(gone.map(({ createdAt }) => createdAt)).toEqual([START + DAY, START]);

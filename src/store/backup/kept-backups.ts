@@ -57,7 +57,7 @@ export function listBackups(folder: string): readonly KeptBackup[] {
 
 function factsOf(name: string): Pick<KeptBackup, 'createdAt' | 'reason' | 'isLocked'> | null {
   const [, year, month, day, hour, minute, second, reason, age] = NAME.exec(name) ?? [];
-  const known = REASONS.find((one) => one === reason);
+  const known = REASONS.find((one) => one === (reason === 'asked' ? 'manual' : reason));
   if (known === undefined) return null;
   const createdAt = Date.UTC(
     Number(year),
@@ -85,7 +85,7 @@ export function outdated(backups: readonly KeptBackup[], now: number): readonly 
     const week = Math.floor(createdAt / (7 * DAY_MS));
     const count = counts.get(reason) ?? 0;
     counts.set(reason, count + 1);
-    if (reason === 'asked') kept.add(backup);
+    if (reason === 'manual') kept.add(backup);
     else if (reason !== 'daily') {
       if (count < OTHERS_KEPT) kept.add(backup);
     } else if (ageDays < DAYS_KEPT) kept.add(backup);

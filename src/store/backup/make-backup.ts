@@ -21,6 +21,8 @@ export type BackupOptions = {
   readonly projectDir: string;
   /** Absolute path of the data folder. */
   readonly dataDir: string;
+  /** The list of folders that chats share, which lies elsewhere; null for none. */
+  readonly mountsFile?: string | null;
   /** The folder that gets the file; `data/backups` by default. */
   readonly folder?: string;
   readonly reason: BackupReason;
@@ -77,6 +79,7 @@ export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
       projectDir,
       dataDir,
       withSecrets: hasSecrets,
+      mountsFile: options.mountsFile ?? null,
       withMedia: hasMedia,
       withDamaged: reason === 'repair',
       isSecret,

@@ -79,7 +79,7 @@ async function backupOf(places: Places): Promise<string> {
   const { file } = await makeBackup({
     ...places,
     folder: join(root, 'kept'),
-    reason: 'asked',
+    reason: 'manual',
     lock: LOCK,
     isSecret: (setting) => setting.includes('KEY'),
     now: NOW,

@@ -119,7 +119,7 @@ export class Bench {
     const recipients = [await identityToRecipient(identity)];
     const { file } = await makeBackup({
       ...{ projectDir: this.#folder, dataDir: this.#dataDir, folder: join(this.#folder, 'kept') },
-      ...{ reason: 'asked', lock: { kind: 'recipients', recipients } },
+      ...{ reason: 'manual', lock: { kind: 'recipients', recipients } },
       ...{ isSecret: () => false, now: Date.now() },
     });
     return async () => {

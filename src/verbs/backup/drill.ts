@@ -44,7 +44,7 @@ const SHOWN = 600;
  */
 export async function drill(place: Installation, call: VerbCall): Promise<VerbEnd> {
   try {
-    const end = await tryBackup(place, call);
+    const end = await drillIn(place, call);
     noteBackupState(place.dataDir, { drilledAt: place.now(), drillFailure: null });
     return end;
   } catch (error) {
@@ -57,43 +57,27 @@ export async function drill(place: Installation, call: VerbCall): Promise<VerbEn
   }
 }
 
-async function tryBackup(place: Installation, call: VerbCall): Promise<VerbEnd> {
-  const { dataDir, projectDir } = place;
-  const folder = join(dataDir, 'tmp', `drill-${randomUUID().slice(0, 8)}`);
+async function drillIn(place: Installation, call: VerbCall): Promise<VerbEnd> {
+  const folder = join(place.dataDir, 'tmp', `drill-${randomUUID().slice(0, 8)}`);
   const sockets = mkdtempSync(join(tmpdir(), 'drill-'));
   try {
     const file = await backupToTry(place, call, folder);
-    const trial: Places = {
-      projectDir: join(folder, 'project'),
-      dataDir: join(folder, 'project/data'),
-    };
-    call.progress('Restoring it into a temporary folder');
-    const unpacked = await unpackBackup(file, {}, trial, (part) => !WITHOUT.has(part));
-    const { facts, wanted } = unpacked;
-    await verifyCode(trial.projectDir, unpacked, call);
-    compareRows(join(trial.dataDir, 'claw.db'), facts.rows);
-    await symlink(join(projectDir, 'node_modules'), join(trial.projectDir, 'node_modules'));
-    call.progress('Starting it without channels, and asking three questions');
-    const options = { sockets, signal: call.signal, now: place.now() };
-    const isCompared = await isUnchanged(place, unpacked, trial);
-    const asked = await ask(trial, options);
-    if (isCompared) {
-      call.progress('Asking a copy of this installation the same');
-      const copy = { projectDir: join(folder, 'copy'), dataDir: join(folder, 'copy/data') };
-      await copyInstallation(place, copy);
-      compareAnswers(asked, await ask(copy, options));
-    }
-    const rows = Object.values(facts.rows).reduce((sum, one) => sum + one, 0);
+    const tried = await tryBackup(place, call, { file, folder: join(folder, 'newest'), sockets });
+    // With a backup that is older than the last change nothing can be compared, so one of now is tried as well.
+    const compared = tried.isCompared
+      ? tried
+      : await tryBackup(place, call, {
+          file: await freshBackup(place, call, folder),
+          folder: join(folder, 'now'),
+          sockets,
+        });
+    const { createdAt, files, rows, asked } = tried;
+    const { isCompared } = compared;
     return {
-      data: {
-        ...{ file, createdAt: facts.createdAt, files: wanted.length, rows },
-        ...{ asked: asked.kind, isCompared },
-      },
+      data: { file, createdAt, files, rows, asked: asked.kind, isCompared },
       lines: [
-        `The backup of ${momentWords(facts.createdAt)} works: ${wanted.length} files and ${rows} rows came back as they were, and it answered ${QUESTIONS} questions.`,
-        isCompared
-          ? 'A copy of this installation gave the same answers.'
-          : 'Its answers were not compared with those of this installation, which has changed since.',
+        `The backup of ${momentWords(createdAt)} works: ${files} files and ${rows} rows came back as they were, and it answered ${QUESTIONS} questions.`,
+        comparisonLine(tried.isCompared, isCompared),
         ...(asked.kind === 'host'
           ? ['There is no bubblewrap here, so they were commands that need no agent.']
           : []),
@@ -105,16 +89,71 @@ async function tryBackup(place: Installation, call: VerbCall): Promise<VerbEnd> 
   }
 }
 
+function comparisonLine(isNewestCompared: boolean, isCompared: boolean): string {
+  if (isNewestCompared) return 'A copy of this installation gave the same answers.';
+  return isCompared
+    ? 'This installation has changed since, so a backup of now was tried too: it and a copy of this installation gave the same answers.'
+    : 'Its answers were not compared with those of this installation, which changes all the time.';
+}
+
+/** What came of the trial of one backup. */
+type Tried = {
+  readonly createdAt: number;
+  readonly files: number;
+  readonly rows: number;
+  readonly asked: Asked;
+  /** Whether this installation was as the backup has it, and gave the same answers. */
+  readonly isCompared: boolean;
+};
+
+async function tryBackup(
+  place: Installation,
+  call: VerbCall,
+  {
+    file,
+    folder,
+    sockets,
+  }: { readonly file: string; readonly folder: string; readonly sockets: string },
+): Promise<Tried> {
+  const trial: Places = {
+    projectDir: join(folder, 'project'),
+    dataDir: join(folder, 'project/data'),
+  };
+  call.progress('Restoring it into a temporary folder');
+  const unpacked = await unpackBackup(file, {}, trial, (part) => !WITHOUT.has(part));
+  const { facts, wanted } = unpacked;
+  await verifyCode(trial.projectDir, unpacked, call);
+  compareRows(join(trial.dataDir, 'claw.db'), facts.rows);
+  await symlink(join(place.projectDir, 'node_modules'), join(trial.projectDir, 'node_modules'));
+  call.progress('Starting it without channels, and asking three questions');
+  const options = { sockets, signal: call.signal, now: place.now() };
+  const isCompared = await isUnchanged(place, unpacked, trial);
+  const asked = await ask(trial, options);
+  if (isCompared) {
+    call.progress('Asking a copy of this installation the same');
+    const copy = { projectDir: join(folder, 'copy'), dataDir: join(folder, 'copy/data') };
+    await copyInstallation(place, copy);
+    compareAnswers(asked, await ask(copy, options));
+  }
+  const rows = Object.values(facts.rows).reduce((sum, one) => sum + one, 0);
+  return { createdAt: facts.createdAt, files: wanted.length, rows, asked, isCompared };
+}
+
 /** Returns the newest backup that needs no key; where there is none, one is made for the drill alone. */
 async function backupToTry(place: Installation, call: VerbCall, folder: string): Promise<string> {
   const all = listBackups(backupsFolder(place.dataDir));
   const newest = all.find(({ isLocked, reason }) => !isLocked && !BEFORE_CHANGE.has(reason));
   // The key of encrypted ones is not on this machine, so the newest of them is proved by another of the same state.
   if (newest !== undefined && all[0]?.isLocked !== true) return newest.file;
+  return await freshBackup(place, call, folder);
+}
+
+async function freshBackup(place: Installation, call: VerbCall, folder: string): Promise<string> {
   call.progress('Making a backup for the drill');
   const made = await saveInstallation(place, {
     folder: join(folder, 'backup'),
-    reason: 'asked',
+    settings: {},
+    reason: 'manual',
     lock: { kind: 'none' },
     signal: call.signal,
   });

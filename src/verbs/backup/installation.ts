@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { z } from 'zod';
+import { mountsFileOf } from '../../config.ts';
 import type { BackupKeys, BackupLock } from '../../store/backup/archive.ts';
 import { BackupError, type BackupReason } from '../../store/backup/facts.ts';
 import { type MadeBackup, makeBackup } from '../../store/backup/make-backup.ts';
@@ -25,6 +26,10 @@ export const BACKUP_SETTINGS = z.object({
   BACKUP_TO: z.string().max(10_000).optional(),
   /** A command of the shell that gets each new file as `$1`, such as a call of restic or rclone. */
   BACKUP_AFTER: z.string().max(4_000).optional(),
+  // Where the list of shared folders is.
+  CLAW_MOUNTS: z.string().max(4_000).optional(),
+  HOME: z.string().max(4_000).optional(),
+  XDG_CONFIG_HOME: z.string().max(4_000).optional(),
 });
 export type BackupSettings = z.output<typeof BACKUP_SETTINGS>;
 
@@ -47,6 +52,7 @@ export function lockBySettings(settings: BackupSettings): BackupLock {
 export async function saveInstallation(
   { projectDir, dataDir, now }: Installation,
   options: {
+    readonly settings: BackupSettings;
     readonly reason: BackupReason;
     readonly lock: BackupLock;
     readonly folder?: string;
@@ -56,7 +62,8 @@ export async function saveInstallation(
   },
 ): Promise<MadeBackup> {
   try {
-    return await makeBackup({ projectDir, dataDir, isSecret, now: now(), ...options });
+    const mountsFile = mountsFileOf(options.settings, projectDir);
+    return await makeBackup({ projectDir, dataDir, mountsFile, isSecret, now: now(), ...options });
   } catch (error) {
     throw inVerbWords(error);
   }

@@ -79,13 +79,16 @@ test('a drill restores the newest backup, starts it and asks it; a backup that d
   expect(readdirSync(join(data, 'tmp'))).toEqual([]);
 });
 
-test('a drill fails where the restored assistant knows less, and compares nothing that changed since', () => {
+test('a drill fails where the restored assistant knows less, and tries one of now where something has changed since', () => {
   expect(claw('backup').status).toBe(0);
   const shared = join(project, 'groups/global/CLAUDE.md');
   mkdirSync(join(project, 'groups/global'), { recursive: true });
   writeFileSync(shared, 'Everybody speaks English.\n');
   const since = claw('backup', '--drill');
-  expect(since.output).toContain('which has changed since');
+  expect(since.output).toContain(
+    'a backup of now was tried too: it and a copy of this installation',
+  );
+  expect(readdirSync(join(data, 'tmp'))).toEqual([]);
   expect(since.status).toBe(0);
   // As if the backup had left it out.
   utimesSync(shared, 1, 1);
@@ -93,6 +96,22 @@ test('a drill fails where the restored assistant knows less, and compares nothin
   expect(bad.output).toContain('does not answer as this installation does');
   expect(bad.status).not.toBe(0);
   rmSync(join(project, 'groups/global'), { recursive: true });
+});
+
+test('the list of shared folders is in a backup, and a restore puts it where nothing reads it', () => {
+  const list = join(root, 'mounts.yaml');
+  writeFileSync(list, 'mounts: []\n');
+  writeFileSync(join(project, '.env'), `CLAW_MOUNTS=${list}\n`);
+  const folder = join(root, 'with-mounts');
+  expect(claw('backup', folder).status).toBe(0);
+  rmSync(list);
+  const [name = ''] = readdirSync(folder);
+  expect(name).toMatch(/-manual\.tar\.zst$/);
+  const back = claw('restore', join(folder, name), '--only', 'groups', '--yes');
+  expect(back.output).toContain('The list of shared folders is in data/mounts-of-backup.yaml.');
+  expect(readFileSync(join(data, 'mounts-of-backup.yaml'), 'utf8')).toBe('mounts: []\n');
+  expect(existsSync(list)).toBe(false);
+  rmSync(join(project, '.env'));
 });
 
 test('BACKUP_AFTER gets the file: restic has it in a repository', () => {
