@@ -26,7 +26,7 @@ testChannel({
   lengthOf: (text) => text.length,
   notation: NOTATIONS.mrkdwn,
   tokenSetting: 'SLACK_BOT_TOKEN',
-  lacks: { restored: 'Slack sends an event again only until it is acknowledged' },
+  lacks: {},
   content: SLACK_CONTENT,
   start: async () => farEndOf(await startWorkspace()),
 });

@@ -6,8 +6,11 @@ import {
   ADA_DIRECT,
   connectChannel,
   createChannel,
+  EVE,
+  EVE_DIRECT,
   GENERAL,
   HostEnd,
+  inMemory,
   settingsOf,
   startWorkspace,
   stoppedClock,
@@ -204,4 +207,58 @@ function runScript(
   const fixtures = `import { connectChannel } from '${import.meta.dirname}/fixtures.ts';`;
   const args = ['--input-type=module', '--eval', `${fixtures}\n${script}`, slack.url];
   return promisify(execFile)(process.execPath, args, { timeout: 60_000 });
+}
+
+test.concurrent('what Slack does not send again is asked for: in conversations, in threads, page by page, and after a pause', async () => {
+  await using slack = await startWorkspace();
+  const disk = inMemory();
+  const roots: string[] = [];
+  {
+    await using connected = await connectChannel(slack, {}, undefined, disk);
+    const { host } = connected;
+    roots.push(slack.sendText(ADA, GENERAL, 'a question for all'));
+    slack.sendText(ADA, ADA_DIRECT, 'before');
+    roots.push(slack.sendText(ADA, GENERAL, 'another one'));
+    slack.sendText(ADA, GENERAL, 'an answer', { thread_ts: roots[0] });
+    await slack.until(() => host.messages.length === 4);
+  }
+  slack.sendText(EVE, EVE_DIRECT, 'nobody knows me');
+  slack.sendText(ADA, ADA_DIRECT, 'first');
+  slack.sendText(ADA, GENERAL, 'in a known thread', { thread_ts: roots[0] });
+  slack.sendText(EVE, GENERAL, 'I am not allowed');
+  slack.sendText(ADA, GENERAL, 'in a thread of its own', { thread_ts: roots[1] });
+  slack.sendText(ADA, ADA_DIRECT, 'second');
+  slack.sendText(ADA, ADA_DIRECT, 'third');
+  // Slack has given up.
+  slack.pending.length = 0;
+  slack.pageLimit = 2;
+  const pause = {
+    status: 429,
+    headers: { 'Retry-After': '0' },
+    body: { ok: false, error: 'ratelimited' },
+  };
+  slack.failNext('conversations.history', pause);
+  const missed = await textsOf(slack, disk, 5);
+  expect(missed.toSorted()).toEqual(
+    ['first', 'in a known thread', 'in a thread of its own', 'second', 'third'].toSorted(),
+  );
+  expect(missed.filter((text) => !text.startsWith('in a'))).toEqual(['first', 'second', 'third']);
+
+  // Nothing is fetched twice, and a conversation that the app has left keeps it from nothing.
+  slack.removeChannel(GENERAL);
+  slack.sendText(ADA, ADA_DIRECT, 'fourth');
+  slack.pending.length = 0;
+  expect(await textsOf(slack, disk, 1)).toEqual(['fourth']);
+});
+
+/** Connects to a workspace with what an earlier channel has left, and returns what it hands over. */
+async function textsOf(
+  slack: SlackServer,
+  disk: ReturnType<typeof inMemory>,
+  count: number,
+): Promise<readonly string[]> {
+  await using connected = await connectChannel(slack, {}, undefined, disk);
+  const { host } = connected;
+  await slack.until(() => host.messages.length >= count);
+  return host.messages.map(({ text }) => text);
 }

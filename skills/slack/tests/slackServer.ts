@@ -52,6 +52,8 @@ type Said = {
   readonly metadata: unknown;
   /** Ids of the files that it shows. */
   readonly files: readonly string[];
+  /** The message of a person, as it was sent. */
+  readonly whole?: Fields;
 };
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -222,6 +224,10 @@ export class SlackServer extends FarServer<Call> {
       this.push({ type: 'app_mention', ...message });
     }
     this.push({ type: 'message', channel_type, ...message });
+    const thread = typeof more['thread_ts'] === 'string' ? more['thread_ts'] : null;
+    const said = { channel, ts, text, thread, isBroadcast: false, metadata: null, files: [] };
+    const { channel: _, ...whole } = message;
+    this.#history.push({ ...said, user, whole });
     return ts;
   }
 
@@ -302,8 +308,10 @@ export class SlackServer extends FarServer<Call> {
     const withMetadata = String(fields['include_all_metadata']) === 'true';
     const messages = all
       .slice(at, end)
-      .map(({ user = this.botUserId, ts, text, metadata, files }) => ({
+      .map(({ user = this.botUserId, ts, text, metadata, files, whole }) => ({
         type: 'message',
+        ...whole,
+        ...this.#repliesTo(ts),
         user,
         ts,
         text,
@@ -313,6 +321,14 @@ export class SlackServer extends FarServer<Call> {
     const hasMore = end < all.length;
     const more = hasMore ? { response_metadata: { next_cursor: String(end) } } : {};
     return { ok: true, messages, has_more: hasMore, ...more };
+  }
+
+  #repliesTo(begun: string): Fields {
+    const replies = this.#history.filter(({ thread }) => thread === begun);
+    const last = replies.at(-1)?.ts;
+    return last === undefined
+      ? {}
+      : { thread_ts: begun, reply_count: replies.length, latest_reply: last };
   }
 
   #nextTs(): string {

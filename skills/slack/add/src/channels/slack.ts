@@ -22,6 +22,7 @@ import {
   openFileReferences,
 } from './slack/file-references.ts';
 import { isSlackJid } from './slack/jid.ts';
+import { openSeenMessages, SEEN_MIGRATIONS, type SeenMessages } from './slack/seen.ts';
 import { appOf, SlackEnvironment, type SlackSettings } from './slack/settings.ts';
 import type { Workspace } from './slack/workspace.ts';
 
@@ -33,12 +34,14 @@ export const channel = defineChannel({
   create({ settings, assistantName, log, clock, dataDir, openDatabase }) {
     const app = appOf(settings);
     if (app === null) return null;
-    const migrations = [...FILE_MIGRATIONS, ...ATTEMPT_MIGRATIONS];
+    const migrations = [...FILE_MIGRATIONS, ...ATTEMPT_MIGRATIONS, ...SEEN_MIGRATIONS];
     const sent = openSentMessages(openDatabase, clock.now, migrations);
     const attempts = openAttempts(openDatabase, clock.now);
     const files = openFileReferences(openDatabase, clock.now);
+    const seen = openSeenMessages(openDatabase, clock.now);
     const folder = fetchedFolder(dataDir);
-    return new SlackChannel(app, { assistantName, log, clock, sent, attempts, files, folder });
+    const kept = { sent, attempts, files, seen, folder };
+    return new SlackChannel(app, { assistantName, log, clock, ...kept });
   },
 });
 
@@ -46,6 +49,7 @@ type Parts = Pick<ChannelContext, 'assistantName' | 'log' | 'clock'> & {
   readonly sent: SentMessages;
   readonly attempts: Attempts;
   readonly files: FileReferences;
+  readonly seen: SeenMessages;
   /** The folder of files that are fetched. */
   readonly folder: string;
 };
@@ -133,6 +137,7 @@ class SlackChannel implements Channel {
     this.#parts.sent.forgetChat(jid);
     this.#parts.attempts.forgetChat(jid);
     this.#parts.files.forgetChat(jid);
+    this.#parts.seen.forgetChat(jid);
   }
 
   /** Slack has no typing indicator for apps in socket mode, so there is nothing to show. */

@@ -16,6 +16,7 @@ import type { FileReferences } from './file-references.ts';
 import { isDirectChannel, jidOf } from './jid.ts';
 import type { Names } from './names.ts';
 import { choiceOf, type Press, readPress } from './press.ts';
+import type { SeenMessages } from './seen.ts';
 import { mentionsUser, readSlackText } from './text.ts';
 
 const REMEMBERED = 1_000;
@@ -143,6 +144,7 @@ export class Inbox {
       if (file !== null) files.keep(inbound.jid, inbound.id, file.id);
       await events.onMessage(inbound);
     }
+    this.#options.seen.note(message);
   }
 
   async #forwardOf(
@@ -295,6 +297,7 @@ export type InboxOptions = {
   readonly names: Names;
   readonly sent: Pick<SentMessages, 'idOf'>;
   readonly files: FileReferences;
+  readonly seen: Pick<SeenMessages, 'note'>;
   /** Shows what became of a press. Never rejects. */
   readonly showOutcome: (press: Press, outcome: ChoiceOutcome) => Promise<void>;
 };

@@ -10,6 +10,7 @@ import type { PartDelivery } from '../kit/part-delivery.ts';
 import type { SentMessages } from '../kit/sent-messages.ts';
 import { stayConnected } from '../kit/stay-connected.ts';
 import type { Attempts } from './attempts.ts';
+import { catchUp } from './catch-up.ts';
 import { createDelivery, type Sending, takeBack } from './delivery.ts';
 import { fetchFile } from './download.ts';
 import { explainFailure } from './failure.ts';
@@ -18,6 +19,7 @@ import { Inbox } from './inbox.ts';
 import { slackLogger } from './logger.ts';
 import { Names } from './names.ts';
 import { showOutcome } from './press.ts';
+import type { SeenMessages } from './seen.ts';
 import { openSession } from './session.ts';
 
 /** A request that takes longer is of unknown outcome. */
@@ -40,6 +42,7 @@ export type WorkspaceOptions = {
   readonly sent: SentMessages;
   readonly attempts: Attempts;
   readonly files: FileReferences;
+  readonly seen: SeenMessages;
   /** The folder of files that are fetched. */
   readonly folder: string;
   readonly events: ChannelEvents;
@@ -87,6 +90,9 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
     open: async () => {
       const { user_id: botUserId = '' } = await web.auth.test();
       inbox.arrive(botUserId);
+      // Before the line is open: what comes over it is newer.
+      const take = (body: unknown) => inbox.take(body);
+      await catchUp({ web, seen: options.seen, clock, log, signal: leaving.signal, take });
       return openSession({
         appToken: options.appToken,
         clientOptions,
