@@ -13,6 +13,7 @@ const USAGE = [
   'Say `/memory Family` for what is written down there, `/memory Family log` for its versions, `/memory Family version 4` for one of them, `/memory Family undo 4` to take that change back.',
   'To write it, name the version that you have read, and put the whole text below:',
   '`/memory Family write 4`',
+  '`/memory Family empty 4` leaves nothing written down.',
 ].join('\n\n');
 const LOGGED = 20;
 const SHOWN_BYTES = 12_000;
@@ -61,6 +62,7 @@ async function answerTo(
   [verb, number, ...more]: readonly string[],
   below: string | null,
 ): Promise<string> {
+  const { memory } = context;
   const seq =
     number !== undefined && /^#?\d{1,12}$/.test(number) ? Number(number.replace('#', '')) : null;
   if (more.length > 0 || (below !== null && verb !== 'write')) throw new GroupRefused(USAGE);
@@ -69,9 +71,11 @@ async function answerTo(
   if (seq === null) throw new GroupRefused(USAGE);
   if (verb === 'version') return versionText(versionOf(context, place, seq).version, place);
   if (verb === 'undo') return await undo(context, place, seq);
+  // A message ends with its last word, so that an empty text has a verb of its own.
+  if (verb === 'empty') return writeText(place, seq, await memory.write(place.folder, '', seq), '');
   if (verb !== 'write' || below === null) throw new GroupRefused(USAGE);
   const text = below.trim() === '' ? '' : `${below.trimEnd()}\n`;
-  return writeText(place, seq, await context.memory.write(place.folder, text, seq), text);
+  return writeText(place, seq, await memory.write(place.folder, text, seq), text);
 }
 
 async function shown({ memory }: CommandContext, place: Place): Promise<string> {

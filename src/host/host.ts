@@ -93,6 +93,8 @@ export function openHost(options: HostOptions): Host {
     },
     readClaw: options.clawReader.read,
     newestRelease: () => newestRelease(options),
+    // As turns, they are open by then.
+    models: { of: (folder) => chatModels.of(folder), lists: (at) => chatModels.lists(at) },
     modelProblem: () => options.models.problem(),
     memory,
     budgets,

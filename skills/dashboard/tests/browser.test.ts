@@ -1,5 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { crc32, deflateSync } from 'node:zlib';
+import type { Locator } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { answers } from '../../../src/testing/assistant.ts';
 import { FAMILY, serveDashboard } from './assistant.ts';
@@ -240,8 +242,10 @@ test.skipIf(playwright === null)(
     // What is being written stays while something else is looked at.
     await card.locator('button:text("Edit")').click();
     await card.locator('textarea').fill('');
-    await card.locator(':text("leave at least a heading")').waitFor();
-    expect(await card.locator('button:has-text("Save")').count()).toBe(0);
+    await card.locator('button:has-text("/memory "Family" empty")').click();
+    await expect.poll(() => readFileSync(file, 'utf8')).toBe('');
+    await card.locator('.hint:text("Nothing is written down yet.")').waitFor();
+    await card.locator('button:text("Edit")').click();
     await card.locator('textarea').fill('# Family');
     await go(page, 'tasks');
     await card.waitFor({ state: 'detached' });
@@ -260,6 +264,139 @@ test.skipIf(playwright === null)(
     await card.locator('select').selectOption('send_file');
     await card.locator('button:has-text("/tools off send_file")').click();
     await expect.poll(() => served.store.toolSwitches.offIn('family')).toEqual(['send_file']);
+    expect(faults).toEqual([]);
+    await context.close();
+  },
+);
+
+/** The smallest picture there is: one grey point. */
+const PNG = Buffer.concat([
+  Buffer.from('89504e470d0a1a0a', 'hex'),
+  pngPart('IHDR', Buffer.from('00000001000000010800000000', 'hex')),
+  pngPart('IDAT', deflateSync(Buffer.from([0, 128]))),
+  pngPart('IEND', Buffer.alloc(0)),
+]);
+
+function pngPart(name: string, content: Buffer): Buffer {
+  const named = Buffer.concat([Buffer.from(name), content]);
+  const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+  length.writeUInt32BE(content.length);
+  sum.writeUInt32BE(crc32(named));
+  return Buffer.concat([length, named, sum]);
+}
+
+test.skipIf(playwright === null)(
+  'a picture and a file go to the agent and come back, the model and the conversation are changed, and each button shows its command',
+  async () => {
+    const prompts: string[] = [];
+    await using served = await serveDashboard(async ({ prompt }) => {
+      prompts.push(prompt);
+      return answers('Done: ![the plan](plan.png)');
+    });
+    const folder = join(served.project.dir, 'groups/main');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'plan.png'), PNG);
+    const { page, context, faults } = await visit(served);
+    await go(page, 'chat/terminal%3Amain');
+    // More than one part.
+    const long = Buffer.alloc(300_000, 'tea ');
+    await page.setInputFiles('.attach input', [
+      { name: 'kettle.png', mimeType: 'image/png', buffer: PNG },
+      { name: '<b>notes.html', mimeType: 'text/html', buffer: long },
+    ]);
+    await page.locator('.chosen >> text=kettle.png').waitFor();
+    await page.fill('.composer textarea', 'what is this?');
+    await page.keyboard.press('Enter');
+    const mine = page.locator('.said.mine');
+    const isDrawn = async (picture: Locator) =>
+      expect.poll(() => picture.evaluate((one) => Object(one).naturalWidth)).toBe(1);
+    await isDrawn(mine.locator('img[alt="kettle.png"]'));
+    // What could be a page is a download in a sandbox.
+    const link = mine.locator('a:text("<b>notes.html (300 kB)")');
+    const path = String(await link.getAttribute('href')).replace('/dashboard', '');
+    const headers = await served.enter('read');
+    const file = await served.ask(path, { headers });
+    expect([file.text.length, file.headers]).toMatchObject([
+      300_000,
+      {
+        'content-type': 'application/octet-stream',
+        'content-disposition': "attachment; filename*=UTF-8''%3Cb%3Enotes.html",
+        'content-security-policy': expect.stringContaining('sandbox'),
+      },
+    ]);
+    expect((await served.ask(path)).status).toBe(401);
+    expect((await served.ask(path.replace('number=0', 'number=1'), { headers })).status).toBe(404);
+    await isDrawn(page.locator('.said.theirs img[alt="plan.png"]').first());
+    await expect
+      .poll(() => prompts.join('\n'))
+      .toMatch(
+        /what is this\?\n\[image "kettle\.png", 1 kB, id press:[\s\S]+\[document "<b>notes\.html"/,
+      );
+    // The line for the agent is not for people.
+    expect(await mine.locator('text=/id press/').count()).toBe(0);
+    await page.setInputFiles('.attach input', {
+      name: 'empty.txt',
+      mimeType: 'text/plain',
+      buffer: Buffer.alloc(0),
+    });
+    await page.locator('.composer .problem:text("empty.txt is empty")').waitFor();
+    await page.locator('.talk header button').click();
+    await page.locator('.commands code').first().waitFor();
+    await page.getByLabel('Another model').fill('acme/road-1');
+    await page.locator('.commands button:has-text("/model acme/road-1 for")').waitFor();
+    await page.locator('.commands button:has-text("/reset")').click();
+    await page.locator('.drawer :text("begins a new conversation")').waitFor();
+    // A question is asked in the drawer alone.
+    await page.keyboard.press('Escape');
+    expect(faults).toEqual([]);
+    await context.close();
+  },
+);
+
+test.skipIf(playwright === null)(
+  'the calendar, the budgets, those who may call and the files of the code are shown; on the phone all panels fit',
+  async () => {
+    await using served = await serveDashboard();
+    const { store } = served;
+    for (const [sender, senderName] of [
+      ['chat:ada', 'Ada'],
+      ['chat:bob', 'Bob'],
+    ] as const) {
+      const said = { jid: FAMILY, id: sender, sender, senderName, isOwner: false };
+      store.messages.add({ ...said, text: 'hi', sentAt: 1 }, 1);
+    }
+    store.senders.limitGroup(FAMILY, ['chat:ada', 'chat:bob']);
+    store.budgets.set('family', { microUsd: 3_000_000, tokens: null });
+    await served.terminal.say('/tasks add "Morning mail" cron 30 8 * * *: say what is on today');
+    await served.terminal.say('/tasks add every 2 hours: look at the mail');
+    await expect.poll(() => store.tasks.open()).toHaveLength(2);
+    const { page, context, faults } = await visit(served, {
+      locale: 'de',
+      viewport: { width: 390, height: 780 },
+    });
+    const last = await page.locator('nav a').last().boundingBox();
+    expect((last?.x ?? 999) + (last?.width ?? 0)).toBeLessThanOrEqual(390);
+    await go(page, 'tasks');
+    // One of today is over or not.
+    await expect
+      .poll(() => page.locator('.calendar li :text("Morning mail")').count())
+      .toBeGreaterThan(12);
+    await page.locator('.calendar :text-matches("12-mal bis")').first().waitFor();
+    await page.locator('button:has-text("/tasks run 1 now")').click();
+    await page.locator('article >> nth=0').locator('summary').click();
+    await page.locator('article td:text("beantwortet")').waitFor();
+    await page.keyboard.press('Escape');
+    await go(page, 'costs');
+    await page.locator('.budgets td:text("Family")').waitFor();
+    await page.locator('.budgets td:has-text("/ $3.00")').waitFor();
+    await page.locator('td:text("1: Morning mail")').waitFor();
+    await go(page, 'groups');
+    await page.locator('article :text("nur diese ihn rufen: Ada, Bob.")').waitFor();
+    await go(page, 'code/files');
+    await page.locator('.tree a:has-text("skills/")').click();
+    await page.locator('.tree a:has-text("dice/")').click();
+    await page.locator('.tree a:text("manifest.yaml")').click();
+    await page.locator('h1:has-text("skills/dice/manifest.yaml")').waitFor();
     expect(faults).toEqual([]);
     await context.close();
   },

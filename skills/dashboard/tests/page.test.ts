@@ -44,9 +44,9 @@ test('everything that a browser loads is small, from here, and without a script 
       return [name, text] as const;
     }),
   );
-  // Style sheets are sent as one; charts, the views of the code, the parts of a group and the like are loaded when somebody looks at them.
+  // Style sheets are sent as one; charts, and all views beside the chat, are loaded when somebody looks at them.
   const loaded = files.filter(
-    ([name]) => !/^(charts|worker|code\/|groups\/|settings\/)|^(?!styles).*\.css$/.test(name),
+    ([name]) => !/^(charts|worker|(?!panels\/)\w+\/)|^(?!styles).*\.css$/.test(name),
   );
   const sizes = loaded.map(([, text]) => gzipSync(text).length);
   expect(sizes.reduce((all, size) => all + size, gzipSync(page.text).length)).toBeLessThan(60_000);
@@ -121,9 +121,14 @@ test('each panel has its words in each language', () => {
       Object.keys(JSON.parse(readFileSync(join(UI, `${name}.${language}.json`), 'utf8'))),
     );
     expect([name, de]).toEqual([name, en]);
-    const source = readFileSync(join(UI, `${name}.ts`), 'utf8');
-    for (const [, key] of source.matchAll(/\bt\('([^']+)'/g))
-      expect([name, en]).toEqual([name, expect.arrayContaining([key])]);
+    // A panel's views are in a folder of its name.
+    const folder = name.replace('panels/', '');
+    const views = readdirSync(UI).includes(folder) ? readdirSync(join(UI, folder)) : [];
+    for (const path of [name, ...views.map((view) => `${folder}/${view.slice(0, -3)}`)]) {
+      const source = readFileSync(join(UI, `${path}.ts`), 'utf8');
+      for (const [, key] of source.matchAll(/\bt\('([^']+)'/g))
+        expect([path, en]).toEqual([path, expect.arrayContaining([key])]);
+    }
   }
 });
 

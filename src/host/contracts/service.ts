@@ -10,6 +10,7 @@ import type { HostTool, HostToolCall, HostToolResult } from '../../sandbox/sandb
 import type { KeptReaction, RunOutcome, Store } from '../../store/store.ts';
 import type { Budgets } from '../budget/budgets.ts';
 import type { MemoryBook } from '../groups/memory-book.ts';
+import type { ChatModels } from '../models/chat-models.ts';
 import type { SetTimer } from '../scheduler/alarm.ts';
 import type { DueTasks } from '../scheduler/due-tasks.ts';
 import type { AskQuestion, AskReply } from './ask.ts';
@@ -28,12 +29,12 @@ export type ServiceStore = {
   /** Who may call the assistant in a chat. */
   readonly senders: Pick<Store['senders'], 'ofGroup'>;
   readonly toolSwitches: Pick<Store['toolSwitches'], 'offIn'>;
-  readonly messages: Pick<Store['messages'], 'between' | 'countBetween'>;
+  readonly messages: Pick<Store['messages'], 'between' | 'countBetween' | 'sendersOf'>;
   readonly said: Store['said'];
   readonly reactions: Pick<Store['reactions'], 'since'>;
   readonly search: Pick<Store['search'], 'find'>;
   readonly tasks: Pick<Store['tasks'], 'byId' | 'open'>;
-  readonly taskRuns: Pick<Store['taskRuns'], 'last'>;
+  readonly taskRuns: Pick<Store['taskRuns'], 'costs' | 'last'>;
   /** The record of what agents' turns did and cost. */
   readonly turnRuns: Pick<Store['turnRuns'], 'newest' | 'ofTurn' | 'stepsOf'>;
   readonly turns: Pick<Store['turns'], 'counts' | 'isOpen'>;
@@ -171,6 +172,8 @@ export type ServiceContext = {
    * then `readClaw(['plan', 'update', ref])` shows what it would change.
    */
   readonly newestRelease: () => Promise<NewestRelease>;
+  /** The model of each chat, and those that servers list. The owner's `/model` chooses one. */
+  readonly models: Pick<ChatModels, 'lists' | 'of'>;
   /** Says why the model of the settings cannot answer; null where it can. */
   readonly modelProblem: () => string | null;
   /**

@@ -91,6 +91,7 @@ export type ServicesOptions = StorePort &
     readonly owner: OwnerActs;
     readonly readClaw: ReadClaw;
     readonly newestRelease: ServiceContext['newestRelease'];
+    readonly models: ServiceContext['models'];
     readonly modelProblem: ServiceContext['modelProblem'];
     readonly memory: ServiceContext['memory'];
     readonly budgets: ServiceContext['budgets'];
@@ -252,6 +253,7 @@ function contextOf(
     },
     readClaw: options.readClaw,
     newestRelease: options.newestRelease,
+    models: { of: options.models.of, lists: options.models.lists },
     modelProblem: options.modelProblem,
     budgets: { report: options.budgets.report },
     memory: {
@@ -345,14 +347,18 @@ function readable({
       main: groups.main,
     },
     history: { page: history.page, whole: history.whole },
-    messages: { between: messages.between, countBetween: messages.countBetween },
+    messages: {
+      between: messages.between,
+      countBetween: messages.countBetween,
+      sendersOf: messages.sendersOf,
+    },
     said: { after: said.after, extent: said.extent },
     reactions: { since: reactions.since },
     search: { find: search.find },
     senders: { ofGroup: senders.ofGroup },
     tasks: { byId: tasks.byId, open: tasks.open },
     toolSwitches: { offIn: toolSwitches.offIn },
-    taskRuns: { last: taskRuns.last },
+    taskRuns: { costs: taskRuns.costs, last: taskRuns.last },
     turnRuns: { newest: turnRuns.newest, ofTurn: turnRuns.ofTurn, stepsOf: turnRuns.stepsOf },
     turns: { counts: turns.counts, isOpen: turns.isOpen },
     usage: {

@@ -85,6 +85,10 @@ test('a write against an older version is refused with both texts', async () => 
   expect(statSync(file).uid).toBe(statSync(dirname(file)).uid);
   expect(readFileSync(file, 'utf8')).toBe('# Family\n\n- both\n');
   expect(assistant.store.memoryVersions.last('family', 1)[0]?.author).toBe('owner');
+  const [last] = assistant.store.memoryVersions.last('family', 1);
+  expect(await ask(`/memory Family empty ${now}`)).toContain('Nothing was written');
+  expect(await ask(`/memory Family empty ${last?.seq}`)).toContain('Written');
+  expect(readFileSync(file, 'utf8')).toBe('');
   // A link that the agent has left is neither read nor written through.
   rmSync(file);
   symlinkSync(join(project.dir, 'package.json'), file);

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
+import type { Spending } from '../usage.ts';
 
 export type RunOutcome = 'answered' | 'silent' | 'failed' | 'gave_up' | 'skipped';
 
@@ -31,12 +32,33 @@ export interface TaskRuns {
   isOpen(taskId: number): boolean;
   /** Returns the newest runs of a task, newest first. */
   last(taskId: number, limit: number): readonly TaskRun[];
+  /** Returns what the runs of each task have cost since a moment, as far as they are kept, the dearest first. */
+  costs(since: number): readonly TaskCost[];
 }
+
+/** What the runs of one task have cost. */
+export type TaskCost = Spending & { readonly taskId: number; readonly runs: number };
 
 export type RunStart = { readonly taskId: number; readonly dueAt: number };
 
 /** So many runs of each task are kept. */
 const KEPT_RUNS = 100;
+
+const CostRow = z
+  .object({
+    task_id: z.int(),
+    runs: z.int(),
+    tokens: z.int(),
+    micro_usd: z.int(),
+    unpriced_calls: z.int(),
+  })
+  .transform((row) => ({
+    taskId: row.task_id,
+    runs: row.runs,
+    tokens: row.tokens,
+    microUsd: row.micro_usd,
+    unpricedCalls: row.unpriced_calls,
+  }));
 
 const Row = z
   .object({
@@ -82,6 +104,12 @@ export function openTaskRuns(database: Database): TaskRuns {
   const last = database.prepare(
     `SELECT ${columns} FROM task_runs WHERE task_id = :taskId ORDER BY id DESC LIMIT :limit`,
   );
+  const costs = database.prepare(`
+    SELECT task_id, count(DISTINCT task_runs.id) AS runs,
+      coalesce(sum(input_tokens + cache_write_tokens + cache_read_tokens + output_tokens), 0) AS tokens,
+      coalesce(sum(micro_usd), 0) AS micro_usd, coalesce(sum(unpriced_calls), 0) AS unpriced_calls
+    FROM task_runs JOIN turn_runs ON turn_runs.turn_id = task_runs.turn_id
+    WHERE task_runs.fired_at >= ? GROUP BY task_id ORDER BY micro_usd DESC, tokens DESC, task_id`);
   return {
     fire(run, now) {
       fire.run({ ...run, now });
@@ -99,5 +127,6 @@ export function openTaskRuns(database: Database): TaskRuns {
     finish: (turnId, end, now) => void finish.run({ turnId, ...end, now }),
     isOpen: (taskId) => isOpen.get(taskId) !== undefined,
     last: (taskId, limit) => last.all({ taskId, limit }).map((row) => Row.parse(row)),
+    costs: (since) => costs.all(since).map((row) => CostRow.parse(row)),
   };
 }

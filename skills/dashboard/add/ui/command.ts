@@ -24,6 +24,11 @@ export type Entry = {
   readonly at: number;
   readonly text: string;
   readonly length: number;
+  readonly files: readonly {
+    readonly name: string | null;
+    readonly kind: string | null;
+    readonly sizeBytes: number | null;
+  }[];
 };
 
 export type Page = {
@@ -37,6 +42,8 @@ type Running = { readonly line: string; readonly jid: string; readonly after: nu
 const running = signal<Running | null>(null);
 const shown = signal<Page | null>(null);
 const problem = signal<string | null>(null);
+/** The chat of the command that the drawer shows: its questions are asked there, and not in the chat as well. */
+export const jidOfDrawer = computed(() => running.value?.jid ?? null);
 /** Whether a command of the page is shown with what comes of it. */
 export const isDrawerOpen = computed(() => running.value !== null);
 

@@ -88,6 +88,11 @@ export function linkTo(...parts: readonly string[]): string {
   return `#/${parts.map(encodeURIComponent).join('/')}`;
 }
 
+/** Returns a chat as a command names it: a name may have quotes, and the address is one chat's. */
+export function quoted({ jid, name }: { readonly jid: string; readonly name: string }): string {
+  return `"${/["“”„]/.test(name) ? jid : name}"`;
+}
+
 let words: Readonly<Record<string, Readonly<Record<string, string>>>> = {};
 
 /** Loads the words of this browser's language, once; those that it lacks are in English. */

@@ -1,19 +1,22 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { defineService, type ServiceContext } from '../host/contracts/service.ts';
-import type { HttpRequest, HttpResponse } from '../http/route.ts';
+import type { Device, HttpRequest, HttpResponse } from '../http/route.ts';
 import { SCOPES } from '../http/route.ts';
 import { jsonWithin } from '../lib/bounded-json.ts';
-import { type ApiAction, ApiProblem, discoverApis } from './dashboard/api.ts';
+import { type ApiAction, type ApiContext, ApiProblem, discoverApis } from './dashboard/api.ts';
 import { openAssets } from './dashboard/assets.ts';
+import { answerWithFile } from './dashboard/history-file.ts';
 import { sendNotices } from './dashboard/notices.ts';
 import { openPush } from './dashboard/push.ts';
 import { streamOf } from './dashboard/stream.ts';
+import { MAX_PART_BYTES, openUploads } from './dashboard/uploads.ts';
 
 /** A request of the command `/dashboard` and of the verb of its name. */
 const LinkRequest = z.object({ kind: z.literal('link'), scope: z.enum(SCOPES) });
 /** A message is 20,000 characters at most, and what a page sends has few parts. */
 const BOUNDS = { maxBytes: 100_000, maxValues: 50, maxDepth: 4 };
+const Part = z.object({ id: z.uuid(), at: z.coerce.number().int().nonnegative() });
 const Entry = z.object({ code: z.string().max(100), name: z.string().max(200) });
 
 /** The page: its files to everybody who reaches this machine, and what it shows to browsers that were let in. */
@@ -72,6 +75,29 @@ export const service = defineService({
         }),
       }),
     });
+    const uploads = openUploads(context);
+    const keyOf = (device: Device | null, id: string) => `${device?.id ?? 'token'} ${id}`;
+    await route({
+      method: 'GET',
+      path: '/file',
+      scope: 'read',
+      handle: ({ query }) => answerWithFile(context, query),
+    });
+    await route({
+      method: 'POST',
+      path: '/upload',
+      scope: 'talk',
+      maxBytes: MAX_PART_BYTES,
+      handle({ query, body, device }) {
+        const { data } = Part.safeParse(Object.fromEntries(query));
+        if (data === undefined) return problem('This page is older than the assistant.');
+        try {
+          return { body: String(uploads.add(keyOf(device, data.id), data.at, body)) };
+        } catch (error) {
+          return problem(error instanceof Error ? error.message : String(error));
+        }
+      },
+    });
     for (const { name, actions } of await discoverApis()) {
       for (const [action, definition] of Object.entries(actions)) {
         await route({
@@ -79,7 +105,8 @@ export const service = defineService({
           path: `/api/${name}/${action}`,
           scope: definition.scope,
           maxBytes: BOUNDS.maxBytes,
-          handle: (request) => answer(definition, request, context),
+          handle: (request) =>
+            answer(definition, request, context, (id) => uploads.take(keyOf(request.device, id))),
         });
       }
     }
@@ -100,12 +127,13 @@ async function answer(
   { input, run }: ApiAction,
   { method, query, body, device }: HttpRequest,
   context: ServiceContext,
+  takeFile: ApiContext['takeFile'],
 ): Promise<HttpResponse> {
   const given = method === 'GET' ? Object.fromEntries(query) : jsonWithin(body, BOUNDS);
   const parsed = input.safeParse(given);
   if (!parsed.success) return problem('This page is older than the assistant. Load it again.');
   try {
-    const data = await run(parsed.data, { context, device });
+    const data = await run(parsed.data, { context, device, takeFile });
     return {
       headers: { 'content-type': 'application/json; charset=utf-8' },
       body: JSON.stringify(data ?? null),

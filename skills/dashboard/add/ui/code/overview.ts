@@ -91,5 +91,6 @@ function Asker(): VNode {
     <label for="why-path">${t('why')}</label>
     <input id="why-path" name="path" placeholder="src/host/host.ts" maxlength="400" />
     <button type="submit">${t('ask')}</button>
+    <a href=${linkTo('code', 'files')}>${t('browse')}</a>
   </form>`;
 }

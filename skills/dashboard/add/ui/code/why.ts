@@ -38,7 +38,7 @@ export function WhyView({ rest }: { readonly rest: readonly string[] }): VNode {
     void get<Why>('code/why', { path }).then(setWhy, ({ message }) => setProblem(message));
   }, [path, epoch.value]);
   const owners = [...new Set(why?.ranges.map(({ owner }) => owner))];
-  return html`<p><a href=${linkTo('code')}>‹ ${t('all')}</a></p><h1><code>${path}</code></h1>
+  return html`<p><a href=${linkTo('code', 'files', ...path.split('/').slice(0, -1))}>‹ ${t('file-tree')}</a></p><h1><code>${path}</code></h1>
     ${problem === null ? null : html`<p class="problem" role="alert">${problem}</p>`}
     ${why === null && problem === null ? html`<p class="hint" role="status">${t('reading')}</p>` : null}
     ${why === null ? null : html`<ul class="row owners">${owners.map((owner, at) => html`<li class=${`owner-${at % 6}`}>${nameOf(owner)}</li>`)}</ul>`}

@@ -88,8 +88,11 @@ function Editor({
   useEffect(() => {
     if (isWritten) onDraft(null);
   }, [isWritten]);
-  // A command without a text below it writes nothing.
-  const isEmpty = text.trim() === '';
+  // A message ends with its last word: an empty text is a command of its own.
+  const line =
+    text.trim() === ''
+      ? `memory ${name} empty ${from}`
+      : `memory ${name} write ${from}\n${text.trimEnd()}`;
   const isOutdated = now !== null && now.seq !== from && !isWritten;
   const onInput = ({ currentTarget }: { readonly currentTarget: HTMLTextAreaElement }) =>
     onDraft({ from, text: currentTarget.value });
@@ -102,9 +105,8 @@ function Editor({
         : null
     }
     <textarea rows="12" maxlength=${LONGEST} aria-label=${t('memory')} value=${text} onInput=${onInput}></textarea>
-    <div class="row">${isOutdated || isEmpty ? null : html`<${Command} line=${`memory ${name} write ${from}\n${text.trimEnd()}`} label=${t('save')} />`}
-      <button type="button" onClick=${() => onDraft(null)}>${t('drop')}</button>
-      ${isEmpty ? html`<span class="hint">${t('not-empty')}</span>` : null}</div>
+    <div class="row">${isOutdated ? null : html`<${Command} line=${line} label=${t('save')} />`}
+      <button type="button" onClick=${() => onDraft(null)}>${t('drop')}</button></div>
   </div>`;
 }
 

@@ -16,7 +16,8 @@ export type Group = {
   readonly today: { readonly tokens: number; readonly microUsd: number };
   readonly limits: { readonly tokens: number | null; readonly microUsd: number | null };
   readonly hasOwnBudget: boolean;
-  readonly callers: number;
+  /** People who may call it, by name; empty where everybody may. */
+  readonly callers: readonly string[];
   readonly tools: readonly string[];
   readonly toolsOff: readonly string[];
 };

@@ -1,6 +1,7 @@
-import { Choices, type Entry, type Page, type Question } from '../command.ts';
+import { Choices, type Entry, jidOfDrawer, type Page, type Question } from '../command.ts';
 import { useFirst, useGrowing } from '../growing-list.ts';
 import { epoch, keepFresh, turns } from '../live.ts';
+import { whenLooked } from '../loaded.ts';
 import { Markdown } from '../markdown.ts';
 import { definePanel, get, linkTo, may, moment, post, wordsOf } from '../page.ts';
 import { html, useEffect, useMemo, useRef, useState, type VNode } from '../vendor.ts';
@@ -20,6 +21,11 @@ type Hit = {
   readonly saidAt: number;
   readonly text: string;
 };
+
+const EntryFiles = whenLooked(async () => (await import('../chat/entry-files.ts')).EntryFiles);
+const ChatCommands = whenLooked(
+  async () => (await import('../chat/chat-commands.ts')).ChatCommands,
+);
 
 export const panel = definePanel({
   name: 'chat',
@@ -115,6 +121,7 @@ function Talk({ jid, name }: { readonly jid: string; readonly name: string }): V
   const [past, setPast] = useState<readonly Entry[]>([]);
   const [page, setPage] = useState<Page | null>(null);
   const [isAll, setIsAll] = useState(false);
+  const [isOpen, setOpen] = useState(false);
   useEffect(() => {
     let isGone = false;
     const read = async () => {
@@ -148,6 +155,8 @@ function Talk({ jid, name }: { readonly jid: string; readonly name: string }): V
     <header class="row">
       <a class="back" href=${linkTo('chat')} aria-label=${t('chats')}>‹</a>
       <h1>${name}</h1>
+      ${may('admin') ? html`<button type="button" class="push" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>${t('settings')}</button>` : null}
+      ${isOpen && name !== '' ? html`<${ChatCommands} jid=${jid} name=${name} />` : null}
     </header>
     <div class="log" tabindex="0" role="log" aria-label=${t('history')}><div class="entries">
       ${page !== null && !isAll ? html`<button type="button" onClick=${older}>${t('older')}</button>` : null}
@@ -159,7 +168,7 @@ function Talk({ jid, name }: { readonly jid: string; readonly name: string }): V
           <p class="busy">${turn.lines.at(-1) ?? turn.title ?? t('thinking')} …</p>
         </article>`,
       )}
-      ${page?.questions.map((question) => html`<${Asked} key=${question.id} question=${question} />`)}
+      ${jidOfDrawer.value === jid ? null : page?.questions.map((question) => html`<${Asked} key=${question.id} question=${question} />`)}
     </div></div>
     <${Composer} jid=${jid} isAtWork=${live.some(({ work }) => work === 'agent')} />
   </section>`;
@@ -183,13 +192,16 @@ function lowest(entries: readonly Entry[], kind: Entry['kind']): number {
   return seqs.length === 0 ? Number.MAX_SAFE_INTEGER : Math.min(...seqs);
 }
 
+/** The line by which an agent asks for a file. The page shows the file itself. */
+const FILE_LINE = /\n?^\[(?:image|video|voice|audio|document|sticker)[^\]\n]*, id [^\]\n]*\]$/gm;
+
 /** Characters that the assistant sends at a time; longer texts are shown as they are. */
 const PART = 100_000;
 
 function Said({ jid, entry }: { readonly jid: string; readonly entry: Entry }): VNode {
   const [whole, setWhole] = useState<string | null>(null);
-  const { kind, seq, sender, isOwner, at, text, length } = entry;
-  const known = whole ?? text;
+  const { kind, seq, sender, isOwner, at, text, length, files } = entry;
+  const known = files.length === 0 ? (whole ?? text) : (whole ?? text).replace(FILE_LINE, '');
   const [isAllHere, setIsAllHere] = useState(length <= text.length);
   // A text of megabytes comes part by part, and from the second on without its formatting.
   const more = async () => {
@@ -202,7 +214,8 @@ function Said({ jid, entry }: { readonly jid: string; readonly entry: Entry }): 
   return useMemo(
     () => html`<article class=${`said ${isOwner ? 'mine' : 'theirs'}`}>
     <small>${isOwner ? t('you') : (sender ?? t('assistant'))} · <time>${moment(at)}</time></small>
-    ${kind === 'answer' && known.length <= PART ? html`<${Markdown} text=${known} />` : html`<p class="words">${known}</p>`}
+    ${kind === 'answer' && known.length <= PART ? html`<${Markdown} text=${known} />` : known === '' ? null : html`<p class="words">${known}</p>`}
+    ${files.length === 0 ? null : html`<${EntryFiles} jid=${jid} kind=${kind} seq=${seq} files=${files} isHere=${kind === 'answer' || text.includes(', id press:')} />`}
     ${!isAllHere ? html`<button type="button" onClick=${more}>${t('whole', { length })}</button>` : null}
   </article>`,
     [seq, text, whole, isAllHere],
@@ -220,6 +233,10 @@ function Asked({ question }: { readonly question: Question }): VNode {
   </article>`;
 }
 
+/** The same as of every channel. */
+const MOST_BYTES = 20_000_000;
+const MOST_FILES = 10;
+
 function Composer({
   jid,
   isAtWork,
@@ -228,32 +245,73 @@ function Composer({
   readonly isAtWork: boolean;
 }): VNode | null {
   const [problem, setProblem] = useState<string | null>(null);
+  const [files, setFiles] = useState<readonly File[]>([]);
+  const [share, setShare] = useState<number | null>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   if (!may('talk')) return null;
-  const say = async (text: string) => {
+  const say = async (text: string, sent: readonly File[] = []) => {
     try {
       setProblem(null);
-      await post('chat/say', { jid, text });
+      if (sent.length === 0) await post('chat/say', { jid, text });
+      else {
+        const { sendFiles } = await import('../chat/send-files.ts');
+        await sendFiles({ jid, text, files: sent }, setShare);
+      }
       return true;
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));
       return false;
+    } finally {
+      setShare(null);
     }
   };
   const send = async (event?: Event) => {
     event?.preventDefault();
     const text = field.current?.value.trim() ?? '';
-    if (text === '' || field.current === null) return;
+    if ((text === '' && files.length === 0) || field.current === null || share !== null) return;
     field.current.value = '';
-    if (!(await say(text)) && field.current.value === '') field.current.value = text;
+    setFiles([]);
+    if (await say(text, files)) return;
+    setFiles(files);
+    if (field.current.value === '') field.current.value = text;
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) void send(event);
   };
-  return html`<form class="composer" onSubmit=${send}>
+  const add = (list: FileList | null | undefined) => {
+    const chosen = [...(list ?? [])];
+    const tooLarge = chosen.find(({ size }) => size === 0 || size > MOST_BYTES);
+    setProblem(tooLarge === undefined ? null : t('too-large', { name: tooLarge.name }));
+    if (tooLarge === undefined) setFiles([...files, ...chosen].slice(0, MOST_FILES));
+  };
+  const onChosen = ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
+    add(currentTarget.files);
+    currentTarget.value = '';
+  };
+  const onPaste = (event: ClipboardEvent) => {
+    if ((event.clipboardData?.files.length ?? 0) === 0) return;
+    event.preventDefault();
+    add(event.clipboardData?.files);
+  };
+  const onDrop = (event: DragEvent) => {
+    event.preventDefault();
+    add(event.dataTransfer?.files);
+  };
+  return html`<form class="composer" onSubmit=${send} onDrop=${onDrop} onDragOver=${(event: Event) => event.preventDefault()}>
     ${problem === null ? null : html`<p class="problem" role="alert">${problem}</p>`}
-    <textarea rows="2" ref=${field} aria-label=${t('message')} placeholder=${t('message')} maxlength="20000" onKeyDown=${onKeyDown}></textarea>
-    ${isAtWork && may('admin') ? html`<button type="button" title="/stop" onClick=${() => say('/stop')}>${t('stop')}</button>` : null}
+    ${
+      files.length === 0
+        ? null
+        : html`<ul class="row chosen" aria-label=${t('chosen-files')}>${files.map(
+            (file, at) => html`<li key=${`${at}${file.name}`} class="tag">${file.name}
+        <button type="button" aria-label=${t('leave-out', { name: file.name })} onClick=${() => setFiles(files.filter((one) => one !== file))}>✕</button></li>`,
+          )}</ul>`
+    }
+    ${share === null ? null : html`<p class="busy" role="status">${t('sending', { share: Math.round(share * 100) })}</p>`}
+    <label class="attach" title=${t('add-files')}><input class="attach-field" type="file" multiple aria-label=${t('add-files')} onChange=${onChosen} />
+      <svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d="M20 11l-8 8a5 5 0 0 1-7-7l9-9a3.3 3.3 0 0 1 5 5l-9 9a1.7 1.7 0 0 1-2.4-2.4L15 7" /></svg></label>
+    <textarea rows="2" ref=${field} aria-label=${t('message')} placeholder=${t('message')} maxlength="20000" onKeyDown=${onKeyDown} onPaste=${onPaste}></textarea>
+    ${isAtWork && may('admin') ? html`<button type="button" title="/stop" onClick=${() => say('/stop')}>${t('stop')} <code>/stop</code></button>` : null}
     <button type="submit" class="main">${t('send')}</button>
   </form>`;
 }

@@ -7,7 +7,7 @@ const t = wordsOf('settings');
 type Push = { readonly key: string; readonly isOn: boolean };
 
 /** Switches Web Push on and off, for this browser alone. */
-export function View(): VNode {
+export function NotificationsView(): VNode {
   const [push, setPush] = useState<Push | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const read = async () => setPush(await get<Push>('settings/push'));

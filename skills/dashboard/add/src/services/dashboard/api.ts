@@ -4,7 +4,12 @@ import type { Device, Scope } from '../../http/route.ts';
 import { discoverExports } from '../../lib/discover.ts';
 
 /** What an action works with: the service's own context, and the browser that asks; null for the token. */
-export type ApiContext = { readonly context: ServiceContext; readonly device: Device | null };
+export type ApiContext = {
+  readonly context: ServiceContext;
+  readonly device: Device | null;
+  /** Takes a file that this browser has uploaded; null where it is not all here. */
+  readonly takeFile: (id: string) => Uint8Array | null;
+};
 
 /** Something that a page reads (`GET`) or does (`POST`), for browsers that may do as much as `scope`. */
 export type ApiAction = {

@@ -5,7 +5,7 @@ import { ApiProblem, defineApi, does, reads } from '../api.ts';
 
 const Jid = z.string().max(300);
 const Seq = z.coerce.number().int().nonnegative();
-const Text = z.string().trim().min(1).max(20_000);
+const Text = z.string().trim().max(20_000);
 /** The text of a memory may be below a command. */
 const CommandText = z.string().trim().min(1).max(33_000);
 const PAGE = 50;
@@ -46,10 +46,20 @@ export const api = defineApi({
           .map((hit) => ({ ...hit, chat: names.get(hit.jid) ?? hit.jid }));
       },
     ),
+    models: reads(z.object({ jid: Jid }), async ({ jid }, { context: { store, models } }) => ({
+      now: models.of(store.groups.byJid(jid)?.folder ?? null),
+      lists: await models.lists(),
+    })),
     say: does(
       'talk',
-      z.object({ jid: Jid, text: Text }),
-      async ({ jid, text }, { context, device }) => {
+      z
+        .object({
+          jid: Jid,
+          text: Text,
+          file: z.object({ id: z.uuid(), name: z.string().max(200) }).optional(),
+        })
+        .refine(({ text, file }) => text !== '' || file !== undefined),
+      async ({ jid, text, file }, { context, device, takeFile }) => {
         // A command may do all that the owner may, whichever way it is said.
         const isMore = isCommandText(asCommand(text)) || mayAnswer(context, jid);
         if (device !== null && device.scope !== 'admin' && isMore) {
@@ -57,7 +67,12 @@ export const api = defineApi({
             'This browser may speak in chats. It gives no commands, and answers no questions.',
           );
         }
-        return { id: await context.owner.say(jid, text).catch(asProblem) };
+        const content = file === undefined ? null : takeFile(file.id);
+        if (file !== undefined && content === null) {
+          throw new ApiProblem('The file did not arrive. Send it again.');
+        }
+        const sent = file && content ? { name: file.name, content } : undefined;
+        return { id: await context.owner.say(jid, text, sent).catch(asProblem) };
       },
     ),
     command: does('admin', z.object({ text: CommandText }), async ({ text }, { context }) => {

@@ -1,3 +1,5 @@
+import { readdirSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { AppliedData, AvailableData, LogData, StatusData } from '@patchclaw/claw/contract';
 import gt from 'semver/functions/gt.js';
 import { z } from 'zod';
@@ -18,6 +20,10 @@ import { matrixOf } from '../matrix.ts';
 
 const Skill = z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/);
 const Path = z.string().min(1).max(400).regex(/^[^-]/);
+const Folder = z
+  .string()
+  .max(400)
+  .regex(/^([\w@+-][\w.@+-]*(\/[\w@+-][\w.@+-]*)*)?$/);
 const Ref = z.string().regex(/^[A-Za-z0-9][\w./+-]{0,99}$/);
 const Planned = z.union([
   z.object({ verb: z.enum(['apply', 'remove', 'upgrade']), name: Skill }),
@@ -60,6 +66,9 @@ export const api = defineApi({
         commands: changes.map(({ time, summary }) => ({ time, summary })),
       };
     }),
+    files: reads(z.object({ folder: Folder }), ({ folder }, { context }) =>
+      filesIn(context, folder),
+    ),
     edits: reads(z.object({}), async (_, { context }) => (await told(context, ['diff'])).data),
     conflicts: reads(z.object({}), async (_, { context }) => {
       const waiting = await readWaiting({ claw: () => told(context, ['conflicts']) });
@@ -124,4 +133,27 @@ function withChoices(conflict: WaitingConflict, hasModel: boolean) {
         .map(({ label }) => label),
     })),
   };
+}
+
+/** Folders that hold no code, or more of others' than anybody looks through. */
+const NOT_CODE = ['data', 'groups', 'node_modules'];
+
+/** Lists one folder of the code by names; hidden files and links are left out. */
+function filesIn({ groupsDir }: ServiceContext, folder: string) {
+  const path = join(dirname(groupsDir), folder);
+  if (NOT_CODE.includes(folder.split('/')[0] ?? '')) throw new ApiProblem(`${folder} is no code.`);
+  if (!isFolder(path) || realpathSync(path) !== join(realpathSync(dirname(groupsDir)), folder)) {
+    throw new ApiProblem(`There is no folder ${folder}.`);
+  }
+  const entries = readdirSync(path, { withFileTypes: true })
+    .filter(({ name }) => !name.startsWith('.') && !(folder === '' && NOT_CODE.includes(name)))
+    .sort((one, other) => (one.name < other.name ? -1 : 1));
+  return {
+    folders: entries.filter((one) => one.isDirectory()).map(({ name }) => name),
+    files: entries.filter((one) => one.isFile()).map(({ name }) => name),
+  };
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }

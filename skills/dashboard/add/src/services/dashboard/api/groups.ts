@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ServiceContext } from '../../../host/contracts/service.ts';
 import { defineApi, reads } from '../api.ts';
 
 const Folder = z.string().max(100);
@@ -17,7 +18,7 @@ export const api = defineApi({
           today: spending?.spent ?? { tokens: 0, microUsd: 0, unpricedCalls: 0 },
           limits: spending?.limits ?? totalLimits,
           hasOwnBudget: spending?.isOwn ?? false,
-          callers: store.senders.ofGroup(group.jid).length,
+          callers: callersOf(store, group.jid),
           tools: tools.offered(group.folder).map(({ name }) => name),
           toolsOff: store.toolSwitches.offIn(group.folder),
         };
@@ -44,3 +45,11 @@ export const api = defineApi({
     ),
   },
 });
+
+/** Returns who may call the assistant in a chat, by the names that they gave themselves last; nobody for no limit. */
+function callersOf({ senders, messages }: ServiceContext['store'], jid: string): readonly string[] {
+  const allowed = senders.ofGroup(jid);
+  if (allowed.length === 0) return [];
+  const names = new Map(messages.sendersOf(jid).map(({ sender, name }) => [sender, name]));
+  return allowed.map((sender) => names.get(sender) ?? sender);
+}

@@ -3,14 +3,17 @@ import { describeSchedule, nextRunAfter } from '../../../host/scheduler/schedule
 import type { Task } from '../../../store/store.ts';
 import { defineApi, reads } from '../api.ts';
 
-const NEXT = 3;
+/** The calendar: so many days from now on, and runs of one task in them: some more than one every hour. */
+const DAYS = 14;
+const DAY_MS = 86_400_000;
+const MOST = 350;
 const LAST = 20;
 
 /** The tasks, when they run next, and how they ended. */
 export const api = defineApi({
   name: 'tasks',
   actions: {
-    open: reads(z.object({}), (_, { context: { store } }) =>
+    open: reads(z.object({}), (_, { context: { store, now } }) =>
       store.tasks.open().map((task) => ({
         id: task.id,
         folder: task.folder,
@@ -18,7 +21,7 @@ export const api = defineApi({
         prompt: task.prompt.slice(0, 2_000),
         state: task.state,
         when: describeSchedule(task.schedule),
-        next: nextRuns(task),
+        next: nextRuns(task, now() + DAYS * DAY_MS),
         last: store.taskRuns.last(task.id, 1)[0] ?? null,
       })),
     ),
@@ -28,10 +31,11 @@ export const api = defineApi({
   },
 });
 
-function nextRuns({ state, nextRun, schedule }: Task): readonly number[] {
+/** Returns the runs until then, and the next one in any case. */
+function nextRuns({ state, nextRun, schedule }: Task, until: number): readonly number[] {
   const runs: number[] = [];
   let next = state === 'active' ? nextRun : null;
-  while (next !== null && runs.length < NEXT) {
+  while (next !== null && runs.length < MOST && (next < until || runs.length === 0)) {
     runs.push(next);
     next = nextRunAfter(schedule, next);
   }
