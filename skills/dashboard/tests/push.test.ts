@@ -1,60 +1,10 @@
-import {
-  createDecipheriv,
-  createECDH,
-  createPublicKey,
-  hkdfSync,
-  randomBytes,
-  verify,
-} from 'node:crypto';
-import { once } from 'node:events';
+import { createPublicKey, verify } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { encrypted } from '../../../src/services/dashboard/push.ts';
 import { serveDashboard } from './assistant.ts';
-
-type Got = { path: string; headers: IncomingHttpHeaders; body: Buffer };
-
-/** A push service: keeps what comes, and answers with this status. */
-async function pushService() {
-  const got: Got[] = [];
-  const state = { status: 201 };
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    got.push({ path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks) });
-    response.writeHead(state.status).end();
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { got, state, origin, [Symbol.dispose]: () => void server.close() };
-}
-
-/** A browser's side of a subscription. */
-function browserKeys() {
-  const ecdh = createECDH('prime256v1');
-  ecdh.generateKeys();
-  return { ecdh, auth: randomBytes(16) };
-}
-
-/** Decrypts as a browser does, by RFC 8188 and RFC 8291; written apart from what encrypts. */
-function decrypted(body: Buffer, { ecdh, auth }: ReturnType<typeof browserKeys>): string {
-  const [salt, idLength] = [body.subarray(0, 16), body.readUInt8(20)];
-  expect(body.readUInt32BE(16)).toBe(4096);
-  const sender = body.subarray(21, 21 + idLength);
-  const sealed = body.subarray(21 + idLength);
-  const info = Buffer.concat([Buffer.from('WebPush: info\0'), ecdh.getPublicKey(), sender]);
-  const ikm = hkdfSync('sha256', ecdh.computeSecret(sender), auth, info, 32);
-  const part = (name: string, length: number) =>
-    Buffer.from(hkdfSync('sha256', Buffer.from(ikm), salt, `Content-Encoding: ${name}\0`, length));
-  const decipher = createDecipheriv('aes-128-gcm', part('aes128gcm', 16), part('nonce', 12));
-  decipher.setAuthTag(sealed.subarray(-16));
-  const plain = Buffer.concat([decipher.update(sealed.subarray(0, -16)), decipher.final()]);
-  expect(plain.at(-1)).toBe(2);
-  return plain.subarray(0, -1).toString();
-}
+import { browserKeys, decrypted, type Got, pushService } from './push-service.ts';
 
 test('what is encrypted is what RFC 8291 has in its appendix', () => {
   const body = encrypted(
@@ -140,6 +90,11 @@ test('a browser that asks for it is told what is done and what needs a yes, encr
   await served.terminal.say('ping');
   await vi.waitFor(async () => expect((await push()).isOn).toBe(false));
   expect(got).toHaveLength(4);
+  service.state.status = 404;
+  expect(await post('/api/settings/pushOn', subscription)).toBe(200);
+  await served.terminal.say('ping');
+  await vi.waitFor(async () => expect((await push()).isOn).toBe(false));
+  expect(got).toHaveLength(5);
   // So does a browser that is taken out.
   service.state.status = 201;
   expect(await post('/api/settings/pushOn', subscription)).toBe(200);
@@ -149,5 +104,5 @@ test('a browser that asks for it is told what is done and what needs a yes, encr
   const before = answers();
   await served.terminal.say('ping');
   await vi.waitFor(() => expect(answers()).toBeGreaterThan(before));
-  expect(got).toHaveLength(4);
+  expect(got).toHaveLength(5);
 });

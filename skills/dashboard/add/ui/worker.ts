@@ -61,7 +61,7 @@ async function show(notice: Notice | undefined): Promise<void> {
   // Whoever looks at the page has seen it.
   if (pages.some(({ focused }) => focused)) return;
   const { title, body, place } = notice;
-  const icon = '/dashboard/ui/icon.svg';
+  const icon = '/dashboard/ui/icon-192.png';
   await worker.registration.showNotification(title, { body, icon, tag: place, data: place });
 }
 

@@ -13,8 +13,8 @@ export interface Assets {
   file(path: string, headers: IncomingHttpHeaders): Promise<HttpResponse>;
 }
 
-/** A file as it is sent. */
-type Served = { readonly text: string; readonly zipped: Buffer; readonly etag: string };
+/** A file as it is sent; a picture is not made smaller by `gzip`. */
+type Served = { readonly bytes: Buffer; readonly zipped: Buffer | null; readonly etag: string };
 
 /** Not below `src/`: its modules are for browsers, whose types are no others' business. */
 const UI = join(import.meta.dirname, '../../../ui');
@@ -22,6 +22,8 @@ const UI = join(import.meta.dirname, '../../../ui');
 const BUNDLED = ['vendor.ts', 'charts.ts'];
 /** Charts are loaded by the panels that have one, and the worker is none of the page. */
 const APART = ['charts.ts', 'worker.ts'];
+/** Icons for systems that take no SVG: `scripts/dashboard-icons.ts` makes them. */
+const PICTURE = /^[a-z][a-z0-9-]*\.png$/;
 const PACKAGES = ['preact', 'htm', '@preact/signals', 'marked', 'uplot'];
 
 /** Opens the files below `ui/`. Each load of the page looks whether one has changed: an edit shows at the next one. */
@@ -54,9 +56,11 @@ export function openAssets({
   }
 
   async function serve(path: string): Promise<Served | null> {
-    const text = await textOf(path);
+    const text = PICTURE.test(path) ? readOrNull(path) : await textOf(path);
     if (text === null) return null;
-    return { text, zipped: gzipSync(text), etag: `"${digestOf(text)}"` };
+    const bytes = Buffer.from(text);
+    const zipped = typeof text === 'string' ? gzipSync(bytes) : null;
+    return { bytes, zipped, etag: `"${digestOf(bytes)}"` };
   }
 
   async function bundled(name: string): Promise<string> {
@@ -103,12 +107,8 @@ export function openAssets({
     const language = /^strings\.([a-z]{2})\.json$/.exec(path)?.[1];
     if (language !== undefined) return JSON.stringify(stringsOf(language));
     if (!/^([a-z-]+\/)?[a-z][a-z-]*(\.[a-z]{2})?\.(ts|css|svg)$/.test(path)) return null;
-    try {
-      const text = readFileSync(join(UI, path), 'utf8');
-      return path.endsWith('.ts') ? stripTypeScriptTypes(text) : text;
-    } catch {
-      return null; // There is no such file.
-    }
+    const text = readOrNull(path)?.toString() ?? null;
+    return text !== null && path.endsWith('.ts') ? stripTypeScriptTypes(text) : text;
   }
 
   return {
@@ -122,11 +122,11 @@ export function openAssets({
       const isLasting = version === made.version;
       const found = await served(name, isLasting ? made : current());
       if (found === null) return { status: 404, body: 'There is no such file.\n' };
-      const { text, zipped, etag } = found;
+      const { bytes, zipped, etag } = found;
       const caching = isLasting ? 'private, max-age=31536000, immutable' : 'no-cache';
       const headers = { etag, 'cache-control': caching, 'content-type': typeOf(name) };
       if (known === etag) return { status: 304, headers };
-      if (!/\bgzip\b/.test(String(accepted))) return { headers, body: text };
+      if (zipped === null || !/\bgzip\b/.test(String(accepted))) return { headers, body: bytes };
       return { headers: { ...headers, 'content-encoding': 'gzip' }, body: zipped };
     },
   };
@@ -144,6 +144,7 @@ function pageOf(name: string, version: string, language: string): string {
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     '<meta name="color-scheme" content="light dark">',
     `<title>${title}</title><link rel="icon" href="/dashboard/ui/icon.svg">`,
+    '<link rel="apple-touch-icon" href="/dashboard/ui/icon-192.png">',
     '<link rel="manifest" href="/dashboard/ui/manifest.json">',
     `<link rel="stylesheet" href="${base}/styles.css">`,
     ...[...modules, ...panels].map((path) => `<link rel="modulepreload" href="${base}/${path}">`),
@@ -153,13 +154,26 @@ function pageOf(name: string, version: string, language: string): string {
   ].join('\n');
 }
 
+function readOrNull(path: string): Buffer | null {
+  try {
+    return readFileSync(join(UI, path));
+  } catch {
+    return null; // There is no such file.
+  }
+}
+
 function escaped(text: string): string {
   return text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 
 /** What makes the page an app of the phone. */
 function manifestOf(name: string) {
-  const icon = { src: '/dashboard/ui/icon.svg', type: 'image/svg+xml', sizes: 'any' };
+  const picture = (file: string, size: number, purpose = 'any') => ({
+    src: `/dashboard/ui/${file}.png`,
+    type: 'image/png',
+    sizes: `${size}x${size}`,
+    purpose,
+  });
   return {
     name,
     short_name: name,
@@ -170,8 +184,10 @@ function manifestOf(name: string) {
     background_color: '#14161a',
     theme_color: '#14161a',
     icons: [
-      { ...icon, purpose: 'any' },
-      { ...icon, purpose: 'maskable' },
+      { src: '/dashboard/ui/icon.svg', type: 'image/svg+xml', sizes: 'any', purpose: 'any' },
+      picture('icon-192', 192),
+      picture('icon-512', 512),
+      picture('icon-maskable', 512, 'maskable'),
     ],
   };
 }
@@ -248,13 +264,14 @@ function resolved(name: string): string {
   return createRequire(import.meta.url).resolve(name);
 }
 
-function digestOf(text: string): string {
+function digestOf(text: string | Buffer): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 22);
 }
 
 function typeOf(path: string): string {
   if (path.endsWith('.css')) return 'text/css; charset=utf-8';
   if (path.endsWith('.svg')) return 'image/svg+xml';
+  if (path.endsWith('.png')) return 'image/png';
   if (path.endsWith('.html')) return 'text/html; charset=utf-8';
   if (path === 'manifest.json') return 'application/manifest+json';
   return path.endsWith('.json') ? 'application/json' : 'text/javascript; charset=utf-8';
