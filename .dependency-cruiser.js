@@ -134,7 +134,7 @@ export default {
     only(
       'channels',
       '^src/channels/',
-      `^src/channels/|${LEAVES}`,
+      `^src/(channels/|http/route\\.ts$)|${LEAVES}`,
       'channels know neither store nor sandbox nor host.',
     ),
     only(

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Route } from '../http/route.ts';
 import type { AnswerEnd } from '../lib/answer-end.ts';
 import {
   type Contribution,
@@ -139,6 +140,12 @@ export type ChannelEvents = {
   readonly onReaction?: (reaction: Reaction) => Promise<ReactionOutcome>;
   /** Returns true where a service takes the frame. Otherwise the channel treats it as it would without services. */
   readonly onFrame?: (frame: Frame) => boolean;
+  /**
+   * Registers an address on the HTTP server of this machine, below the channel's name, for a far end that delivers by
+   * webhooks: `/letters` of the channel `gull` is `/gull/letters`. It is there until the assistant stops. With the access
+   * `own`, the channel checks each request itself, such as by a signature. Rejects where the address is taken.
+   */
+  readonly route?: (route: Route) => Promise<{ readonly url: string }>;
   /** Tells the owner, in a chat, what they should know and no status says. */
   readonly onNotice?: (text: string) => void;
   readonly onStatus: (status: ChannelStatus) => void;

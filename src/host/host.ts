@@ -206,6 +206,7 @@ export function openHost(options: HostOptions): Host {
     budgets,
     channelOf,
     ownerFiles,
+    http,
     outgoing,
     onStored(jids) {
       turnQueue.wake();

@@ -5,6 +5,7 @@ import type {
   Frame,
   InboundMessage,
 } from '../../channels/channel.ts';
+import type { Loopback } from '../../http/route.ts';
 import type { KeptReaction, Result, Store } from '../../store/store.ts';
 import { takeChoice, takeReaction } from '../asking/answers.ts';
 import type { OwnerFiles } from '../attachments/owner-files.ts';
@@ -39,6 +40,9 @@ export type ChannelEventParts = StorePort &
     readonly budgets: Pick<Budgets, 'pay'>;
     readonly channelOf: (jid: string) => Channel | undefined;
     readonly ownerFiles: Pick<OwnerFiles, 'copyOf'>;
+    readonly http: Pick<Loopback, 'route'>;
+    /** Aborted when nothing comes in any more. */
+    readonly stopped: AbortSignal;
     /** Something new is stored: there may be turns to run and messages to send. */
     readonly onStored: (jids: ReadonlySet<string>) => void;
     /** A stranger may have written. */
@@ -223,6 +227,13 @@ function eventsOf(
       return 'kept';
     },
     onFrame: parts.onFrame,
+    async route(route) {
+      parts.stopped.throwIfAborted();
+      const { url, remove } = await parts.http.route(channel.name, route);
+      if (parts.stopped.aborted) remove();
+      else parts.stopped.addEventListener('abort', remove, { once: true });
+      return { url };
+    },
     onNotice: parts.tellOwner,
     onStatus(status) {
       parts.onStatus(channel, status);

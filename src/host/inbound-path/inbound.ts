@@ -1,4 +1,5 @@
 import type { Channel, ChannelStatus, ChoiceOutcome, Frame } from '../../channels/channel.ts';
+import type { Loopback } from '../../http/route.ts';
 import { PRESS } from '../../store/messages/messages.ts';
 import type { KeptReaction } from '../../store/store.ts';
 import type { OwnerFile, OwnerFiles } from '../attachments/owner-files.ts';
@@ -35,6 +36,7 @@ export type InboundOptions = {
   readonly budgets: Pick<Budgets, 'pay'>;
   readonly channelOf: (jid: string) => Channel | undefined;
   readonly ownerFiles: OwnerFiles;
+  readonly http: Pick<Loopback, 'route'>;
   readonly outgoing: Outgoing;
   /** Something new is stored in these chats: there may be turns to run and messages to send. */
   readonly onStored: (jids: ReadonlySet<string>) => void;
@@ -56,9 +58,11 @@ export function openInbound({ ports, ...parts }: InboundOptions): Inbound {
   const strangers = openStrangerDigest({ ...ports, ...toOwner });
   const late = openLateDigest({ ...ports, ...toOwner });
   const watch = openChannelWatch({ ...ports, say: outgoing.say });
+  const stopping = new AbortController();
   const events = openChannelEvents({
     ...ports,
     ...parts,
+    stopped: stopping.signal,
     tellOwner: outgoing.tellOwner,
     onStranger: strangers.wake,
     onLate: late.wake,
@@ -127,6 +131,7 @@ export function openInbound({ ports, ...parts }: InboundOptions): Inbound {
       late.wake();
     },
     stop() {
+      stopping.abort();
       events.stop();
       strangers.stop();
       late.stop();
