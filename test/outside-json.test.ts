@@ -13,6 +13,7 @@ const WITHOUT_BOUNDS: Readonly<Record<string, readonly string[]>> = {
   'the assistant, in its own database or folder': [
     'skills/dashboard/add/src/services/dashboard/{matrix,push}.ts',
     'skills/far/add/src/lib/far/{far-state,worker-folder}.ts',
+    'skills/fleet/add/src/lib/fleet/fleet-book.ts',
     'skills/guard/add/src/guards/guard/audit-log.ts',
     'skills/matrix/add/src/channels/matrix/delivery.ts',
     'skills/discord/add/src/channels/discord/delivery.ts',

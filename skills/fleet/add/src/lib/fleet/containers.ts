@@ -1,0 +1,259 @@
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { z } from 'zod';
+import { jsonWithin } from '../bounded-json.ts';
+import { FleetRefused, type Version } from './fleet-book.ts';
+
+const SECCOMP = join(import.meta.dirname, 'image/seccomp.json');
+const PROGRAM = ['node', '/opt/patchclaw/instance.mjs'];
+/** A first start copies half a gigabyte into the volume. */
+const READY_MS = 900_000;
+const LOOK_MS = 500;
+const STOP_SECONDS = 20;
+const MAX_OUTPUT = 32 * 1_048_576;
+const BOUNDS = { maxBytes: MAX_OUTPUT, maxValues: 500_000, maxDepth: 64 };
+
+/** How a container is started: what it runs, and whether it sees a network. */
+export type Start = Version & { readonly isAlone?: boolean };
+
+/** The end of a program inside a container. */
+export type Ended = { readonly code: number; readonly stdout: string; readonly stderr: string };
+
+/** A container as the engine has it. */
+export type ContainerLook = {
+  readonly isRunning: boolean;
+  /** How often its program ended and was started again by the engine. */
+  readonly restarts: number;
+  readonly volume: string;
+  readonly isAlone: boolean;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+};
+
+const LOOK =
+  '{{.State.Running}} {{.RestartCount}} {{range .Mounts}}{{.Name}}{{end}} {{.HostConfig.NetworkMode}} {{.State.StartedAt}}';
+
+/** What an instance has done and has to do, as `instance.mjs activity` says it. */
+const Activity = z.object({
+  messages: z.int(),
+  lastMessageAt: z.number().nullable(),
+  open: z.int(),
+  nextTaskAt: z.number().nullable(),
+});
+export type Activity = z.output<typeof Activity>;
+
+const Answer = z.object({
+  status: z.int().min(200).max(599),
+  headers: z.record(z.string(), z.string()),
+  body: z.string(),
+});
+export type InstanceAnswer = z.output<typeof Answer>;
+
+/**
+ * The containers and volumes of one fleet, by the `docker` command: so the keeper's own context counts, and podman does
+ * as well where it is called `docker`.
+ */
+export class Containers {
+  readonly #id: string;
+  readonly #memory: string;
+
+  constructor(id: string, memory: string) {
+    this.#id = id;
+    this.#memory = memory;
+  }
+
+  nameOf(name: string): string {
+    return `claw-${this.#id}-${name}`;
+  }
+
+  /** Starts a container, and replaces one of that name. Its program may take minutes until it is up. */
+  async start(name: string, { volume, image, isAlone = false }: Start): Promise<void> {
+    await this.remove(name);
+    const network = isAlone ? 'none' : await this.#network();
+    await docker('run', '--detach', '--name', this.nameOf(name), '--restart', 'unless-stopped', [
+      ...this.#hardened(volume),
+      ...['--network', network, '--log-opt', 'max-size=10m', '--log-opt', 'max-file=2'],
+      image,
+    ]);
+  }
+
+  /** Runs `claw` on a volume that no container uses, and returns its end. */
+  async runClaw({ volume, image }: Version, words: readonly string[]): Promise<Ended> {
+    const network = await this.#network();
+    return await ask('run', '--rm', this.#hardened(volume), '--network', network, image, [
+      'claw',
+      ...words,
+    ]);
+  }
+
+  /** Runs a shell line on a volume, with `other` at /other, to write only in the first. Without a network. */
+  async shell(
+    { volume, image }: Version,
+    line: string,
+    { other = null, input = '' }: { readonly other?: string | null; readonly input?: string } = {},
+  ): Promise<string> {
+    const more = other === null ? [] : ['--volume', `${other}:/other:ro`];
+    const ran = await execa(
+      'docker',
+      [
+        ...['run', '--rm', '--interactive', ...this.#hardened(volume), ...more],
+        ...['--network', 'none', '--entrypoint', 'sh', image, '-ec', line],
+      ],
+      { input, reject: false, maxBuffer: MAX_OUTPUT },
+    );
+    if (ran.exitCode === 0) return ran.stdout;
+    throw new FleetRefused(`A volume could not be prepared: ${lastLine(ran.stderr)}`);
+  }
+
+  /** Runs `claw` in a container that is there, and returns its end. */
+  async claw(name: string, words: readonly string[]): Promise<Ended> {
+    return await ask('exec', this.nameOf(name), PROGRAM, 'claw', [...words]);
+  }
+
+  /** Looks at a container; null where there is none. */
+  async look(name: string): Promise<ContainerLook | null> {
+    const { code, stdout } = await ask('inspect', '--format', LOOK, this.nameOf(name));
+    if (code !== 0) return null;
+    const [running, restarts, volume = '', network, startedAt = ''] = stdout.trim().split(' ');
+    return {
+      isRunning: running === 'true',
+      restarts: Number(restarts),
+      volume,
+      isAlone: network === 'none',
+      startedAt: Date.parse(startedAt) || 0,
+    };
+  }
+
+  /** Waits until the assistant in a container answers. Returns why it does not; null where it does. */
+  async untilUp(name: string, signal: AbortSignal, patienceMs = READY_MS): Promise<string | null> {
+    const end = performance.now() + patienceMs;
+    for (;;) {
+      signal.throwIfAborted();
+      const { code } = await ask('exec', this.nameOf(name), PROGRAM, 'health');
+      if (code === 0) return null;
+      const look = await this.look(name);
+      if (look === null || !look.isRunning || look.restarts > 0)
+        return `it ended: ${await this.#lastWords(name)}`;
+      if (performance.now() > end) return `it does not come up: ${await this.#lastWords(name)}`;
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    }
+  }
+
+  async activity(name: string): Promise<Activity> {
+    return Activity.parse(await this.#answerOf(name, 'activity'));
+  }
+
+  /** Says the same of a volume that no container uses. */
+  async activityIn(version: Version): Promise<Activity> {
+    const line = `${PROGRAM.join(' ')} activity`;
+    return Activity.parse(jsonOfInstance(await this.shell(version, line)));
+  }
+
+  /** Hands a request to the assistant in a container. */
+  async request(name: string, request: Readonly<Record<string, unknown>>): Promise<InstanceAnswer> {
+    const { stdout } = await execa(
+      'docker',
+      ['exec', '--interactive', this.nameOf(name), ...PROGRAM, 'request'],
+      { input: JSON.stringify(request), maxBuffer: MAX_OUTPUT },
+    );
+    return Answer.parse(jsonOfInstance(stdout));
+  }
+
+  /** Stops and removes a container. Its turns go on at the next start; the volume stays. */
+  async remove(name: string): Promise<void> {
+    if ((await this.look(name)) === null) return;
+    await ask('stop', '--time', String(STOP_SECONDS), this.nameOf(name));
+    await docker('rm', '--force', this.nameOf(name));
+  }
+
+  async makeVolume(volume: string): Promise<void> {
+    await docker('volume', 'create', '--label', `patchclaw.fleet=${this.#id}`, volume);
+  }
+
+  /** Removes a volume, if it is there. */
+  async removeVolume(volume: string): Promise<void> {
+    const { code } = await ask('volume', 'inspect', volume);
+    if (code === 0) await docker('volume', 'rm', volume);
+  }
+
+  /** Removes the images of this fleet that are not named; one that a container still uses stays until the next time. */
+  async removeImagesBut(used: ReadonlySet<string>): Promise<void> {
+    const filter = `label=patchclaw.fleet=${this.#id}`;
+    const format = '{{.Repository}}:{{.Tag}}';
+    const found = await docker('images', '--filter', filter, '--format', format);
+    const unused = found
+      .split('\n')
+      .filter((one) => one.startsWith('claw-fleet:') && !used.has(one));
+    for (const image of unused) await ask('rmi', image);
+  }
+
+  /** Copies a file of a volume to this machine, as it is there; a kill leaves nothing at `to`. */
+  async copyOut({ volume, image }: Version, path: string, to: string): Promise<void> {
+    const words = ['run', '--rm', ...this.#hardened(volume), '--network', 'none'];
+    await execa('docker', [...words, '--entrypoint', 'cat', image, path], {
+      stdout: { file: `${to}.part` },
+      buffer: false,
+    });
+    await rename(`${to}.part`, to);
+  }
+
+  async #answerOf(name: string, word: string): Promise<unknown> {
+    const { code, stdout, stderr } = await ask('exec', this.nameOf(name), PROGRAM, word);
+    if (code !== 0) throw new FleetRefused(`${name} says nothing: ${lastLine(stderr)}`);
+    return jsonOfInstance(stdout);
+  }
+
+  async #lastWords(name: string): Promise<string> {
+    const { stdout, stderr } = await ask('logs', '--tail', '20', this.nameOf(name));
+    return lastLine(stderr) || lastLine(stdout) || 'it said nothing';
+  }
+
+  /** One network for the fleet, in which instances do not reach each other. */
+  async #network(): Promise<string> {
+    const network = `claw-${this.#id}`;
+    const { code } = await ask('network', 'inspect', network);
+    if (code === 0) return network;
+    const option = 'com.docker.network.bridge.enable_icc=false';
+    await docker('network', 'create', '--driver', 'bridge', '--opt', option, network);
+    return network;
+  }
+
+  /**
+   * No rights of root, and none to get: but bubblewrap, which closes in the agents, makes namespaces of users and mounts
+   * a /proc of its own in them. Docker's default profile forbids the first, and its masks over /proc the second.
+   */
+  #hardened(volume: string): string[] {
+    return [
+      ...['--init', '--user', '1000:1000', '--cap-drop', 'ALL'],
+      ...['--security-opt', 'no-new-privileges', '--security-opt', `seccomp=${SECCOMP}`],
+      ...['--security-opt', 'systempaths=unconfined'],
+      ...['--read-only', '--tmpfs', '/tmp:exec,size=2g,mode=1777'],
+      ...['--memory', this.#memory, '--pids-limit', '2048'],
+      ...['--label', `patchclaw.fleet=${this.#id}`, '--volume', `${volume}:/instance`],
+    ];
+  }
+}
+
+/** Reads what an instance says: its owner can make it say anything. */
+export function jsonOfInstance(text: string): unknown {
+  return jsonWithin(text, BOUNDS);
+}
+
+/** Runs docker. @throws FleetRefused with its last line */
+export async function docker(...words: (string | string[])[]): Promise<string> {
+  const { code, stdout, stderr } = await ask(...words);
+  if (code !== 0) throw new FleetRefused(`docker: ${lastLine(stderr) || `exit code ${code}`}`);
+  return stdout;
+}
+
+async function ask(...words: (string | string[])[]): Promise<Ended> {
+  const options = { reject: false, maxBuffer: MAX_OUTPUT, stdin: 'ignore' } as const;
+  const ran = await execa('docker', words.flat(), options);
+  if (ran.code === 'ENOENT') throw new FleetRefused('The fleet needs the `docker` command.');
+  return { code: ran.exitCode ?? 1, stdout: ran.stdout, stderr: ran.stderr };
+}
+
+function lastLine(text: string): string {
+  return text.trim().split('\n').at(-1)?.trim().slice(0, 500) ?? '';
+}

@@ -1,0 +1,200 @@
+import { mkdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { z } from 'zod';
+import { Containers, jsonOfInstance } from './containers.ts';
+import { type FleetBook, FleetRefused, INSTANCE_NAME, type Instance } from './fleet-book.ts';
+import { makeImage } from './image.ts';
+import { lookAgain, planUpgrade, sweep, type UpgradeEnd, upgradeInstance } from './upgrade.ts';
+
+const TREE = '/instance/patchclaw';
+
+export type FleetParts = {
+  readonly book: FleetBook;
+  readonly memory: string;
+  readonly projectDir: string;
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+  readonly progress: (text: string) => void;
+};
+
+/** An instance as `claw fleet list` shows it. */
+export type InstanceLook = Instance & { readonly container: string; readonly isUp: boolean };
+
+/** The instances of this keeper, each a container with a volume. Who changes anything holds the lock of the book. */
+export class Fleet {
+  readonly #parts: FleetParts;
+  readonly #book: FleetBook;
+  readonly containers: Containers;
+
+  constructor(parts: FleetParts) {
+    this.#parts = parts;
+    this.#book = parts.book;
+    const book = parts.book.read();
+    // The id of a fleet that begins is kept before anything is named after it.
+    if (!parts.book.isThere) parts.book.write(book);
+    this.containers = new Containers(book.id, parts.memory);
+  }
+
+  /** Makes an instance of the code here, and starts it. `environment` becomes its `.env`. */
+  async add(
+    name: string,
+    {
+      environment,
+      idleMinutes,
+    }: { readonly environment: string; readonly idleMinutes: number | null },
+  ): Promise<Instance> {
+    if (!INSTANCE_NAME.test(name)) {
+      throw new FleetRefused('A name has small letters, digits and hyphens, 31 at most.');
+    }
+    const { instances } = this.#book.read();
+    if (instances.some((one) => one.name === name)) {
+      throw new FleetRefused(`There is an instance ${name} already.`);
+    }
+    const image = await this.#image();
+    const version = { volume: this.#book.newVolume(name), image };
+    await this.containers.makeVolume(version.volume);
+    this.#parts.progress(`${name}: copying the release into its volume`);
+    await this.containers.runClaw(version, ['status', '--json']);
+    await this.containers.shell(version, `umask 077; cat > ${TREE}/.env`, { input: environment });
+    const instance: Instance = {
+      ...{ name, version, idleMinutes, wish: 'running', before: null, wakesAt: null },
+    };
+    const book = this.#book.read();
+    this.#book.write({ ...book, instances: [...book.instances, instance] });
+    return await this.wake(name);
+  }
+
+  async list(): Promise<readonly InstanceLook[]> {
+    const looks = this.#book.read().instances.map(async (instance) => {
+      const look = await this.containers.look(instance.name);
+      const container = this.containers.nameOf(instance.name);
+      return { ...instance, container, isUp: look?.isRunning === true };
+    });
+    return await Promise.all(looks);
+  }
+
+  /** Starts an instance, and waits until it answers. */
+  async wake(name: string): Promise<Instance> {
+    const { version } = this.#book.instance(name);
+    const instance = this.#book.change(name, { wish: 'running', wakesAt: null });
+    const look = await this.containers.look(name);
+    if (look?.isRunning !== true || look.volume !== version.volume || look.isAlone) {
+      this.#parts.progress(`${name}: starting`);
+      await this.containers.start(name, version);
+    }
+    const trouble = await this.containers.untilUp(name, this.#parts.signal);
+    if (trouble !== null) throw new FleetRefused(`${name} does not answer: ${trouble}`);
+    return instance;
+  }
+
+  /** Stops an instance: until a message or a task comes, or until its keeper wakes it. */
+  async stop(name: string, wish: 'asleep' | 'stopped'): Promise<Instance> {
+    const look = await this.containers.look(name);
+    const next = look?.isRunning === true ? await this.containers.activity(name) : null;
+    const instance = this.#book.change(name, { wish, wakesAt: next?.nextTaskAt ?? null });
+    await this.containers.remove(name);
+    return instance;
+  }
+
+  /**
+   * Upgrades some instances to the code that is here now; the others only if all of the first are well.
+   *
+   * @returns the end of each that was tried, and the names of those that were left alone
+   */
+  async upgrade(options: {
+    readonly only: readonly string[];
+    readonly canary: number;
+    readonly watchMs: number;
+  }): Promise<UpgradeReport> {
+    for (const name of options.only) this.#book.instance(name);
+    const image = await this.#image();
+    const { instances } = this.#book.read();
+    const { canaries, rest, current } = planUpgrade(instances, image, options);
+    const parts = { ...this.#parts, containers: this.containers };
+    const ends = new Map<string, UpgradeEnd>();
+    const isWell = () => [...ends.values()].every(({ kind }) => kind === 'upgraded');
+    const upgrade = async (names: readonly string[]) => {
+      for (const name of names) {
+        if (isWell()) ends.set(name, await upgradeInstance(parts, name, image));
+      }
+    };
+    await upgrade(canaries);
+    if (isWell() && options.watchMs > 0 && ends.size > 0) {
+      this.#parts.progress(`Watching ${canaries.join(', ')}`);
+      await pause(options.watchMs, this.#parts.signal);
+      for (const name of canaries) ends.set(name, await lookAgain(parts, name));
+    }
+    await upgrade(rest);
+    await sweep(this.#book, this.containers);
+    const left = [...canaries, ...rest].filter((name) => !ends.has(name));
+    return { image, ends: Object.fromEntries(ends), left, current };
+  }
+
+  /** Saves an instance by its own `claw backup`, and copies the file to this machine. Returns its path here. */
+  async backup(name: string): Promise<string> {
+    const { wish, version } = this.#book.instance(name);
+    const words = ['backup', '--json'];
+    const { stdout, stderr } =
+      wish === 'running'
+        ? await this.containers.claw(name, words)
+        : await this.containers.runClaw(version, words);
+    const made = Backup.safeParse(jsonOfInstance(stdout));
+    if (!made.success) throw new FleetRefused(`${name} cannot be saved: ${stderr.slice(-500)}`);
+    const { file } = made.data.data;
+    const folder = join(this.#book.dir, 'backups', name);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const to = join(folder, basename(file));
+    await this.containers.copyOut(version, file, to);
+    return to;
+  }
+
+  /** Takes an instance out of the fleet. Its volume stays unless it is to go as well. Returns its volumes. */
+  async remove(name: string, { withData }: { readonly withData: boolean }): Promise<string[]> {
+    const { version, before } = this.#book.instance(name);
+    const volumes = [version.volume, ...(before === null ? [] : [before.volume])];
+    await this.containers.remove(name);
+    const book = this.#book.read();
+    const instances = book.instances.filter((one) => one.name !== name);
+    const discarded = [...book.discarded, ...(withData ? volumes : [])];
+    this.#book.write({ ...book, instances, discarded });
+    await sweep(this.#book, this.containers);
+    return volumes;
+  }
+
+  /** Brings the containers to what the book says, after a command that was killed. */
+  async settle(): Promise<void> {
+    for (const { name, wish, version } of this.#book.read().instances) {
+      const look = await this.containers.look(name);
+      const isRight = look?.isRunning === true && look.volume === version.volume && !look.isAlone;
+      if (wish !== 'running' && look !== null) await this.containers.remove(name);
+      if (wish === 'running' && !isRight) await this.containers.start(name, version);
+    }
+    await sweep(this.#book, this.containers);
+  }
+
+  async #image(): Promise<string> {
+    const { projectDir, progress } = this.#parts;
+    const fleetId = this.#book.read().id;
+    return await makeImage({ projectDir, fleetId, workDir: this.#book.dir, progress });
+  }
+}
+
+const Backup = z.object({ data: z.object({ file: z.string().startsWith('/instance/') }) });
+
+export type UpgradeReport = {
+  readonly image: string;
+  readonly ends: Readonly<Record<string, UpgradeEnd>>;
+  /** Not tried, since one before them was not well. */
+  readonly left: readonly string[];
+  /** They have this image already. */
+  readonly current: readonly string[];
+};
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  signal.addEventListener('abort', () => resolve(), { once: true });
+  await promise;
+  clearTimeout(timer);
+  signal.throwIfAborted();
+}
