@@ -178,7 +178,7 @@ export default {
     only(
       'cli',
       '^src/cli/',
-      '^src/(cli/|lib/|supervisor/(console|control)/|store/(budgets|read-only-queries|usage)\\.ts$|host/budget/(day|budget-report)\\.ts$|(config|env-file|wrong-settings)\\.ts$|model/(catalog/ask-for-list|completion|model|provider)\\.ts$|verb\\.ts$|setup/step\\.ts$|doctor/examination\\.ts$)|^packages/claw/src/(cli/(index|prompts)|text/index)\\.ts$',
+      '^src/(cli/|lib/|supervisor/(console|control)/|store/(budgets|read-only-queries|usage)\\.ts$|host/budget/(day|budget-report)\\.ts$|(config|env-file|wrong-settings)\\.ts$|model/(catalog/ask-for-list|completion|model|provider)\\.ts$|verb\\.ts$|setup/step\\.ts$|doctor/examination\\.ts$|proof-runners/proof-runner\\.ts$)|^packages/claw/src/(cli/(index|prompts)|text/index)\\.ts$',
       'cli calls; it does not do.',
     ),
     only(
@@ -186,6 +186,12 @@ export default {
       '^src/verbs/',
       `^src/(verbs/|import/|verb\\.ts$|store/|channels/whatsapp/session/link-comparison\\.ts$|http/files\\.ts$|supervisor/((instance-lock|environment)\\.ts|restore-swap\\.js)$|supervisor/console/printable\\.ts$)|${TEXT}|${LEAVES}`,
       'a verb looks into the store, or talks to the running assistant by its call.',
+    ),
+    only(
+      'proof-runners',
+      '^src/proof-runners/',
+      `^src/proof-runners/|^packages/claw/src/index\\.ts$|${LEAVES}`,
+      'what runs proofs on other machines has the engine at both ends, and nothing of the assistant.',
     ),
     only(
       'import',

@@ -15,6 +15,8 @@ const ADDITIONS: Additions = {
     (await import('./assistant/import-undo.ts')).undoImport(invocation, since),
   hasModel: async (root) => (await import('./setup/model.ts')).hasModel(root),
   askModel: async (prompt, place) => (await import('./setup/model.ts')).askModel(prompt, place),
+  openProofRunner: async (name, parts) =>
+    (await import('./assistant/proof-runners.ts')).openProofRunner(name, parts),
   readCode: async () => (await import('./assistant/read-code.ts')).readCode,
 };
 

@@ -354,6 +354,17 @@ function isRunning(argument: string): boolean {
   });
 }
 
+test('proofs run elsewhere only where a skill brings that', async () => {
+  await using codebase = temporaryCodebase({ 'a.txt': LINES }, { git: true });
+  addLine(codebase, 'first', 'one');
+  for (const name of ['nowhere', 'proof-runner', '../verbs/far']) {
+    const run = await matrix(codebase, '--on', name);
+    expect(run).toMatchObject({ code: 2, json: { error: { code: 'USAGE' } } });
+    expect(run.json.error?.message).toContain(`Nothing here runs proofs on "${name}"`);
+  }
+  expect(await matrix(codebase, '--on', 'nowhere', '--no-proof')).toMatchObject({ code: 0 });
+});
+
 test('a matrix of nothing says so', async () => {
   await using codebase = temporaryCodebase({ 'a.txt': LINES }, { git: true });
   const run = await matrix(codebase);

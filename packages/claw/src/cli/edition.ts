@@ -60,6 +60,12 @@ export type Additions = {
     prompt: ModelPrompt,
     place: { readonly root: string; readonly signal: AbortSignal },
   ) => Promise<ModelReply>;
+  /**
+   * Opens what runs proofs elsewhere.
+   *
+   * @throws ClawError USAGE where nothing of that name is there
+   */
+  readonly openProofRunner: NonNullable<EngineContext['openProofRunner']>;
   /** Loads what reads from the code of a package what its owner has to know. */
   readonly readCode: () => Promise<(path: string, text: string) => CodeFacts>;
 };

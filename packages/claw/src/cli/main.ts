@@ -1,5 +1,5 @@
 import { runRaw } from '@patchclaw/merge/raw';
-import { doctor } from '../verbs.ts';
+import { ClawError, doctor } from '../verbs.ts';
 import { runCommandLine } from './command-line.ts';
 import type { Additions, Beside } from './edition.ts';
 import { engineVerbs } from './engine/engine-verbs.ts';
@@ -66,6 +66,15 @@ function additionsOf(load: Load): Additions {
       const model = await additions();
       if (model === undefined) throw new Error('The model cannot be asked: it was not loaded.');
       return await model.askModel(prompt, place);
+    },
+    openProofRunner: async (name, parts) => {
+      const open = (await additions())?.openProofRunner;
+      if (open === undefined)
+        throw new ClawError(
+          'USAGE',
+          `Proofs cannot run on "${name}": the assistant was not loaded.`,
+        );
+      return await open(name, parts);
     },
     readCode: async () =>
       (await (await additions())?.readCode()) ??

@@ -1,6 +1,7 @@
 import type { Decision } from '../compose/resolve-conflict.ts';
 import type { VerbResult } from '../contract/result.ts';
 import type { ProofProgress, ProofScope } from '../proof/proof.ts';
+import type { ProofRunner, ProofRunnerParts } from './proof-runner.ts';
 
 /** The input of every verb: the project it works on, and its edges to the outside. */
 export type EngineContext = {
@@ -27,6 +28,11 @@ export type EngineContext = {
   readonly ask?: ((question: string) => Promise<boolean>) | undefined;
   /** Asks the owner's model; rejects with MODEL_REFUSED. Absent where there is none to ask. */
   readonly askModel?: (prompt: ModelPrompt) => Promise<ModelReply>;
+  /**
+   * Opens what runs proofs elsewhere, by its name; rejects with USAGE where there is none of that name. Absent where
+   * no program beside the engine could bring one.
+   */
+  readonly openProofRunner?: (name: string, parts: ProofRunnerParts) => Promise<ProofRunner>;
   /** Called when a change is proved and about to be published; what it rejects with keeps everything as it is. */
   readonly beforePublish?: (verb: string) => Promise<void>;
   /** Ends the verb before anything is published; what it runs is ended, what it laid out removed. */

@@ -41,6 +41,7 @@ export function createContext(invocation: Invocation): EngineContext {
     ...(additions === null
       ? {}
       : {
+          openProofRunner: additions.openProofRunner,
           askModel: (prompt) => additions.askModel(prompt, { root, signal }),
           beforePublish: (verb) =>
             additions.beforePublish(verb, {

@@ -140,6 +140,8 @@ export type MatrixOptions = {
   readonly release?: string;
   readonly triples: number;
   readonly jobs: number;
+  readonly on?: string;
+  readonly seed?: string;
   readonly proof: boolean;
 };
 
@@ -152,12 +154,14 @@ export function matrixCommand(program: Command): Command {
     .option('--release <ref or dir>', 'compose on this core')
     .option('--triples <n>', 'the most triples to try', atLeast(0), 10)
     .option('--jobs <n>', 'how many proofs run at the same time', atLeast(1), 2)
+    .option('--on <where>', 'prove on other machines: far, with the skill far')
+    .option('--seed <text>', 'with --on: choose the same proofs for a second opinion as that run')
     .option('--no-proof', 'only compose; skip packages, checks and tests');
 }
 
 export function matrixRequest(skills: readonly string[], options: MatrixOptions): MatrixRequest {
-  const { release = null, triples, jobs, proof } = options;
-  return { skills, release, triples, jobs, isProved: proof };
+  const { release = null, triples, jobs, on = null, seed = null, proof } = options;
+  return { skills, release, triples, jobs, on, seed, isProved: proof };
 }
 
 function atLeast(least: number): (value: string) => number {

@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { Conflict } from '../../conflict.ts';
 import { resultOf, type VerbResult } from '../../contract/result.ts';
 import { ClawError, type ErrorCode } from '../../errors.ts';
 import { throwIfInterrupted } from '../../interrupted.ts';
 import type { EngineContext } from '../../operation/context.ts';
+import type { ProofRunner } from '../../operation/proof-runner.ts';
 import {
   type CellFailure,
   composeSkills,
@@ -13,7 +15,7 @@ import {
   type Verdict,
 } from './combination.ts';
 import type { CellOutcome, MatrixCell, MatrixData, MatrixInput } from './input.ts';
-import { proveEntries } from './prove-combinations.ts';
+import { leavingNothing, openLocalRunner, proveEntries, proveOne } from './prove-combinations.ts';
 import { type Combination, pairsOf, triplesOf } from './shares.ts';
 
 /** The request for a matrix. */
@@ -26,8 +28,12 @@ export type MatrixRequest = {
   readonly triples: number;
   /** True if checks and tests run. */
   readonly isProved: boolean;
-  /** So many installations and proofs at a time. */
+  /** So many installations and proofs at a time, on this machine. */
   readonly jobs: number;
+  /** Where proofs run, such as `far`; null for this machine. */
+  readonly on: string | null;
+  /** Chooses which proofs other machines run twice; null for any. */
+  readonly seed: string | null;
 };
 
 /**
@@ -37,31 +43,66 @@ export type MatrixRequest = {
  * `outcome` is `failed` where checks, tests or npm fail, else `blocked` where skills conflict, else
  * `refused` where a package or a combination is.
  *
- * @throws ClawError INTERRUPTED
+ * @throws ClawError INTERRUPTED; USAGE where no skill brings the runner that is asked for
  */
 export async function matrix(
   context: EngineContext,
   request: MatrixRequest,
   input: MatrixInput,
 ): Promise<VerbResult<'matrix'>> {
-  const { candidates, installation } = input;
+  const { cells, conflicts, warnings } = await leavingNothing(context.root, async () => {
+    const local = openLocalRunner(context, request.jobs);
+    const runner = await openRunner(context, request, local);
+    let tried: Tried;
+    let said: readonly string[] = [];
+    try {
+      do {
+        tried = await tryAll(context, { request, input, runner });
+      } while (runner.takeWithdrawn());
+    } finally {
+      said = await runner.close();
+      if (runner !== local) await local.close();
+    }
+    return { ...tried, warnings: [...tried.warnings, ...said] };
+  });
+  const data = dataOf(input, request.isProved, cells);
+  const { outcome, error } = verdictOf(data);
+  const all = [...new Set([...input.warnings, ...warnings])];
+  return resultOf('matrix', outcome, { data, conflicts, warnings: all, error });
+}
+
+async function openRunner(
+  { root, openProofRunner, onProgress, signal }: EngineContext,
+  { on, seed, isProved }: MatrixRequest,
+  local: ProofRunner,
+): Promise<ProofRunner> {
+  if (on === null || !isProved) return local;
+  if (openProofRunner === undefined) {
+    throw new ClawError('USAGE', `Nothing here runs proofs on "${on}". Leave out --on.`);
+  }
+  return await openProofRunner(on, {
+    root,
+    seed: seed ?? randomUUID(),
+    proveHere: (job) => proveOne(local, job),
+    onProgress: (text) => onProgress({ kind: 'note', text }),
+    signal,
+  });
+}
+
+async function tryAll(context: EngineContext, work: Work): Promise<Tried> {
+  const { candidates, installation } = work.input;
   const packages = candidates.flatMap((one) => (one.kind === 'package' ? [one.package] : []));
-  const small = await tryEach(context, { request, input }, [
+  const small = await tryEach(context, work, [
     ...candidates.map(({ name }) => ({ skills: [name], shares: [] })),
     ...pairsOf(packages, installation.pathMaps),
   ]);
   const sound = small.cells.filter(({ outcome }) => outcome === 'clean' || outcome === 'resolved');
-  const chosen = triplesOf(sound, request.triples);
-  const large = await tryEach(context, { request, input }, chosen);
-  const data = dataOf(input, request.isProved, [...small.cells, ...large.cells]);
-  const { outcome, error } = verdictOf(data);
-  const warnings = [...input.warnings, ...small.warnings, ...large.warnings];
-  return resultOf('matrix', outcome, {
-    data,
+  const large = await tryEach(context, work, triplesOf(sound, work.request.triples));
+  return {
+    cells: [...small.cells, ...large.cells],
     conflicts: [...small.conflicts, ...large.conflicts],
-    warnings: [...new Set(warnings)],
-    error,
-  });
+    warnings: [...small.warnings, ...large.warnings],
+  };
 }
 
 /** Makes the cell of a combination. */
@@ -185,17 +226,21 @@ type Tried = {
   readonly warnings: readonly string[];
 };
 
-type Work = { readonly request: MatrixRequest; readonly input: MatrixInput };
+type Work = {
+  readonly request: MatrixRequest;
+  readonly input: MatrixInput;
+  readonly runner: ProofRunner;
+};
 
 async function tryEach(
   context: EngineContext,
-  { request, input }: Work,
+  { request, input, runner }: Work,
   combinations: readonly Combination[],
 ): Promise<Tried> {
   if (combinations.length === 0) return { cells: [], conflicts: [], warnings: [] };
   const entries = await composeEach(context, input, combinations);
   const { byLayers, warnings } = request.isProved
-    ? await proveEntries(context, input, { entries, jobs: request.jobs })
+    ? await proveEntries(context, input, { entries, runner })
     : { byLayers: new Map(), warnings: [] };
   const cells = entries.map((entry) => cellOf(entry, byLayers));
   return { cells, conflicts: conflictsOf(entries), warnings };

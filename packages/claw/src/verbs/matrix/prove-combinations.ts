@@ -1,22 +1,18 @@
 import { existsSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Tree, TreeFile } from '@patchclaw/merge';
-import pLimit, { type LimitFunction } from 'p-limit';
+import pLimit from 'p-limit';
 import { ClawError } from '../../errors.ts';
 import { readTreeFile } from '../../installed/disk.ts';
 import { throwIfInterrupted } from '../../interrupted.ts';
 import type { EngineContext } from '../../operation/context.ts';
-import { dependenciesOf } from '../../operation/npm/npm.ts';
-import { allowedScripts, isOwnProject, npmSettings } from '../../operation/npm/npm-scripts.ts';
+import { openJobRunner, packagesKey } from '../../operation/job-runner.ts';
+import { allowedScripts } from '../../operation/npm/npm-scripts.ts';
+import type { ProofRunner } from '../../operation/proof-runner.ts';
 import { testsOf } from '../../operation/prove-plan.ts';
 import { tidyUp } from '../../pending/pending.ts';
-import { installPackages } from '../../proof/npm/packages.ts';
-import type { Proof } from '../../proof/proof.ts';
-import { prove } from '../../proof/prove.ts';
-import { failureText } from '../../proof/test-selection/failing-tests.ts';
-import { layOutView, sweepViews } from '../../proof/view.ts';
+import type { JobVerdict, ProofJob } from '../../proof/proof-job.ts';
+import { sweepViews } from '../../proof/view.ts';
 import {
-  type CellFailure,
   type ComposedEntry,
   type Entry,
   isComposed,
@@ -39,7 +35,7 @@ export type Verdicts = {
 export async function proveEntries(
   context: EngineContext,
   input: MatrixInput,
-  work: { readonly entries: readonly Entry[]; readonly jobs: number },
+  work: { readonly entries: readonly Entry[]; readonly runner: ProofRunner },
 ): Promise<Verdicts> {
   const { check, related } = input.installation.config;
   const isProvable = ({ layers }: ComposedEntry) =>
@@ -59,14 +55,9 @@ export async function proveEntries(
     },
   }));
   context.onProgress({ kind: 'step', text: `Proving ${countOf(sets.size)}` });
-  const leave = rememberFolders(context.root);
-  try {
-    const warnings = await proveAll(context, input, { trials, jobs: work.jobs });
-    context.onProgress({ kind: 'done', text: `Proved ${countOf(sets.size)}` });
-    return { byLayers, warnings };
-  } finally {
-    tidyUp(leave);
-  }
+  const warnings = await proveAll(context, input, { trials, runner: work.runner });
+  context.onProgress({ kind: 'done', text: `Proved ${countOf(sets.size)}` });
+  return { byLayers, warnings };
 }
 
 function verdictText({ failures: [failure], ms }: Verdict): string {
@@ -79,15 +70,19 @@ function countOf(count: number): string {
 }
 
 /**
- * Remembers which folders are absent now, so that proofs, whose views are in `.claw/tx`, leave none behind.
+ * Proves, and leaves no folder behind that was absent before: views are in `.claw/tx`.
  */
-function rememberFolders(root: string): () => void {
+export async function leavingNothing<T>(root: string, work: () => Promise<T>): Promise<T> {
   const fresh = ['.claw/tx', '.claw']
     .map((path) => join(root, path))
     .filter((path) => !existsSync(path));
-  return () => {
-    for (const path of fresh) if (existsSync(path)) rmdirSync(path);
-  };
+  try {
+    return await work();
+  } finally {
+    tidyUp(() => {
+      for (const path of fresh) if (existsSync(path)) rmdirSync(path);
+    });
+  }
 }
 
 /** A composition to be tried; `done` is told what came of it. */
@@ -96,17 +91,8 @@ type Trial = {
   readonly done: (verdict: Verdict) => void;
 };
 
-type Bench = {
-  readonly context: EngineContext;
-  readonly input: MatrixInput;
-  readonly slots: LimitFunction;
-  readonly warnings: Set<string>;
-};
-
 /**
- * Lays each composition out beside the project and runs its checks and the tests of its layers there,
- * a few at a time. What needs the same packages shares one installation of them, which is gone before
- * another one takes its place.
+ * Proves each composition: on other machines where a runner was given, else beside the project, a few at a time.
  *
  * @returns warnings: checks that the core alone fails as well, commands that could not be fenced in
  * @throws ClawError INTERRUPTED
@@ -114,185 +100,82 @@ type Bench = {
 async function proveAll(
   context: EngineContext,
   input: MatrixInput,
-  options: { readonly trials: readonly Trial[]; readonly jobs: number },
+  work: { readonly trials: readonly Trial[]; readonly runner: ProofRunner },
 ): Promise<readonly string[]> {
-  const fault = new AbortController();
-  const { signal: asked } = context;
-  const signal = asked ? AbortSignal.any([asked, fault.signal]) : fault.signal;
-  const bench: Bench = {
-    context: { ...context, signal },
-    input,
-    slots: pLimit(options.jobs),
-    warnings: new Set(),
-  };
-  sweepViews(context.root);
-  const room = pLimit(options.jobs);
-  const groups = [...byPackages(input, options.trials).values()];
-  const runs = groups.map((trials) =>
-    room(() => proveGroup(bench, trials)).catch((error: unknown) => {
-      fault.abort();
-      throw error;
-    }),
-  );
-  // Nothing is left running, and nothing laid out, when the first fault is told.
-  const outcomes = await Promise.allSettled(runs);
-  throwIfInterrupted(asked);
-  const isOwn = (reason: unknown) =>
-    !(reason instanceof ClawError && reason.code === 'INTERRUPTED');
-  const faults = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
-  if (faults.length > 0) throw faults.find(isOwn) ?? faults[0];
-  return [...bench.warnings];
-}
-
-function byPackages(
-  input: MatrixInput,
-  trials: readonly Trial[],
-): ReadonlyMap<string, readonly Trial[]> {
-  const groups = new Map<string, Trial[]>();
-  for (const trial of trials) {
-    const key = packageKey(treeOf(input, trial.composed));
-    groups.set(key, [...(groups.get(key) ?? []), trial]);
-  }
-  return groups;
-}
-
-/** Packages that a proof runs with: absolute, or null for those of the project itself. */
-type InstalledPackages = {
-  readonly nodeModules: string | null;
-  readonly remove: () => void;
-};
-
-/** Returns the part of a tree's `package.json` by which trees can share packages. */
-function packageKey(tree: ReadonlyMap<string, TreeFile | null>): string {
-  return dependenciesOf(tree.get('package.json') ?? null);
-}
-
-/**
- * Installs the packages of a tree beside the project, where the project's own are others. npm starts
- * from the core's lock, else from the present one.
- *
- * @throws ClawError NPM_FAILED with npm's last lines in `data.output`; INTERRUPTED
- */
-async function installForTree(
-  { root, allow, environment, signal }: EngineContext,
-  core: Tree,
-  packageJson: TreeFile | null,
-): Promise<InstalledPackages> {
-  const own = { nodeModules: null, remove: () => {} };
-  if (packageJson === null || isServed(root, packageJson)) return own;
-  const lock = core.get('package-lock.json') ?? readTreeFile(root, 'package-lock.json');
-  const view = layOutView(root, {
-    paths: [],
-    changed: new Map([
-      ['package.json', packageJson],
-      ['.npmrc', npmSettings(root).file],
-    ]),
-    tests: [],
+  const trials = work.trials
+    .map(({ composed, done }) => ({ job: jobOf(context, input, composed), done }))
+    // What needs the same packages follows each other, and shares one installation of them.
+    .sort((one, other) => (packagesKey(one.job) < packagesKey(other.job) ? -1 : 1));
+  const warnings = new Set<string>();
+  const jobs = trials.map(({ job }) => job);
+  await work.runner.prove(jobs, (at, { failures, warnings: found, ms }) => {
+    for (const warning of found) warnings.add(warning);
+    trials[at]?.done({ failures, ms });
   });
-  try {
-    const installed = await installPackages({
-      root,
-      view: view.path,
-      lock: lock?.bytes ?? null,
-      allowScripts: allowedScripts(allow),
-      isTrusted: isOwnProject(root),
-      environment,
-      signal,
-    });
-    return { nodeModules: installed.nodeModules, remove: view.remove };
-  } catch (error) {
-    view.remove();
-    throw error;
-  }
+  return [...warnings];
 }
 
-function isServed(root: string, wanted: TreeFile): boolean {
-  const key = dependenciesOf(wanted);
-  if (key === dependenciesOf(null)) return true;
-  const isSame = key === dependenciesOf(readTreeFile(root, 'package.json'));
-  return isSame && existsSync(join(root, 'node_modules'));
-}
-
-async function proveGroup(bench: Bench, trials: readonly Trial[]): Promise<void> {
-  const { context, input, slots } = bench;
-  const [first] = trials;
-  if (first === undefined) return;
-  const packageJson = treeOf(input, first.composed).get('package.json') ?? null;
-  const stocked = await slots(() => stock(context, input, packageJson));
-  if ('failure' in stocked) {
-    for (const { done } of trials) done({ failures: [stocked.failure], ms: 0 });
-    return;
-  }
-  try {
-    // Every one of them ends before the packages go, whatever becomes of another.
-    const runs = await Promise.allSettled(
-      trials.map((trial) => slots(() => proveOne(bench, trial, stocked))),
-    );
-    for (const run of runs) if (run.status === 'rejected') throw run.reason;
-  } finally {
-    stocked.remove();
-  }
-}
-
-async function stock(
-  context: EngineContext,
-  input: MatrixInput,
-  packageJson: TreeFile | null,
-): Promise<InstalledPackages | { readonly failure: CellFailure }> {
-  throwIfInterrupted(context.signal);
-  try {
-    return await installForTree(context, input.files, packageJson);
-  } catch (error) {
-    if (!(error instanceof ClawError && error.code === 'NPM_FAILED')) throw error;
-    const output = String(error.data['output'] ?? error.message);
-    return { failure: { kind: 'npm', name: 'npm install', text: failureText(output), output } };
-  }
-}
-
-async function proveOne(
-  bench: Bench,
-  trial: Trial,
-  { nodeModules }: InstalledPackages,
-): Promise<void> {
-  const { context, input, warnings } = bench;
-  throwIfInterrupted(context.signal);
-  const { layers } = trial.composed;
-  const { config } = input.installation;
-  const started = performance.now();
-  const changed = treeOf(input, trial.composed);
-  const tested = {
-    pathMaps: input.installation.pathMaps,
-    has: (path: string) => (changed.get(path) ?? null) !== null,
-  };
-  const proof: Proof = await prove({
-    root: context.root,
-    paths: [],
+/** Returns what a proof of a composition depends on. npm starts from the core's lock, else from the present one. */
+function jobOf(
+  { root, proof }: EngineContext,
+  { files, installation }: MatrixInput,
+  { layers, composition }: ComposedEntry,
+): ProofJob {
+  const { config, pathMaps } = installation;
+  const changed = new Map([...composition.files].map(([path, { file }]) => [path, file] as const));
+  const planned = (path: string) => (changed.has(path) ? changed.get(path) : files.get(path));
+  const tested = { pathMaps, has: (path: string) => (planned(path) ?? null) !== null };
+  return {
+    core: files,
     changed,
     tests: layers.map((layer) => testsOf(layer, tested)),
-    presentTests: [],
-    compared: { files: input.files, nodeModules },
+    lock:
+      (files.get('package-lock.json') ?? readTreeFile(root, 'package-lock.json'))?.bytes ?? null,
     checks: config.check,
     testCommand: config.test,
     own: config.related,
-    scope: context.proof ?? 'related',
-    nodeModules,
-    environment: context.environment,
-    signal: context.signal,
-  });
-  for (const warning of proof.warnings) warnings.add(warning);
-  const failures = proof.failures.map(({ kind, name, text, output }) => ({
-    kind,
-    name,
-    text,
-    output,
-  }));
-  trial.done({ failures, ms: performance.now() - started });
+    scope: proof ?? 'related',
+  };
 }
 
-function treeOf(
-  { files }: MatrixInput,
-  { composition }: ComposedEntry,
-): Map<string, TreeFile | null> {
-  const composed = [...composition.files].map(([path, { file }]) => [path, file] as const);
-  return new Map<string, TreeFile | null>([...files, ...composed]);
+/** Opens the runner of this machine: so many proofs and installations at a time. */
+export function openLocalRunner(context: EngineContext, jobs: number): ProofRunner {
+  const { root, environment, allow, signal: asked } = context;
+  const fault = new AbortController();
+  const signal = asked ? AbortSignal.any([asked, fault.signal]) : fault.signal;
+  sweepViews(root);
+  const allowScripts = allowedScripts(allow);
+  const runner = openJobRunner({ root, environment, allowScripts, signal });
+  const slots = pLimit(jobs);
+  return {
+    async prove(all, onVerdict) {
+      const runs = all.map((job, at) =>
+        slots(async () => onVerdict(at, await runner.run(job, signal))).catch((error: unknown) => {
+          fault.abort();
+          throw error;
+        }),
+      );
+      // Nothing is left running, and nothing laid out, when the first fault is told.
+      const outcomes = await Promise.allSettled(runs);
+      throwIfInterrupted(asked);
+      const isOwn = (reason: unknown) =>
+        !(reason instanceof ClawError && reason.code === 'INTERRUPTED');
+      const faults = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+      if (faults.length > 0) throw faults.find(isOwn) ?? faults[0];
+    },
+    takeWithdrawn: () => false,
+    async close() {
+      await runner.close();
+      return [];
+    },
+  };
+}
+
+/** Proves one job with a runner. */
+export async function proveOne(runner: ProofRunner, job: ProofJob): Promise<JobVerdict> {
+  const verdicts: JobVerdict[] = [];
+  await runner.prove([job], (_, verdict) => void verdicts.push(verdict));
+  const verdict = verdicts.at(-1);
+  if (verdict === undefined) throw new Error('a runner ended without a verdict');
+  return verdict;
 }
