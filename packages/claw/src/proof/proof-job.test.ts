@@ -39,11 +39,11 @@ const digestOf = (one: ProofJob) => describeJobs(one.core, PLATFORM)(one).digest
 
 test('a job that is read again is the same job', async () => {
   const one = job();
-  const { digest, contents } = describeJobs(one.core, PLATFORM)(one);
+  const { digest, content } = describeJobs(one.core, PLATFORM)(one);
   const rounds: number[] = [];
   const read = await readJob(digest, PLATFORM, async (digests) => {
     rounds.push(digests.length);
-    return digests.map((each) => contents.get(each) ?? Buffer.alloc(0));
+    return digests.map((each) => content(each) ?? Buffer.alloc(0));
   });
   expect(read).toEqual(one);
   expect(rounds).toEqual([1, 1, 5]);
@@ -70,9 +70,9 @@ test('whatever a result depends on is in the digest, and the order of files is n
 
 test('a job for another platform, or with a path that leaves the tree, is refused', async () => {
   const read = (one: ProofJob, platform = PLATFORM) => {
-    const { digest, contents } = describeJobs(one.core, PLATFORM)(one);
+    const { digest, content } = describeJobs(one.core, PLATFORM)(one);
     const fetch = async (digests: readonly Digest[]) =>
-      digests.map((each) => contents.get(each) ?? Buffer.alloc(0));
+      digests.map((each) => content(each) ?? Buffer.alloc(0));
     return readJob(digest, platform, fetch);
   };
   await expect(read(job(), 'linux x64 v25.0.0')).rejects.toMatchObject({ code: 'SCHEMA_INVALID' });

@@ -36,8 +36,8 @@ export type JobFailure = Pick<ProofFailure, 'name' | 'text' | 'output'> & {
 export type DescribedJob = {
   /** The digest of the text: jobs of one digest have one result. */
   readonly digest: Digest;
-  /** Contents by their digests; the text itself is one of them. */
-  readonly contents: ReadonlyMap<Digest, Buffer>;
+  /** Returns a content by its digest, or null for one that is not part of the job. The text itself is one. */
+  readonly content: (digest: string) => Buffer | null;
 };
 
 /** Jobs of other machines are other jobs: results depend on the system and on Node. */
@@ -51,10 +51,10 @@ export function platformOf(process: Pick<NodeJS.Process, 'platform' | 'arch' | '
  * @param platform of the machine that asks, from `platformOf`
  */
 export function describeJobs(core: Tree, platform: string): (job: ProofJob) => DescribedJob {
-  const ofCore = new Map<Digest, Buffer>();
+  const ofCore = new Map<string, Buffer>();
   const coreList = contentOf(ofCore, JSON.stringify(entriesOf(core, ofCore)));
   return ({ changed, tests, lock, checks, testCommand, own, scope }) => {
-    const contents = new Map(ofCore);
+    const contents = new Map<string, Buffer>();
     const text: z.input<typeof JobText> = {
       format: FORMAT,
       platform,
@@ -72,7 +72,7 @@ export function describeJobs(core: Tree, platform: string): (job: ProofJob) => D
       scope,
     };
     const digest = contentOf(contents, JSON.stringify(text));
-    return { digest, contents };
+    return { digest, content: (one) => contents.get(one) ?? ofCore.get(one) ?? null };
   };
 }
 
@@ -183,7 +183,7 @@ function parse<T>(schema: z.ZodType<T>, bytes: Buffer | undefined): T {
 
 function entriesOf(
   files: ReadonlyMap<string, TreeFile | null>,
-  contents: Map<Digest, Buffer>,
+  contents: Map<string, Buffer>,
 ): [string, Digest | null, 0 | 1][] {
   return [...files]
     .sort(([one], [other]) => (one < other ? -1 : 1))
@@ -194,7 +194,7 @@ function entriesOf(
     ]);
 }
 
-function contentOf(contents: Map<Digest, Buffer>, content: Buffer | string): Digest {
+function contentOf(contents: Map<string, Buffer>, content: Buffer | string): Digest {
   const bytes = Buffer.isBuffer(content) ? content : Buffer.from(content);
   const digest = digestBytes(bytes);
   contents.set(digest, bytes);

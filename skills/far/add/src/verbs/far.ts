@@ -15,12 +15,12 @@ export const verb = defineVerb({
   help: 'let chats run on your other computers',
   usage: {
     argument: '[words...]',
-    help: 'here: setup <address>, add <name>, list, drain <name>, undrain <name>, remove <name>; on the other machine: join <code>, run',
+    help: 'here: setup <address>, add <name>, list, drain <name>, undrain <name>, remove <name>; on the other machine: join <code>, run, prove',
   },
   options: [
     { flags: '--port <n>', help: `setup: the port that other machines dial (default: ${PORT})` },
     { flags: '--has <words>', help: 'join: what this machine has, such as gpu,ffmpeg' },
-    { flags: '--slots <n>', help: 'join: chats that run here at once (default: 2)' },
+    { flags: '--slots <n>', help: 'join: chats that run here at once; prove: proofs (default: 2)' },
     { flags: '--no-run', help: 'join: only join; `claw far run` starts the worker' },
   ],
   create: (context) => (call) =>
@@ -34,11 +34,15 @@ async function run(context: VerbContext, call: VerbCall): Promise<VerbEnd> {
   const [word = 'list', ...rest] = call.words;
   if (word === 'setup') return await setUp(context, call, rest[0]);
   if (word === 'join') return await joinHome(context, call, rest[0]);
-  if (word === 'run') return await runWorker(context, call);
+  if (word === 'run') return await runWorker(context, call, 'sandbox/machines/far/worker-main.ts');
+  if (word === 'prove') {
+    const slots = numberOption(call, 'slots', 2, 1_000);
+    return await runWorker(context, call, 'proof-runners/far/prove-main.ts', String(slots));
+  }
   if (!SAID_IN_CHAT.includes(word)) {
     throw new VerbError(
       'usage',
-      'Say setup, add, list, drain, undrain, remove, join or run: `npx claw far add nas`.',
+      'Say setup, add, list, drain, undrain, remove, join, run or prove: `npx claw far add nas`.',
     );
   }
   if (!(await call.isAssistantRunning())) {
@@ -100,13 +104,18 @@ async function joinHome(
   call.progress(
     `this machine is ${name} now; Ctrl-C ends it, \`npx claw far run\` starts it again`,
   );
-  return await runWorker(context, call);
+  return await runWorker(context, call, 'sandbox/machines/far/worker-main.ts');
 }
 
-/** Runs the worker until it is stopped. */
-async function runWorker({ projectDir, dataDir }: VerbContext, call: VerbCall): Promise<VerbEnd> {
-  const main = join(projectDir, 'src/sandbox/machines/far/worker-main.ts');
-  const child = spawn(process.execPath, [main, dataDir], { stdio: 'inherit' });
+/** Runs a worker, by its program below `src/`, until it is stopped. */
+async function runWorker(
+  { projectDir, dataDir }: VerbContext,
+  call: VerbCall,
+  program: string,
+  ...args: readonly string[]
+): Promise<VerbEnd> {
+  const main = join(projectDir, 'src', program);
+  const child = spawn(process.execPath, [main, dataDir, ...args], { stdio: 'inherit' });
   const stop = () => void child.kill('SIGTERM');
   call.signal.addEventListener('abort', stop, { once: true });
   const exitCode = await new Promise<number | null>((resolve, reject) => {

@@ -10,6 +10,8 @@ export type FarAddress = {
 /** A connection to the server that comes back by itself. */
 export type FarConnection = {
   readonly isUp: boolean;
+  /** What the client's other packages work with, such as its work queues. */
+  readonly nats: NatsConnection;
   /** Sends, or drops while the server is away: links above repeat. */
   publish(subject: string, message: Uint8Array | string): void;
   subscribe(subject: string, onMessage: (subject: string, message: Buffer) => void): void;
@@ -24,6 +26,8 @@ export type FarConnectionParts = FarAddress & {
   readonly onRefused: (reason: string) => void;
   /** Waits for the server for as long as it takes, at first and whenever the connection is lost. */
   readonly waitsForServer: boolean;
+  /** The beginning of subjects that answers of the server come to; only who asks it something needs one. */
+  readonly inbox?: string;
 };
 
 const RETRY_MS = 500;
@@ -44,6 +48,7 @@ export async function connectFar(parts: FarConnectionParts): Promise<FarConnecti
     maxPingOut: 2,
     timeout: 10_000,
     noEcho: true,
+    ...(parts.inbox === undefined ? {} : { inboxPrefix: parts.inbox }),
   });
   let isUp = true;
   let isClosing = false;
@@ -61,6 +66,7 @@ export async function connectFar(parts: FarConnectionParts): Promise<FarConnecti
     if (!isClosing) parts.onRefused(error?.message ?? 'the server has ended the connection');
   });
   return {
+    nats: connection,
     get isUp() {
       return isUp;
     },

@@ -133,6 +133,13 @@ export class FarState {
     return true;
   }
 
+  /** Writes the server's file anew where another version of this skill wrote it. */
+  renew(): void {
+    if (readFileSync(this.configPath, 'utf8') === serverConfig(this.dir, this.read())) return;
+    this.#write(this.read());
+    this.reload();
+  }
+
   certificate(): string {
     return readFileSync(join(this.dir, 'server.pem'), 'utf8');
   }
@@ -208,13 +215,13 @@ subjectKeyIdentifier = hash
 
 /**
  * Returns the server's file. A machine may send and hear only below its own name; a code may only enrol. The home has
- * everything below `far`, and nobody has the rest.
+ * everything below `far`, and alone the work queue and the key-value store.
  */
 function serverConfig(dir: string, { port, homeSeed, machines, pending }: State): string {
   const user = (key: string, publish: readonly string[], subscribe: readonly string[]) =>
     `      { nkey: ${key}, permissions: { publish: ${JSON.stringify(publish)}, subscribe: ${JSON.stringify(subscribe)} } }`;
   const users = [
-    user(publicKeyOf(homeSeed), ['far.>'], ['far.>']),
+    user(publicKeyOf(homeSeed), ['far.>', '$JS.>', '$KV.>'], ['far.>']),
     ...machines.map(({ name, key }) => user(key, [`far.up.${name}.>`], [`far.down.${name}.>`])),
     ...pending.map(({ name, key }) => user(key, [`far.enrol.${name}`], [`far.enrolled.${name}`])),
   ];
