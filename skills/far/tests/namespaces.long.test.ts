@@ -57,12 +57,13 @@ await describeWithEngine(
         writeWorkerConfig(nas.dir, own);
         const worker = spawn(
           inside[0] ?? '',
-          [...inside.slice(1), process.execPath, WORKER, nas.dir],
+          [...inside.slice(1), process.execPath, WORKER, 'run'],
           {
             stdio: 'inherit',
             env: {
               PATH: process.env['PATH'],
               CLAW_SANDBOX: 'docker',
+              PATCHCLAW_WORKER_DIR: nas.dir,
               DOCKER_HOST: `unix://${nas.socket}`,
             },
           },

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { ClawError } from '@patchclaw/claw/cli';
+import { unitCommand, unitWord } from '../../lib/unit-words.ts';
 
 export type ServiceRequest = {
   /** The installation, whose supervisor is started. */
@@ -124,22 +125,6 @@ export function systemdUnit(
     '[Install]',
     `WantedBy=${isSystem ? 'multi-user.target' : 'default.target'}`,
   );
-}
-
-/** Writes a command; its colon keeps `$` from being taken for a variable. */
-function unitCommand(program: string, ...args: readonly string[]): string {
-  // The one place where systemd takes no quotes, however they are escaped.
-  const isOdd = /["'\\\x00-\x1f\x7f]/.test(program);
-  const shell = isOdd ? ['/bin/sh', '-c', 'exec "$@"', 'sh'] : [];
-  return `:${[...shell, program, ...args].map(unitWord).join(' ')}`;
-}
-
-/** Quotes one word, whatever it holds: spaces, quotes, and `%`, which systemd replaces even in quotes. */
-function unitWord(word: string): string {
-  const escaped = word
-    .replace(/[\\"]/g, '\\$&')
-    .replace(/[\x00-\x1f\x7f]/g, (one) => `\\x${one.charCodeAt(0).toString(16).padStart(2, '0')}`);
-  return `"${escaped.replaceAll('%', '%%')}"`;
 }
 
 function plainInUnit(text: string): string {

@@ -40,8 +40,9 @@ async function carryOut(context: CommandContext, argument: string): Promise<stri
 
 function addText(code: string, name: string): string {
   return (
-    `On ${name}, in a folder with Patchclaw and the skill \`far\`, run this within 15 minutes:\n\n` +
-    `\`\`\`\nnpx claw far join ${code}\n\`\`\`\n\nThe code lets one machine in, once.`
+    `Copy the file there that \`npx claw far pack\` writes here. Then run this on ${name} within 15 minutes:\n\n` +
+    `\`\`\`\nnpx --yes ./patchclaw-worker.tgz join ${code}\n\`\`\`\n\n` +
+    'In a folder with Patchclaw and the skill `far`, `npx claw far join` and the code do the same. The code lets one machine in, once.'
   );
 }
 

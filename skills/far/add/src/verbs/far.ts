@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
-import { enrol } from '../lib/far/enrol.ts';
+import { resolve } from 'node:path';
 import { FarRefused, FarState } from '../lib/far/far-state.ts';
-import { joinCode } from '../lib/far/join-code.ts';
-import { readWorkerConfig, writeWorkerConfig } from '../lib/far/worker-folder.ts';
+import { joinHome } from '../lib/far/joining.ts';
+import { makeWorkerPackage } from '../lib/far/worker-package.ts';
+import { installWorkerUnit, workerUnit } from '../lib/far/worker-unit.ts';
 import { defineVerb, type VerbCall, type VerbContext, type VerbEnd, VerbError } from '../verb.ts';
 
 const PORT = 4_722;
@@ -15,13 +15,15 @@ export const verb = defineVerb({
   help: 'let chats run on your other computers',
   usage: {
     argument: '[words...]',
-    help: 'here: setup <address>, add <name>, list, drain <name>, undrain <name>, remove <name>; on the other machine: join <code>, run, prove',
+    help: 'here: setup <address>, add <name>, list, drain <name>, undrain <name>, remove <name>, pack [file]; on the other machine: join <code>, run, service, prove',
   },
   options: [
     { flags: '--port <n>', help: `setup: the port that other machines dial (default: ${PORT})` },
     { flags: '--has <words>', help: 'join: what this machine has, such as gpu,ffmpeg' },
     { flags: '--slots <n>', help: 'join: chats that run here at once; prove: proofs (default: 2)' },
     { flags: '--no-run', help: 'join: only join; `claw far run` starts the worker' },
+    { flags: '--system', help: 'service: for the whole machine, as root' },
+    { flags: '--print', help: 'service: only print the file' },
   ],
   create: (context) => (call) =>
     run(context, call).catch((error: unknown) => {
@@ -33,16 +35,19 @@ export const verb = defineVerb({
 async function run(context: VerbContext, call: VerbCall): Promise<VerbEnd> {
   const [word = 'list', ...rest] = call.words;
   if (word === 'setup') return await setUp(context, call, rest[0]);
-  if (word === 'join') return await joinHome(context, call, rest[0]);
-  if (word === 'run') return await runWorker(context, call, 'sandbox/machines/far/worker-main.ts');
+  if (word === 'join') return await join(context, call, rest[0]);
+  if (word === 'run') return await runWorker(context, call);
+  if (word === 'service') return service(context, call);
+  if (word === 'pack') return await pack(context, rest[0]);
   if (word === 'prove') {
     const slots = numberOption(call, 'slots', 2, 1_000);
-    return await runWorker(context, call, 'proof-runners/far/prove-main.ts', String(slots));
+    const main = resolve(context.projectDir, 'src/proof-runners/far/prove-main.ts');
+    return await runProgram(context, call, main, [context.dataDir, String(slots)]);
   }
   if (!SAID_IN_CHAT.includes(word)) {
     throw new VerbError(
       'usage',
-      'Say setup, add, list, drain, undrain, remove, join, run or prove: `npx claw far add nas`.',
+      'Say setup, add, list, drain, undrain, remove, pack, join, run, service or prove: `npx claw far add nas`.',
     );
   }
   if (!(await call.isAssistantRunning())) {
@@ -76,57 +81,79 @@ async function setUp(
   };
 }
 
-async function joinHome(
-  context: VerbContext,
-  call: VerbCall,
-  text: string | undefined,
-): Promise<VerbEnd> {
-  const code = joinCode.read(text ?? '');
-  if (code === null) {
-    throw new VerbError('usage', 'That is no code. `npx claw far add nas` at home prints one.');
-  }
-  const before = readWorkerConfig(context.dataDir);
-  if (before !== null)
-    call.progress(`this machine leaves ${before.host}, where it is ${before.name}`);
-  const capacity = numberOption(call, 'slots', 2, 1_000);
-  const abilities = String(call.options['has'] ?? '')
-    .split(/[\s,]+/)
-    .filter((one) => one !== '');
-  const seed = await enrol(code);
-  const { name, host, port, certificate } = code;
-  writeWorkerConfig(context.dataDir, {
-    ...{ name, host, port, certificate, seed, abilities, capacity },
-    patienceMinutes: 60,
-  });
+async function join(context: VerbContext, call: VerbCall, code = ''): Promise<VerbEnd> {
+  const slots = numberOption(call, 'slots', 2, 1_000);
+  const has = String(call.options['has'] ?? '');
+  const { name, before } = await joinHome(context.dataDir, { code, has, slots });
+  if (before !== null) call.progress(`this machine has left ${before}`);
   if (call.options['run'] === false) {
     return { data: { name }, lines: [`This machine is ${name} now. Start it: npx claw far run`] };
   }
   call.progress(
     `this machine is ${name} now; Ctrl-C ends it, \`npx claw far run\` starts it again`,
   );
-  return await runWorker(context, call, 'sandbox/machines/far/worker-main.ts');
+  return await runWorker(context, call);
 }
 
-/** Runs a worker, by its program below `src/`, until it is stopped. */
-async function runWorker(
-  { projectDir, dataDir }: VerbContext,
+function runWorker(context: VerbContext, call: VerbCall): Promise<VerbEnd> {
+  return runProgram(context, call, mainOf(context.projectDir), ['run']);
+}
+
+/** Runs a worker, by its program and its words, until it is stopped. */
+async function runProgram(
+  { dataDir }: VerbContext,
   call: VerbCall,
-  program: string,
-  ...args: readonly string[]
+  main: string,
+  words: readonly string[],
 ): Promise<VerbEnd> {
-  const main = join(projectDir, 'src', program);
-  const child = spawn(process.execPath, [main, dataDir, ...args], { stdio: 'inherit' });
+  const child = spawn(process.execPath, [main, ...words], {
+    stdio: 'inherit',
+    env: { ...process.env, PATCHCLAW_WORKER_DIR: dataDir },
+  });
   const stop = () => void child.kill('SIGTERM');
   call.signal.addEventListener('abort', stop, { once: true });
-  const exitCode = await new Promise<number | null>((resolve, reject) => {
+  const exitCode = await new Promise<number | null>((resolveCode, reject) => {
     child.once('error', reject);
-    child.once('exit', resolve);
+    child.once('exit', resolveCode);
   });
   if (exitCode !== 0 && !call.signal.aborted) {
     throw new VerbError('failed', 'The worker ended; the lines above say why.');
   }
   return { data: { ended: true } };
 }
+
+/** Lets systemd run the worker. */
+function service({ projectDir }: VerbContext, { options }: VerbCall): VerbEnd {
+  const parts = {
+    node: process.execPath,
+    command: [mainOf(projectDir), 'run'],
+    searchPath: process.env['PATH'] ?? '',
+    isSystem: options['system'] === true,
+    environment: process.env,
+  };
+  if (options['print'] === true) {
+    const text = workerUnit(parts);
+    return { data: { text }, lines: [text] };
+  }
+  const lines = installWorkerUnit(parts);
+  return { data: { lines }, lines };
+}
+
+/** Writes a package that joins machines without a checkout. */
+async function pack({ projectDir }: VerbContext, file = 'patchclaw-worker.tgz'): Promise<VerbEnd> {
+  const path = resolve(file);
+  await makeWorkerPackage(projectDir, path);
+  return {
+    data: { path },
+    lines: [
+      `${path} is all that another machine needs, beside Node 22 and Docker, podman or bubblewrap.`,
+      'Copy it there, then: npx --yes ./patchclaw-worker.tgz join CODE',
+    ],
+  };
+}
+
+const mainOf = (projectDir: string) =>
+  resolve(projectDir, 'src/sandbox/machines/far/worker-main.ts');
 
 function numberOption(call: VerbCall, name: string, usual: number, most: number): number {
   const given = call.options[name];
