@@ -81,6 +81,7 @@ try {
   await take(dark, 'why-desk', 'code/why/src/store/outbox.ts:113');
   await take(light, 'together-desk', 'code/together');
   await take(bright, 'code-phone', 'code');
+  await take(light, 'groups-desk', 'groups');
   await take(phone, 'health-phone', 'health');
   const greeting = clone.read(DISAGREED);
   if (!greeting.includes(OF_THE_CORE)) throw new Error(`${DISAGREED} greets in other words.`);
@@ -107,6 +108,12 @@ async function take(page: Page, name: string, place: string): Promise<void> {
   await page.waitForTimeout(1_000);
   for (const words of ['Asking the engine', 'Looking …', 'Composing every pair'])
     await page.waitForSelector(`text=${words}`, { state: 'detached' });
+  if (place === 'groups') {
+    for (const part of ['rules', 'memory']) {
+      await page.click(`article >> nth=0 >> .${part} > summary`);
+      await page.waitForSelector(`article >> nth=0 >> .${part} .row`);
+    }
+  }
   if (place === 'turns') {
     await page.click('tbody a >> nth=0');
     await page.waitForSelector('.steps');
