@@ -87,3 +87,25 @@ test('a long text is cut on a page, and whole on demand, in its chat alone', () 
   expect(store.history.whole('pigeon:main', 'message', seq)).toBeNull();
   expect(store.history.whole(JID, 'answer', seq)).toBeNull();
 });
+
+test('a text of megabytes is read once for its beginning, wherever it stands on a page', () => {
+  const long = `${'tea é '.repeat(200_000)}end`;
+  answers('before', 1);
+  answers(long, 2);
+  says(long, 3);
+  says('after', 4);
+  const first = store.history.page(JID, null, 10);
+  expect(first.map(({ text, at }) => [text.length, at])).toEqual([
+    [6, 1],
+    [8_000, 2],
+    [8_000, 3],
+    [5, 4],
+  ]);
+  expect(first.map(({ length }) => length)).toEqual([6, long.length, long.length, 5]);
+  expect(store.history.page(JID, null, 10)).toEqual(first);
+  expect(store.history.page(JID, { message: 2, answer: 3 }, 10)).toEqual(first.slice(0, 3));
+  const answer = first[1];
+  expect(store.history.whole(JID, 'answer', answer?.seq ?? 0)).toBe(long);
+  store.messages.removeOf(JID);
+  expect(store.history.page(JID, null, 10)).toEqual([]);
+});

@@ -76,19 +76,47 @@ const FileRow = z
 const MessageFile = z.object({ id: z.string(), name: z.string().nullable() });
 const AnswerFile = z.object({ copy: z.string(), name: z.string() });
 const Text = z.object({ text: z.string() });
+const LongRow = z.object({ seq: z.int(), text: z.null() });
+
+/** Reading a longer text takes the database longer than the rest of a page: its beginning is read once. */
+const LONG_BYTES = 100_000;
+const LONG_KEPT = 200;
 
 export function openHistory(database: Database): History {
-  const below = (table: string, columns: string) =>
-    database.prepare(`
-      SELECT seq, ${columns}, substr(text, 1, ${SHOWN}) AS text, length(text) AS length FROM ${table}
-      WHERE jid = :jid AND seq < :seq ORDER BY seq DESC LIMIT :limit`);
-  const statements = {
-    message: below(
-      'messages',
-      'coalesce(sender_name, sender) AS sender, is_owner, stored_at AS at',
-    ),
-    answer: below('answers', 'NULL AS sender, 0 AS is_owner, said_at AS at'),
+  // The size of a text is known without reading it. What stands behind a long one is as far to read as its end.
+  const below = (table: string, sender: string, at: string) => {
+    const isShort = `octet_length(text) <= ${LONG_BYTES}`;
+    const columns = (condition: string) => `
+      seq, ${sender}, CASE WHEN ${condition} THEN ${at} END AS at,
+      CASE WHEN ${condition} THEN substr(text, 1, ${SHOWN}) END AS text,
+      CASE WHEN ${condition} THEN length(text) END AS length`;
+    return {
+      page: database.prepare(`
+        SELECT ${columns(isShort)} FROM ${table}
+        WHERE jid = :jid AND seq < :seq ORDER BY seq DESC LIMIT :limit`),
+      one: database.prepare(`SELECT ${columns('1')} FROM ${table} WHERE seq = ?`),
+    };
   };
+  const statements = {
+    message: below('messages', 'coalesce(sender_name, sender) AS sender, is_owner', 'stored_at'),
+    answer: below('answers', 'NULL AS sender, 0 AS is_owner', 'said_at'),
+  };
+  /** What is said is not changed any more, and a number is not given twice. */
+  const longOnes = new Map<string, TextEntry>();
+
+  function entryOf(kind: SaidKind, row: unknown): TextEntry {
+    const { data: long } = LongRow.safeParse(row);
+    if (long === undefined) return { kind, ...Row.parse(row) };
+    const key = `${kind} ${long.seq}`;
+    const known = longOnes.get(key);
+    if (known !== undefined) return known;
+    const entry: TextEntry = { kind, ...Row.parse(statements[kind].one.get(long.seq)) };
+    longOnes.set(key, entry);
+    const [oldest] = longOnes.keys();
+    if (longOnes.size > LONG_KEPT && oldest !== undefined) longOnes.delete(oldest);
+    return entry;
+  }
+
   const texts = {
     message: database.prepare('SELECT text FROM messages WHERE jid = ? AND seq = ?'),
     answer: database.prepare('SELECT text FROM answers WHERE jid = ? AND seq = ?'),
@@ -114,8 +142,8 @@ export function openHistory(database: Database): History {
     page(jid, before, limit) {
       const [messages, answers] = (['message', 'answer'] as const).map((kind) => {
         const seq = before?.[kind] ?? Number.MAX_SAFE_INTEGER;
-        const rows = statements[kind].all({ jid, seq, limit });
-        return rows.map((row) => ({ kind, ...Row.parse(row) }));
+        const rows = statements[kind].page.all({ jid, seq, limit });
+        return rows.map((row) => entryOf(kind, row));
       });
       return newestOf(messages ?? [], answers ?? [], limit)
         .reverse()

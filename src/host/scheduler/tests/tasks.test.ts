@@ -254,3 +254,26 @@ test('the owner adds tasks by hand, in every form of a time, and names them', as
   expect(assistant.store.tasks.open().map(({ name }) => name)).toEqual(['2 teas', null]);
   await assistant.stop();
 });
+
+test('the runs of a task tell what they have cost', async () => {
+  using project = new TestProject();
+  const assistant = await startWithFamily(project, async () => answers('ok'));
+  const { store, terminal } = assistant;
+  await terminal.say('/tasks add every 2 hours: look at the mail');
+  await terminal.say('/tasks run 1 now');
+  await vi.waitFor(() => expect(textsOf(terminal)).toContain('ok'));
+  await isIdle(assistant);
+  const [run] = store.turnRuns.newest(1);
+  const step = { kind: 'model', name: 'm', startedMs: 0, durationMs: 1, error: null } as const;
+  const tokens = { inputTokens: 10, cacheWriteTokens: 1, cacheReadTokens: 2, outputTokens: 3 };
+  // As of a second attempt at the same turn, which has asked a model.
+  store.turnRuns.add({
+    ...run,
+    ...tokens,
+    steps: [{ ...step, ...tokens, microUsd: 700 }],
+  } as never);
+  const spent = { tokens: 16, microUsd: 700, unpricedCalls: 0 };
+  expect(store.taskRuns.costs(0)).toEqual([{ taskId: 1, runs: 1, ...spent }]);
+  expect(store.taskRuns.costs(assistant.clock.now() + 1)).toEqual([]);
+  await assistant.stop();
+});
