@@ -22,13 +22,21 @@ const MAX_EDITS = 5;
  * the sides, space, quotes and separators apart, which a layout may change.
  */
 export function fuzzMerge(random: Random): Fuzzed {
-  let count = 0;
-  const fresh = () => `fresh${count++}`;
-  const { path, base } = randomSource(random);
-  const ours = edited(base, random, fresh);
-  const theirs = edited(base, random, fresh);
+  const { path, base, sides } = randomEdits(random, 2);
+  const [ours = base, theirs = base] = sides;
   const { text } = mergeText({ base, ours, theirs }, { path });
   return { path, base, ours, theirs, fault: faultOf({ base, ours, theirs }, text) };
+}
+
+/** Returns a random source and so many random edits of it, none of which knows of another. */
+export function randomEdits(
+  random: Random,
+  count: number,
+): { readonly path: string; readonly base: string; readonly sides: readonly string[] } {
+  let made = 0;
+  const fresh = () => `fresh${made++}`;
+  const { path, base } = randomSource(random);
+  return { path, base, sides: Array.from({ length: count }, () => edited(base, random, fresh)) };
 }
 
 function randomSource(random: Random): { readonly path: string; readonly base: string } {

@@ -88,7 +88,9 @@ export function resolveConflict(conflict: Conflict, known: KnownAnswers): Confli
   const { released } = known;
   const parties = conflict.layers[1].split(', ');
   const isReleased = released !== undefined && parties.every((name) => released.has(name));
-  const outcome = resolveHunks(conflict, decision, { recordings: known.resolutions, isReleased });
+  const decided = decidedHunks(conflict, decision, known.decisions);
+  const recordings = known.resolutions;
+  const outcome = resolveHunks(conflict, decision, { decided, recordings, isReleased });
   return decision === null ? checked(outcome) : outcome;
 }
 
@@ -102,6 +104,27 @@ export function decisionOn(conflict: Conflict, decisions: readonly Decision[]): 
     decisions.find((one) => isSameSubject(one.subject, subject)) ??
     decisions.find((one) => isPartOf(conflict, one)) ??
     null
+  );
+}
+
+/**
+ * Returns the decided lines for the places of a conflict, those of the decision on it first. What is left of a conflict
+ * that is decided in part is asked about between the layers of that part, so the rest is in decisions of other layers.
+ */
+function decidedHunks(
+  { path, kind, layers }: Conflict,
+  decision: Decision | null,
+  decisions: readonly Decision[],
+): AnsweredHunk[] {
+  if (decision === null) return [];
+  const others = decisions.filter(
+    ({ subject }) =>
+      subject.path === path &&
+      subject.kind === kind &&
+      subject.layers[1].split(', ').includes(layers[1]),
+  );
+  return [...new Set([decision, ...others])].flatMap(({ answer }) =>
+    answer.kind === 'hunks' ? answer.hunks : [],
   );
 }
 
@@ -139,9 +162,17 @@ function checked(outcome: ConflictOutcome): ConflictOutcome {
 function resolveHunks(
   conflict: Conflict,
   decision: Decision | null,
-  { recordings, isReleased }: { recordings: readonly Resolution[]; isReleased: boolean },
+  {
+    decided,
+    recordings,
+    isReleased,
+  }: {
+    /** Each answer is taken once. */
+    readonly decided: AnsweredHunk[];
+    readonly recordings: readonly Resolution[];
+    readonly isReleased: boolean;
+  },
 ): ConflictOutcome {
-  const decided = decision?.answer.kind === 'hunks' ? [...decision.answer.hunks] : [];
   const keys = new Set<string>();
   const rivals: Resolution[] = [];
   let isTaken = false;
