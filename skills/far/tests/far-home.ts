@@ -175,7 +175,7 @@ async function startProxy(port: number, target: number): Promise<Proxy> {
   };
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

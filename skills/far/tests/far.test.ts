@@ -1,6 +1,7 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createUser } from '@nats-io/nkeys';
@@ -10,8 +11,9 @@ import { connectFar } from '../../../src/lib/far/far-connection.ts';
 import { FarState } from '../../../src/lib/far/far-state.ts';
 import { joinCode } from '../../../src/lib/far/join-code.ts';
 import { endMessage } from '../../../src/sandbox/far/resumable-link.ts';
+import { runNatsServer } from '../../../src/sandbox/machines/far/nats-server.ts';
 import { describeWithEngine } from '../../../src/testing/engine.ts';
-import { farHome, OFTEN } from './far-home.ts';
+import { farHome, freePort, OFTEN } from './far-home.ts';
 
 await describeWithEngine('bubblewrap', 'another machine, over a real NATS server', () => {
   test('joins with a code, runs a chat without a network, and listens on nothing', async () => {
@@ -77,6 +79,39 @@ await describeWithEngine('bubblewrap', 'another machine, over a real NATS server
     expect(await asked).toMatchObject({ kind: 'answered', text: 'once\n[exit code 0]' });
     expect(home.state.serverPid()).not.toBe(pid);
     expect(project.server.requests).toHaveLength(3);
+  });
+
+  test('a server that outlived its assistant is replaced, also one of an earlier setup; another program with its number is left alone', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'claw-far-left-'));
+    const state = new FarState(dataDir);
+    const lines: string[] = [];
+    const say = (line: string) => void lines.push(line);
+    const bystander = spawn('sleep', ['600']);
+    try {
+      await state.setUp('127.0.0.1', await freePort());
+      // As an assistant leaves it that is killed.
+      const left = spawn('/usr/bin/env', ['nats-server', '-c', state.configPath], {
+        env: { PATH: '/usr/sbin:/usr/local/sbin:/usr/bin:/bin' },
+        stdio: 'ignore',
+      });
+      await vi.waitFor(() => expect(state.serverPid()).toBe(left.pid), OFTEN);
+      await state.setUp('127.0.0.1', await freePort());
+      const gone = once(left, 'exit');
+      const server = await runNatsServer(state, say);
+      await gone;
+      await vi.waitFor(() => expect(state.serverPid()).toEqual(expect.any(Number)), OFTEN);
+      expect(state.serverPid()).not.toBe(left.pid);
+      await server.stop();
+      writeFileSync(join(state.dir, 'nats.pid'), String(bystander.pid));
+      const second = await runNatsServer(state, say);
+      await vi.waitFor(() => expect(state.serverPid()).toEqual(expect.any(Number)), OFTEN);
+      await second.stop();
+      expect([bystander.exitCode, bystander.signalCode]).toEqual([null, null]);
+      expect(lines).toEqual([]);
+    } finally {
+      bystander.kill();
+      rmSync(dataDir, { recursive: true, force: true });
+    }
   });
 
   test('the worker is killed in the middle of a turn: the turn is lost with it, and no file is', async () => {

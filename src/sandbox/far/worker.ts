@@ -194,6 +194,10 @@ function openFarChat(
     ended ??= (async () => {
       link.close(reason);
       await stopContainer();
+      // A request that is at work on the chat's folder would meet the files of the next container.
+      await last.catch(() => {});
+      // It may have started something meanwhile.
+      await stopContainer();
       over.resolve();
     })();
     await ended;
@@ -216,7 +220,10 @@ function openFarChat(
 
   /** One request after the other, in the order in which they came. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = last.then(work);
+    const done = last.then(() => {
+      if (link.isOver) throw new Error('it was ended meanwhile');
+      return work();
+    });
     last = done.catch(() => {});
     return done;
   }

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -144,13 +144,14 @@ export class FarState {
     return readFileSync(join(this.dir, 'server.pem'), 'utf8');
   }
 
-  /** The number of the server's process; null where none is noted. */
+  /** The number of the server's process; null where it does not run. A number that another program has by now is none. */
   serverPid(): number | null {
     try {
       const pid = Number(readFileSync(join(this.dir, 'nats.pid'), 'utf8'));
-      return Number.isInteger(pid) && pid > 1 ? pid : null;
+      const isNumber = Number.isInteger(pid) && pid > 1;
+      return isNumber && commandOf(pid).includes(this.configPath) ? pid : null;
     } catch {
-      // The server does not run.
+      // No number is noted, or no process has it.
       return null;
     }
   }
@@ -245,6 +246,14 @@ ${users.join('\n')}
   }
 }
 `;
+}
+
+/** @throws Error where there is no such process */
+function commandOf(pid: number): string {
+  if (existsSync('/proc/self/cmdline')) {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+  }
+  return execFileSync('ps', ['-ww', '-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });
 }
 
 function seedOf(user: ReturnType<typeof createUser>): string {

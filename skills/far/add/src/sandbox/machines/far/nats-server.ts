@@ -5,13 +5,18 @@ import type { FarState } from '../../../lib/far/far-state.ts';
 
 const START_ATTEMPTS = 50;
 const START_PAUSE_MS = 100;
+/** Half of them ask, the others do not. */
+const END_ATTEMPTS = 100;
 const RESTART_MS = 1_000;
 /** Debian puts it where only root's PATH looks. */
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin';
 
 export type NatsServer = { stop(): Promise<void> };
 
-/** Runs the server as a child of the assistant, unless one of this installation runs already. */
+/**
+ * Runs the server as a child of the assistant. One that outlived an assistant which was killed is replaced: nobody would
+ * start it again when it ends, and it may use the port and the keys of an earlier setup.
+ */
 export async function runNatsServer(
   state: FarState,
   onProgress: (line: string) => void,
@@ -39,9 +44,8 @@ export async function runNatsServer(
     });
   }
 
-  // One that outlived an assistant which was killed goes on, with the newest file.
-  if (state.serverPid() !== null && (await listens(port))) state.reload();
-  else start();
+  await endLeftBehind(state);
+  start();
   for (let attempt = 0; attempt < START_ATTEMPTS && !(await listens(port)); attempt += 1) {
     await sleep(START_PAUSE_MS);
   }
@@ -55,6 +59,19 @@ export async function runNatsServer(
       await ended;
     },
   };
+}
+
+async function endLeftBehind(state: FarState): Promise<void> {
+  for (let attempt = 0; attempt < END_ATTEMPTS; attempt += 1) {
+    const pid = state.serverPid();
+    if (pid === null) return;
+    try {
+      process.kill(pid, attempt < END_ATTEMPTS / 2 ? 'SIGTERM' : 'SIGKILL');
+    } catch {
+      // It has just ended.
+    }
+    await sleep(START_PAUSE_MS);
+  }
 }
 
 function listens(port: number): Promise<boolean> {
