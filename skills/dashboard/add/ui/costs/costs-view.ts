@@ -74,7 +74,7 @@ function Budgets({
         return html`<tr><td>${name}</td><td>${
           share === null
             ? html`<span class="hint">${t('no-limit')}</span>`
-            : html`<progress max="1" value=${Math.min(1, share)} aria-label=${name} class=${share >= 1 ? 'full' : ''}></progress> ${Math.round(share * 100)} %`
+            : html`<progress max="1" value=${Math.min(1, share)} aria-label=${name} class=${share >= 1 ? 'full' : ''}></progress> ${Math.round(share * 100)}\u00a0%`
         }</td><td class="number">${spentOf(spent, limits)}</td></tr>`;
       })}</tbody></table></div>`;
 }

@@ -62,13 +62,12 @@ function Calendar({ tasks }: { readonly tasks: readonly Task[] }): VNode {
       .filter(({ runs }) => runs.length > 0)
       .sort((one, other) => (one.runs[0] ?? 0) - (other.runs[0] ?? 0));
     return html`<li key=${day.getTime()} class=${ofDay.length === 0 ? 'empty' : ''}><h3><time>${DAY.format(day)}</time></h3>
-      <ul>${ofDay.slice(0, SHOWN).map(
-        ({
-          task,
-          runs: [first = 0, ...others],
-        }) => html`<li><time>${CLOCK.format(first)}</time> ${titleOf(task)}
-        ${others.length === 0 ? null : html`<span class="hint">${t('times', { count: others.length + 1, last: CLOCK.format(others.at(-1)) })}</span>`}</li>`,
-      )}</ul>
+      <ul>${ofDay
+        .slice(0, SHOWN)
+        .map(
+          ({ task, runs: [first = 0, ...others] }) =>
+            html`<li><time>${CLOCK.format(first)}</time> ${titleOf(task)}${others.length === 0 ? null : html`<span class="hint">, ${t('times', { count: others.length + 1, last: CLOCK.format(others.at(-1)) })}</span>`}</li>`,
+        )}</ul>
       ${ofDay.length > SHOWN ? html`<p class="hint">${t('more', { count: ofDay.length - SHOWN })}</p>` : null}</li>`;
   })}</ol>`;
 }
