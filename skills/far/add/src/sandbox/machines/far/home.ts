@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { connectFar, type FarConnection } from '../../../lib/far/far-connection.ts';
 import { FarState } from '../../../lib/far/far-state.ts';
 import type { FarEngine } from '../../far/far-engine.ts';
@@ -48,6 +49,8 @@ class FarHome {
   readonly #chats = new Map<string, (message: Buffer) => void>();
   #connection: FarConnection | null = null;
   #timer: NodeJS.Timeout | null = null;
+  /** The server's file as it was at the last tick. */
+  #config = '';
 
   constructor(parts: FarHomeParts, state: FarState) {
     this.#parts = parts;
@@ -105,7 +108,12 @@ class FarHome {
   }
 
   #tick(): void {
-    const names = new Set(this.#state.read().machines.map(({ name }) => name));
+    const { machines, pending } = this.#state.read();
+    // A server that was busy may have missed its signal. Whoever was taken out must be out, and a code must count.
+    const config = readFileSync(this.#state.configPath, 'utf8');
+    if (config !== this.#config || pending.length > 0) this.#state.reload();
+    this.#config = config;
+    const names = new Set(machines.map(({ name }) => name));
     for (const [name, { engine }] of this.#known) {
       if (names.has(name)) continue;
       this.#known.delete(name);
