@@ -83,7 +83,7 @@ function copyTree(): void {
       // Parts that a service of a skill discovers.
       'src/services/*/api/*.ts',
       // Programs that a verb of a skill starts.
-      'src/sandbox/machines/*/*-main.ts',
+      'src/{sandbox/machines,proof-runners}/*/*-main.ts',
       // Modules for browsers, which a page of a skill loads by their addresses.
       'ui/**/*.ts',
       'skills/*/tests/**/{*.test,*-server,*-client,*-scene,benchmark,make-*}.ts',
