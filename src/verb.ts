@@ -67,7 +67,7 @@ export class VerbError extends Error {
 type VerbFacts = {
   /** The verb's purpose, for the list of verbs. */
   readonly help: string;
-  /** Its words, such as `[words...]` or `<file>`; none by default. */
+  /** Its words, such as `[action...]` or `<file>`; none by default. */
   readonly usage?: { readonly argument: string; readonly help: string };
   readonly options?: readonly { readonly flags: string; readonly help: string }[];
 };

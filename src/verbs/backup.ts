@@ -27,7 +27,7 @@ export const verb = defineVerb({
   name: 'backup',
   help: 'save conversations, memory, settings and code in one file',
   usage: {
-    argument: '[words...]',
+    argument: '[folder-or-action...]',
     help: 'a folder for the file (data/backups by default); or `list`; or `verify <file>`',
   },
   options: [

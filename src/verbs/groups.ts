@@ -24,7 +24,7 @@ export const verb = defineVerb({
   name: 'groups',
   help: 'list registered and known chats; register, unregister, trigger, allow',
   usage: {
-    argument: '[words...]',
+    argument: '[name-or-action...]',
     help: 'a part of a name, or as in the chat: register "Family" as family',
   },
   create:

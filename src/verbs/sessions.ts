@@ -47,7 +47,7 @@ export const verb = defineVerb({
   name: 'sessions',
   help: 'list the conversations of the chats; show, resume or delete one',
   usage: {
-    argument: '[words...]',
+    argument: '[action...]',
     help: 'list; or show, resume or delete, with the id of a session or its beginning',
   },
   options: [

@@ -27,7 +27,7 @@ export const verb = defineVerb({
   name: 'tasks',
   help: 'list what is scheduled; add one; pause, resume, cancel, run or log one by its number',
   usage: {
-    argument: '[words...]',
+    argument: '[action...]',
     help: 'as in the chat: pause 3, or add every 2 hours: look at the mail',
   },
   create:

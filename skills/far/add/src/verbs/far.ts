@@ -14,7 +14,7 @@ export const verb = defineVerb({
   name: 'far',
   help: 'let chats run on your other computers',
   usage: {
-    argument: '[words...]',
+    argument: '[action...]',
     help: 'here: setup <address>, add <name>, list, drain <name>, undrain <name>, remove <name>, pack [file]; on the other machine: join <code>, run, service, prove',
   },
   options: [

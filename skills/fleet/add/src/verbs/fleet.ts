@@ -17,7 +17,7 @@ export const verb = defineVerb({
   name: 'fleet',
   help: 'run one Patchclaw for each of many owners on this machine',
   usage: {
-    argument: '[words...]',
+    argument: '[action...]',
     help: 'list; add <name>; upgrade, backup [names]; stop, wake or remove <name>',
   },
   options: [
