@@ -14,7 +14,7 @@ const LOCAL_BASE = 'patchclaw-base:bookworm';
 const REGISTRY_BASE = 'node:24-slim';
 /** What belongs to this installation alone, whatever git thinks of it. */
 const PRIVATE =
-  /^(\.env$|\.git\/|data\/|node_modules\/|groups\/(?!README\.md$)|\.claw\/(?!resolutions\/))/;
+  /(^|\/)(\.env(?!\.example$)[^/]*|[^/]*\.env)$|^(\.git\/|data\/|node_modules\/|groups\/(?!README\.md$)|\.claw\/(?!resolutions\/))/;
 
 export type ImageParts = {
   readonly projectDir: string;
