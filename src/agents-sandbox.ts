@@ -45,6 +45,7 @@ export function createAgentsSandbox(options: AgentsSandboxOptions): LazySandbox 
       environment,
       builds: buildMemory(store.engines, now),
       elapsed: () => performance.now(),
+      now: Date.now,
       onProgress: (line) => log.info(line),
       onContainer: (group, { kind, ...data }) =>
         log.info(`a container ${kind}`, { group, ...data }),

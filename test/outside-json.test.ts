@@ -40,6 +40,7 @@ const WITHOUT_BOUNDS: Readonly<Record<string, readonly string[]>> = {
   'this code and its packages': [
     'skills/claude-agent/add/src/doctor/claude-agent.ts',
     'skills/dashboard/add/src/services/dashboard/assets.ts',
+    'skills/far/add/src/lib/far/worker-package.ts',
     'skills/mcp/add/src/lib/mcp/packages.ts',
     'src/doctor/packages.ts',
     'src/lib/{kept-packages,starter-set}.ts',

@@ -10,7 +10,7 @@ const TEXTS = [
   'skills/*/manifest.yaml',
 ];
 const COMMENT = /^\s*(?:\*|\/\/|\/\*)/;
-const BARE = /(?<!npx )\bclaw setup\b/;
+const BARE = /(?<!npx |\.mjs )\bclaw setup\b/;
 
 test('what the assistant and its skills tell people to type in a shell can be typed as it is', () => {
   const bare = globSync(TEXTS, { cwd: HOME }).flatMap((path) =>

@@ -88,7 +88,14 @@ async function runWorker(dir: string, address: string): Promise<void> {
   const socket = connect(port ?? 0, '127.0.0.1').setNoDelay();
   const own: { wire: Wire | null } = { wire: null };
   const worker = await openFarWorker({
-    ...{ engine, dir, user, patienceMs: PATIENCE_MS, elapsed: () => performance.now() },
+    ...{
+      engine,
+      dir,
+      user,
+      patienceMs: PATIENCE_MS,
+      elapsed: () => performance.now(),
+      now: Date.now,
+    },
     onProgress: () => {},
     send: (folder, fence, message) => own.wire?.send(folder, fence, message),
   });

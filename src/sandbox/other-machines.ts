@@ -18,7 +18,7 @@ import type { SandboxOptions } from './sandbox.ts';
 
 export type OtherMachinesParts = Pick<
   SandboxOptions,
-  'projectDir' | 'environment' | 'elapsed' | 'onProgress' | 'onFileConflict'
+  'projectDir' | 'environment' | 'elapsed' | 'now' | 'onProgress' | 'onFileConflict'
 > & {
   readonly dataDir: string;
   readonly sources: readonly MachinesContribution[];
@@ -43,7 +43,7 @@ export class OtherMachines implements KnownMachines {
 
   constructor(parts: OtherMachinesParts) {
     this.#parts = parts;
-    const { projectDir, dataDir, environment = {}, elapsed, onProgress, places } = parts;
+    const { projectDir, dataDir, environment = {}, elapsed, now, onProgress, places } = parts;
     const { made, silent } = openContributions(parts.sources, environment, () => ({
       projectDir,
       dataDir,
@@ -52,6 +52,7 @@ export class OtherMachines implements KnownMachines {
           ...own,
           nextFence: places.nextFence,
           elapsed,
+          now,
           agreedFiles: (folder) => agreedFiles(dataDir, own.machine, folder),
           // Only root gives files to another user.
           user: process.getuid?.() === 0 ? parts.user : null,

@@ -233,6 +233,8 @@ export type SandboxOptions = {
   readonly timeZone?: string;
   /** A clock in milliseconds that never goes back. */
   readonly elapsed: () => number;
+  /** The clock by which files here are stamped, in milliseconds. */
+  readonly now: () => number;
   readonly onProgress: (line: string) => void;
   /** Called with each event of the groups' containers, for the log. Must not throw. */
   readonly onContainer?: (folder: string, event: ContainerEvent) => void;

@@ -66,6 +66,7 @@ export async function farMachine(
       user,
       patienceMs,
       elapsed: () => performance.now(),
+      now: Date.now,
       onProgress: (line) => void progress.push(line),
       send(folder, fence, message) {
         if (isCut || own !== generation) return;

@@ -99,6 +99,7 @@ export async function sandboxProject(parts: SandboxProjectParts): Promise<Sandbo
     settings: read,
     homeDir: homedir(),
     elapsed: () => performance.now(),
+    now: Date.now,
     onProgress: () => {},
     ...parts.options,
   });

@@ -6,7 +6,7 @@ const SAID_IN_CHAT = /`?--(allow|keep) ([^\s`,;]*[^\s`,;.])`?/g;
  * Options of other programs, as in `tsc --noEmit`, tell what runs and stay.
  */
 const SHELL_OPTION =
-  /(?<![\w-])--(?:adopt|again|agent|all|allow|answers|as-new|available|base-url|both|by|choose|core-version|cwd|description|diff|drill|dry-run|expect|follow|from|global|hand-over|identity|if-needed|jobs|json|keep|keep-mine|level|lines|major|minor|model|moved|name|no-install|no-media|no-proof|no-restart|no-secrets|offline|once|only|ours|passphrase|patch|path|phone|print|progress|proof|prove|provider|qr-file|quiet|range|reason|recording|relay|release|retire-contained|roll-back|roll-forward|service|shared|since|svg|system|take|take-over|theirs|to|triples|update|with|yes)(?![\w-])/;
+  /(?<![\w-])--(?:adopt|again|agent|all|allow|answers|as-new|available|base-url|both|by|choose|core-version|cwd|description|diff|drill|dry-run|expect|follow|from|global|hand-over|identity|if-needed|jobs|json|keep|keep-mine|level|lines|major|minor|model|moved|name|no-install|no-media|no-proof|no-restart|no-secrets|offline|on|once|only|ours|passphrase|patch|path|phone|print|progress|proof|prove|provider|qr-file|quiet|range|reason|recording|relay|release|retire-contained|roll-back|roll-forward|seed|service|shared|since|svg|system|take|take-over|theirs|to|triples|update|with|yes)(?![\w-])/;
 
 /**
  * Says in the words of a chat what `claw` says for a shell: what can be said here loses its dashes, and

@@ -59,6 +59,7 @@ await describeWithEngine('docker', 'what survives what', () => {
         settings: readSettings(environment, project.dir),
         homeDir: homedir(),
         elapsed: () => performance.now(),
+        now: Date.now,
         onProgress: () => {},
       }),
     );

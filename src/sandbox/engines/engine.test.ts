@@ -157,5 +157,14 @@ function open(
   const onProgress = () => {};
   const [projectDir, homeDir] = ['/nonexistent', '/home/ada'];
   const elapsed = () => 0;
-  return openSandbox({ projectDir, homeDir, settings, engines, environment, elapsed, onProgress });
+  return openSandbox({
+    projectDir,
+    homeDir,
+    settings,
+    engines,
+    environment,
+    elapsed,
+    now: Date.now,
+    onProgress,
+  });
 }

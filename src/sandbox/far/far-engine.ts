@@ -45,6 +45,8 @@ export type FarEngineParts = {
   readonly patienceMs: number;
   /** A clock in milliseconds that never goes back. */
   readonly elapsed: () => number;
+  /** The clock by which files here are stamped, in milliseconds. */
+  readonly now: () => number;
   readonly onConflict: (folder: string, conflict: FileConflict) => void;
   /** Files that no message can hold stay on the other machine, in a folder there. */
   readonly onLeft: (folder: string, paths: readonly string[], place: string) => void;
@@ -66,7 +68,7 @@ export function farEngine(parts: FarEngineParts): FarEngine {
   const links = new Set<ResumableLink>();
   const trees = new Map<string, FileTree>();
   const treeOf = (source: string): FileTree => {
-    const tree = trees.get(source) ?? new FileTree(source);
+    const tree = trees.get(source) ?? new FileTree(source, parts.now);
     trees.set(source, tree);
     return tree;
   };

@@ -81,11 +81,14 @@ export type TreeChange = {
 /** A folder, or a single file, whose content is compared with that of another machine. */
 export class FileTree {
   readonly #root: string;
+  readonly #now: () => number;
   readonly #known = new Map<string, Known>();
   #leftOut: string[] = [];
 
-  constructor(root: string) {
+  /** @param now the clock by which files here are stamped, in milliseconds */
+  constructor(root: string, now: () => number) {
     this.#root = root;
+    this.#now = now;
   }
 
   /** Paths of the last look whose content stays where it is, the first hundred of them. */
@@ -211,7 +214,7 @@ export class FileTree {
     if (known?.isSettled === true && known.stamp === stamp) {
       return { kind: 'file', digest: known.digest, isExecutable: isExecutable(found) };
     }
-    const isSettled = BigInt(Date.now()) - found.ctimeMs > TICK_MS;
+    const isSettled = BigInt(Math.floor(this.#now())) - found.ctimeMs > TICK_MS;
     const digest = await this.#digest(path);
     if (digest === null) return this.#look(path) === null ? null : OPAQUE;
     this.#known.set(path, { stamp, digest, isSettled });

@@ -55,6 +55,8 @@ export type WorkerParts = {
   readonly patienceMs: number;
   /** A clock in milliseconds that never goes back. */
   readonly elapsed: () => number;
+  /** The clock by which files here are stamped, in milliseconds. */
+  readonly now: () => number;
   readonly onProgress: (line: string) => void;
 };
 
@@ -267,7 +269,7 @@ function openFarChat(
 
   /** The files that an earlier container has left; null where none has. */
   async function keptFiles(): Promise<readonly { target: string; files: Entries }[] | null> {
-    const kept = (await keptPlaces(place)).filter(({ isWritable }) => isWritable);
+    const kept = (await keptPlaces(place, parts.now)).filter(({ isWritable }) => isWritable);
     for (const one of kept) one.files = await one.tree.scan();
     if (kept.length === 0) return null;
     places = kept;
@@ -282,7 +284,13 @@ function openFarChat(
     await writeFile(join(place, 'mounts.json'), JSON.stringify(list));
     places = mounts.map(({ target, isWritable, files }, index) => {
       const path = join(place, String(index));
-      return { target, isWritable, path, tree: new FileTree(path), files: new Map(files) };
+      return {
+        target,
+        isWritable,
+        path,
+        tree: new FileTree(path, parts.now),
+        files: new Map(files),
+      };
     });
   }
 
@@ -477,11 +485,11 @@ const MAX_SHOWN = 1_000;
 const MountList = z.array(z.object({ target: z.string(), isWritable: z.boolean() }));
 
 /** The mounts of an earlier container of this chat, in the order in which they were laid. */
-async function keptPlaces(place: string): Promise<readonly Place[]> {
+async function keptPlaces(place: string, now: () => number): Promise<readonly Place[]> {
   const text = await readFile(join(place, 'mounts.json'), 'utf8').catch(() => '[]');
   const kept = MountList.parse(JSON.parse(text)).map((mount, index) => {
     const path = join(place, String(index));
-    return { ...mount, path, tree: new FileTree(path), files: new Map() };
+    return { ...mount, path, tree: new FileTree(path, now), files: new Map() };
   });
   // A container that did not come up may have some of them only.
   return kept.filter(({ path }) => existsSync(path));

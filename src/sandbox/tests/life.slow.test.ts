@@ -161,6 +161,7 @@ test('without an engine the advice says what to install', async () => {
     },
     homeDir: '/nonexistent',
     elapsed: () => 0,
+    now: Date.now,
     onProgress: () => {},
     environment: { DOCKER_HOST: 'unix:///nonexistent/docker.sock' },
   });

@@ -30,6 +30,7 @@ export async function runFarWorker(parts: {
     user,
     patienceMs: config.patienceMinutes * 60_000,
     elapsed: () => performance.now(),
+    now: Date.now,
     onProgress,
     send: (folder, fence, message) =>
       connection?.publish(subjects.up(name, folder, fence), message),
