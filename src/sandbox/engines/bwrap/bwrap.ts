@@ -112,8 +112,10 @@ function plainIsolation(parts: BubblewrapParts): Isolation {
  */
 function closedIsolation(parts: BubblewrapParts): Isolation {
   const { namespaces, identity: user } = plainIsolation(parts);
-  if (!parts.isRoot) return { namespaces: [...namespaces, '--disable-userns'], identity: user };
-  const inner = ['bwrap', '--unshare-user', '--disable-userns', '--dev-bind', '/', '/'];
+  // `--unshare-all` takes a user namespace only if it gets one, and that is not enough for the second option.
+  const closed = ['--unshare-user', '--disable-userns'];
+  if (!parts.isRoot) return { namespaces: [...namespaces, ...closed], identity: user };
+  const inner = ['bwrap', ...closed, '--dev-bind', '/', '/'];
   return { namespaces, identity: [...user, ...inner, '--'] };
 }
 
