@@ -33,12 +33,22 @@ export async function killAt(project: TestProject, script: string): Promise<stri
      ${script}`,
   );
   const child: ChildProcess = spawn(process.execPath, [path], {
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));
-  if (child.stdout === null) throw new Error('the child has no output');
-  const [said] = await once(child.stdout, 'data');
+  if (child.stdout === null || child.stderr === null) throw new Error('the child has no output');
+  let lastWords = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    lastWords = `${lastWords}${chunk}`.slice(-4_000);
+  });
+  const closed = once(child, 'close');
+  const said = await Promise.race([
+    once(child.stdout, 'data').then(([chunk]) => String(chunk)),
+    closed.then(([code, signal]) => {
+      throw new Error(`it ended by itself (${code ?? signal}): ${lastWords}`);
+    }),
+  ]);
   child.kill('SIGKILL');
-  await once(child, 'close');
-  return String(said);
+  await closed;
+  return said;
 }
