@@ -50,12 +50,18 @@ export const service = defineService({
       path: '/*',
       access: 'own',
       maxBytes: MAX_BYTES,
-      handle: (request) => atTheDoor({ fleet, book, wake }, request, context.setTimer),
+      handle: (request) => atTheDoor({ fleet, book, wake }, request, context),
     });
     const look = async (): Promise<void> => {
-      await lookAtAll({ fleet, book, wake, now }).catch((error: unknown) =>
-        log.warn('the fleet cannot be looked at', { error: String(error) }),
-      );
+      for (const instance of book.read().instances) {
+        // One that cannot be asked keeps no other awake or asleep.
+        await lookAt({ fleet, book, wake, now }, instance).catch((error: unknown) =>
+          log.warn('an instance cannot be looked at', {
+            name: instance.name,
+            error: String(error),
+          }),
+        );
+      }
       context.setTimer(LOOK_MS, () => void look());
     };
     context.setTimer(LOOK_MS, () => void look());
@@ -84,26 +90,39 @@ const refusal = (status: number, body: string, headers = {}): HttpResponse => ({
 async function atTheDoor(
   { fleet, book, wake }: Parts,
   { method, rest, query, headers, body }: HttpRequest,
-  setTimer: ServiceContext['setTimer'],
+  { setTimer, log }: Pick<ServiceContext, 'setTimer' | 'log'>,
 ): Promise<HttpResponse> {
   const [name = '', ...path] = rest.split('/');
   const instance = book.read().instances.find((one) => one.name === name);
   if (instance === undefined || path.length === 0) return refusal(404, 'There is nothing here.');
   if (instance.wish === 'stopped') return refusal(503, 'Its keeper has stopped it.');
-  if (instance.wish === 'asleep') {
-    const late = new Promise<'late'>((resolve) => setTimer(HOLD_MS, () => resolve('late')));
-    const woken = await Promise.race([wake(name).then(() => 'woken' as const), late]).catch(
-      () => 'failed' as const,
-    );
-    if (woken !== 'woken') {
-      return refusal(503, 'It is waking up. Try again.', { 'retry-after': '30' });
-    }
-  }
+  const { promise: late, resolve } = Promise.withResolvers<HttpResponse>();
+  const again = refusal(503, 'It is waking up. Try again.', { 'retry-after': '30' });
+  const cancel = setTimer(HOLD_MS, () => resolve(again));
+  const answer = async (): Promise<HttpResponse> => {
+    if (instance.wish === 'asleep') await wake(name);
+    return await handOver(fleet, name, path, { method, query, headers, body });
+  };
+  const made = await Promise.race([answer(), late]).catch((error: unknown) => {
+    // An instance that does not wake, or ends meanwhile, may do better the next time.
+    log.warn('a request was not handed over', { name, error: String(error) });
+    return again;
+  });
+  cancel();
+  return made;
+}
+
+async function handOver(
+  { containers }: Fleet,
+  name: string,
+  path: readonly string[],
+  { method, query, headers, body }: Pick<HttpRequest, 'method' | 'query' | 'headers' | 'body'>,
+): Promise<HttpResponse> {
   const passed = Object.entries(headers).flatMap(([key, value]) =>
     value === undefined || NOT_PASSED.test(key) ? [] : [[key, String(value)]],
   );
   const search = query.size === 0 ? '' : `?${query}`;
-  const answer = await fleet.containers.request(name, {
+  const answer = await containers.request(name, {
     method,
     path: `/${path.map(encodeURIComponent).join('/')}${search}`,
     headers: Object.fromEntries(passed),
@@ -112,22 +131,18 @@ async function atTheDoor(
   return { ...answer, body: Buffer.from(answer.body, 'base64') };
 }
 
-async function lookAtAll({
-  fleet,
-  book,
-  wake,
-  now,
-}: Parts & { readonly now: () => number }): Promise<void> {
-  for (const instance of book.read().instances) {
-    const { name, wish, wakesAt } = instance;
-    if (wish === 'asleep' && wakesAt !== null && wakesAt - EARLY_MS <= now()) await wake(name);
-    if (wish !== 'running' || !(await isIdle(fleet, instance, now()))) continue;
-    await book.exclusively(0, async () => {
-      // Somebody may have written since.
-      if (book.instance(name).wish !== 'running' || !(await isIdle(fleet, instance, now()))) return;
-      await fleet.stop(name, 'asleep');
-    });
-  }
+async function lookAt(
+  { fleet, book, wake, now }: Parts & { readonly now: () => number },
+  instance: Instance,
+): Promise<void> {
+  const { name, wish, wakesAt } = instance;
+  if (wish === 'asleep' && wakesAt !== null && wakesAt - EARLY_MS <= now()) await wake(name);
+  if (wish !== 'running' || !(await isIdle(fleet, instance, now()))) return;
+  await book.exclusively(0, async () => {
+    // Somebody may have written since.
+    if (book.instance(name).wish !== 'running' || !(await isIdle(fleet, instance, now()))) return;
+    await fleet.stop(name, 'asleep');
+  });
 }
 
 async function isIdle(

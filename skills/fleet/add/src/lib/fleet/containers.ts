@@ -179,12 +179,9 @@ export class Containers {
 
   /** Removes the images of this fleet that are not named; one that a container still uses stays until the next time. */
   async removeImagesBut(used: ReadonlySet<string>): Promise<void> {
-    const filter = `label=patchclaw.fleet=${this.#id}`;
     const format = '{{.Repository}}:{{.Tag}}';
-    const found = await docker('images', '--filter', filter, '--format', format);
-    const unused = found
-      .split('\n')
-      .filter((one) => one.startsWith('claw-fleet:') && !used.has(one));
+    const found = await docker('images', '--format', format, imageNameOf(this.#id));
+    const unused = found.split('\n').filter((one) => one !== '' && !used.has(one));
     for (const image of unused) await ask('rmi', image);
   }
 
@@ -219,6 +216,11 @@ export class Containers {
     return network;
   }
 
+  /** Removes the network of a fleet without instances; the next instance makes it again. */
+  async removeNetwork(): Promise<void> {
+    await ask('network', 'rm', `claw-${this.#id}`);
+  }
+
   /**
    * No rights of root, and none to get: but bubblewrap, which closes in the agents, makes namespaces of users and mounts
    * a /proc of its own in them. Docker's default profile forbids the first, and its masks over /proc the second.
@@ -233,6 +235,11 @@ export class Containers {
       ...['--label', `patchclaw.fleet=${this.#id}`, '--volume', `${volume}:/instance`],
     ];
   }
+}
+
+/** Names the images of a fleet: two fleets with the same code do not take each other's away. */
+export function imageNameOf(fleetId: string): string {
+  return `claw-fleet-${fleetId}`;
 }
 
 /** Reads what an instance says: its owner can make it say anything. */

@@ -89,7 +89,7 @@ export class Fleet {
 
   /** Stops an instance: until a message or a task comes, or until its keeper wakes it. */
   async stop(name: string, wish: 'asleep' | 'stopped'): Promise<Instance> {
-    const look = await this.containers.look(name);
+    const look = wish === 'asleep' ? await this.containers.look(name) : null;
     const next = look?.isRunning === true ? await this.containers.activity(name) : null;
     const instance = this.#book.change(name, { wish, wakesAt: next?.nextTaskAt ?? null });
     await this.containers.remove(name);
@@ -158,6 +158,7 @@ export class Fleet {
     const discarded = [...book.discarded, ...(withData ? volumes : [])];
     this.#book.write({ ...book, instances, discarded });
     await sweep(this.#book, this.containers);
+    if (instances.length === 0) await this.containers.removeNetwork();
     return volumes;
   }
 

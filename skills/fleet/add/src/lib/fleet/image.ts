@@ -3,7 +3,7 @@ import { cp, mkdir, readFile, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
-import { docker } from './containers.ts';
+import { docker, imageNameOf } from './containers.ts';
 import { FleetRefused } from './fleet-book.ts';
 
 const DOCKERFILE = join(import.meta.dirname, 'image/Dockerfile');
@@ -40,7 +40,7 @@ export async function makeImage(parts: ImageParts): Promise<string> {
     );
   }
   const paths = await releasePaths(projectDir);
-  const image = `claw-fleet:${await digestOf(projectDir, paths)}`;
+  const image = `${imageNameOf(fleetId)}:${await digestOf(projectDir, paths)}`;
   const found = await docker('images', '--quiet', image);
   if (found.trim() !== '') return image;
   progress('Making the image of this code, which takes a minute or two');

@@ -12,7 +12,9 @@ const RELEASE = '/opt/patchclaw/release';
 const VOLUME = '/instance';
 const TREE = join(VOLUME, 'patchclaw');
 const DATA = join(TREE, 'data');
-const REQUEST_MS = 25_000;
+/** Below the 25 s after which the door gives up. */
+const REQUEST_MS = 20_000;
+const LOOK_MS = 100;
 
 const [word = 'start', ...words] = process.argv.slice(2);
 if (word === 'start') process.exitCode = await start();
@@ -100,20 +102,47 @@ async function isUp() {
 }
 
 /**
- * Hands a request from outside to the assistant's own server, which listens in here alone.
+ * Hands a request from outside to the assistant's own server, which listens in here alone. An assistant that has just
+ * been woken answers before its server listens, and its server before each service has its routes.
  *
  * @param {any} wanted method, path, headers and body, in base64
  */
-async function request({ method, path, headers, body }) {
+async function request(wanted) {
+  const signal = AbortSignal.timeout(REQUEST_MS);
+  while (!signal.aborted) {
+    const response = await ask(wanted, signal);
+    // A sender takes 404 for good.
+    const isEarly = response === null || (response.status === 404 && areServicesStarting());
+    if (!isEarly) return await answerOf(response);
+    await response?.body?.cancel();
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+  return { status: 503, headers: { 'retry-after': '30' }, body: '' };
+}
+
+/**
+ * Returns null where no server listens yet.
+ *
+ * @param {any} wanted
+ * @param {AbortSignal} signal
+ */
+async function ask({ method, path, headers, body }, signal) {
   const address = await readFile(join(DATA, 'http/address'), 'utf8').catch(() => null);
-  if (address === null) return { status: 404, headers: {}, body: '' };
-  const response = await fetch(new URL(path, address.trim()), {
+  if (address === null) return null;
+  return await fetch(new URL(path, address.trim()), {
     method,
     headers,
     body: method === 'GET' ? null : Buffer.from(body, 'base64'),
     redirect: 'manual',
-    signal: AbortSignal.timeout(REQUEST_MS),
+    signal,
+  }).catch((/** @type {any} */ error) => {
+    if (signal.aborted || error.cause?.code === 'ECONNREFUSED') return null;
+    throw error;
   });
+}
+
+/** @param {Response} response */
+async function answerOf(response) {
   const type = response.headers.get('content-type');
   return {
     status: response.status,
@@ -122,20 +151,36 @@ async function request({ method, path, headers, body }) {
   };
 }
 
-/** What the assistant has done and has to do, read from its database beside it. */
+/** What the assistant has done and has to do. */
 function activity() {
+  return fromDatabase((one) => ({
+    messages: one('SELECT count(*) FROM messages'),
+    lastMessageAt: one('SELECT max(stored_at) FROM messages'),
+    open:
+      one("SELECT count(*) FROM turns WHERE state IN ('queued', 'claimed', 'resuming')") +
+      one("SELECT count(*) FROM outbox WHERE state IN ('queued', 'sending')"),
+    nextTaskAt: one("SELECT min(next_run) FROM tasks WHERE state = 'active'"),
+  }));
+}
+
+function areServicesStarting() {
+  const states = fromDatabase((one) => one("SELECT value FROM meta WHERE key = 'services.states'"));
+  return JSON.parse(states ?? '[]').some(
+    (/** @type {{ state: string }} */ { state }) => state === 'starting',
+  );
+}
+
+/**
+ * Reads the assistant's database beside it.
+ *
+ * @template T
+ * @param {(one: (sql: string) => any) => T} read
+ */
+function fromDatabase(read) {
   const Database = createRequire(join(TREE, 'package.json'))('better-sqlite3');
   const database = new Database(join(DATA, 'claw.db'), { readonly: true, fileMustExist: true });
   try {
-    const one = (/** @type {string} */ sql) => database.prepare(sql).pluck().get();
-    return {
-      messages: one('SELECT count(*) FROM messages'),
-      lastMessageAt: one('SELECT max(stored_at) FROM messages'),
-      open:
-        one("SELECT count(*) FROM turns WHERE state IN ('queued', 'claimed', 'resuming')") +
-        one("SELECT count(*) FROM outbox WHERE state IN ('queued', 'sending')"),
-      nextTaskAt: one("SELECT min(next_run) FROM tasks WHERE state = 'active'"),
-    };
+    return read((sql) => database.prepare(sql).pluck().get());
   } finally {
     database.close();
   }
