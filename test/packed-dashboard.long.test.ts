@@ -25,6 +25,7 @@ test.skipIf(!existsSync(CHROMIUM))(
     const browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGS });
     try {
       const page = await (await browser.newContext({ locale: 'en' })).newPage();
+      page.setDefaultTimeout(MINUTES);
       const faults: string[] = [];
       page.on('pageerror', ({ message }) => faults.push(message));
       page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));

@@ -78,6 +78,7 @@ async function look(browser: Browser, clone: Clone): Promise<void> {
     viewport: { width: 1200, height: 800 },
   });
   const page = await context.newPage();
+  page.setDefaultTimeout(MINUTES);
   const faults: string[] = [];
   page.on('pageerror', ({ message }) => faults.push(message));
   page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));

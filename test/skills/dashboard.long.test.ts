@@ -85,6 +85,7 @@ if (existsSync(CHROMIUM)) {
         data: { links: [expect.stringContaining('#')] },
       });
       const context = await browser.newContext({ locale: 'en' });
+      context.setDefaultTimeout(MINUTES);
       const page = await context.newPage();
       const violations: string[] = [];
       page.on('console', (message) => {

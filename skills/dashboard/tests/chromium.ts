@@ -20,6 +20,9 @@ export const playwright = existsSync(CHROMIUM)
   ? await import('playwright-core').catch(() => null)
   : null;
 
+/** What is waited for comes, or a hang is ended: a machine with other work is ten times slower. */
+const PATIENCE_MS = 300_000;
+
 /** Starts the browser for the tests of a file, and returns what opens pages in it. */
 export function openBrowser(flags: readonly string[] = []) {
   let browser: Browser;
@@ -35,6 +38,7 @@ export function openBrowser(flags: readonly string[] = []) {
   /** Lets a browser of its own in, and notes all that goes wrong in it. */
   return async (served: Pick<Served, 'link'>, options: BrowserContextOptions = {}) => {
     const context = await browser.newContext({ locale: 'en', ...options });
+    context.setDefaultTimeout(PATIENCE_MS);
     const faults: string[] = [];
     const page = await openTab(context, faults);
     await page.goto(await served.link());

@@ -52,6 +52,8 @@ test.skipIf(playwright === null)(
       form.submit();
     })()`);
     await expect.poll(() => statuses).toEqual([403]);
+    // The tab is there before it goes elsewhere.
+    await tab.waitForURL(`${served.origin}/dashboard/api/chat/say`);
     const texts = served.store.history.page('terminal:main', null, 50).map(({ text }) => text);
     expect(texts).not.toContain('from elsewhere');
     // The browser of the owner is still let in; then the other page puts a credential of another assistant in its place.
