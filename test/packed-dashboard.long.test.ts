@@ -25,7 +25,7 @@ test.skipIf(!existsSync(CHROMIUM))(
     const browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGS });
     try {
       const page = await (await browser.newContext({ locale: 'en' })).newPage();
-      page.setDefaultTimeout(MINUTES);
+      page.setDefaultTimeout(20 * 60_000);
       const faults: string[] = [];
       page.on('pageerror', ({ message }) => faults.push(message));
       page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
