@@ -88,7 +88,9 @@ function examplesIn(page: string): Readonly<Record<string, string>> {
 
 test('the examples of docs/extending.md and docs/writing-a-channel.md are files of these packages', () => {
   const { 'tests/raven.test.ts': ownTest, ...channel } = examplesIn('writing-a-channel.md');
-  const packaged = Object.assign({}, ...NAMES.map((name) => filesOf(name, 'add')));
+  // The page leads to the files of the gull, which are longer than an example on a page.
+  const onPages = NAMES.filter((name) => name !== 'gull');
+  const packaged = Object.assign({}, ...onPages.map((name) => filesOf(name, 'add')));
   const { 'tests/one-call.test.ts': toolTest, ...shown } = examplesIn('extending.md');
   expect({ ...shown, ...channel }).toEqual(packaged);
   expect(toolTest).toBe(filesOf('web-search', 'tests')['one-call.test.ts']);

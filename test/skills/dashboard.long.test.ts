@@ -78,7 +78,6 @@ if (existsSync(CHROMIUM)) {
   await describeWithEngine('bubblewrap', 'a real assistant', () => {
     test('its page streams an answer, says that it was killed in the middle, and goes on when it is back', async () => {
       await using assistant = await Assistant.start(clone);
-      const link = await linkOf(assistant);
       const verb = await clone.claw('dashboard', '--scope', 'read');
       expect(verb.json).toMatchObject({
         ok: true,
@@ -92,7 +91,8 @@ if (existsSync(CHROMIUM)) {
         if (message.text().includes('Content Security Policy')) violations.push(message.text());
       });
       page.on('pageerror', ({ message }) => violations.push(message));
-      await page.goto(link);
+      // A link counts for a minute.
+      await page.goto(await linkOf(assistant));
       await page.fill('.composer textarea', 'is the tea ready?');
       await page.keyboard.press('Enter');
       await page.waitForSelector('.said strong:text("ready")', { timeout: MINUTES });
