@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { BuildOptions } from 'esbuild';
+import { withEsbuild } from '../../lib/bundling.ts';
 
 /** Libraries that end up in the bundle, and the one that makes it: another version is another bundle. */
 const BUNDLED = [
@@ -124,31 +125,21 @@ function namedExports(
 }
 
 async function build(agentDir: string, sources: readonly string[], path: string): Promise<void> {
-  // Loaded when needed: a start with a finished bundle is quicker without it.
-  const esbuild = await import('esbuild');
   const unfinished = `${path}.${process.pid}`;
   const options = (contents: string, name: string): BuildOptions => ({
     ...OPTIONS,
     stdin: { contents, resolveDir: agentDir, sourcefile: 'agent.ts', loader: 'ts' },
     outfile: join(unfinished, name),
   });
-  try {
-    const builds = [options(ENTRY, 'agent.mjs'), options(turnsEntry(sources), 'turns.mjs')];
-    for (const file of sources.filter((name) => name.startsWith('workers/'))) {
-      const name = `worker-${basename(file, '.ts')}.mjs`;
-      // These libraries come as small as they get, or are read seldom.
-      builds.push({ ...options(`import './${file}';`, name), minify: false });
-    }
-    await Promise.all(builds.map((one) => esbuild.build(one)));
-    for (const asset of ASSETS) {
-      await copyFile(
-        join(agentDir, '../../node_modules', asset),
-        join(unfinished, basename(asset)),
-      );
-    }
-  } finally {
-    // Its process would stay for as long as the host, with 70 MB.
-    await esbuild.stop();
+  const builds = [options(ENTRY, 'agent.mjs'), options(turnsEntry(sources), 'turns.mjs')];
+  for (const file of sources.filter((name) => name.startsWith('workers/'))) {
+    const name = `worker-${basename(file, '.ts')}.mjs`;
+    // These libraries come as small as they get, or are read seldom.
+    builds.push({ ...options(`import './${file}';`, name), minify: false });
+  }
+  await withEsbuild((esbuild) => Promise.all(builds.map((one) => esbuild.build(one))));
+  for (const asset of ASSETS) {
+    await copyFile(join(agentDir, '../../node_modules', asset), join(unfinished, basename(asset)));
   }
   // Renamed when complete, so that a folder of that name is always a whole bundle.
   try {

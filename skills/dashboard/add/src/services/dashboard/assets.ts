@@ -5,6 +5,7 @@ import { createRequire, stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { HttpResponse } from '../../http/route.ts';
+import { withEsbuild } from '../../lib/bundling.ts';
 
 /** The files of the page, as browsers get them. */
 export interface Assets {
@@ -71,18 +72,19 @@ export function openAssets({
     } catch {
       // It was not made so far, or of other versions.
     }
-    const { build } = await import('esbuild');
-    const { outputFiles } = await build({
-      entryPoints: [join(UI, name)],
-      bundle: true,
-      format: 'esm',
-      minify: true,
-      target: 'es2022',
-      write: false,
-      logLevel: 'silent',
-      // Charts share the preact of the page.
-      external: name === 'vendor.ts' ? [] : ['./vendor.ts'],
-    });
+    const { outputFiles } = await withEsbuild(({ build }) =>
+      build({
+        entryPoints: [join(UI, name)],
+        bundle: true,
+        format: 'esm',
+        minify: true,
+        target: 'es2022',
+        write: false,
+        logLevel: 'silent',
+        // Charts share the preact of the page.
+        external: name === 'vendor.ts' ? [] : ['./vendor.ts'],
+      }),
+    );
     const text = outputFiles[0]?.text ?? '';
     mkdirSync(cacheDir, { recursive: true, mode: 0o700 });
     writeFileSync(path, text, { mode: 0o600 });
