@@ -12,7 +12,14 @@ const TELEGRAM = 'export class TelegramChannel {}\n';
 const MANIFEST = { name: 'nanoclaw', version: '1.2.11', dependencies: { baileys: '^7.0.0' } };
 
 function git(root: string, ...args: readonly string[]): string {
-  const who = ['-c', 'user.name=Test', '-c', 'user.email=test@example.org'];
+  const who = [
+    '-c',
+    'user.name=Test',
+    '-c',
+    'user.email=test@example.org',
+    '-c',
+    'maintenance.auto=false',
+  ];
   return execFileSync('git', [...who, ...args], { cwd: root, encoding: 'utf8' });
 }
 
