@@ -20,8 +20,10 @@ export default defineConfig({
     testTimeout: 600_000,
     hookTimeout: 600_000,
     expect: { poll: { timeout: 240_000, interval: 10 } },
+    // A failed command is told with all that it said.
+    chaiConfig: { truncateThreshold: 0 },
     globalSetup: ['./test/scratch.ts'],
-    setupFiles: ['./test/patience.ts'],
+    setupFiles: ['./test/patience.ts', './test/seeds.ts'],
     pool: 'forks',
     // Node reads the files itself, as it does in the product: nothing is transformed.
     experimental: { viteModuleRunner: false },

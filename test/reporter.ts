@@ -33,7 +33,9 @@ export class PlainReporter implements Reporter {
 function firstLine(error: unknown): string {
   const message =
     error instanceof Object && 'message' in error ? String(error.message) : String(error);
-  return message.split('\n', 1)[0]?.slice(0, 300) ?? '';
+  const line = message.split('\n', 1)[0] ?? '';
+  // The result of a command ends with its error.
+  return line.length <= 1800 ? line : `${line.slice(0, 300)} … ${line.slice(-1500)}`;
 }
 
 // A test says why it is skipped in its note, or a group of tests in brackets behind its name.

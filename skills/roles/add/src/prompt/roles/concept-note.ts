@@ -47,7 +47,7 @@ export function conceptNote(
   const leftOut = picked.filter((one) => !shown.includes(one));
   if (parts.length === 0) return { text: null, shown, leftOut };
   const more = `Also there: ${leftOut.map(({ concept }) => `${concept.file}.md`).join(', ')}.`;
-  const end = leftOut.length > 0 && Buffer.byteLength(more) <= left ? [more] : [];
+  const end = leftOut.length > 0 && Buffer.byteLength(more) + 2 <= left ? [more] : [];
   return { text: [head, ...parts, ...end].join('\n\n'), shown, leftOut };
 }
 
