@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
 import { type Codebase, temporaryCodebase } from '../../../../src/testing/claw/codebase.ts';
@@ -52,4 +52,31 @@ test('blobs are read through pipes where no temporary files can be made', async 
     expect(read.map((bytes) => bytes.toString('utf8'))).toEqual([LONG, '']);
     expect(existsSync(tmpdir())).toBe(false);
   });
+});
+
+test('a content that git has lost is named, and not the files beside it', async () => {
+  const files = { 'a.txt': 'one\n', 'b.txt': 'two\n', 'c.txt': 'three\n', 'd.txt': 'four\n' };
+  await using codebase = temporaryCodebase(files, { git: true });
+  const blobs = Object.keys(files).map((path) => blobOf(codebase, path));
+  const lose = (at: number) => {
+    const oid = blobs[at]?.oid ?? '';
+    rmSync(codebase.path(`.git/objects/${oid.slice(0, 2)}/${oid.slice(2)}`));
+  };
+  lose(1);
+  await expect(readBlobs(codebase.root, blobs)).rejects.toThrow('lost the content of b.txt. Run');
+  lose(3);
+  await expect(readBlobs(codebase.root, blobs)).rejects.toThrow('b.txt and 1 more of its files.');
+});
+
+test('of a partial clone it is said how git fetches the rest', async () => {
+  await using origin = temporaryCodebase({ 'a.txt': 'one\n' }, { git: true });
+  origin.git('config', 'uploadpack.allowFilter', 'true');
+  await using clone = temporaryCodebase({});
+  const partial = ['clone', '--quiet', '--no-checkout', '--filter=blob:none'];
+  clone.git(...partial, `file://${origin.root}`, 'partial');
+  const root = clone.path('partial');
+  const blobs = [blobOf(origin, 'a.txt')];
+  await expect(readBlobs(root, blobs)).rejects.toThrow('git fetch --refetch --no-filter');
+  clone.git('-C', 'partial', 'fetch', '--quiet', '--refetch', '--no-filter');
+  expect((await readBlobs(root, blobs)).toString()).toBe('one\n');
 });

@@ -87,6 +87,8 @@ export async function runGit(
   const child = spawn('git', [...OWN_SETTINGS, ...args], {
     cwd: root,
     stdio: ['pipe', 'pipe', 'pipe'],
+    // What it complains about is told in English, and is read below.
+    env: { ...process.env, LANGUAGE: 'en' },
   });
   const chunks: Buffer[] = [];
   let complaint = '';
@@ -102,6 +104,12 @@ export async function runGit(
     child.on('close', resolve);
   });
   if (code === 0) return Buffer.concat(chunks);
+  if (complaint.includes('promisor remote')) {
+    const message =
+      'This is a partial clone: git has not fetched everything that its commits hold, and claw reaches no server while ' +
+      'it reads.\nNext: git fetch --refetch --no-filter';
+    throw new ClawError('IO_FAILED', message);
+  }
   throw new ClawError('IO_FAILED', `git ${args[0]} failed: ${complaint.trim()}`, {
     data: { args, code },
   });
@@ -237,17 +245,32 @@ export async function readBlobs(root: string, blobs: readonly Blob[]): Promise<r
     (await runGitInFiles(root, [...OWN_SETTINGS, ...args], request)) ??
     (await runGit(root, args, request));
   const announcement = Buffer.from(`${mark} blob\n`);
+  const contents: Buffer[] = [];
   let at = announcement.length;
-  return blobs.map(({ path }, index) => {
+  for (const index of blobs.keys()) {
     const isLast = index === blobs.length - 1;
     const end = isLast ? output.length : output.indexOf(announcement, at);
     if (end < at || !output.subarray(at - announcement.length, at).equals(announcement)) {
-      const message = `git has lost the content of ${path}. Run git fsck.`;
-      throw new ClawError('IO_FAILED', message, { path });
+      throw await lostContent(root, blobs);
     }
-    const content = output.subarray(at, end - 1);
+    contents.push(output.subarray(at, end - 1));
     at = end + announcement.length;
-    return content;
+  }
+  return contents;
+}
+
+/** Names the first of some blobs that the repository does not have: what git prints instead shifts all that follows. */
+async function lostContent(root: string, blobs: readonly Blob[]): Promise<ClawError> {
+  const request = blobs.map(({ oid }) => `${oid}\n`).join('');
+  const kinds = (await runGit(root, ['cat-file', '--batch-check'], request)).toString('utf8');
+  const lines = kinds.split('\n');
+  const lost = blobs
+    .filter((_, index) => lines[index]?.endsWith(' missing'))
+    .map(({ path }) => path);
+  const [path = blobs[0]?.path ?? ''] = lost;
+  const more = lost.length > 1 ? ` and ${lost.length - 1} more of its files` : '';
+  return new ClawError('IO_FAILED', `git has lost the content of ${path}${more}. Run git fsck.`, {
+    path,
   });
 }
 
