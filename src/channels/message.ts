@@ -42,6 +42,8 @@ export type InboundMessage = {
    * never a command, an answer to a question or a call of the assistant.
    */
   readonly forwarded?: Origin;
+  /** The sender may talk here and nothing else: the words are never a command or an answer to a question. */
+  readonly isTalk?: boolean;
   /**
    * What the agent has to know beside the words, a line each, made by `kit/notes.ts`: a place, a poll, the message that
    * this one answers. The host puts each in brackets on a line of its own.

@@ -86,9 +86,10 @@ export function openHost(options: HostOptions): Host {
       call: (call, signal) => turns.serviceCalls.call(call, signal),
     },
     owner: {
-      say: (jid, text, file) => inbound.ownerSays(jid, text, file),
+      say: (jid, text, file, how) => inbound.ownerSays(jid, text, file, how),
       answer: ({ id, jid }, word) => inbound.ownerAnswers(jid, id, word),
-      questions: (jid) => store.asks.inChat(jid).flatMap((ask) => openQuestion(ask, jid)),
+      questions: (jid) =>
+        store.asks.inChat(store.chats.current(jid)).flatMap((ask) => openQuestion(ask, jid)),
       file: historyFiles({ store, outgoingFiles, ownerFiles, channelOf }),
     },
     readClaw: options.clawReader.read,

@@ -3,7 +3,9 @@ import { readdirSync, readFileSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
+import type { LiveEvent, Watch } from '../../../src/host/contracts/live-event.ts';
 import { discoverApis } from '../../../src/services/dashboard/api.ts';
+import { streamOf } from '../../../src/services/dashboard/stream.ts';
 import { answers } from '../../../src/testing/assistant.ts';
 import { runClaw } from '../../../src/testing/claw/claw.ts';
 import { ContributionFolder } from '../../../src/testing/contributions.ts';
@@ -194,6 +196,62 @@ test('a browser that may look changes nothing, and one that may speak gives no c
   expect(served.store.groups.byJid(FAMILY)).not.toBeNull();
 });
 
+test('a browser that may do less than the owner is shown no code that would let it do more', async () => {
+  const machine = `join ${'aB3_'.repeat(90)}`;
+  let code = '';
+  await using served = await serveDashboard(async (_, { onText }) => {
+    for (const piece of [
+      'it is ',
+      `#${code.slice(0, 9)}`,
+      code.slice(9, 30),
+      code.slice(30),
+      ' .',
+    ]) {
+      onText?.(piece);
+    }
+    return answers(`${machine} and https://docs.example/#${code}`);
+  }, FAR);
+  const [reader, owner] = [await served.enter('read'), await served.enter()];
+  const told = { reader: '', owner: '' };
+  for (const [who, headers] of Object.entries({ reader, owner })) {
+    const stream = await served.begin('/stream', { headers });
+    stream.setEncoding('utf8').on('data', (chunk) => {
+      told[who as 'reader' | 'owner'] += chunk;
+    });
+    stream.on('error', () => {});
+  }
+  await vi.waitFor(() => expect(Object.values(told).join()).toMatch(/hello[\s\S]*hello/));
+  code = new URL(await served.link()).hash.slice(1);
+  await served.terminal.say('which code was it?');
+  await isIdle(served);
+  await vi.waitFor(() => expect(told.reader).toContain('"text":" ."'));
+  await vi.waitFor(() => expect(told.owner).toContain('"text":" ."'));
+  const jid = 'terminal%3Amain';
+  const entries = served.store.history.page('terminal:main', null, 50);
+  const paths = [
+    `/api/chat/history?jid=${jid}`,
+    ...entries.flatMap(({ kind, seq, text }) => [
+      `/api/chat/whole?jid=${jid}&kind=${kind}&seq=${seq}`,
+      `/api/chat/whole?jid=${jid}&kind=${kind}&seq=${seq}&from=${text.indexOf(code) + 3}`,
+    ]),
+    ...['browser', code, code.slice(0, 5), 'docs.example'].map(
+      (text) => `/api/chat/search?text=${text}`,
+    ),
+    '/api/turns/newest',
+  ];
+  const read = async (headers: { cookie: string }) =>
+    (await Promise.all(paths.map((path) => served.ask(path, { headers })))).map(({ text }) => text);
+  const ofOwner = (await read(owner)).join('\n');
+  const ofReader = (await read(reader)).join('\n');
+  const parts = [code.slice(3), code.slice(0, 30), code.slice(10, 35), 'aB3_'.repeat(60)];
+  for (const part of parts) expect(ofOwner).toContain(part);
+  for (const part of parts) expect(ofReader).not.toContain(part);
+  expect(ofReader).toContain('It may then do all that you may');
+  expect(ofReader).not.toMatch(/[▀▄█]/);
+  expect(told.owner.match(/"text":"[^"]*"/g)?.join('')).toContain(code.slice(9, 30));
+  for (const part of [...parts, code.slice(24)]) expect(told.reader).not.toContain(part);
+});
+
 test('the owner talks, gives commands and answers their questions from the page', async () => {
   await using served = await serveDashboard();
   const headers = await served.enter();
@@ -264,6 +322,22 @@ test('a page follows a turn, and a revoked browser is cut off at once', async ()
   expect((await served.ask('/api/settings/revoke', post({ id }, admin))).status).toBe(200);
   await closed;
   expect((await served.ask('/api/chat/chats', { headers })).status).toBe(401);
+});
+
+test('nothing is kept for a browser that does not read what it is sent', async () => {
+  const listeners = new Set<(event: LiveEvent) => void>();
+  const watch: Watch = (listener) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  };
+  const { signal } = new AbortController();
+  const stream = streamOf({ watch, setTimer: () => () => {} }, { signal, isForOwner: true });
+  expect((await stream.next()).value).toContain('hello');
+  for (let count = 0; count < 3_000; count += 1) {
+    for (const tell of listeners) tell({ kind: 'chat', jid: FAMILY });
+  }
+  expect(listeners.size).toBe(0);
+  expect(await stream.next()).toEqual({ done: true, value: undefined });
 });
 
 test('what a skill would change, who owns a line and what the doctor finds come from the engine', async () => {

@@ -30,11 +30,17 @@ export type OwnerActs = {
    * Says something as the owner in a registered chat, and resolves with the id of the message once it is on disk: an
    * answer to the agent, or a command, which in one of the owner's own chats is `/apply …` and the like. What comes
    * of it is said in that chat; `watch` tells which turn answers the message. A file of at most 20 MB may come with it, and
-   * goes the way of a channel's attachment: filters see it, and the agent finds it by its line.
+   * goes the way of a channel's attachment: filters see it, and the agent finds it by its line. With `isTalk` it is talk
+   * to the agent, whatever it says: no command, and no answer to a question, also one that is put meanwhile.
    *
    * @throws Error, in words, where no channel has the chat or it is not registered, or the file is empty or too large
    */
-  say(jid: string, text: string, file?: SaidFile): Promise<string>;
+  say(
+    jid: string,
+    text: string,
+    file?: SaidFile,
+    how?: { readonly isTalk: boolean },
+  ): Promise<string>;
   /** Answers a question by one of its words, as a press of a button does. */
   answer(question: OpenQuestion, word: string): Promise<ChoiceOutcome>;
   /** Returns the open questions of a chat, by number. */

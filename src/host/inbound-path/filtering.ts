@@ -222,6 +222,7 @@ const Payload = z.object({
   mentionsAssistant: z.boolean(),
   text: z.string(),
   forwarded: z.object({ from: z.string().nullable() }).exactOptional(),
+  isTalk: z.boolean().exactOptional(),
   notes: z.array(z.string()).exactOptional(),
   sentAt: z.number(),
   isContext: z.boolean().exactOptional(),

@@ -23,7 +23,12 @@ export interface Inbound {
    * @returns the id of the message
    * @throws Error, in words, where there is no such chat, or the file is empty or too large
    */
-  ownerSays(jid: string, text: string, file?: OwnerFile): Promise<string>;
+  ownerSays(
+    jid: string,
+    text: string,
+    file?: OwnerFile,
+    how?: { readonly isTalk: boolean },
+  ): Promise<string>;
   /** Takes the owner's answer to a question, as a press of a button. */
   ownerAnswers(jid: string, question: string, word: string): Promise<ChoiceOutcome>;
   stop(): void;
@@ -96,7 +101,7 @@ export function openInbound({ ports, ...parts }: InboundOptions): Inbound {
   }
 
   return {
-    async ownerSays(jid, text, file) {
+    async ownerSays(jid, text, file, { isTalk } = { isTalk: false }) {
       const { chat, group, events: at } = eventsAt(jid);
       // The channel has no such message: nothing it shows can quote it.
       const id = `${PRESS}${newId()}`;
@@ -111,6 +116,7 @@ export function openInbound({ ports, ...parts }: InboundOptions): Inbound {
           senderName: null,
           mentionsAssistant: true,
           text,
+          ...(isTalk ? { isTalk } : {}),
           attachments,
           sentAt: now(),
         });

@@ -42,7 +42,7 @@ export function queueTurn(
   const { store, settings, now, newId } = options;
   if (message.isContext || message.isLate) return;
   // What a filter made of a message is not the person's own word: no command, and no yes to anything.
-  const isAsWritten = isOwnWord(message) && text === wordsWithNotes(message);
+  const isAsWritten = mayDecide(message) && text === wordsWithNotes(message);
   const mayAnswer = isAsWritten && !isCommandText(saidIn(group, message));
   const after = mayAnswer ? takeAnswer(options, message) : null;
   if (after !== null) {
@@ -52,7 +52,7 @@ export function queueTurn(
   const request = isAsWritten ? commandRequest(options, group, message) : null;
   const isQuick = request?.isQuick === true;
   // A forward is not a word of theirs: not even a no.
-  if (!isQuick && isOwnWord(message)) withdrawQuestions(options, message);
+  if (!isQuick && mayDecide(message)) withdrawQuestions(options, message);
   const turn = { id: newId(), jid: group.jid, seq };
   if (request !== null) {
     if (message.isOwner && !isQuick) sayWhatIsAtWork(options, group, request);
@@ -84,8 +84,13 @@ export function queueAnswered(
 }
 
 /** Tells whether the words of a message are its sender's: those of a forward never command, answer or call. */
-export function isOwnWord({ forwarded }: InboundMessage): boolean {
+function isOwnWord({ forwarded }: InboundMessage): boolean {
   return forwarded === undefined;
+}
+
+/** Tells whether the words of a message may be a command or an answer to a question. */
+export function mayDecide(message: InboundMessage): boolean {
+  return isOwnWord(message) && message.isTalk !== true;
 }
 
 /**

@@ -6,7 +6,7 @@ import { plainName } from '../groups/plain-name.ts';
 import { freeFolder } from '../groups/registry.ts';
 import { ALWAYS } from '../groups/trigger.ts';
 import type { FilterEnd, Filtering } from './filtering.ts';
-import { isOwnWord, type QueueTurnOptions, queueTurn } from './queue-turn.ts';
+import { mayDecide, type QueueTurnOptions, queueTurn } from './queue-turn.ts';
 import { shownMessage, wordsWithNotes } from './shown-message.ts';
 
 type ReceiveOptions = QueueTurnOptions & ProjectPort;
@@ -52,7 +52,7 @@ export function receive(
     }
     const received = { jid, whose: 'group', group, isNewcomer: known === null } as const;
     // The owner's commands are theirs alone, and must work while a filter does not.
-    const isCommand = isOwner && isOwnWord(message) && isCommandText(message.text);
+    const isCommand = isOwner && mayDecide(message) && isCommandText(message.text);
     const outcome = isCommand
       ? ({ kind: 'through', text: wordsWithNotes(message), notes: [] } as const)
       : filtering.begin({ channel: source.name, message }, group);

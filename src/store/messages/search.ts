@@ -16,6 +16,8 @@ export type SearchQuery = {
 /** Something that was said in a chat; `sender` is null for the assistant. */
 export type Hit = {
   readonly jid: string;
+  /** Its number among the messages of people, or among the answers of the assistant. */
+  readonly seq: number;
   readonly sender: string | null;
   readonly saidAt: number;
   /** The part in which the words are, of a long message. */
@@ -30,6 +32,7 @@ export interface Search {
 const Row = z
   .object({
     jid: z.string(),
+    seq: z.int(),
     sender: z.string().nullable(),
     said_at: z.int(),
     text: z.string(),
@@ -62,7 +65,7 @@ export function openSearch(database: Database): Search {
     // Pieces that the index has no words for are looked for in what is left.
     const rest = `said.${at} BETWEEN :from AND :until AND NOT EXISTS (
       SELECT 1 FROM json_each(:pieces) WHERE said.text NOT LIKE value ESCAPE '\\')`;
-    const columns = `said.jid, ${sender} AS sender, said.${at} AS said_at`;
+    const columns = `said.jid, said.seq, ${sender} AS sender, said.${at} AS said_at`;
     return {
       // CROSS JOIN keeps the order: the index first, newest first, until the limit is reached.
       indexed: database.prepare(`

@@ -70,6 +70,30 @@ test('a file that the owner sends from elsewhere goes the way of an attachment a
   await assistant.stop();
 });
 
+test('what may only be talk is no command and no answer, also to a question that is put while it is on its way', async () => {
+  using project = new TestProject();
+  const prompts: string[] = [];
+  const { assistant, owner } = await startWithService(project, async ({ prompt }) => {
+    prompts.push(prompt);
+    return answers('as you like');
+  });
+  const { store, terminal } = assistant;
+  await terminal.say('/unregister Family delete');
+  await vi.waitFor(() => expect(owner.questions('terminal:main')).toHaveLength(1));
+  for (const text of ['yes', '/status', 'help']) {
+    await owner.say('terminal:main', text, undefined, { isTalk: true });
+  }
+  await isIdle(assistant);
+  expect(prompts.join('\n')).toMatch(/yes[\s\S]*\/status[\s\S]*help/);
+  expect(owner.questions('terminal:main')).toHaveLength(1);
+  expect(store.groups.byJid(FAMILY)).not.toBeNull();
+  // A question is found by an earlier address of its chat as well.
+  store.chats.see({ jid: 'old:main', channel: 'terminal', name: null, isDirect: true }, 1);
+  store.mergeChats('old:main', 'terminal:main');
+  expect(owner.questions('old:main')).toHaveLength(1);
+  await assistant.stop();
+});
+
 test('a filter sees the file that came from a page, and an empty or too large one is refused before anything is kept', async () => {
   using project = new TestProject();
   const log: string[] = [];

@@ -4,8 +4,15 @@ import { defineService, type ServiceContext } from '../host/contracts/service.ts
 import type { Device, HttpRequest, HttpResponse } from '../http/route.ts';
 import { SCOPES } from '../http/route.ts';
 import { jsonWithin } from '../lib/bounded-json.ts';
-import { type ApiAction, type ApiContext, ApiProblem, discoverApis } from './dashboard/api.ts';
+import {
+  type ApiAction,
+  type ApiContext,
+  ApiProblem,
+  discoverApis,
+  mayDoAll,
+} from './dashboard/api.ts';
 import { openAssets } from './dashboard/assets.ts';
+import { withoutCodes } from './dashboard/entry-codes.ts';
 import { answerWithFile } from './dashboard/history-file.ts';
 import { sendNotices } from './dashboard/notices.ts';
 import { openPush } from './dashboard/push.ts';
@@ -71,7 +78,7 @@ export const service = defineService({
         headers: { 'content-type': 'text/event-stream; charset=utf-8' },
         body: streamOf(context, {
           signal: AbortSignal.any([signal, context.signal]),
-          withLog: device === null || device.scope === 'admin',
+          isForOwner: mayDoAll(device),
         }),
       }),
     });
@@ -136,7 +143,7 @@ async function answer(
     const data = await run(parsed.data, { context, device, takeFile });
     return {
       headers: { 'content-type': 'application/json; charset=utf-8' },
-      body: JSON.stringify(data ?? null),
+      body: JSON.stringify((mayDoAll(device) ? data : withoutCodes(data)) ?? null),
     };
   } catch (error) {
     if (error instanceof ApiProblem) return problem(error.message);

@@ -11,6 +11,11 @@ export type ApiContext = {
   readonly takeFile: (id: string) => Uint8Array | null;
 };
 
+/** Tells whether a browser may do all that the owner may; null stands for the token. */
+export function mayDoAll(device: Device | null): boolean {
+  return device === null || device.scope === 'admin';
+}
+
 /** Something that a page reads (`GET`) or does (`POST`), for browsers that may do as much as `scope`. */
 export type ApiAction = {
   readonly method: 'GET' | 'POST';

@@ -1,5 +1,6 @@
 import type { LiveEvent } from '../../host/contracts/live-event.ts';
 import type { ServiceContext } from '../../host/contracts/service.ts';
+import { eventsWithoutCodes } from './entry-codes.ts';
 
 /** A browser that falls so far behind is cut off: it comes back, and reads everything anew. */
 const MAX_WAITING = 2_000;
@@ -9,20 +10,29 @@ const BEAT_MS = 15_000;
 /** Sends what happens in the assistant as server-sent events, until the signal. */
 export async function* streamOf(
   { watch, setTimer }: Pick<ServiceContext, 'watch' | 'setTimer'>,
-  { signal, withLog }: { readonly signal: AbortSignal; readonly withLog: boolean },
+  { signal, isForOwner }: { readonly signal: AbortSignal; readonly isForOwner: boolean },
 ): AsyncGenerator<string> {
+  const told = isForOwner ? (event: LiveEvent) => event : eventsWithoutCodes();
   let waiting: LiveEvent[] = [];
+  let isBehind = false;
   let wake = (): void => {};
-  const end = watch((event) => {
-    if (event.kind === 'log' && !withLog) return;
+  let end = (): void => {};
+  end = watch((event) => {
+    if (isBehind || (event.kind === 'log' && !isForOwner)) return;
     waiting.push(event);
+    isBehind = waiting.length > MAX_WAITING;
+    if (isBehind) {
+      // A browser that does not read what it was sent never asks for more, so nothing may be kept for it.
+      waiting = [];
+      end();
+    }
     wake();
   });
   const onAbort = (): void => wake();
   signal.addEventListener('abort', onAbort);
   try {
     yield 'retry: 1000\ndata: {"kind":"hello"}\n\n';
-    while (!signal.aborted && waiting.length <= MAX_WAITING) {
+    while (!signal.aborted && !isBehind) {
       if (waiting.length === 0) {
         const { promise, resolve } = Promise.withResolvers<void>();
         wake = resolve;
@@ -32,7 +42,9 @@ export async function* streamOf(
       }
       const events = waiting;
       waiting = [];
-      yield events.length === 0 ? ': still here\n\n' : events.map(asText).join('');
+      yield events.length === 0
+        ? ': still here\n\n'
+        : events.map((event) => asText(told(event))).join('');
     }
   } finally {
     end();
@@ -40,6 +52,6 @@ export async function* streamOf(
   }
 }
 
-function asText(event: LiveEvent): string {
+function asText(event: unknown): string {
   return `data: ${JSON.stringify(event)}\n\n`;
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { asCommand, isCommandText } from '../../../host/contracts/match-command.ts';
 import type { ServiceContext } from '../../../host/contracts/service.ts';
-import { ApiProblem, defineApi, does, reads } from '../api.ts';
+import { ApiProblem, defineApi, does, mayDoAll, reads } from '../api.ts';
+import { hasCode, withoutCodes } from '../entry-codes.ts';
 
 const Jid = z.string().max(300);
 const Seq = z.coerce.number().int().nonnegative();
@@ -33,16 +34,33 @@ export const api = defineApi({
     ),
     whole: reads(
       z.object({ jid: Jid, kind: z.enum(['message', 'answer']), seq: Seq, from: Seq.default(0) }),
-      ({ jid, kind, seq, from }, { context }) =>
-        context.store.history.whole(jid, kind, seq)?.slice(from, from + PART) ?? null,
+      ({ jid, kind, seq, from }, { context, device }) => {
+        const text = context.store.history.whole(jid, kind, seq);
+        // A part that begins inside of a code does not look like one.
+        const shown = mayDoAll(device) ? text : withoutCodes(text);
+        return typeof shown === 'string' ? shown.slice(from, from + PART) : null;
+      },
     ),
     search: reads(
       z.object({ text: z.string().trim().min(1).max(200) }),
-      ({ text }, { context }) => {
+      ({ text }, { context, device }) => {
         const { store, now } = context;
         const names = new Map(store.groups.all().map(({ jid, name }) => [jid, name]));
+        // A part may not look like a code, and a code can be guessed by what is found.
+        const isShown = ({
+          jid,
+          sender,
+          seq,
+        }: {
+          jid: string;
+          sender: string | null;
+          seq: number;
+        }) =>
+          mayDoAll(device) ||
+          !hasCode(store.history.whole(jid, sender === null ? 'answer' : 'message', seq) ?? '');
         return store.search
           .find({ jids: [...names.keys()], text, from: 0, until: now() + 86_400_000, limit: FOUND })
+          .filter(isShown)
           .map((hit) => ({ ...hit, chat: names.get(hit.jid) ?? hit.jid }));
       },
     ),
@@ -61,8 +79,9 @@ export const api = defineApi({
         .refine(({ text, file }) => text !== '' || file !== undefined),
       async ({ jid, text, file }, { context, device, takeFile }) => {
         // A command may do all that the owner may, whichever way it is said.
+        const isTalk = !mayDoAll(device);
         const isMore = isCommandText(asCommand(text)) || mayAnswer(context, jid);
-        if (device !== null && device.scope !== 'admin' && isMore) {
+        if (isTalk && isMore) {
           throw new ApiProblem(
             'This browser may speak in chats. It gives no commands, and answers no questions.',
           );
@@ -72,7 +91,7 @@ export const api = defineApi({
           throw new ApiProblem('The file did not arrive. Send it again.');
         }
         const sent = file && content ? { name: file.name, content } : undefined;
-        return { id: await context.owner.say(jid, text, sent).catch(asProblem) };
+        return { id: await context.owner.say(jid, text, sent, { isTalk }).catch(asProblem) };
       },
     ),
     command: does('admin', z.object({ text: CommandText }), async ({ text }, { context }) => {
@@ -101,7 +120,7 @@ function ownChat({ store }: ServiceContext): string | null {
 
 /**
  * An answer to a question may allow anything, in words as by a press; so while one is open for the owner, only a browser
- * that may do all speaks there.
+ * that may do all speaks there. What the others say is never an answer, also to a question that is put meanwhile.
  */
 function mayAnswer({ owner }: ServiceContext, jid: string): boolean {
   return owner.questions(jid).some(({ isForOwner }) => isForOwner);
