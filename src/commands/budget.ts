@@ -5,7 +5,7 @@ import { joined, wordsOf } from '../host/groups/command-words.ts';
 import { answerOrRefusal, groupAndRest } from '../host/groups/group-command.ts';
 import { GroupRefused } from '../host/groups/group-refused.ts';
 import { priceText } from '../host/models/model-text.ts';
-import type { Limits } from '../store/store.ts';
+import type { Group, Limits } from '../store/store.ts';
 
 const USAGE =
   'Say `/budget 2 10 usd` or `/budget 2 500000 tokens` for what the chat may spend in a day, `none` for no limit, `default` for the usual limit.';
@@ -31,12 +31,20 @@ export const command = defineCommand({
         const wasUsedUp = budgets.isUsedUp(group.folder);
         budgets.set(group.folder, limits === 'default' ? null : limits);
         const isBack = wasUsedUp && !budgets.isUsedUp(group.folder);
-        const retry = isBack ? ' Say `/retry` for what was not answered.' : '';
+        const retry = isBack
+          ? ` Say \`${retryLine(context, group)}\` for what was not answered.`
+          : '';
         return { kind: 'answer', text: `${lineOf(context, group.folder)}${retry}` };
       }
       return { kind: 'answer', text: lineOf(context, group.folder) };
     }),
 });
+
+/** The command that asks again in a chat; just `/retry` where that is the chat in which it is said. */
+function retryLine({ group: here }: CommandContext, { jid, name }: Group): string {
+  if (jid === here.jid) return '/retry';
+  return `/retry ${/^[\p{L}\d]+$/u.test(name) ? name : `"${name}"`}`;
+}
 
 /**
  * Parses a limit; a limit of the other kind stays as it is.

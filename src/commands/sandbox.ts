@@ -23,7 +23,7 @@ export const command = defineCommand({
       engine.limits === 'process'
         ? `Agents may run in ${engine.name} where nothing better is there.`
         : `Agents run in ${listed(strongIn(context))}, or not at all.`;
-    const text = `${said} ${await stateOf(context)} \`/retry\` asks again what has failed.`;
+    const text = `${said} ${await stateOf(context)} \`/retry all\` asks again what has failed.`;
     return { kind: 'answer', text };
   },
 });
@@ -34,7 +34,7 @@ function buildAgain({ store: { engines } }: CommandContext): string {
   engines.noteFailedBuild(null);
   return engines.state()?.kind === 'ready'
     ? 'The image for agents is built again at the next start: say `/restart`.'
-    : 'The image for agents is built again with the next message; `/retry` asks again what has failed.';
+    : 'The image for agents is built again with the next message; `/retry all` asks again what has failed.';
 }
 
 /** Engines that hold a whole container to its limits. */

@@ -121,7 +121,7 @@ function describeGroups({ store }: CommandContext): string {
 
 function describeQueue({ store }: CommandContext): string {
   const { queued, running, failed, unsent } = store.turns.counts();
-  const retry = failed > 0 ? ' (say `/retry`)' : '';
+  const retry = failed > 0 ? ' (say `/retry all`)' : '';
   // This command is itself one of those that run.
   return `${queued} waiting, ${running - 1} running, ${failed} failed${retry}, ${unsent} unsent`;
 }

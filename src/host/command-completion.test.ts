@@ -43,7 +43,7 @@ function bench() {
 }
 
 const TYPED: readonly (readonly [typed: string, lines: readonly string[]])[] = [
-  ['/re', ['/register ', '/remove-notes', '/reset ', '/restart', '/resume ', '/retry']],
+  ['/re', ['/register ', '/remove-notes', '/reset ', '/restart', '/resume ', '/retry ']],
   ['/STAT', ['/status']],
   ['/add-te', ['/add-telegram']],
   ['/add-', ['/add-telegram', '/add-web']],

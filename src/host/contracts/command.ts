@@ -118,8 +118,8 @@ export type CommandContext = {
   readonly callService: CallService;
   /** Keeps what `resume` needs, in case the process ends before the command does. */
   readonly keep: (data: unknown) => void;
-  /** Takes turns out of the failed state and runs them again. */
-  readonly retryFailed: () => number;
+  /** Runs the failed turn of a chat again, or with null that of every chat. Returns how many turns that were. */
+  readonly retryFailed: (jid: string | null) => number;
   /** Ends what the agent of a folder is doing; how many turns that were. */
   readonly cancelTurns: (folder: string) => number;
   /** Ends the owner's command that is under way, where it may be ended. */

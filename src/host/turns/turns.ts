@@ -76,7 +76,7 @@ export function openTurns({ ports, ...parts }: TurnsOptions): Turns {
     ...parts,
     services: {
       ...parts.commandServices,
-      retryFailed: () => retryFailedTurns(store, parts.onQueued),
+      retryFailed: (jid) => retryFailedTurns(store, jid, parts.onQueued),
       // One that waits because all agents are busy elsewhere is meant where none is at work here.
       cancelTurns: (folder, saidIn) =>
         running.cancel(folder, saidIn) || store.turns.cancelQueued(folder),
@@ -137,9 +137,9 @@ export function openTurns({ ports, ...parts }: TurnsOptions): Turns {
   return { turnQueue, commandRunner, followUps, serviceCalls, stopTurn };
 }
 
-/** Queues again what has failed; returns how many turns that were. */
-function retryFailedTurns(store: Store, onQueued: () => void): number {
-  const turns = store.turns.failed();
+/** Queues again what has failed, in one chat or in all; returns how many turns that were. */
+function retryFailedTurns(store: Store, jid: string | null, onQueued: () => void): number {
+  const turns = store.turns.failed().filter((turn) => jid === null || turn.jid === jid);
   for (const turn of turns) store.turns.requeue(turn.id);
   onQueued();
   return turns.length;

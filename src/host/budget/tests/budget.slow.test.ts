@@ -101,9 +101,9 @@ test('a raised budget counts at once, and what it says is said anew', async () =
   await spend(assistant, 105);
   await spend(assistant, 1);
   expect(await commands(assistant, '/budget family 2 usd')).toBe(
-    'Family: $1.05 of $2.00 (52%) today; may spend $2.00 a day. Say `/retry` for what was not answered.',
+    'Family: $1.05 of $2.00 (52%) today; may spend $2.00 a day. Say `/retry Family` for what was not answered.',
   );
-  expect(await commands(assistant, '/retry')).toBe('Trying again.');
+  expect(await commands(assistant, '/retry Family')).toBe('Trying again in Family.');
   expect(textsOf(assistant.chat)).toEqual(['pong', PAUSED, 'pong']);
   await spend(assistant, 95);
   await spend(assistant, 1);

@@ -125,7 +125,7 @@ test('a question that failed is asked again, whatever a task does in between', a
   await scheduleInFamily(assistant, soon);
   assistant.clock.pass(600_000);
   await isIdle(assistant);
-  expect(await commands(assistant, '/retry')).toBe('Trying again.');
+  expect(await commands(assistant, '/retry family')).toBe('Trying again in Family.');
   await vi.waitFor(() => expect(prompts).toHaveLength(3));
   expect(prompts[1]).toContain('Say hello');
   expect(prompts[1]).not.toContain('where are we?');

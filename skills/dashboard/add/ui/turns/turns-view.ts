@@ -1,6 +1,6 @@
 import { Command } from '../command.ts';
 import { keepFresh, turns } from '../live.ts';
-import { count, duration, get, linkTo, moment, money, wordsOf } from '../page.ts';
+import { count, duration, get, linkTo, moment, money, quoted, wordsOf } from '../page.ts';
 import { html, useEffect, useState, type VNode } from '../vendor.ts';
 
 const t = wordsOf('turns');
@@ -37,6 +37,8 @@ type Step = Tokens & {
 type Newest = {
   readonly runs: readonly Run[];
   readonly counts: { readonly queued: number; readonly running: number };
+  /** Turns that can be run again. */
+  readonly failed: readonly { readonly turnId: string; readonly jid: string }[];
 };
 
 export function TurnsView({ rest: [wanted] }: { readonly rest: readonly string[] }): VNode {
@@ -50,7 +52,13 @@ export function TurnsView({ rest: [wanted] }: { readonly rest: readonly string[]
     [],
   );
   const run = newest?.runs.find(({ seq }) => String(seq) === wanted);
-  if (run !== undefined) return html`<${Steps} run=${run} />`;
+  const retryOf = ({ turnId, chatName: name }: Run) => {
+    const found = newest?.failed.find((one) => one.turnId === turnId);
+    return found === undefined
+      ? null
+      : html`<${Command} line=${`retry ${quoted({ jid: found.jid, name })}`} label=${t('retry')} />`;
+  };
+  if (run !== undefined) return html`<${Steps} run=${run} retry=${retryOf(run)} />`;
   return html`<h1>${t('title')}</h1>
     <h2>${t('now')}</h2>
     ${turns.value.length === 0 ? html`<p class="hint">${t('idle')}</p>` : null}
@@ -75,20 +83,25 @@ export function TurnsView({ rest: [wanted] }: { readonly rest: readonly string[]
         (one) => html`<tr key=${one.seq}>
           <td><a href=${linkTo('turns', String(one.seq))}>${moment(one.startedAt)}</a></td>
           <td>${one.chatName}</td>
-          <td class=${one.state === 'answered' ? 'good' : 'bad'}>${t(one.state)}${one.error === null ? '' : ` (${one.error})`}</td>
+          <td class=${one.state === 'answered' ? 'good' : 'bad'}>${t(one.state)}${one.error === null ? '' : ` (${one.error})`} ${retryOf(one)}</td>
           <td class="number">${duration(one.endedAt - one.startedAt)}</td>
           <td class="number">${one.modelCalls + one.toolCalls}</td>
           <td class="number">${count(read(one) + one.outputTokens)}</td>
           <td class="number">${money(one.microUsd)}</td></tr>`,
       )}</tbody></table></div>`
-    }
-    ${newest?.runs.some(({ state }) => state === 'failed') ? html`<p><${Command} line="retry" label=${t('retry')} /></p>` : null}`;
+    }`;
 }
 
 const read = ({ inputTokens, cacheReadTokens, cacheWriteTokens }: Tokens) =>
   inputTokens + cacheReadTokens + cacheWriteTokens;
 
-function Steps({ run }: { readonly run: Run }): VNode {
+type StepsFacts = {
+  readonly run: Run;
+  /** The button that runs it again, where that can be done. */
+  readonly retry: VNode | null;
+};
+
+function Steps({ run, retry }: StepsFacts): VNode {
   const [steps, setSteps] = useState<readonly Step[]>([]);
   useEffect(
     () => void get<readonly Step[]>('turns/steps', { seq: run.seq }).then(setSteps),
@@ -115,6 +128,6 @@ function Steps({ run }: { readonly run: Run }): VNode {
       </li>`,
     )}</ol>
     ${run.leftOut > 0 ? html`<p class="hint">${t('left-out', { count: run.leftOut })}</p>` : null}
-    ${run.state === 'failed' ? html`<p><${Command} line="retry" label=${t('retry')} /></p>` : null}
+    ${retry === null ? null : html`<p>${retry}</p>`}
     <p class="hint"><code>npx claw trace ${run.turnId.slice(0, 8)}</code></p>`;
 }

@@ -12,6 +12,8 @@ export const api = defineApi({
       ({ folder }, { context: { store } }) => ({
         runs: store.turnRuns.newest(SHOWN, folder),
         counts: store.turns.counts(),
+        /** Those that `/retry` runs again, at most one of a chat. */
+        failed: store.turns.failed().map(({ id: turnId, jid }) => ({ turnId, jid })),
       }),
     ),
     steps: reads(z.object({ seq: z.coerce.number().int() }), ({ seq }, { context }) =>
