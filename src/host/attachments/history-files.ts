@@ -40,6 +40,8 @@ export function historyFiles(parts: Parts): OwnerActs['file'] {
       const content = await readKept(outgoingFiles.pathOf(found.file));
       return content && contentOf(found.file.name, content);
     }
+    // A message has one file. The name of another one must not stand over its content.
+    if (number > 0) return null;
     const own = await ownerFiles.find(folder, found.messageId);
     const content = own === null ? await ofChannel(jid, found.messageId) : await readKept(own.path);
     return content && contentOf(found.name ?? 'file', content);

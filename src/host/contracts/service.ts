@@ -37,7 +37,7 @@ export type ServiceStore = {
   readonly taskRuns: Pick<Store['taskRuns'], 'costs' | 'last'>;
   /** The record of what agents' turns did and cost. */
   readonly turnRuns: Pick<Store['turnRuns'], 'newest' | 'ofTurn' | 'stepsOf'>;
-  readonly turns: Pick<Store['turns'], 'counts' | 'isOpen'>;
+  readonly turns: Pick<Store['turns'], 'counts' | 'failed' | 'isOpen'>;
   readonly usage: Pick<Store['usage'], 'byFolder' | 'byModel' | 'of' | 'total'>;
 };
 

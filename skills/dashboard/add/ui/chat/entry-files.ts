@@ -1,57 +1,91 @@
+import type { Entry } from '../command.ts';
+import { whenLooked } from '../loaded.ts';
 import { wordsOf } from '../page.ts';
 import { html, useState, type VNode } from '../vendor.ts';
 
 const t = wordsOf('chat');
 
-export type EntryFile = {
-  readonly name: string | null;
-  readonly kind: string | null;
-  readonly sizeBytes: number | null;
-};
+const PictureView = whenLooked(async () => (await import('./picture-view.ts')).PictureView);
 
-type Facts = {
-  readonly jid: string;
-  readonly kind: 'message' | 'answer';
-  readonly seq: number;
-  readonly files: readonly EntryFile[];
-  /** The assistant has them itself; others are fetched from a messenger when somebody asks. */
-  readonly isHere: boolean;
-};
-
-/** The files of something that was said: pictures, and links that download the others. */
-export function EntryFiles({ jid, kind, seq, files, isHere }: Facts): VNode {
-  return html`<ul class="files">${files.map((file, number) => {
-    const query = new URLSearchParams({ jid, kind, seq: String(seq), number: String(number) });
-    return html`<${OneFile} key=${number} file=${file} address=${`/dashboard/file?${query}`} isHere=${isHere} />`;
-  })}</ul>`;
-}
-
-function OneFile({
-  file: { name, kind, sizeBytes },
-  address,
-  isHere,
-}: {
-  readonly file: EntryFile;
+type File = Entry['files'][number] & {
   readonly address: string;
+  readonly words: string;
+  /** The assistant has it itself; others are fetched from a messenger when somebody asks. */
   readonly isHere: boolean;
+};
+
+/** The files of something that was said: pictures side by side, and below them links that download the others. */
+export function EntryFiles({
+  jid,
+  parts,
+}: {
+  readonly jid: string;
+  readonly parts: readonly Entry[];
 }): VNode {
-  const isPicture = kind === 'image' || /\.(png|jpe?g|gif|webp)$/i.test(name ?? '');
-  const [isShown, setShown] = useState(isPicture && isHere);
-  const [isGone, setGone] = useState(false);
-  const words = name ?? t(`file-${kind ?? 'document'}`);
-  const size = sizeBytes === null ? '' : ` (${sizeOf(sizeBytes)})`;
-  if (isGone) return html`<li class="hint">${t('file-gone', { name: words })}</li>`;
-  if (isShown) {
-    return html`<li><a href=${address} target="_blank" rel="noopener noreferrer">
-      <img src=${address} alt=${words} loading="lazy" onError=${() => setGone(true)} /></a></li>`;
-  }
-  return html`<li>${
-    isPicture
-      ? html`<button type="button" onClick=${() => setShown(true)}>${t('show-picture')}: ${words}${size}</button>`
-      : html`<a href=${address} download target="_blank" rel="noopener noreferrer">${words}${size}</a>`
-  }</li>`;
+  const files = parts.flatMap((part) => filesOf(jid, part));
+  const pictures = files.filter(isPicture);
+  const others = files.filter((file) => !isPicture(file));
+  return html`${pictures.length === 0 ? null : html`<${Gallery} pictures=${pictures} />`}
+    ${
+      others.length === 0
+        ? null
+        : html`<ul class="files">${others.map(
+            ({ address, words, sizeBytes }) =>
+              html`<li key=${address}><a href=${address} download target="_blank" rel="noopener noreferrer">${words}${sizeOf(sizeBytes)}</a></li>`,
+          )}</ul>`
+    }`;
 }
 
-export function sizeOf(bytes: number): string {
-  return bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+function Gallery({ pictures }: { readonly pictures: readonly File[] }): VNode {
+  const [isAsked, setAsked] = useState(false);
+  const [opened, setOpened] = useState<number | null>(null);
+  const [gone, setGone] = useState<readonly string[]>([]);
+  const shown = pictures.filter(
+    ({ address, isHere }) => (isHere || isAsked) && !gone.includes(address),
+  );
+  const hidden = isAsked ? [] : pictures.filter(({ isHere }) => !isHere);
+  const [only] = hidden;
+  const count = hidden.length;
+  const button =
+    count > 1
+      ? t('show-pictures', { count })
+      : `${t('show-picture')}: ${only?.words}${sizeOf(only?.sizeBytes ?? null)}`;
+  const lost = pictures.filter(({ address }) => gone.includes(address));
+  return html`${
+    shown.length === 0
+      ? null
+      : html`<ul class=${shown.length === 1 ? 'files gallery single' : 'files gallery'} aria-label=${t('pictures', { count: shown.length })}>${shown.map(
+          (
+            { address, words },
+            at,
+          ) => html`<li key=${address}><button type="button" aria-haspopup="dialog" onClick=${() => setOpened(at)}>
+      <img src=${address} alt=${words} loading="lazy" onError=${() => setGone((before) => [...before, address])} /></button></li>`,
+        )}</ul>`
+  }
+    ${count === 0 ? null : html`<p class="files"><button type="button" onClick=${() => setAsked(true)}>${button}</button></p>`}
+    ${lost.map(({ address, words }) => html`<p class="hint" key=${address}>${t('file-gone', { name: words })}</p>`)}
+    ${opened === null ? null : html`<${PictureView} pictures=${shown} first=${opened} onClose=${() => setOpened(null)} />`}`;
+}
+
+function filesOf(jid: string, { kind: said, seq, text, files }: Entry): readonly File[] {
+  const isHere = said === 'answer' || text.includes(', id press:');
+  return files.map((file, number) => {
+    const query = new URLSearchParams({
+      jid,
+      kind: said,
+      seq: String(seq),
+      number: String(number),
+    });
+    const words = file.name ?? t(`file-${file.kind ?? 'document'}`);
+    return { ...file, words, isHere, address: `/dashboard/file?${query}` };
+  });
+}
+
+function isPicture({ kind, name }: File): boolean {
+  return kind === 'image' || /\.(png|jpe?g|gif|webp)$/i.test(name ?? '');
+}
+
+function sizeOf(bytes: number | null): string {
+  if (bytes === null) return '';
+  return bytes < 1e6 ? ` (${Math.ceil(bytes / 1e3)} kB)` : ` (${(bytes / 1e6).toFixed(1)} MB)`;
 }

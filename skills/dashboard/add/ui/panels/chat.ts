@@ -1,3 +1,4 @@
+import { asMessages, type Message, withoutFileLines } from '../chat/one-message.ts';
 import { Choices, type Entry, jidOfDrawer, type Page, type Question } from '../command.ts';
 import { useFirst, useGrowing } from '../growing-list.ts';
 import { epoch, keepFresh, turns } from '../live.ts';
@@ -161,7 +162,7 @@ function Talk({ jid, name }: { readonly jid: string; readonly name: string }): V
     <div class="log" tabindex="0" role="log" aria-label=${t('history')}><div class="entries">
       ${page !== null && !isAll ? html`<button type="button" onClick=${older}>${t('older')}</button>` : null}
       ${page !== null && entries.length === 0 ? html`<p class="hint">${t('empty')}</p>` : null}
-      ${entries.slice(-drawn).map((entry) => html`<${Said} key=${`${entry.kind}${entry.seq}`} jid=${jid} entry=${entry} />`)}
+      ${asMessages(entries.slice(-drawn)).map((message) => html`<${Said} key=${keyOf(message)} jid=${jid} message=${message} />`)}
       ${live.map(
         (turn) => html`<article class="said theirs live" key=${turn.turn} aria-busy="true">
           ${turn.text === '' ? null : html`<${Markdown} text=${turn.text} />`}
@@ -192,16 +193,20 @@ function lowest(entries: readonly Entry[], kind: Entry['kind']): number {
   return seqs.length === 0 ? Number.MAX_SAFE_INTEGER : Math.min(...seqs);
 }
 
-/** The line by which an agent asks for a file. The page shows the file itself. */
-const FILE_LINE = /\n?^\[(?:image|video|voice|audio|document|sticker)[^\]\n]*, id [^\]\n]*\]$/gm;
+/** A message is the same one when more of its files come. */
+function keyOf({ parts: [first] }: Message): string {
+  return `${first?.kind}${first?.seq}`;
+}
 
 /** Characters that the assistant sends at a time; longer texts are shown as they are. */
 const PART = 100_000;
 
-function Said({ jid, entry }: { readonly jid: string; readonly entry: Entry }): VNode {
+function Said({ jid, message }: { readonly jid: string; readonly message: Message }): VNode {
   const [whole, setWhole] = useState<string | null>(null);
-  const { kind, seq, sender, isOwner, at, text, length, files } = entry;
-  const known = files.length === 0 ? (whole ?? text) : (whole ?? text).replace(FILE_LINE, '');
+  const { parts, words } = message;
+  const { kind, seq, sender, isOwner, at, text, length } = words;
+  const hasFiles = parts.some(({ files }) => files.length > 0);
+  const known = hasFiles ? withoutFileLines(whole ?? text) : (whole ?? text);
   const [isAllHere, setIsAllHere] = useState(length <= text.length);
   // A text of megabytes comes part by part, and from the second on without its formatting.
   const more = async () => {
@@ -215,10 +220,10 @@ function Said({ jid, entry }: { readonly jid: string; readonly entry: Entry }): 
     () => html`<article class=${`said ${isOwner ? 'mine' : 'theirs'}`}>
     <small>${isOwner ? t('you') : (sender ?? t('assistant'))} · <time>${moment(at)}</time></small>
     ${kind === 'answer' && known.length <= PART ? html`<${Markdown} text=${known} />` : known === '' ? null : html`<p class="words">${known}</p>`}
-    ${files.length === 0 ? null : html`<${EntryFiles} jid=${jid} kind=${kind} seq=${seq} files=${files} isHere=${kind === 'answer' || text.includes(', id press:')} />`}
+    ${hasFiles ? html`<${EntryFiles} jid=${jid} parts=${parts} />` : null}
     ${!isAllHere ? html`<button type="button" onClick=${more}>${t('whole', { length })}</button>` : null}
   </article>`,
-    [seq, text, whole, isAllHere],
+    [seq, text, whole, isAllHere, parts.length],
   );
 }
 
