@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { answers } from '../../../src/testing/assistant.ts';
 import { FAMILY, serveDashboard } from './assistant.ts';
 import { ATTACKS } from './attacks.ts';
-import { go, openBrowser, openTab, playwright } from './chromium.ts';
+import { go, openBrowser, openTab, playwright, seriousFindings } from './chromium.ts';
 
 const visit = openBrowser();
 
@@ -397,6 +397,93 @@ test.skipIf(playwright === null)(
     await page.locator('.tree a:has-text("dice/")').click();
     await page.locator('.tree a:text("manifest.yaml")').click();
     await page.locator('h1:has-text("skills/dice/manifest.yaml")').waitFor();
+    expect(faults).toEqual([]);
+    await context.close();
+  },
+);
+
+test.skipIf(playwright === null)(
+  'the files of one message stand together: pictures as a gallery that the keyboard turns over, the rest below',
+  async () => {
+    const prompts: string[] = [];
+    await using served = await serveDashboard(async ({ prompt }) => {
+      prompts.push(prompt);
+      return answers('Seen.');
+    });
+    const { store } = served;
+    // As a channel hands over an album: each file a message of its own, the words with the last.
+    const files = [
+      { kind: 'image', name: 'one.png' },
+      { kind: 'document', name: 'plan.pdf' },
+      { kind: 'image', name: 'two.png' },
+    ] as const;
+    for (const [at, { kind, name }] of files.entries()) {
+      const id = `album-${at}`;
+      const line = `[${kind} "${name}", 1 kB, id ${id}]`;
+      const text = at === 2 ? `from the garden\n${line}` : line;
+      const said = { jid: FAMILY, id, sender: 'chat:ada', senderName: 'Ada', isOwner: false };
+      const seq = store.messages.add({ ...said, text, sentAt: 5 }, 5_000 + at);
+      const file = { kind, name, mimeType: null, sizeBytes: 900 };
+      store.attachments.add(seq ?? 0, [file]);
+    }
+    const other = { jid: FAMILY, id: 'other', sender: 'chat:bob', senderName: 'Bob' };
+    store.messages.add({ ...other, isOwner: false, text: 'nice', sentAt: 6 }, 6_000);
+    const { page, context, faults } = await visit(served, {
+      viewport: { width: 390, height: 780 },
+    });
+    await page.route('**/dashboard/file?*', (route) =>
+      route.fulfill({ contentType: 'image/png', body: PNG }),
+    );
+    await go(page, `chat/${encodeURIComponent(FAMILY)}`);
+    await page.locator('.said :text("nice")').waitFor();
+    expect(await page.locator('.said').count()).toBe(2);
+    const album = page.locator('.said >> nth=0');
+    await album.locator('.words:text-is("from the garden")').waitFor();
+    expect(await album.locator('a').allTextContents()).toEqual(['plan.pdf (1 kB)']);
+    // Pictures of a messenger are fetched when somebody asks.
+    expect(await album.locator('img').count()).toBe(0);
+    await album.getByRole('button', { name: 'Show 2 pictures' }).press('Enter');
+    const gallery = album.getByRole('list', { name: 'Pictures: 2' });
+    await gallery.getByRole('button', { name: 'one.png' }).press('Enter');
+    const view = page.getByRole('dialog', { name: 'Pictures: 2' });
+    await view.getByText('1 of 2: one.png').waitFor();
+    await page.keyboard.press('ArrowRight');
+    await view.getByRole('img', { name: 'two.png' }).waitFor();
+    await page.keyboard.press('ArrowRight');
+    await view.getByText('1 of 2: one.png').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await view.waitFor({ state: 'detached' });
+    // The focus is where it was.
+    const focused = "document.activeElement?.querySelector('img')?.alt";
+    expect(await page.evaluate(focused)).toBe('one.png');
+    expect(faults).toEqual([]);
+    await context.close();
+  },
+);
+
+test.skipIf(playwright === null)(
+  'a turn that failed has the button that runs it again, until it is answered; other chats stay as they are',
+  async () => {
+    const world = { isDown: true };
+    await using served = await serveDashboard(async () =>
+      world.isDown
+        ? { kind: 'failed', code: 'MODEL_FAILED', message: 'The model is overloaded.' }
+        : answers('here I am'),
+    );
+    const { store, terminal, chat } = served;
+    await terminal.say('hello?');
+    await chat.say('@Andy hello?', { jid: FAMILY, isDirect: false });
+    await expect.poll(() => store.turns.failed().length).toBe(2);
+    const { page, context, faults } = await visit(served);
+    await go(page, 'turns');
+    const retries = page.locator('td button:has-text("/retry")');
+    await expect.poll(() => retries.allTextContents()).toHaveLength(2);
+    world.isDown = false;
+    await page.locator('tr:has-text("Family") button').click();
+    await page.locator('tr:has-text("Family") td.good').waitFor();
+    await expect.poll(() => retries.count()).toBe(1);
+    expect(store.turns.failed().map(({ jid }) => jid)).toEqual(['terminal:main']);
     expect(faults).toEqual([]);
     await context.close();
   },

@@ -360,7 +360,7 @@ function readable({
     toolSwitches: { offIn: toolSwitches.offIn },
     taskRuns: { costs: taskRuns.costs, last: taskRuns.last },
     turnRuns: { newest: turnRuns.newest, ofTurn: turnRuns.ofTurn, stepsOf: turnRuns.stepsOf },
-    turns: { counts: turns.counts, isOpen: turns.isOpen },
+    turns: { counts: turns.counts, failed: turns.failed, isOpen: turns.isOpen },
     usage: {
       byFolder: usage.byFolder,
       byModel: usage.byModel,
