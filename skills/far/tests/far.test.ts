@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,6 +28,18 @@ await describeWithEngine('bubblewrap', 'another machine, over a real NATS server
     expect(home.project.sandbox.machines?.list()).toMatchObject([
       { name: 'nas', state: 'here', abilities: ['gpu'], capacity: 2 },
     ]);
+  });
+
+  test('a machine may be years behind: the certificate is known by the code, and no clock refuses it', async () => {
+    await using home = await farHome();
+    const code = joinCode.read(home.code('nas'));
+    const { validFromDate, validToDate } = new X509Certificate(code?.certificate ?? '');
+    expect(validFromDate.getUTCFullYear()).toBe(2020);
+    expect(validToDate.getUTCFullYear()).toBe(2049);
+    await home.ready();
+    expect(readdirSync(home.state.dir).toSorted()).toEqual(
+      ['far.json', 'jetstream', 'nats.conf', 'nats.pid', 'server.key', 'server.pem'].toSorted(),
+    );
   });
 
   test('a code lets one machine in, once, and a made-up one lets nobody in', async () => {

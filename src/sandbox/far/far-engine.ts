@@ -311,9 +311,9 @@ function openFarContainer(
       // It was changed since: the worker names it as absent, and the next `sync` sends it.
       if (bytes) await sending.add(bytes.length, control.ask({ op: 'bytes', digest }, bytes));
     }
-    const ran = control.ask({ op: 'run' });
-    await sending.end();
-    return await ran;
+    // Both are waited for at once: a link that ends fails both.
+    const [ran] = await Promise.all([control.ask({ op: 'run' }), sending.end()]);
+    return ran;
   }
 }
 
@@ -412,8 +412,8 @@ class FarFilesOfLink implements FarFiles {
         }
         return done;
       });
-    await sending.end();
-    return await made;
+    const [done] = await Promise.all([made, sending.end()]);
+    return done;
   }
 
   #ask(waits: boolean): Promise<void> {

@@ -40,6 +40,31 @@ await describeWithEngine('bubblewrap', 'a chat on another machine', () => {
     expect(nas.places.fences).toEqual([1, 2]);
   });
 
+  test('two chats whose containers start at once bring the same contents, and both are answered', async () => {
+    await using nas = await farMachine();
+    const { project } = await projectWith(nas);
+    await using _ = project;
+    const both = ['family', 'other'].map((folder) => project.answer('hello', { folder }));
+    expect(await Promise.all(both)).toEqual(['You said: hello', 'You said: hello']);
+    expect(nas.places.fences).toHaveLength(2);
+  });
+
+  test('a link that is lost while contents are under way fails the start, and nothing else', async () => {
+    await using nas = await farMachine({ patienceMs: 2_000 });
+    const { project } = await projectWith(nas);
+    await using _ = project;
+    vi.spyOn(nas.asked, 'push').mockImplementation((op) => {
+      if (op === 'run') nas.cut();
+      return 0;
+    });
+    const starting = project.turn('hello');
+    // A promise that nobody waits for would end the assistant, and here the test.
+    expect(await starting).toMatchObject({ kind: 'failed', code: 'MACHINE_LOST' });
+    nas.mend();
+    vi.restoreAllMocks();
+    expect(await project.answer('hello')).toBe('You said: hello');
+  });
+
   test('a link that is down for seconds delays the turn and loses nothing of it', async () => {
     await using nas = await farMachine();
     const { project } = await projectWith(nas);

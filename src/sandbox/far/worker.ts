@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
   constants,
@@ -506,7 +507,8 @@ async function lacking(contents: string, places: readonly Place[]): Promise<stri
 
 async function keep(contents: string, digest: string, bytes: Buffer): Promise<void> {
   const path = join(contents, digest);
-  const unfinished = `${path}.${process.pid}`;
+  // Several chats may bring the same contents at once.
+  const unfinished = `${path}.${randomUUID()}`;
   await writeFile(unfinished, bytes, { mode: 0o644 });
   await rename(unfinished, path);
 }

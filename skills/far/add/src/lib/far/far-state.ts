@@ -1,6 +1,15 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -12,7 +21,9 @@ import { joinCode } from './join-code.ts';
 export const MachineName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,30}$/);
 /** A code that nobody has used is void after so long. */
 const CODE_MINUTES = 15;
-const CERTIFICATE_DAYS = 3_650;
+// Each machine knows this one certificate by its code, whatever its clock says: one that is a day behind must join, too.
+const CERTIFICATE_START = '20200101000000Z';
+const CERTIFICATE_END = '20491231235959Z';
 
 const Key = z.string().regex(/^U[A-Z2-7]{55}$/);
 
@@ -184,15 +195,23 @@ export class FarState {
       (one) => `${isIP(one) === 0 ? 'DNS' : 'IP'}:${one}`,
     );
     const file = (name: string) => join(this.dir, name);
-    replace(file('openssl.cnf'), OPENSSL_SETTINGS);
+    const config = ['-config', file('openssl.cnf')];
+    const openssl = (...words: string[]) =>
+      promisify(execFile)('openssl', words, { cwd: this.dir });
+    replace(file('openssl.cnf'), opensslSettings(names));
+    replace(file('openssl.index'), '');
     try {
-      await promisify(execFile)('openssl', [
-        ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
-        ...['-keyout', file('server.key.new'), '-out', file('server.pem.new')],
-        ...['-config', file('openssl.cnf'), '-days', String(CERTIFICATE_DAYS)],
+      await openssl(
+        ...['req', '-new', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
+        ...['-keyout', file('server.key.new'), '-out', file('server.csr'), ...config],
         ...['-subj', '/CN=patchclaw far'],
-        ...['-addext', `subjectAltName=${names.join(',')}`],
-      ]);
+      );
+      await openssl(
+        ...['ca', '-batch', '-selfsign', '-notext', ...config],
+        ...['-keyfile', file('server.key.new'), '-in', file('server.csr')],
+        ...['-startdate', CERTIFICATE_START, '-enddate', CERTIFICATE_END],
+        ...['-out', file('server.pem.new')],
+      );
     } catch (error) {
       throw new FarRefused(
         `openssl could not make a certificate (${(error as Error).message.split('\n')[0]}). Install it: \`sudo apt install openssl\`.`,
@@ -201,17 +220,31 @@ export class FarState {
     chmodSync(file('server.key.new'), 0o600);
     renameSync(file('server.key.new'), file('server.key'));
     renameSync(file('server.pem.new'), file('server.pem'));
+    for (const name of readdirSync(this.dir)) {
+      if (/^openssl\.|^server\.csr$|^[0-9A-F]{20,}\.pem$/.test(name)) rmSync(file(name));
+    }
   }
 }
 
 /** The settings of the machine may be anything, or nothing that can be read here. */
-const OPENSSL_SETTINGS = `[req]
+const opensslSettings = (names: readonly string[]): string => `[req]
 distinguished_name = name
-x509_extensions = extensions
 [name]
+[ca]
+default_ca = own
+[own]
+database = openssl.index
+new_certs_dir = .
+default_md = sha256
+rand_serial = yes
+policy = policy
+x509_extensions = extensions
+[policy]
+commonName = supplied
 [extensions]
 basicConstraints = critical,CA:TRUE
 subjectKeyIdentifier = hash
+subjectAltName = ${names.join(',')}
 `;
 
 /**
