@@ -26,10 +26,11 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-function open(): void {
+function open(stalledMs?: number): void {
   clock = new TestClock('2026-11-21T12:00:00Z');
   const log = { info() {}, error: (_: string, data?: unknown) => void errors.push(data) };
-  server = createLoopback({ dataDir, setTimer: clock.setTimer, now: clock.now, log });
+  const stalled = stalledMs === undefined ? {} : { stalledMs };
+  server = createLoopback({ dataDir, setTimer: clock.setTimer, now: clock.now, log, ...stalled });
 }
 
 const file = (name: string) => readFileSync(join(dataDir, 'http', name), 'utf8').trim();
@@ -279,6 +280,40 @@ test('a body that comes too slowly, or a route that does not answer, is given up
   expect((await waiting).status).toBe(503);
   await vi.waitFor(() => expect(signal.aborted).toBe(true));
   expect(clock.timers).toBe(0);
+});
+
+test('whoever takes nothing of an answer is cut off, and an answer that is silent for as long is not', async () => {
+  await server.close();
+  open(100);
+  const cutOff = Promise.withResolvers<void>();
+  await server.route('pages', {
+    ...page,
+    path: '/large',
+    access: 'own',
+    handle({ signal }) {
+      signal.addEventListener('abort', () => cutOff.resolve());
+      return { body: Buffer.alloc(64 * 1_048_576) };
+    },
+  });
+  await server.route('pages', {
+    ...page,
+    path: '/silent',
+    access: 'own',
+    handle: () => ({
+      body: (async function* () {
+        yield 'one ';
+        await cutOff.promise;
+        yield 'two';
+      })(),
+    }),
+  });
+  const silent = ask('/pages/silent');
+  const { socket, read } = raw('GET /pages/large HTTP/1.1\r\nHost: x\r\n\r\n');
+  socket.pause();
+  await cutOff.promise;
+  expect((await silent).text).toBe('one two');
+  socket.resume();
+  expect((await read).length).toBeLessThan(64 * 1_048_576);
 });
 
 test('a crowd of half-open requests keeps nobody out, and each of them is closed after its deadline', async () => {

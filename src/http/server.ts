@@ -33,6 +33,8 @@ export type LoopbackOptions = {
   /** Addresses beside its own under which browsers may reach it, such as `https://nas.example.ts.net`. */
   readonly origins?: readonly string[];
   readonly now: () => number;
+  /** Whoever takes nothing of its answer for so long is cut off; a minute by default. */
+  readonly stalledMs?: number;
   readonly log: {
     info(message: string, data?: Readonly<Record<string, unknown>>): void;
     error(message: string, data?: Readonly<Record<string, unknown>>): void;
@@ -43,6 +45,7 @@ const HOST = '127.0.0.1';
 const BODY_MS = 10_000;
 const HANDLE_MS = 30_000;
 const HEADERS_MS = 2_000;
+const STALLED_MS = 60_000;
 /** Node looks for requests that are late so often; every half minute by default. */
 const LATE_CHECK_MS = 500;
 const MAX_BODY_BYTES = 1_048_576;
@@ -55,7 +58,7 @@ const MAX_OF_DEVICE = 64;
  * an address that was noted elsewhere stays right.
  */
 export function createLoopback(options: LoopbackOptions): Loopback {
-  const { dataDir, setTimer, log, origins = [], now } = options;
+  const { dataDir, setTimer, log, origins = [], now, stalledMs = STALLED_MS } = options;
   const routes = createRouteTable();
   const devices = openDeviceBook(dataDir, now);
   /** What each device is being sent. */
@@ -137,6 +140,10 @@ export function createLoopback(options: LoopbackOptions): Loopback {
     if (body.kind === 'refused') return await refuse(response, body.status, BODY[body.status]);
     connections.work(request.socket);
     response.once('close', () => connections.rest(request.socket));
+    // An answer that nobody reads would hold its connection for ever. One that has nothing to say yet may be silent.
+    response.setTimeout(stalledMs, (socket) => {
+      if (socket.writableLength > 0) socket.destroy();
+    });
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     const headers = withoutSecrets(request.headers, access !== undefined && access !== 'token');
