@@ -122,3 +122,21 @@ test('the server’s file lets a machine use its own subjects, and a code enrol,
     rmSync(dir, { recursive: true, force: true });
   }
 });
+
+test('a machine joins with no key that another one, a code or the home has: the server would take nobody out any more', async () => {
+  using project = new TestProject();
+  const state = new FarState(join(project.dir, 'data'));
+  await state.setUp('127.0.0.1', 4_722);
+  const keyOf = (code: string) => joinCode.publicKeyOf(joinCode.read(code)?.seed ?? '');
+  const codes = { nas: state.add('nas', 0), evil: state.add('evil', 0) };
+  const own = createUser().getPublicKey();
+  expect(state.enrol('nas', own, 1)).toBe(true);
+  const home = joinCode.publicKeyOf(state.read().homeSeed);
+  for (const taken of [own, home, keyOf(codes.evil)]) {
+    expect([taken, state.enrol('evil', taken, 1)]).toEqual([taken, false]);
+  }
+  // nats-server says `Duplicate nkey`, and reads nothing of such a file.
+  const keys = readFileSync(state.configPath, 'utf8').match(/nkey: \w+/g) ?? [];
+  expect([keys.length, new Set(keys).size]).toEqual([3, 3]);
+  expect(state.enrol('evil', createUser().getPublicKey(), 1)).toBe(true);
+});

@@ -107,11 +107,16 @@ export class FarState {
     });
   }
 
-  /** Lets a machine in that has shown a code of that name. Returns false for a code that was used, or is too old. */
+  /**
+   * Lets a machine in that has shown a code of that name. Returns false for a code that was used or is too old, and for
+   * a key that somebody has: the server takes no file that names one twice, so nobody could be taken out any more.
+   */
   enrol(name: string, key: string, nowMs: number): boolean {
     const state = this.read();
     const pending = state.pending.find((one) => one.name === name);
     if (pending === undefined || pending.untilMs < nowMs || !isUserKey(key)) return false;
+    const known = [...state.machines, ...state.pending].map((one) => one.key);
+    if (key === publicKeyOf(state.homeSeed) || known.includes(key)) return false;
     this.#write({
       ...state,
       machines: [...state.machines, { name, key, isDraining: false }],
