@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { visible } from '@patchclaw/claw/text';
 import { execa } from 'execa';
 import { z } from 'zod';
 import { jsonWithin } from '../bounded-json.ts';
@@ -11,6 +13,9 @@ const PROGRAM = ['node', '/opt/patchclaw/instance.mjs'];
 const READY_MS = 900_000;
 const LOOK_MS = 500;
 const STOP_SECONDS = 20;
+/** What runs inside is its owner's: it may never answer, and others wait meanwhile. */
+const ANSWER_MS = 30_000;
+const WORK_MS = 900_000;
 const MAX_OUTPUT = 32 * 1_048_576;
 const BOUNDS = { maxBytes: MAX_OUTPUT, maxValues: 500_000, maxDepth: 64 };
 
@@ -43,9 +48,13 @@ const Activity = z.object({
 });
 export type Activity = z.output<typeof Activity>;
 
+/** No other header: it is shown at the keeper's own address. */
 const Answer = z.object({
   status: z.int().min(200).max(599),
-  headers: z.record(z.string(), z.string()),
+  headers: z.object({
+    'content-type': z.string().max(200).exactOptional(),
+    'retry-after': z.string().max(20).exactOptional(),
+  }),
   body: z.string(),
 });
 export type InstanceAnswer = z.output<typeof Answer>;
@@ -57,10 +66,12 @@ export type InstanceAnswer = z.output<typeof Answer>;
 export class Containers {
   readonly #id: string;
   readonly #memory: string;
+  readonly #limits: { readonly answerMs: number; readonly workMs: number };
 
-  constructor(id: string, memory: string) {
+  constructor(id: string, memory: string, limits = { answerMs: ANSWER_MS, workMs: WORK_MS }) {
     this.#id = id;
     this.#memory = memory;
+    this.#limits = limits;
   }
 
   nameOf(name: string): string {
@@ -81,10 +92,7 @@ export class Containers {
   /** Runs `claw` on a volume that no container uses, and returns its end. */
   async runClaw({ volume, image }: Version, words: readonly string[]): Promise<Ended> {
     const network = await this.#network();
-    return await ask('run', '--rm', this.#hardened(volume), '--network', network, image, [
-      'claw',
-      ...words,
-    ]);
+    return await this.#runOnce(volume, ['--network', network, image, 'claw', ...words]);
   }
 
   /** Runs a shell line on a volume, with `other` at /other, to write only in the first. Without a network. */
@@ -94,26 +102,35 @@ export class Containers {
     { other = null, input = '' }: { readonly other?: string | null; readonly input?: string } = {},
   ): Promise<string> {
     const more = other === null ? [] : ['--volume', `${other}:/other:ro`];
-    const ran = await execa(
-      'docker',
-      [
-        ...['run', '--rm', '--interactive', ...this.#hardened(volume), ...more],
-        ...['--network', 'none', '--entrypoint', 'sh', image, '-ec', line],
-      ],
-      { input, reject: false, maxBuffer: MAX_OUTPUT },
-    );
-    if (ran.exitCode === 0) return ran.stdout;
+    const words = ['--network', 'none', '--entrypoint', 'sh', image, '-ec', line];
+    const ran = await this.#runOnce(volume, [...more, ...words], input);
+    if (ran.code === 0) return ran.stdout;
     throw new FleetRefused(`A volume could not be prepared: ${lastLine(ran.stderr)}`);
+  }
+
+  /** Runs something in a container of its own, which goes with it. */
+  async #runOnce(volume: string, words: readonly string[], input = ''): Promise<Ended> {
+    const name = this.nameOf(`once-${randomBytes(6).toString('hex')}`);
+    const options = ['run', '--rm', '--interactive', '--name', name, ...this.#hardened(volume)];
+    const ended = await ask([...options, ...words], { timeout: this.#limits.workMs, input });
+    // Whoever asked is gone; what was started is not.
+    if (ended.isLate) await ask(['rm', '--force', name]);
+    return ended;
+  }
+
+  /** Runs a program in a container that is there. */
+  async #inside(name: string, words: readonly string[], timeout = this.#limits.answerMs) {
+    return await ask(['exec', this.nameOf(name), ...PROGRAM, ...words], { timeout });
   }
 
   /** Runs `claw` in a container that is there, and returns its end. */
   async claw(name: string, words: readonly string[]): Promise<Ended> {
-    return await ask('exec', this.nameOf(name), PROGRAM, 'claw', [...words]);
+    return await this.#inside(name, ['claw', ...words], this.#limits.workMs);
   }
 
   /** Looks at a container; null where there is none. */
   async look(name: string): Promise<ContainerLook | null> {
-    const { code, stdout } = await ask('inspect', '--format', LOOK, this.nameOf(name));
+    const { code, stdout } = await ask(['inspect', '--format', LOOK, this.nameOf(name)]);
     if (code !== 0) return null;
     const [running, restarts, volume = '', network, startedAt = ''] = stdout.trim().split(' ');
     return {
@@ -130,7 +147,7 @@ export class Containers {
     const end = performance.now() + patienceMs;
     for (;;) {
       signal.throwIfAborted();
-      const { code } = await ask('exec', this.nameOf(name), PROGRAM, 'health');
+      const { code } = await this.#inside(name, ['health']);
       if (code === 0) return null;
       const look = await this.look(name);
       if (look === null || !look.isRunning || look.restarts > 0)
@@ -152,18 +169,19 @@ export class Containers {
 
   /** Hands a request to the assistant in a container. */
   async request(name: string, request: Readonly<Record<string, unknown>>): Promise<InstanceAnswer> {
-    const { stdout } = await execa(
-      'docker',
-      ['exec', '--interactive', this.nameOf(name), ...PROGRAM, 'request'],
-      { input: JSON.stringify(request), maxBuffer: MAX_OUTPUT },
-    );
+    const words = ['exec', '--interactive', this.nameOf(name), ...PROGRAM, 'request'];
+    const { code, stdout, stderr } = await ask(words, {
+      timeout: this.#limits.answerMs,
+      input: JSON.stringify(request),
+    });
+    if (code !== 0) throw new FleetRefused(`${name} says nothing: ${lastLine(stderr)}`);
     return Answer.parse(jsonOfInstance(stdout));
   }
 
   /** Stops and removes a container. Its turns go on at the next start; the volume stays. */
   async remove(name: string): Promise<void> {
     if ((await this.look(name)) === null) return;
-    await ask('stop', '--time', String(STOP_SECONDS), this.nameOf(name));
+    await ask(['stop', '--time', String(STOP_SECONDS), this.nameOf(name)]);
     await docker('rm', '--force', this.nameOf(name));
   }
 
@@ -173,7 +191,7 @@ export class Containers {
 
   /** Removes a volume, if it is there. */
   async removeVolume(volume: string): Promise<void> {
-    const { code } = await ask('volume', 'inspect', volume);
+    const { code } = await ask(['volume', 'inspect', volume]);
     if (code === 0) await docker('volume', 'rm', volume);
   }
 
@@ -182,7 +200,7 @@ export class Containers {
     const format = '{{.Repository}}:{{.Tag}}';
     const found = await docker('images', '--format', format, imageNameOf(this.#id));
     const unused = found.split('\n').filter((one) => one !== '' && !used.has(one));
-    for (const image of unused) await ask('rmi', image);
+    for (const image of unused) await ask(['rmi', image]);
   }
 
   /** Copies a file of a volume to this machine, as it is there; a kill leaves nothing at `to`. */
@@ -196,20 +214,20 @@ export class Containers {
   }
 
   async #answerOf(name: string, word: string): Promise<unknown> {
-    const { code, stdout, stderr } = await ask('exec', this.nameOf(name), PROGRAM, word);
+    const { code, stdout, stderr } = await this.#inside(name, [word]);
     if (code !== 0) throw new FleetRefused(`${name} says nothing: ${lastLine(stderr)}`);
     return jsonOfInstance(stdout);
   }
 
   async #lastWords(name: string): Promise<string> {
-    const { stdout, stderr } = await ask('logs', '--tail', '20', this.nameOf(name));
+    const { stdout, stderr } = await ask(['logs', '--tail', '20', this.nameOf(name)]);
     return lastLine(stderr) || lastLine(stdout) || 'it said nothing';
   }
 
   /** One network for the fleet, in which instances do not reach each other. */
   async #network(): Promise<string> {
     const network = `claw-${this.#id}`;
-    const { code } = await ask('network', 'inspect', network);
+    const { code } = await ask(['network', 'inspect', network]);
     if (code === 0) return network;
     const option = 'com.docker.network.bridge.enable_icc=false';
     await docker('network', 'create', '--driver', 'bridge', '--opt', option, network);
@@ -218,7 +236,7 @@ export class Containers {
 
   /** Removes the network of a fleet without instances; the next instance makes it again. */
   async removeNetwork(): Promise<void> {
-    await ask('network', 'rm', `claw-${this.#id}`);
+    await ask(['network', 'rm', `claw-${this.#id}`]);
   }
 
   /**
@@ -249,18 +267,24 @@ export function jsonOfInstance(text: string): unknown {
 
 /** Runs docker. @throws FleetRefused with its last line */
 export async function docker(...words: (string | string[])[]): Promise<string> {
-  const { code, stdout, stderr } = await ask(...words);
+  const { code, stdout, stderr } = await ask(words.flat());
   if (code !== 0) throw new FleetRefused(`docker: ${lastLine(stderr) || `exit code ${code}`}`);
   return stdout;
 }
 
-async function ask(...words: (string | string[])[]): Promise<Ended> {
-  const options = { reject: false, maxBuffer: MAX_OUTPUT, stdin: 'ignore' } as const;
-  const ran = await execa('docker', words.flat(), options);
+async function ask(
+  words: readonly string[],
+  { timeout = 0, input = '' }: { readonly timeout?: number; readonly input?: string } = {},
+): Promise<Ended & { readonly isLate: boolean }> {
+  const options = { reject: false, maxBuffer: MAX_OUTPUT, input, timeout } as const;
+  const ran = await execa('docker', words, options);
   if (ran.code === 'ENOENT') throw new FleetRefused('The fleet needs the `docker` command.');
-  return { code: ran.exitCode ?? 1, stdout: ran.stdout, stderr: ran.stderr };
+  const { stdout, stderr, timedOut: isLate } = ran;
+  // Ended by its signal, docker says that all is well.
+  if (isLate) return { code: 1, stdout, stderr: 'it did not end', isLate };
+  return { code: ran.exitCode ?? 1, stdout, stderr, isLate };
 }
 
 function lastLine(text: string): string {
-  return text.trim().split('\n').at(-1)?.trim().slice(0, 500) ?? '';
+  return visible(text.trim().split('\n').at(-1)?.trim().slice(0, 500) ?? '');
 }

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { visible } from '@patchclaw/claw/text';
 import { z } from 'zod';
 import { Containers, jsonOfInstance } from './containers.ts';
 import { type FleetBook, FleetRefused, INSTANCE_NAME, type Instance } from './fleet-book.ts';
@@ -139,7 +140,8 @@ export class Fleet {
         ? await this.containers.claw(name, words)
         : await this.containers.runClaw(version, words);
     const made = Backup.safeParse(jsonOfInstance(stdout));
-    if (!made.success) throw new FleetRefused(`${name} cannot be saved: ${stderr.slice(-500)}`);
+    if (!made.success)
+      throw new FleetRefused(`${name} cannot be saved: ${visible(stderr.slice(-500))}`);
     const { file } = made.data.data;
     const folder = join(this.#book.dir, 'backups', name);
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -180,7 +182,10 @@ export class Fleet {
   }
 }
 
-const Backup = z.object({ data: z.object({ file: z.string().startsWith('/instance/') }) });
+/** A plain path in the volume: its owner says it, and `cat` is given it. */
+const Backup = z.object({
+  data: z.object({ file: z.string().regex(/^\/instance(\/[\w@+-][\w.@+-]*)+$/) }),
+});
 
 export type UpgradeReport = {
   readonly image: string;

@@ -1,3 +1,4 @@
+import { visible } from '@patchclaw/claw/text';
 import { z } from 'zod';
 import { type Containers, type Ended, jsonOfInstance } from './containers.ts';
 import type { Version } from './fleet-book.ts';
@@ -34,9 +35,10 @@ export async function problemsInVolume(
 
 function problemsIn({ stdout, stderr }: Ended): Problems {
   const read = Findings.safeParse(jsonOfInstance(stdout));
-  if (!read.success) return new Map([['doctor', `its doctor says nothing: ${stderr.slice(-300)}`]]);
+  if (!read.success)
+    return new Map([['doctor', `its doctor says nothing: ${visible(stderr.slice(-300))}`]]);
   const wrong = read.data.data.findings.filter(({ ok }) => !ok);
-  return new Map(wrong.map(({ area, message }) => [area, message]));
+  return new Map(wrong.map(({ area, message }) => [area, visible(message.slice(0, 2_000))]));
 }
 
 /** Returns the digest of the published code, from the result of `claw status --json`. */

@@ -1,3 +1,4 @@
+import { visible } from '@patchclaw/claw/text';
 import { z } from 'zod';
 import { type Containers, jsonOfInstance } from './containers.ts';
 import type { FleetBook, Instance, Version } from './fleet-book.ts';
@@ -143,7 +144,7 @@ async function mergeRelease({ containers }: UpgradeParts, next: Version): Promis
   if (data.ok) return null;
   const paths = data.conflicts.map(({ path }) => path).join(', ');
   if (paths !== '') return `the release and its owner changed the same lines: ${paths}`;
-  return data.error?.message ?? 'claw update did not do it';
+  return data.error === null ? 'claw update did not do it' : visible(data.error.message);
 }
 
 /** Waits until an instance is up, and asks its doctor. Returns what is wrong; null for nothing new. */
