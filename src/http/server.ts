@@ -141,8 +141,8 @@ export function createLoopback(options: LoopbackOptions): Loopback {
     connections.work(request.socket);
     response.once('close', () => connections.rest(request.socket));
     // An answer that nobody reads would hold its connection for ever. One that has nothing to say yet may be silent.
-    response.setTimeout(stalledMs, (socket) => {
-      if (socket.writableLength > 0) socket.destroy();
+    response.setTimeout(stalledMs, () => {
+      if (request.socket.writableLength > 0) request.socket.destroy();
     });
     const gone = new AbortController();
     response.once('close', () => gone.abort());

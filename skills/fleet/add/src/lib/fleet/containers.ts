@@ -15,7 +15,8 @@ const LOOK_MS = 500;
 const STOP_SECONDS = 20;
 /** What runs inside is its owner's: it may never answer, and others wait meanwhile. */
 const ANSWER_MS = 30_000;
-const WORK_MS = 900_000;
+/** An upgrade proves the skills of the owner. */
+const WORK_MS = 3_600_000;
 const MAX_OUTPUT = 32 * 1_048_576;
 const BOUNDS = { maxBytes: MAX_OUTPUT, maxValues: 500_000, maxDepth: 64 };
 

@@ -140,9 +140,10 @@ async function mergeRelease({ containers }: UpgradeParts, next: Version): Promis
   const words = ['update', RELEASE, '--yes', '--json', '--proof', 'skills'];
   const { stdout, stderr, code } = await containers.runClaw(next, words);
   const { data } = UpdateResult.safeParse(jsonOfInstance(stdout));
-  if (data === undefined) return `claw update ended with exit code ${code}: ${stderr.slice(-500)}`;
+  if (data === undefined)
+    return `claw update ended with exit code ${code}: ${visible(stderr.slice(-500))}`;
   if (data.ok) return null;
-  const paths = data.conflicts.map(({ path }) => path).join(', ');
+  const paths = visible(data.conflicts.map(({ path }) => path).join(', '));
   if (paths !== '') return `the release and its owner changed the same lines: ${paths}`;
   return data.error === null ? 'claw update did not do it' : visible(data.error.message);
 }
