@@ -62,7 +62,7 @@ const WITHOUT_BOUNDS: Readonly<Record<string, readonly string[]>> = {
   'a program that the owner has installed, such as tailscale': [
     'skills/dashboard/add/src/setup/dashboard.ts',
   ],
-  'the assistant at home, whose containers this machine runs': ['src/sandbox/far/worker.ts'],
+  'the assistant at home, whose containers this machine runs': ['src/sandbox/far/laid-mounts.ts'],
   'a library that has decrypted one event, which is 64 KB at most': [
     'skills/matrix/add/src/channels/matrix/encryption/machine.ts',
   ],
