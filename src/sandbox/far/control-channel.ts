@@ -27,7 +27,7 @@
 import type { Duplex } from 'node:stream';
 import { z } from 'zod';
 import { type JsonBounds, readJson } from '../../lib/bounded-json.ts';
-import { Digest, MAX_FILE_BYTES, TreeEntry, TreeList, TreePath } from './file-tree.ts';
+import { Digest, MAX_FILE_BYTES, NewTree, TreeEntry, TreeList, TreePath } from './file-tree.ts';
 
 const MAX_HEAD_BYTES = 33_554_432;
 const HEAD_BOUNDS: JsonBounds = { maxBytes: MAX_HEAD_BYTES, maxValues: 1_000_000, maxDepth: 12 };
@@ -49,7 +49,7 @@ export const ControlRequest = z.discriminatedUnion('op', [
   z.strictObject({
     op: z.literal('begin'),
     mounts: z
-      .array(z.strictObject({ target: z.string(), isWritable: z.boolean(), files: TreeList }))
+      .array(z.strictObject({ target: z.string(), isWritable: z.boolean(), files: NewTree }))
       .max(MAX_MOUNTS),
     limits: z.strictObject({
       memoryBytes: z.number().positive(),

@@ -195,6 +195,9 @@ export function openFarChat(
 
   async function run(): Promise<{ id: string; absent: [number, string][] }> {
     if (begun === null) throw new Error('nothing was begun');
+    const { limits, timeZone } = begun;
+    // Files are laid out once, in a place where nobody has written yet: a link there would lead out of it.
+    begun = null;
     const absent: [number, string][] = [];
     for (const [index, one] of places.entries()) {
       const missing = await layOut(contents, one, user);
@@ -210,7 +213,6 @@ export function openFarChat(
       isWritable,
     }));
     mounts.push({ source: socketDir, target: '/run/claw', isWritable: false });
-    const { limits, timeZone } = begun;
     const started = await engine.startContainer({
       folder,
       mounts,
@@ -316,7 +318,7 @@ export function openFarChat(
     changes,
   }: Extract<ControlRequest, { op: 'change' }>): Promise<boolean[]> {
     const into = places[mount];
-    if (into === undefined) throw new Error('there is no such mount');
+    if (into === undefined || begun !== null) throw new Error('there is no such mount');
     const done: boolean[] = [];
     const files = new Map(into.files);
     for (const one of changes) {

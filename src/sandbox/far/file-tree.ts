@@ -39,6 +39,24 @@ export type Tree = ReadonlyMap<string, TreeEntry>;
 /** A tree as it is sent and kept. */
 export const TreeList = z.array(z.tuple([TreePath, TreeEntry])).max(MAX_TREE_FILES);
 
+/**
+ * A tree that can be laid out in an empty place: nothing in it is below a file or a link, which would lead out of the
+ * place, and what is the place itself is a plain file.
+ */
+export const NewTree = TreeList.refine(isOneFolder, 'must be files of one folder');
+
+function isOneFolder(list: z.output<typeof TreeList>): boolean {
+  const entries = new Map(list);
+  const itself = entries.get('');
+  if (itself !== undefined) return itself.kind === 'file' && entries.size === 1;
+  return list.every(([path]) => {
+    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) {
+      if (entries.has(path.slice(0, at))) return false;
+    }
+    return true;
+  });
+}
+
 function isName(name: string): boolean {
   return name !== '' && name !== '.' && name !== '..' && !name.includes('\0');
 }
