@@ -94,6 +94,24 @@ await describeWithEngine('bubblewrap', 'another machine, over a real NATS server
     expect(project.server.requests).toHaveLength(3);
   });
 
+  test('a worker hears late that its home is another process: it ends what that one does not know, and nothing else', async () => {
+    await using home = await farHome();
+    await using nas = await home.join('nas');
+    const { project } = home;
+    await project.answer('hello');
+    const asked = project.turn('shell: echo once >> count; sleep 2; cat count');
+    await vi.waitFor(() => expect(nas.fileOf('family', 'count')).toBe('once\n'), OFTEN);
+    const { port, homeSeed: seed } = home.state.read();
+    const certificate = home.state.certificate();
+    const at = { host: '127.0.0.1', port, certificate, seed, waitsForServer: false } as const;
+    const same = await connectFar({ ...at, onUp() {}, onRefused() {} });
+    same.publish('far.down.nas.home', 'another process');
+    await same.flush();
+    await same.close();
+    expect(await asked).toMatchObject({ kind: 'answered', text: 'once\n[exit code 0]' });
+    expect(home.places.fences).toEqual([1]);
+  });
+
   test('a server that outlived its assistant is replaced, also one of an earlier setup; another program with its number is left alone', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'claw-far-left-'));
     const state = new FarState(dataDir);

@@ -1,7 +1,13 @@
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TIMED_OUT, withTimeout } from '../../lib/timeout.ts';
-import { type Container, DEFAULT_LIMITS, type Engine, type Mount } from '../engines/engine.ts';
+import {
+  type Container,
+  DEFAULT_LIMITS,
+  type Engine,
+  MachineLost,
+  type Mount,
+} from '../engines/engine.ts';
 import type { AgentUser } from '../mounts/ownership.ts';
 import { type FrameLink, openFrameLink } from '../protocol/frame-link.ts';
 import { AgentFrame, type HostFrame, type TurnFrame } from '../protocol/frames.ts';
@@ -141,6 +147,7 @@ export class WarmAgent {
 
   /**
    * @throws AgentNotReady when the container came up and the agent did not
+   * @throws MachineLost when the other machine was lost before the agent was up
    * @throws whatever the engine says when it cannot start a container
    */
   static async start(parts: WarmAgentParts): Promise<WarmAgent> {
@@ -246,8 +253,10 @@ export class WarmAgent {
     const late = sleep(START_TIMEOUT_MS, false, { ref: false });
     if (await Promise.race([this.#connection.ready, late])) return;
     const why = this.#connection.loss?.reason ?? `nothing heard for ${START_TIMEOUT_MS / 1000} s`;
+    const isMachineLost = this.#connection.loss?.code === 'MACHINE_LOST';
     await this.stop();
-    throw new AgentNotReady(`The agent did not start (${why}).`);
+    const message = `The agent did not start (${why}).`;
+    throw isMachineLost ? new MachineLost(message) : new AgentNotReady(message);
   }
 }
 

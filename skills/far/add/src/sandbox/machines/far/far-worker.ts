@@ -50,7 +50,8 @@ export async function runFarWorker(parts: {
     if (chat !== null) return worker.accept(chat.folder, chat.fence, message);
     if (subject !== subjects.home(name)) return;
     const boot = message.toString('utf8', 0, 64);
-    if (home !== null && home !== boot) void worker.endAll('the home started anew');
+    // It may have begun containers here before this reached us: it tells which ones it does not know, and those end.
+    if (home !== null && home !== boot) worker.resume();
     home = boot;
   });
   const boot = randomUUID();
