@@ -57,7 +57,8 @@ const { values } = parseArgs({
     keep: { type: 'boolean', default: false },
   },
 });
-const turns = Number(values.turns);
+/** Fewer once it is interrupted: what was seen until then is accounted for. */
+let turns = Number(values.turns);
 const began = performance.now();
 const say = (line: string): void =>
   console.log(`${((performance.now() - began) / 1_000).toFixed(1).padStart(7)} s  ${line}`);
@@ -146,20 +147,25 @@ async function run(): Promise<boolean> {
   const all = new Map<string, Turn>();
   const strange: string[] = [];
   const lost: string[] = [];
-  const waiting = new Map<string, () => void>();
+  const waiting = new Map<string, (isAnswered: boolean) => void>();
   let begun = 0;
   tower.onHeard = ({ room, text }: Heard) => {
     const [, word, name = ''] = /^(action|done) (t\d{5})/.exec(text) ?? [];
     const turn = all.get(name);
     if (turn === undefined || turn.room !== room) {
-      if (!text.startsWith('… ')) strange.push(`${room}: ${text.slice(0, 300)}`);
+      if (text.startsWith('… ')) return;
+      strange.push(`${room}: ${text.slice(0, 300)}`);
+      say(`other words in ${room}: ${text.slice(0, 100)}`);
+      const asked =
+        /could not answer/.test(text) && [...all.values()].findLast((one) => one.room === room);
+      if (asked) waiting.get(asked.name)?.(false);
       return;
     }
     if (word === 'action') turn.actions += 1;
     else {
       turn.answers += 1;
       turn.hasSeenHome = text.includes('seen');
-      waiting.get(name)?.();
+      waiting.get(name)?.(true);
     }
   };
   const folders = new Map<string, string>();
@@ -182,7 +188,7 @@ async function run(): Promise<boolean> {
       hasSeenHome: false,
     };
     all.set(name, turn);
-    const answered = new Promise<true>((done) => waiting.set(name, () => done(true)));
+    const answered = new Promise<boolean>((done) => waiting.set(name, done));
     tower.say(room, `please do ${name}`);
     if (!(await Promise.race([answered, delay(LOST_MS, false, { ref: false })]))) {
       lost.push(name);
@@ -245,9 +251,12 @@ async function run(): Promise<boolean> {
     };
     checks.push(watch());
   }
+  const made = { kills: 0, partitions: 0 };
   let lastHostKill = 0;
   async function make(event: ChaosEvent): Promise<void> {
     await delay(event.delayMs);
+    if (isOver) return;
+    made[event.kind === 'partition' ? 'partitions' : 'kills'] += 1;
     if (event.kind === 'partition') {
       const { proxy, name } = machines[event.machine] ?? never();
       say(`partition: ${name} ${event.how} for ${event.ms} ms`);
@@ -312,6 +321,10 @@ async function run(): Promise<boolean> {
   async function chat(room: string): Promise<void> {
     while (begun < turns) await ask(room);
   }
+  process.once('SIGINT', () => {
+    turns = begun;
+    isOver = true;
+  });
   const storm = chaos();
   await Promise.all(rooms.map(({ room }) => chat(room)));
   await storm;
@@ -348,7 +361,7 @@ async function run(): Promise<boolean> {
   );
   for (const one of wrong) say(`WRONG ${one}`);
   say(
-    `${all.size} turns, ${size.kills} kills, ${size.partitions} partitions, seed ${values.seed}: ` +
+    `${all.size} turns, ${made.kills} kills, ${made.partitions} partitions, seed ${values.seed}: ` +
       `${wrong.length} wrong; containers of killed processes gone after ${Math.round(longestLeftMs)} ms at most`,
   );
   if (wrong.length > 0) {
