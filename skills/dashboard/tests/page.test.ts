@@ -5,7 +5,9 @@ import { gzipSync } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
 import type { LiveEvent, Watch } from '../../../src/host/contracts/live-event.ts';
 import { discoverApis } from '../../../src/services/dashboard/api.ts';
+import { answerWithFile } from '../../../src/services/dashboard/history-file.ts';
 import { streamOf } from '../../../src/services/dashboard/stream.ts';
+import { openUploads } from '../../../src/services/dashboard/uploads.ts';
 import { answers } from '../../../src/testing/assistant.ts';
 import { runClaw } from '../../../src/testing/claw/claw.ts';
 import { ContributionFolder } from '../../../src/testing/contributions.ts';
@@ -250,6 +252,38 @@ test('a browser that may do less than the owner is shown no code that would let 
   expect(ofReader).not.toMatch(/[▀▄█]/);
   expect(told.owner.match(/"text":"[^"]*"/g)?.join('')).toContain(code.slice(9, 30));
   for (const part of [...parts, code.slice(24)]) expect(told.reader).not.toContain(part);
+});
+
+test('parts of files come in their order, from the browser that began, and only so many at a time', () => {
+  const uploads = openUploads({ setTimer: () => () => {} });
+  const part = Buffer.from('abc');
+  expect(uploads.add('one', 3, part)).toBe(0);
+  expect(uploads.add('one', 0, part)).toBe(3);
+  expect(uploads.add('one', 0, part)).toBe(3);
+  expect(uploads.add('one', 3, Buffer.alloc(0))).toBe(3);
+  expect(uploads.take('other')).toBeNull();
+  expect(Buffer.from(uploads.take('one') ?? []).toString()).toBe('abc');
+  expect(uploads.take('one')).toBeNull();
+  for (let count = 0; count < 200; count += 1) uploads.add(`empty ${count}`, 0, Buffer.alloc(0));
+  expect(() => uploads.add('more', 0, Buffer.alloc(0))).toThrow('Too many files');
+  expect(uploads.add('empty 7', 0, part)).toBe(3);
+  expect(() => uploads.add('empty 7', 3, Buffer.alloc(20_000_000))).toThrow('20 MB at most');
+});
+
+test('a file is handed over under any name and without any right, and is shown only if it is a picture', async () => {
+  const html = Buffer.from('<script>alert(1)</script>');
+  const query = new URLSearchParams({ jid: FAMILY, kind: 'message', seq: '1', number: '0' });
+  for (const name of ['half \ud83d', 'a"\r\nx: y.png', '../../x.svg', '🐈']) {
+    const file = async () => ({ name, content: html, mimeType: 'image/svg+xml' });
+    const { status, headers = {} } = await answerWithFile({ owner: { file } as never }, query);
+    expect([name, status, headers['content-type']]).toEqual([
+      name,
+      undefined,
+      'application/octet-stream',
+    ]);
+    expect(headers['content-disposition']).toMatch(/^attachment; filename\*=UTF-8''[\w.~!%-]+$/);
+    expect(headers['content-security-policy']).toContain('sandbox');
+  }
 });
 
 test('the owner talks, gives commands and answers their questions from the page', async () => {

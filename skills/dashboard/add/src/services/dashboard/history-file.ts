@@ -23,7 +23,8 @@ export async function answerWithFile(
   const found = await owner.file(jid, kind, seq, number).catch(() => null);
   if (found === null) return { status: 404, body: 'This file is not kept any more.\n' };
   const isShown = SHOWN.includes(found.mimeType);
-  const name = encodeURIComponent(found.name).replace(/['()*]/g, '_');
+  // A name from a messenger may have half a character in it, which no address can have.
+  const name = encodeURIComponent(found.name.toWellFormed()).replace(/['()*]/g, '_');
   return {
     headers: {
       'content-type': isShown ? found.mimeType : 'application/octet-stream',

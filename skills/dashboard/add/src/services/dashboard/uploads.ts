@@ -18,6 +18,8 @@ export const MAX_PART_BYTES = 262_144;
 const MAX_FILE_BYTES = 20_000_000;
 /** Of all files that are on their way, in memory. */
 const MAX_BYTES = 100_000_000;
+/** However small they are. */
+const MAX_FILES = 200;
 const KEPT_MS = 300_000;
 
 type Upload = { readonly parts: Uint8Array[]; sizeBytes: number; cancel: () => void };
@@ -39,11 +41,12 @@ export function openUploads({ setTimer }: Pick<ServiceContext, 'setTimer'>): Upl
         forget(key);
         throw new Error(`A file may have ${MAX_FILE_BYTES / 1e6} MB at most.`);
       }
-      if (all + part.length > MAX_BYTES) {
+      const isTooMany = uploads.size >= MAX_FILES && !uploads.has(key);
+      if (isTooMany || all + part.length > MAX_BYTES) {
         throw new Error('Too many files are on their way. Try again in a minute.');
       }
       upload.cancel();
-      upload.parts.push(part);
+      if (part.length > 0) upload.parts.push(part);
       upload.sizeBytes += part.length;
       // A browser that has left does not come back for it.
       upload.cancel = setTimer(KEPT_MS, () => uploads.delete(key));
