@@ -11,7 +11,14 @@ const DEEPEST = 16;
 const LONGEST_TEXT_BYTES = 16_777_216;
 /** A list of thousands of sessions or tasks. */
 const BOUNDS: JsonBounds = { ...MESSENGER_BOUNDS, maxValues: 1_000_000 };
-const NEVER = new Set(['.git', 'node_modules', '.DS_Store', '__pycache__', '.venv']);
+/** Made by tools and systems everywhere, never by the owner. */
+export const NEVER: ReadonlySet<string> = new Set([
+  '.git',
+  'node_modules',
+  '.DS_Store',
+  '__pycache__',
+  '.venv',
+]);
 
 /** Reads a text file of a source; null where there is none, or it is a link or longer than any such file. */
 export function readSourceText(path: string): string | null {
@@ -103,9 +110,9 @@ export function skillsIn(
   toGroup: string | null,
   isTheirs: (name: string) => boolean = () => false,
 ): { readonly files: readonly SourceFile[]; readonly leftBehind: readonly LeftBehind[] } {
-  const names = namesIn(folder).filter(
-    (name) => isFile(join(folder, name, 'SKILL.md')) && !isTheirs(name),
-  );
+  const all = namesIn(folder).filter((name) => !NEVER.has(name) && !isTheirs(name));
+  const names = all.filter((name) => isFile(join(folder, name, 'SKILL.md')));
+  const others = all.filter((name) => !names.includes(name));
   const found = names.map((name) => {
     const { paths, leftBehind } = filesBelow(join(folder, name));
     const to = { folder: toGroup, below: `skills/${name}`, kind: 'skill' } as const;
@@ -113,6 +120,9 @@ export function skillsIn(
   });
   return {
     files: found.flatMap(({ files }) => files),
-    leftBehind: found.flatMap(({ leftBehind }) => leftBehind),
+    leftBehind: [
+      ...found.flatMap(({ leftBehind }) => leftBehind),
+      ...others.map((name) => ({ what: join(folder, name), why: 'no skill: it has no SKILL.md' })),
+    ],
   };
 }

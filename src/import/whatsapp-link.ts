@@ -46,7 +46,11 @@ export function readWhatsAppFolder(folder: string): {
     return key === null || !isJson ? [] : [{ ...key, json }];
   });
   const phoneNumber = paired.me.id.split(/[:@]/, 1)[0] ?? null;
-  return { link: { phoneNumber, credentials, keys }, leftBehind: [] };
+  const isKnown = (name: string) => keyNamed(name) !== null || /^creds\.json(\.bak)?$/.test(name);
+  const leftBehind = namesIn(folder)
+    .filter((name) => !isKnown(name))
+    .map((name) => ({ what: join(folder, name), why: 'no key of WhatsApp that is known here' }));
+  return { link: { phoneNumber, credentials, keys }, leftBehind };
 }
 
 function keyNamed(file: string): { readonly type: string; readonly id: string } | null {

@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { text } from '../../lib/bounded-schema.ts';
+import { each, filesLeft, ignored, keysLeft, left, READ, type Rules } from '../accounting.ts';
 import { settingsIn } from '../env-settings.ts';
 import {
   ImportRefused,
@@ -53,6 +54,25 @@ export const hermes: Source = {
   },
 };
 
+const FILES: Rules = {
+  ...each(['state.db', 'state.db-wal', 'state.db-shm', 'config.yaml', '.env', 'SOUL.md'], READ),
+  ...each(['memories/USER.md', 'memories/MEMORY.md', 'sessions/sessions.json'], READ),
+  ...each(['cron/jobs.json', 'skills/**'], READ),
+  'sessions/**': left('what was said comes from state.db'),
+  'cron/**': left('what earlier runs of its jobs said'),
+  'hooks/**': left('programs of Hermes are not trusted here'),
+  'hermes-agent/**': left('its code'),
+  'auth.json': left('a login of a subscription belongs to the program that made it'),
+  ...each(
+    [...['logs/**', '*_cache/**', 'cache/**', 'sandboxes/**', 'bin/**', 'node/**'], 'gateway*'],
+    ignored('of its own running'),
+  ),
+};
+const KEYS: Rules = {
+  ...each(['model', 'model/default', 'timezone'], READ),
+  'model/provider': left('the name of the model says it here'),
+};
+
 const Config = z.looseObject({
   model: z
     .union([
@@ -83,9 +103,10 @@ function readStore(context: SourceContext, store: string | null): SourceState {
       `${store} has no messages as Hermes stores them up to now: its schema is not known here. Update Patchclaw (npx claw update), then import again.`,
     );
   }
-  const config = Config.safeParse(
-    parse(readSourceText(join(root, 'config.yaml')) ?? '', { maxAliasCount: 10 }),
-  ).data;
+  const settings: unknown = parse(readSourceText(join(root, 'config.yaml')) ?? '', {
+    maxAliasCount: 10,
+  });
+  const config = Config.safeParse(settings).data;
   const env = settingsIn(root);
   const timeZone = config?.timezone || context.timeZone;
   const index = readSourceJson(
@@ -125,7 +146,14 @@ function readStore(context: SourceContext, store: string | null): SourceState {
     files: files.files,
     settings: [...env.settings, ...chosen.settings],
     link: null,
-    leftBehind: [...env.leftBehind, ...jobs.leftBehind, ...files.leftBehind, ...chosen.leftBehind],
+    leftBehind: [
+      ...env.leftBehind,
+      ...jobs.leftBehind,
+      ...files.leftBehind,
+      ...chosen.leftBehind,
+      ...filesLeft(root, FILES),
+      ...keysLeft(settings, 'config.yaml', KEYS),
+    ],
     close: () => void database?.close(),
   };
 }

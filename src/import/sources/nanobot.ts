@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { text } from '../../lib/bounded-schema.ts';
+import { each, filesLeft, ignored, keysLeft, left, READ, type Rules } from '../accounting.ts';
 import { settingsIn } from '../env-settings.ts';
 import type {
   Product,
@@ -60,6 +61,27 @@ const Config = z.looseObject({
   channels: z.record(text(100), z.unknown()).nullish(),
 });
 type Config = z.output<typeof Config>;
+
+const FILES: Rules = {
+  ...each(['config.json', '.env', 'workspace/**', 'cron/jobs.json', 'sessions/*.jsonl'], READ),
+  'whatsapp-auth/**': READ,
+  'cron/**': left('what earlier runs of its jobs said'),
+  'media/**': left('files that people sent; the history has their words'),
+  ...each(['logs/**', 'history/**', 'bridge/**'], ignored('of its own running')),
+};
+const KEYS: Rules = {
+  'agents/defaults/workspace': ignored('workspace/ of the folder is read'),
+  'agents/defaults/model': READ,
+  'providers/*/apiKey': READ,
+  ...each(
+    ['token', 'botToken', 'appToken'].map((name) => `channels/*/${name}`),
+    READ,
+  ),
+  'channels/*/allowFrom/**': READ,
+  'channels/*/enabled': ignored('a channel is on here when its skill is added'),
+  'agents/defaults/*': left('Patchclaw has no setting of this meaning'),
+  ...each(['gateway/**', 'tools/**'], left('a setting of its own running')),
+};
 
 function layoutOf(
   product: Extract<Product, 'nanobot' | 'clawft'>,
@@ -139,7 +161,10 @@ function readStore(context: SourceContext, product: Product): SourceState {
       ...jobs.flatMap(({ leftBehind }) => leftBehind),
       ...whatsapp.leftBehind,
       ...model.leftBehind,
+      ...sessionsLeft(root, sessions),
       ...providersLeft(config),
+      ...filesLeft(root, FILES),
+      ...keysLeft(camelCased(raw), 'config.json', KEYS),
     ],
     close: () => {},
   };
@@ -167,6 +192,19 @@ function sessionsIn(folder: string): readonly Session[] {
       const kind = isGroup ? ('group' as const) : ('direct' as const);
       return [{ key, path, chat: chatOfPeer({ channel, kind, id, name: null }) }];
     });
+}
+
+/** Names the conversations that are of no chat. */
+function sessionsLeft(root: string, sessions: readonly Session[]): SourceState['leftBehind'] {
+  const read = new Set(sessions.map(({ path }) => path));
+  return ['workspace/sessions', 'sessions'].flatMap((at) =>
+    namesIn(join(root, at))
+      .filter((name) => !read.has(join(root, at, name)))
+      .map((name) => ({
+        what: `${at}/${name}`,
+        why: 'no conversation of a chat: of its shell, of jobs, or not known here',
+      })),
+  );
 }
 
 function* messagesOf({ key, chat, path }: Session): Iterable<SourceMessage> {

@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
 import { momentOf } from '../../host/scheduler/calendar.ts';
 import { list, text } from '../../lib/bounded-schema.ts';
+import { each, filesLeft, ignored, READ, type Rules } from '../accounting.ts';
 import { settingsIn } from '../env-settings.ts';
 import {
   type DetectedSource,
@@ -29,7 +30,8 @@ import {
   skillsIn,
 } from '../source-files.ts';
 import { readWhatsAppFolder } from '../whatsapp-link.ts';
-import { chatOf, isShippedSkill, NANOCLAW_RUNS } from './nanoclaw.ts';
+import { answersInTranscripts } from './claude-transcripts.ts';
+import { chatOf, isShippedSkill, NANOCLAW_FILES, NANOCLAW_RUNS } from './nanoclaw.ts';
 import { readForkCode } from './nanoclaw-fork.ts';
 
 /** NanoClaw 1: one SQLite file, `store/messages.db`, and a folder for each group. */
@@ -54,6 +56,25 @@ export const nanoclawV1: Source = {
       read: () => readStore(context, store, version),
     } satisfies DetectedSource;
   },
+};
+
+const FILES: Rules = {
+  ...each(['store/messages.db', 'store/messages.db-wal', 'store/messages.db-shm'], READ),
+  'data/sessions/*/.claude/skills/**': READ,
+  'data/sessions/*/.claude/projects/*/*.jsonl': READ,
+  'data/sessions/*/.claude/projects/**': ignored('what Claude Code derives from its transcripts'),
+  ...each(
+    ['settings*.json', 'statsig/**', 'todos/**', 'debug/**', 'shell-snapshots/**', 'cache/**']
+      .concat('backups/**', 'plans/**', 'session-env/**', 'telemetry/**', '.claude.json*')
+      .map((name) => `data/sessions/*/.claude/${name}`),
+    ignored('working files of Claude Code'),
+  ),
+  'data/sessions/*/agent-runner-src/**': ignored('a copy of its code'),
+  ...each(
+    ['router_state', 'sessions', 'registered_groups'].map((name) => `data/${name}.json.migrated`),
+    ignored('moved into its database'),
+  ),
+  ...NANOCLAW_FILES,
 };
 
 const Manifest = z.object({ version: text(100).optional() });
@@ -87,13 +108,22 @@ function readStore(context: SourceContext, store: string, version: string): Sour
     chats,
     groups,
     countMessages: Number(count),
-    messages: () => readMessages(database, { chats, groups, assistantName }),
+    messages: () =>
+      withAnswers(readMessages(database, { chats, groups, assistantName }), () =>
+        answersNotStored(root, database, { groups, assistantName }),
+      ),
     tasks: readTasks(database, timeZone),
     files: files.files,
     settings: env.settings,
     link,
     code: readForkCode(root),
-    leftBehind: [...env.leftBehind, ...ofLink, ...files.leftBehind, ...ofMounts(context, groups)],
+    leftBehind: [
+      ...env.leftBehind,
+      ...ofLink,
+      ...files.leftBehind,
+      ...ofMounts(context, groups),
+      ...filesLeft(root, FILES),
+    ],
     close: () => void database.close(),
   };
 }
@@ -203,6 +233,45 @@ function* readMessages(
       at: momentIn(row.timestamp) ?? 0,
     };
   }
+}
+
+/**
+ * Finds answers that only the transcripts of its agents have: on most channels NanoClaw stores what people write, and
+ * sends its answers without keeping them.
+ */
+function answersNotStored(
+  root: string,
+  database: Database,
+  known: Pick<SourceState, 'groups'> & { readonly assistantName: string },
+): readonly SourceMessage[] {
+  const stored = new Set<string>();
+  for (const { jid, sender, text: words } of readMessages(database, { ...known, chats: [] })) {
+    if (sender === null) stored.add(`${jid}\0${words.trim()}`);
+  }
+  return known.groups
+    .flatMap(({ folder, jid }) =>
+      answersInTranscripts(join(root, 'data/sessions', folder, '.claude/projects'), jid),
+    )
+    .filter(({ jid, text: words }) => !stored.has(`${jid}\0${words}`))
+    .toSorted((one, other) => one.at - other.at);
+}
+
+/** Puts answers between the messages, by their time. */
+function* withAnswers(
+  messages: Iterable<SourceMessage>,
+  findAnswers: () => readonly SourceMessage[],
+): Iterable<SourceMessage> {
+  const answers = findAnswers();
+  let next = 0;
+  for (const message of messages) {
+    for (; next < answers.length; next += 1) {
+      const answer = answers[next];
+      if (answer === undefined || answer.at >= message.at) break;
+      yield answer;
+    }
+    yield message;
+  }
+  yield* answers.slice(next);
 }
 
 const TaskRow = z.object({
@@ -322,6 +391,12 @@ function readFiles(
       ...(![...folders].some((name) => isFolder(join(root, 'groups', name, 'logs')))
         ? []
         : [{ what: 'the folders logs/', why: 'they tell about the old programs only' }]),
+      ...namesIn(join(root, 'data/sessions'))
+        .filter((name) => name !== 'global' && !folders.has(name))
+        .map((name) => ({
+          what: `data/sessions/${name}`,
+          why: 'no chat there is registered for this folder',
+        })),
       ...unregistered.map((name) => ({
         what: `groups/${name}`,
         why: 'no chat there is registered for this folder',

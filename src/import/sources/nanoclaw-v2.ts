@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
 import { jsonWithin, MESSENGER_BOUNDS } from '../../lib/bounded-json.ts';
 import { text } from '../../lib/bounded-schema.ts';
+import { each, filesLeft, ignored, left, READ, type Rules } from '../accounting.ts';
 import { settingsIn } from '../env-settings.ts';
 import {
   ImportRefused,
@@ -28,7 +29,7 @@ import {
 } from '../source-files.ts';
 import { readWhatsAppFolder } from '../whatsapp-link.ts';
 import { momentOfAny } from './gateway.ts';
-import { chatOf, isShippedSkill, NANOCLAW_RUNS } from './nanoclaw.ts';
+import { chatOf, isShippedSkill, NANOCLAW_FILES, NANOCLAW_RUNS } from './nanoclaw.ts';
 import { readForkCode } from './nanoclaw-fork.ts';
 
 /** NanoClaw 2: a database of who talks where, `data/v2.db`, and two databases for each session. */
@@ -53,6 +54,22 @@ export const nanoclawV2: Source = {
       read: () => readStore(context, store, version),
     };
   },
+};
+
+const FILES: Rules = {
+  ...each(['data/v2.db', 'data/v2.db-wal', 'data/v2.db-shm'], READ),
+  'data/v2-sessions/*/*/inbound.db*': READ,
+  'data/v2-sessions/*/*/outbound.db*': READ,
+  'data/v2-sessions/*/*/inbox/**': left('files that people sent; the history names them'),
+  'data/v2-sessions/*/*/outbox/**': left('files that it sent; the history names them'),
+  'data/v2-sessions/*/*/.heartbeat': ignored('a sign of life'),
+  'data/v2-sessions/*/.claude-shared/skills/**': READ,
+  'data/v2-sessions/*/.claude-shared/projects/**': left(
+    'the thoughts and tool calls of its agents; what was said comes from the session databases',
+  ),
+  'data/v2-sessions/*/.claude-shared/**': ignored('working files of Claude Code'),
+  'store/messages.db*': left('the store of NanoClaw 1, which version 2 no longer uses'),
+  ...NANOCLAW_FILES,
 };
 
 const Wiring = z.object({
@@ -123,6 +140,7 @@ function readStore(context: SourceContext, store: string, version: string): Sour
         ...ofLink,
         ...files.leftBehind,
         ...secondHomes(groups),
+        ...filesLeft(root, FILES),
         {
           what: 'keys in its vault (OneCLI)',
           why: 'it hands them out to nobody: npx claw setup model',

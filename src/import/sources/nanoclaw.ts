@@ -1,3 +1,4 @@
+import { each, ignored, left, READ, type Rules } from '../accounting.ts';
 import type { DetectedSource, SourceChat } from '../items.ts';
 
 /** How NanoClaw runs: as a service of the user, and with a container for each group. */
@@ -5,6 +6,27 @@ export const NANOCLAW_RUNS: Pick<DetectedSource, 'units' | 'containerPrefixes' |
   units: [/^(com\.)?nanoclaw([-.][\w.-]+)?$/],
   containerPrefixes: ['nanoclaw-'],
   commands: [],
+};
+
+/** What becomes of the files that every NanoClaw has; its code is compared apart, where the folder is a git checkout. */
+export const NANOCLAW_FILES: Rules = {
+  ...each(['.env', 'package.json', 'store/auth/**', 'groups/*/*/**'], READ),
+  'logs/**': left('they tell about the old programs only'),
+  'data/ipc/**': ignored('notes between its processes, which are over'),
+  'data/env/**': ignored('a copy of its .env'),
+  ...each(
+    ['src', 'container', 'dist', 'scripts', 'setup', 'docs', 'assets', 'config-examples', 'launchd']
+      .concat('repo-tokens', 'skills-engine', 'bin', 'patches', 'templates', '.claude', '.github')
+      .concat('.husky', '.nanoclaw')
+      .map((name) => `${name}/**`),
+    ignored('its code'),
+  ),
+  ...each(
+    ['*.md', '*.config.ts', '*.config.js', 'tsconfig*.json', 'package-lock.json', 'setup.sh']
+      .concat('pnpm-lock.yaml', 'pnpm-workspace.yaml', 'nanoclaw.sh', 'migrate-v2.sh', 'LICENSE')
+      .concat('.gitignore', '.nvmrc', '.npmrc', '.prettierrc', '.env.example', '.mcp.json'),
+    ignored('its code'),
+  ),
 };
 
 /** Skills that NanoClaw itself puts into each container; they steer its own tools. */

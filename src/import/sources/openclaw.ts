@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { MESSENGER_BOUNDS, readJsonHere } from '../../lib/bounded-json.ts';
 import { text } from '../../lib/bounded-schema.ts';
+import { each, filesLeft, ignored, keysLeft, left, READ, type Rules } from '../accounting.ts';
 import { settingsIn } from '../env-settings.ts';
 import {
   ImportRefused,
@@ -12,6 +12,7 @@ import {
   type Source,
   type SourceChat,
   type SourceContext,
+  type SourceFile,
   type SourceGroup,
   type SourceMessage,
   type SourceState,
@@ -31,6 +32,54 @@ import {
   tasksOfJobs,
   workspaceFiles,
 } from './gateway.ts';
+
+const NOT_TRUSTED = left('programs and permissions of OpenClaw are not trusted here');
+const FILES: Rules = {
+  ...each([...['openclaw.json', 'clawdbot.json', 'moltbot.json'], '.env'], READ),
+  ...each(['workspace/**', 'workspace-*/**', 'credentials/whatsapp/*/**', 'cron/jobs.json'], READ),
+  'agents/*/agent/openclaw-agent.sqlite*': READ,
+  'state/openclaw.sqlite*': READ,
+  'agents/*/agent/auth-profiles.json': READ,
+  'agents/*/sessions/sessions.json': READ,
+  'agents/*/sessions/*.jsonl': READ,
+  'agents/*/sessions/session-sqlite-import-archive/**': ignored('moved into its database'),
+  'agents/*/agent/models.json': left('models are set here by name: npx claw setup model'),
+  'cron/runs/**': left('what earlier runs of its jobs said'),
+  'credentials/**': left('pairings and logins are made anew: docs/groups.md'),
+  'media/**': left('files that people sent; the history has their words'),
+  ...each(['memory/**', 'cache/**', 'tmp/**'], ignored('derived from the workspace')),
+  ...each(['*.bak', '*.bak.*', '*.lock', 'logs/**'], ignored('of its own running')),
+  ...each(['hooks/**', 'extensions/**', 'plugins/**', 'exec-approvals.json'], NOT_TRUSTED),
+};
+const OF_ITSELF = left('a setting of OpenClaw itself');
+const KEYS: Rules = {
+  'agents/defaults/workspace': READ,
+  'agents/defaults/userTimezone': READ,
+  'agents/defaults/model': READ,
+  'agents/defaults/model/primary': READ,
+  'agents/list/*/id': READ,
+  'agents/list/*/workspace': READ,
+  'agents/list/*/default': ignored('the usual agent is the one called main'),
+  'agents/entries/*/workspace': READ,
+  'channels/*/botToken': READ,
+  'channels/*/appToken': READ,
+  'channels/*/token': READ,
+  'channels/*/allowFrom/**': READ,
+  'channels/*/groupAllowFrom/**': READ,
+  'channels/*/groups/*/requireMention': READ,
+  'channels/*/enabled': ignored('a channel is on here when its skill is added'),
+  ...each(
+    ['channels/*/dmPolicy', 'channels/*/groupPolicy'],
+    left('only those who are listed may call it here: /allow'),
+  ),
+  ...each(['meta/**', 'wizard/**'], ignored('when OpenClaw was set up')),
+  ...each(
+    ['gateway', 'session', 'messages', 'commands', 'logging', 'browser', 'ui', 'auth', 'tools']
+      .concat('plugins', 'hooks', 'skills', 'cron', 'web', 'discovery', 'models', 'bindings')
+      .map((name) => `${name}/**`),
+    OF_ITSELF,
+  ),
+};
 
 /** The newest schemas that are known: `PRAGMA user_version` of an agent's database and of the state's. */
 const NEWEST = { agent: 17, state: 9 } as const;
@@ -70,9 +119,12 @@ const ChannelConfig = z.looseObject({
   groupAllowFrom: Names.nullish(),
   groups: z.record(text(500), z.looseObject({ requireMention: z.boolean().nullish() })).nullish(),
 });
+const Agent = z.looseObject({ id: text(200).nullish(), workspace: text(4_000).nullish() });
 const Config = z.looseObject({
   agents: z
     .looseObject({
+      list: z.array(Agent).max(1_000).nullish(),
+      entries: z.record(text(200), Agent).nullish(),
       defaults: z
         .looseObject({
           workspace: text(4_000).nullish(),
@@ -91,6 +143,8 @@ type Session = {
   readonly agent: string;
   readonly chat: SourceChat;
   readonly isMain: boolean;
+  /** The transcripts that it consists of. */
+  readonly ids: readonly string[];
   messages(): Iterable<SourceMessage>;
 };
 
@@ -128,11 +182,11 @@ function readStore(
     const jobs = isFile(statePath) ? jobsInDatabase(open(statePath, 'state')) : null;
     const ofFile = readSourceJson(join(root, 'cron/jobs.json'), z.unknown());
     const tasks = [jobs, ofFile].map((found) => tasksOfJobs(found, timeZone, folderOf));
-    const workspace = resolve(
-      root,
-      (config?.agents?.defaults?.workspace ?? 'workspace').replace(/^~(?=\/)/, context.home ?? '~'),
-    );
+    const folderAt = (named: string) =>
+      resolve(root, named.replace(/^~(?=\/)/, context.home ?? '~'));
+    const workspace = folderAt(workspaceOf(config, 'main') ?? 'workspace');
     const files = workspaceFiles(isFolder(workspace) ? workspace : join(root, 'workspace'), 'main');
+    const others = otherAgents(root, { config, agents, sessions, groups, folderAt });
     const account = namesIn(join(root, 'credentials/whatsapp'))[0] ?? 'default';
     const whatsapp = readWhatsAppFolder(join(root, 'credentials/whatsapp', account));
     const primary = config?.agents?.defaults?.model;
@@ -151,7 +205,7 @@ function readStore(
         for (const session of sessions) yield* session.messages();
       },
       tasks: uniqueById(tasks.flatMap((found) => found.tasks)),
-      files: files.files,
+      files: [...files.files, ...others.files],
       settings: [
         ...env.settings,
         ...channelSettings(config, env.values),
@@ -166,8 +220,16 @@ function readStore(
         ...whatsapp.leftBehind,
         ...model.leftBehind,
         ...keys.leftBehind,
-        ...otherWorkspaces(root, agents),
-        ...neverTaken(root),
+        ...others.leftBehind,
+        ...namesIn(join(root, 'credentials/whatsapp'))
+          .slice(1)
+          .map((name) => ({
+            what: `credentials/whatsapp/${name}`,
+            why: 'one account of WhatsApp comes, the first',
+          })),
+        ...sessionsLeft(root, agents, sessions),
+        ...filesLeft(root, FILES),
+        ...keysLeft(config, configName ?? 'openclaw.json', KEYS),
       ],
       close: () => {
         for (const database of opened) database.close();
@@ -250,7 +312,7 @@ function sessionsInFiles(root: string, agent: string): readonly Session[] {
     if (found === null || !/^[\w.-]+$/.test(id)) return [];
     const path = join(folder, `${id}.jsonl`);
     const messages = () => messagesOf(jsonLines(path), found, id);
-    return [{ key, agent, ...found, messages }];
+    return [{ key, agent, ...found, ids: [id], messages }];
   });
 }
 
@@ -281,7 +343,7 @@ function sessionsInDatabase(database: Database, agent: string): readonly Session
         if (found !== null) yield* messagesOf(lines, found, id);
       }
     }
-    return [{ key, agent, ...found, messages }];
+    return [{ key, agent, ...found, ids, messages }];
   });
 }
 
@@ -471,20 +533,81 @@ function keysOf(
   };
 }
 
-function otherWorkspaces(root: string, agents: readonly string[]): readonly LeftBehind[] {
-  return agents
-    .filter((agent) => agent !== 'main' && existsSync(join(root, `workspace-${agent}`)))
-    .map((agent) => ({
-      what: `workspace-${agent}`,
-      why: 'the memory of a second agent: copy what you want of it into groups/<chat>/',
-    }));
+/** The workspace that the settings name for an agent; null where they name none. */
+function workspaceOf(config: Config | null, agent: string): string | null {
+  const { list, entries, defaults } = config?.agents ?? {};
+  const own = list?.find(({ id }) => id === agent)?.workspace ?? entries?.[agent]?.workspace;
+  return own ?? (agent === 'main' ? (defaults?.workspace ?? null) : null);
 }
 
-function neverTaken(root: string): readonly LeftBehind[] {
-  const why = 'programs and permissions of OpenClaw are not trusted here';
-  return ['hooks', 'extensions', 'plugins', 'exec-approvals.json']
-    .filter((name) => existsSync(join(root, name)))
-    .map((name) => ({ what: name, why }));
+/**
+ * Reads the workspaces of further agents. An agent is a chat with a memory of its own here: its persona, memory and files
+ * come into each chat in which only it answered.
+ */
+function otherAgents(
+  root: string,
+  from: {
+    readonly config: Config | null;
+    readonly agents: readonly string[];
+    readonly sessions: readonly Session[];
+    readonly groups: readonly SourceGroup[];
+    folderAt(named: string): string;
+  },
+): { readonly files: readonly SourceFile[]; readonly leftBehind: readonly LeftBehind[] } {
+  const { config, agents, sessions, groups, folderAt } = from;
+  const { list = [], entries = {} } = config?.agents ?? {};
+  const named = [...(list ?? []).map(({ id }) => id ?? ''), ...Object.keys(entries ?? {})];
+  const stored = namesIn(root).flatMap((name) => /^workspace-(.+)$/.exec(name)?.[1] ?? []);
+  const others = [...new Set([...agents, ...named, ...stored])].filter(
+    (agent) => agent !== 'main' && agent !== '',
+  );
+  const found = others.map((agent) => {
+    const workspace = folderAt(workspaceOf(config, agent) ?? `workspace-${agent}`);
+    const what = `the agent ${agent}`;
+    if (!isFolder(workspace)) {
+      const why = 'it has no workspace of its own; the chats in which it answered come';
+      return { files: [], leftBehind: [{ what, why }] };
+    }
+    const own = groups.filter(
+      ({ jid, isMain }) =>
+        !isMain && sessions.find(({ chat }) => chat.jid === jid)?.agent === agent,
+    );
+    if (own.length === 0) {
+      const why = `no chat is its own: copy what you want of ${workspace} into groups/<chat>/`;
+      return { files: [], leftBehind: [{ what, why }] };
+    }
+    const parts = own.map(({ folder }) => workspaceFiles(workspace, folder));
+    return {
+      // What says who it is holds in its own chats alone, and its skills too.
+      files: parts.flatMap(({ files }, at) =>
+        files.map((file) => ({ ...file, folder: file.folder ?? own[at]?.folder ?? null })),
+      ),
+      leftBehind: parts.flatMap(({ leftBehind }) => leftBehind),
+    };
+  });
+  return {
+    files: found.flatMap(({ files }) => files),
+    leftBehind: found.flatMap(({ leftBehind }) => leftBehind),
+  };
+}
+
+/** Names the transcripts that are of no chat: of cron jobs and hooks, and of conversations that were begun anew. */
+function sessionsLeft(
+  root: string,
+  agents: readonly string[],
+  sessions: readonly Session[],
+): readonly LeftBehind[] {
+  return agents.flatMap((agent) => {
+    // Its sessions are in the database; files beside it are what was moved.
+    if (isFile(agentDatabase(root, agent))) return [];
+    const read = new Set(sessions.filter((one) => one.agent === agent).map(({ ids }) => ids[0]));
+    const count = namesIn(join(root, 'agents', agent, 'sessions')).filter(
+      (name) => name.endsWith('.jsonl') && !read.has(name.slice(0, -6)),
+    ).length;
+    if (count === 0) return [];
+    const what = `${count} ${count === 1 ? 'transcript' : 'transcripts'} in agents/${agent}/sessions`;
+    return [{ what, why: 'its index names no chat for them: jobs, hooks and ended conversations' }];
+  });
 }
 
 /** Reads JSON that another program stored; null for what is damaged, or more than a message can be. */

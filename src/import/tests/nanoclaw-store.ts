@@ -200,6 +200,32 @@ export function makeNanoclaw(name = 'nanoclaw'): { readonly root: string; readon
     'data/sessions/main/.claude/skills/invoices/SKILL.md':
       '---\nname: invoices\n---\nCheck them.\n',
     'data/sessions/main/.claude/skills/agent-browser/SKILL.md': '---\nname: agent-browser\n---\n',
+    'data/sessions/telegram_work/.claude/projects/-workspace-group/s-work.jsonl': transcript([
+      ['user', 'u1', '2026-11-19T08:00:01.000Z', '<messages>The offer is due on Friday</messages>'],
+      ['assistant', 'a1', '2026-11-19T08:00:02.000Z', [{ type: 'text', text: 'Let me look.' }]],
+      [
+        'assistant',
+        'a2',
+        '2026-11-19T08:00:03.000Z',
+        [{ type: 'tool_use', id: 't', name: 'Bash' }],
+      ],
+      ['user', 'u2', '2026-11-19T08:00:04.000Z', [{ type: 'tool_result', tool_use_id: 't' }]],
+      [
+        'assistant',
+        'a3',
+        '2026-11-19T08:00:05.000Z',
+        [{ type: 'text', text: '<internal>noted</internal>The offer goes to the lighthouse.' }],
+      ],
+    ]),
+    'data/sessions/whatsapp_family/.claude/projects/-workspace-group/s-family.jsonl': transcript([
+      ['user', 'u3', '2026-11-27T18:00:01.000Z', 'remember the cake'],
+      [
+        'assistant',
+        'a4',
+        '2026-11-27T18:00:04.000Z',
+        [{ type: 'text', text: 'I have noted the cake.' }],
+      ],
+    ]),
     'store/auth/creds.json': JSON.stringify({
       me: { id: '491701234567:12@s.whatsapp.net' },
       account: { details: 'x' },
@@ -212,4 +238,20 @@ export function makeNanoclaw(name = 'nanoclaw'): { readonly root: string; readon
   });
   // The connection stays open in this process: nothing is checkpointed, as after a kill.
   return { root, home };
+}
+
+/** Writes a session as Claude Code does, a line for each message. */
+function transcript(lines: readonly (readonly [string, string, string, unknown])[]): string {
+  return lines
+    .map(([type, uuid, timestamp, content]) =>
+      JSON.stringify({
+        type,
+        uuid,
+        timestamp,
+        isSidechain: false,
+        message: { role: type, content },
+      }),
+    )
+    .map((line) => `${line}\n`)
+    .join('');
 }

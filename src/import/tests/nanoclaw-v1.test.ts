@@ -66,7 +66,7 @@ test('history is found, with authors and times, and nothing of it is answered or
   const store = openStore({ path: join(here.data, 'claw.db'), now: NOW });
   const find = (text: string) =>
     store.search.find({ jids: [FAMILY, OWNER], text, from: 0, until: NOW, limit: 5 });
-  expect(find('zeppelin')).toEqual([
+  expect(find('zeppelin')).toMatchObject([
     {
       jid: FAMILY,
       sender: 'Ben',
@@ -84,6 +84,28 @@ test('history is found, with authors and times, and nothing of it is answered or
   expect(
     here.all('SELECT min(since_seq) - (SELECT max(seq) FROM messages) AS gap FROM groups'),
   ).toEqual([{ gap: 0 }]);
+});
+
+test('answers that only the transcripts of its agents have come between the messages, each once', async () => {
+  const here = new Installation();
+  const source = makeNanoclaw();
+  await here.import(source);
+  const store = openStore({ path: join(here.data, 'claw.db'), now: NOW });
+  const work = 'telegram:-100123';
+  const find = (text: string) =>
+    store.search.find({ jids: [work, FAMILY], text, from: 0, until: NOW, limit: 5 });
+  expect(find('lighthouse')).toMatchObject([
+    {
+      jid: work,
+      sender: null,
+      saidAt: Date.parse('2026-11-19T08:00:05Z'),
+      text: 'The offer goes to the lighthouse.',
+    },
+  ]);
+  // What a turn said on the way was never sent, and an answer that the store has comes from there.
+  expect(find('look')).toEqual([]);
+  expect(find('noted')).toHaveLength(1);
+  store.close();
 });
 
 test('a chat goes on with what was said last in it', async () => {
@@ -233,7 +255,7 @@ test('a second import of the same source changes nothing, and the source is neve
   const before = digests(source.home);
   const options = { isTakeOver: true };
   const first = await here.import(source, options);
-  expect(first.imported).toMatchObject({ messages: 5, groups: 3, tasks: 5 });
+  expect(first.imported).toMatchObject({ messages: 6, groups: 3, tasks: 5 });
   const state = here.state();
   const second = await here.import(source, options);
   expect(second.imported).toMatchObject({ id: null, messages: 0 });

@@ -4,6 +4,7 @@ import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { openStore } from '../../store/store.ts';
 import { digests, Installation, NOW } from './bench.ts';
+import { writeFiles } from './nanoclaw-store.ts';
 import { makeOpenclaw } from './openclaw-store.ts';
 
 const OWNER = '491701234567@s.whatsapp.net';
@@ -30,7 +31,7 @@ test.for(['files', 'sqlite'] as const)('everything of OpenClaw comes, with %s', 
   const store = openStore({ path: join(here.data, 'claw.db'), now: NOW });
   const find = (text: string) =>
     store.search.find({ jids: ['120363@g.us', OWNER], text, from: 0, until: NOW, limit: 5 });
-  expect(find('zeppelin')).toEqual([
+  expect(find('zeppelin')).toMatchObject([
     {
       jid: '120363@g.us',
       sender: 'Ben',
@@ -111,4 +112,37 @@ test('a newer schema of OpenClaw is refused by its number', async () => {
     "has OpenClaw's state schema 10; up to 9 is known here",
   );
   expect(here.state()).toEqual(before);
+});
+
+test('a further agent comes into the chats in which it answered; one without a chat has a line', async () => {
+  const here = new Installation();
+  const source = makeOpenclaw('files');
+  const session = {
+    type: 'message',
+    id: '1',
+    timestamp: '2026-11-20T08:00:00.000Z',
+    message: { role: 'user', content: 'the keel is blue' },
+  };
+  writeFiles(source.root, {
+    'agents/boat/sessions/sessions.json': JSON.stringify({
+      'agent:boat:discord:channel:777': { sessionId: 's-boat', displayName: 'Boat' },
+      'agent:boat:cron:j9': { sessionId: 's-job' },
+    }),
+    'agents/boat/sessions/s-boat.jsonl': `${JSON.stringify(session)}\n`,
+    'agents/boat/sessions/s-job.jsonl': `${JSON.stringify(session)}\n`,
+    'workspace-boat/SOUL.md': 'You are a sailor.\n',
+    'workspace-boat/MEMORY.md': 'The boat lies in Kiel.\n',
+    'workspace-boat/notes/mast.md': 'Oil it.\n',
+    'workspace-idle/SOUL.md': 'You wait.\n',
+  });
+  const { plan } = await here.import(source);
+  const read = (path: string) => readFileSync(join(here.project, 'groups', path), 'utf8');
+  expect(read('boat-discord-boat/CLAUDE.md')).toContain('You are a sailor.');
+  expect(read('boat-discord-boat/CLAUDE.md')).toContain('The boat lies in Kiel.');
+  expect(read('boat-discord-boat/notes/mast.md')).toBe('Oil it.\n');
+  expect(read('global/CLAUDE.md')).not.toContain('sailor');
+  const stays = plan.lines.filter(({ kind }) => kind === 'stays').map(({ what }) => what);
+  expect(stays).toEqual(
+    expect.arrayContaining(['the agent idle', '1 transcript in agents/boat/sessions']),
+  );
 });

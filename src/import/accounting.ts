@@ -1,0 +1,113 @@
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import type { LeftBehind } from './items.ts';
+import { NEVER, namesIn } from './source-files.ts';
+
+/**
+ * Accounts for everything in a source. Each source names what becomes of its files and of the keys of its settings; what
+ * no rule names is listed as not known. So nothing is left behind without a line, also when a newer version of the other
+ * assistant stores something in a new place.
+ */
+
+/** What becomes of what a pattern names. The reader reports what it leaves out of what it reads. */
+export type Fate =
+  | { readonly kind: 'read' }
+  | { readonly kind: 'ignored'; readonly why: string }
+  | { readonly kind: 'left'; readonly why: string };
+
+/**
+ * Fates by pattern; the first that matches decides. Parts are separated by `/`, `*` stands for any run of characters in
+ * one part, and a last part `**` for the place itself and everything below.
+ */
+export type Rules = Readonly<Record<string, Fate>>;
+
+export const READ: Fate = { kind: 'read' };
+export const ignored = (why: string): Fate => ({ kind: 'ignored', why });
+export const left = (why: string): Fate => ({ kind: 'left', why });
+/** Gives several patterns one fate. */
+export const each = (patterns: readonly string[], fate: Fate): Rules =>
+  Object.fromEntries(patterns.map((pattern) => [pattern, fate]));
+
+/** The reason of a line for what no rule names. */
+export const NOT_KNOWN = 'not known here, left where it is';
+/** More lines than this would hide what matters. */
+const MOST_LINES = 100;
+
+/** Lists the files and folders of a source that stay, each folder as one line where nothing in it is known. */
+export function filesLeft(root: string, rules: Rules): readonly LeftBehind[] {
+  const namesBelow = (path: string) => {
+    const stats = lstatSync(join(root, path), { throwIfNoEntry: false });
+    if (!stats?.isDirectory()) return null;
+    return namesIn(join(root, path)).filter((name) => !NEVER.has(name));
+  };
+  return accountFor(namesBelow, rules, (path) => path);
+}
+
+/** Lists the keys of a source's settings that stay, each section as one line where nothing in it is known. */
+export function keysLeft(settings: unknown, file: string, rules: Rules): readonly LeftBehind[] {
+  const namesBelow = (path: string) => {
+    const value = path === '' ? settings : path.split('/').reduce(valueAt, settings);
+    return typeof value === 'object' && value !== null ? Object.keys(value) : null;
+  };
+  return accountFor(namesBelow, rules, (path) => `${path.replaceAll('/', '.')} in ${file}`);
+}
+
+/** A key may hold a slash; its place is written with another sign, so that a path has a part for each key. */
+function valueAt(value: unknown, key: string): unknown {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const name = key.replaceAll('\u2215', '/');
+  return Object.entries(value).find(([one]) => one === name)?.[1];
+}
+
+function accountFor(
+  namesBelow: (path: string) => readonly string[] | null,
+  rules: Rules,
+  describe: (path: string) => string,
+): readonly LeftBehind[] {
+  const lines: LeftBehind[] = [];
+  const parsed = Object.entries(rules).map(([pattern, fate]) => ({
+    parts: pattern.split('/').map(partOf),
+    fate,
+  }));
+  const visit = (path: string, parts: readonly string[]): void => {
+    const found = parsed.find((rule) => isMatch(rule.parts, parts));
+    if (found !== undefined) {
+      if (found.fate.kind === 'left') lines.push({ what: describe(path), why: found.fate.why });
+      return;
+    }
+    const names = namesBelow(path);
+    if (names?.length === 0) return;
+    const mayHold = parts.length === 0 || parsed.some((rule) => isAbove(rule.parts, parts));
+    if (names === null || !mayHold) {
+      lines.push({ what: describe(path), why: NOT_KNOWN });
+      return;
+    }
+    for (const name of names) {
+      const part = name.replaceAll('/', '\u2215');
+      visit(path === '' ? part : `${path}/${part}`, [...parts, part]);
+    }
+  };
+  visit('', []);
+  if (lines.length <= MOST_LINES) return lines;
+  const more = lines.length - MOST_LINES;
+  return [...lines.slice(0, MOST_LINES), { what: `${more} more`, why: NOT_KNOWN }];
+}
+
+/** One part of a pattern; null for everything from here on. */
+type Part = RegExp | null;
+
+function partOf(part: string): Part {
+  if (part === '**') return null;
+  return new RegExp(`^${part.replace(/[^\w*]/gu, '\\$&').replaceAll('*', '.*')}$`, 's');
+}
+
+function isMatch(rule: readonly Part[], parts: readonly string[]): boolean {
+  const isOpen = rule.at(-1) === null;
+  const fixed = isOpen ? rule.slice(0, -1) : rule;
+  if (isOpen ? parts.length < fixed.length : parts.length !== fixed.length) return false;
+  return fixed.every((part, at) => part?.test(parts[at] ?? '') === true);
+}
+
+function isAbove(rule: readonly Part[], parts: readonly string[]): boolean {
+  return parts.length < rule.length && parts.every((part, at) => rule[at]?.test(part) === true);
+}
