@@ -1,7 +1,6 @@
-import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LeftBehind } from './items.ts';
-import { NEVER, namesIn } from './source-files.ts';
+import { isFolder, NEVER, namesIn } from './source-files.ts';
 
 /**
  * Accounts for everything in a source. Each source names what becomes of its files and of the keys of its settings; what
@@ -11,7 +10,7 @@ import { NEVER, namesIn } from './source-files.ts';
 
 /** What becomes of what a pattern names. The reader reports what it leaves out of what it reads. */
 export type Fate =
-  | { readonly kind: 'read' }
+  | { readonly kind: 'read'; readonly why: null }
   | { readonly kind: 'ignored'; readonly why: string }
   | { readonly kind: 'left'; readonly why: string };
 
@@ -21,7 +20,7 @@ export type Fate =
  */
 export type Rules = Readonly<Record<string, Fate>>;
 
-export const READ: Fate = { kind: 'read' };
+export const READ: Fate = { kind: 'read', why: null };
 export const ignored = (why: string): Fate => ({ kind: 'ignored', why });
 export const left = (why: string): Fate => ({ kind: 'left', why });
 /** Gives several patterns one fate. */
@@ -30,14 +29,13 @@ export const each = (patterns: readonly string[], fate: Fate): Rules =>
 
 /** The reason of a line for what no rule names. */
 export const NOT_KNOWN = 'not known here, left where it is';
-/** More lines than this would hide what matters. */
-const MOST_LINES = 100;
+/** More lines than this about one folder would hide what matters. */
+const MOST_ALIKE = 5;
 
 /** Lists the files and folders of a source that stay, each folder as one line where nothing in it is known. */
 export function filesLeft(root: string, rules: Rules): readonly LeftBehind[] {
   const namesBelow = (path: string) => {
-    const stats = lstatSync(join(root, path), { throwIfNoEntry: false });
-    if (!stats?.isDirectory()) return null;
+    if (!isFolder(join(root, path))) return null;
     return namesIn(join(root, path)).filter((name) => !NEVER.has(name));
   };
   return accountFor(namesBelow, rules, (path) => path);
@@ -64,22 +62,20 @@ function accountFor(
   rules: Rules,
   describe: (path: string) => string,
 ): readonly LeftBehind[] {
-  const lines: LeftBehind[] = [];
+  const lines: Left[] = [];
   const parsed = Object.entries(rules).map(([pattern, fate]) => ({
     parts: pattern.split('/').map(partOf),
     fate,
   }));
   const visit = (path: string, parts: readonly string[]): void => {
     const found = parsed.find((rule) => isMatch(rule.parts, parts));
-    if (found !== undefined) {
-      if (found.fate.kind === 'left') lines.push({ what: describe(path), why: found.fate.why });
-      return;
-    }
+    if (found !== undefined && found.fate.kind !== 'left') return;
     const names = namesBelow(path);
     if (names?.length === 0) return;
+    // Where something below has a fate of its own, each name below is looked at alone.
     const mayHold = parts.length === 0 || parsed.some((rule) => isAbove(rule.parts, parts));
     if (names === null || !mayHold) {
-      lines.push({ what: describe(path), why: NOT_KNOWN });
+      lines.push({ parent: parts.slice(0, -1).join('/'), path, why: found?.fate.why ?? NOT_KNOWN });
       return;
     }
     for (const name of names) {
@@ -88,10 +84,23 @@ function accountFor(
     }
   };
   visit('', []);
-  if (lines.length <= MOST_LINES) return lines;
-  const more = lines.length - MOST_LINES;
-  return [...lines.slice(0, MOST_LINES), { what: `${more} more`, why: NOT_KNOWN }];
+  return shortened(lines, describe);
 }
+
+/** One line for many names of one folder that stay for the same reason. */
+function shortened(lines: readonly Left[], describe: (path: string) => string): LeftBehind[] {
+  const alike = Map.groupBy(lines, ({ parent, why }) => `${parent}\0${why}`);
+  return [...alike.values()].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined) return [];
+    if (group.length <= MOST_ALIKE || first.parent === '') {
+      return group.map(({ path, why }) => ({ what: describe(path), why }));
+    }
+    return [{ what: `${describe(first.parent)} (${group.length} of its entries)`, why: first.why }];
+  });
+}
+
+type Left = { readonly parent: string; readonly path: string; readonly why: string };
 
 /** One part of a pattern; null for everything from here on. */
 type Part = RegExp | null;
@@ -108,6 +117,8 @@ function isMatch(rule: readonly Part[], parts: readonly string[]): boolean {
   return fixed.every((part, at) => part?.test(parts[at] ?? '') === true);
 }
 
+/** Tells whether a rule names something below a place, and not the whole of it. */
 function isAbove(rule: readonly Part[], parts: readonly string[]): boolean {
-  return parts.length < rule.length && parts.every((part, at) => rule[at]?.test(part) === true);
+  const fixed = rule.at(-1) === null ? rule.slice(0, -1) : rule;
+  return parts.length < fixed.length && parts.every((part, at) => fixed[at]?.test(part) === true);
 }

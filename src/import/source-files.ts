@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import type { z } from 'zod';
 import { type JsonBounds, jsonWithin, MESSENGER_BOUNDS } from '../lib/bounded-json.ts';
@@ -49,12 +49,20 @@ export function namesIn(folder: string): readonly string[] {
 
 /** Tells whether a path is a folder itself, and no link to one. */
 export function isFolder(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  return statsOf(path)?.isDirectory() ?? false;
 }
 
 /** Tells whether a path is a file itself, and no link to one. */
 export function isFile(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+  return statsOf(path)?.isFile() ?? false;
+}
+
+function statsOf(path: string): Stats | null {
+  try {
+    return lstatSync(path);
+  } catch {
+    return null; // Nothing is there, a file stands where a folder would be, or this user may not look.
+  }
 }
 
 /**

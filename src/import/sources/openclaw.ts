@@ -45,7 +45,7 @@ const FILES: Rules = {
   'agents/*/sessions/session-sqlite-import-archive/**': ignored('moved into its database'),
   'agents/*/agent/models.json': left('models are set here by name: npx claw setup model'),
   'cron/runs/**': left('what earlier runs of its jobs said'),
-  'credentials/**': left('pairings and logins are made anew: docs/groups.md'),
+  'credentials/*.json': left('pairings and logins are made anew: docs/groups.md'),
   'media/**': left('files that people sent; the history has their words'),
   ...each(['memory/**', 'cache/**', 'tmp/**'], ignored('derived from the workspace')),
   ...each(['*.bak', '*.bak.*', '*.lock', 'logs/**'], ignored('of its own running')),

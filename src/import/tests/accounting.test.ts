@@ -26,7 +26,10 @@ const STORES = {
 function linesAbout({ lines }: Plan, root: string, path: string): readonly string[] {
   const places = path.split('/').map((_, at, parts) => parts.slice(0, at + 1).join('/'));
   return lines
-    .filter(({ what }) => places.some((place) => what === place || what === join(root, place)))
+    .filter(({ what }) => {
+      const named = what.replace(/ \(\d+ of its entries\)$/, '');
+      return places.some((place) => named === place || named === join(root, place));
+    })
     .map(({ text }) => text);
 }
 

@@ -93,6 +93,7 @@ test.for(['files', 'sqlite'] as const)('everything of OpenClaw comes, with %s', 
   );
   expect(plan.lines.filter(({ kind }) => kind === 'stays').map(({ what }) => what)).toEqual([
     'the login oauth of openai',
+    ...(layout === 'files' ? ['1 transcript in agents/main/sessions'] : []),
     'hooks',
   ]);
   const state = here.state();
