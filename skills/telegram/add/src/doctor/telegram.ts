@@ -1,8 +1,13 @@
 import { allowListProblem } from '../channels/telegram/access.ts';
-import { identify } from '../channels/telegram/identity.ts';
-import { botOf, TelegramEnvironment } from '../channels/telegram/settings.ts';
+import { identify, webhookOf } from '../channels/telegram/identity.ts';
+import {
+  botOf,
+  TelegramEnvironment,
+  type TelegramSettings,
+} from '../channels/telegram/settings.ts';
+import { deliveryProblem } from '../channels/telegram/webhook.ts';
 import { defineChannelExamination } from './channel-examination.ts';
-import type { Examination } from './examination.ts';
+import { type Examination, type Finding, ok, problem } from './examination.ts';
 
 /** The bot: whether Telegram knows its token, who may write to it, and how the channel does. */
 export const examination = telegramExamination(20_000);
@@ -20,7 +25,32 @@ export function telegramExamination(timeoutMs: number): Examination {
     untried: () => 'a token is set; Telegram was not asked',
     async tryAccount(bot) {
       const who = await identify(bot, timeoutMs);
-      return who.ok ? { ok: true, message: `the bot is @${who.username}` } : who;
+      if (!who.ok) return who;
+      const findings =
+        bot.webhook === null ? [] : [await webhookFinding(bot, bot.webhook, timeoutMs)];
+      return { ok: true, message: `the bot is @${who.username}`, findings };
     },
   });
+}
+
+/** Whether Telegram delivers to the address that is set. */
+async function webhookFinding(
+  bot: TelegramSettings,
+  address: string,
+  timeoutMs: number,
+): Promise<Finding> {
+  const info = await webhookOf(bot, timeoutMs);
+  if (info === null) return problem('telegram', 'Telegram did not say where it delivers to.');
+  if (info.url !== address) {
+    const elsewhere = info.url === '' ? 'no webhook yet' : 'another webhook';
+    return problem(
+      'telegram',
+      `TELEGRAM_WEBHOOK_URL is set, but the bot has ${elsewhere}.`,
+      'Start the assistant: it sets the webhook. If another program uses this bot, make a bot of its own for it.',
+    );
+  }
+  const wrong = deliveryProblem(info);
+  return wrong === null
+    ? ok('telegram', `Telegram delivers to ${address}`)
+    : problem('telegram', wrong);
 }

@@ -17,7 +17,9 @@ export const setup = defineSetup({
   settings: TelegramEnvironment,
   currentState({ settings }) {
     const bot = botOf(settings);
-    return bot === null ? null : `a token, and ${namesOf(bot.allowFrom)} may write`;
+    if (bot === null) return null;
+    const way = bot.webhook === null ? '' : ', by webhook';
+    return `a token, and ${namesOf(bot.allowFrom)} may write${way}`;
   },
   run: setUpTelegram,
 });

@@ -1,3 +1,4 @@
+import type { WebhookInfo } from 'grammy/types';
 import { Api, GrammyError } from 'grammy/web';
 import { causeInWords } from '../kit/cause.ts';
 import { causeOf } from './failure.ts';
@@ -37,6 +38,15 @@ export async function identify(
         : `Telegram (${where}) answers with error ${error.error_code}.`,
     );
   }
+}
+
+/** Asks where Telegram delivers the updates of a bot; null where it does not say so. */
+export async function webhookOf(
+  { token, apiRoot }: { readonly token: string; readonly apiRoot: string },
+  timeoutMs: number,
+): Promise<WebhookInfo | null> {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  return await new Api(token, { apiRoot }).getWebhookInfo(forGrammy(timeout)).catch(() => null);
 }
 
 function refused(message: string): Identity {

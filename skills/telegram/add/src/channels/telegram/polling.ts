@@ -2,6 +2,7 @@ import type { Update, UserFromGetMe } from 'grammy/types';
 import type { Api } from 'grammy/web';
 import type { ChannelClock, ChannelLog, ChannelStatus } from '../channel.ts';
 import { backoffMs } from '../kit/backoff.ts';
+import { ALBUM_PAUSE_MS, albumOf, MOST_ALBUM_LOOKS, together } from './albums.ts';
 import { explainFailure } from './failure.ts';
 import { forGrammy } from './signal.ts';
 
@@ -14,6 +15,8 @@ export type Polling = {
   readonly log: ChannelLog;
   readonly take: (updates: readonly Update[], me: UserFromGetMe) => Promise<void>;
   readonly report: (status: ChannelStatus) => void;
+  /** Hands over what came in another way before; polling begins when it returns true. */
+  readonly before: (me: UserFromGetMe) => Promise<boolean>;
 };
 
 /**
@@ -24,18 +27,13 @@ export type Polling = {
 const QUIET_POLL_MS = 1_000;
 
 /** The kinds of updates that Telegram is asked for. Reactions in a group come only to a bot that is its administrator. */
-const UPDATES = [
+export const UPDATES = [
   'message',
   'edited_message',
   'my_chat_member',
   'callback_query',
   'message_reaction',
 ] as const;
-
-/** The pictures of an album come one after the other, each a message of its own, within about a second. */
-const ALBUM_PAUSE_MS = 1_000;
-/** An album has at most ten parts. */
-const MOST_ALBUM_LOOKS = 10;
 
 /** A last word to Telegram must not keep a restart waiting. */
 const CONFIRM_MS = 2_000;
@@ -51,12 +49,21 @@ export async function pollUpdates(polling: Polling): Promise<void> {
   const cursor: Cursor = { offset: 0, confirmed: 0 };
   let me: UserFromGetMe | null = null;
   let failures = 0;
+  let isBegun = false;
   // The first poll returns at once and shows that all is well. After a failure only a poll that was
   // not cut short shows it: of two programs that poll with one token, each one's start ends the other's.
   let timeout = 0;
   while (!signal.aborted) {
     try {
       me ??= await introduce(polling);
+      if (!isBegun) {
+        isBegun = await polling.before(me);
+        if (!isBegun) {
+          await clock.pause(backoffMs(failures, clock.random()), signal);
+          failures += 1;
+          continue;
+        }
+      }
       const isLongPoll = timeout > 0;
       const { offset } = cursor;
       const askedAt = clock.now();
@@ -131,31 +138,6 @@ async function fetchWholeAlbums(
     updates = now;
   }
   return updates;
-}
-
-/** Names the album of an update; null for any other. */
-function albumOf(update: Update | undefined): string | null {
-  const message = update?.message;
-  if (message?.media_group_id === undefined) return null;
-  return `${message.chat.id} ${message.media_group_id}`;
-}
-
-/** Returns updates in their order, the parts of an album together. */
-function together(updates: readonly Update[]): readonly (readonly Update[])[] {
-  const albums = new Map<string, Update[]>();
-  const units: Update[][] = [];
-  for (const update of updates) {
-    const album = albumOf(update);
-    const known = album === null ? undefined : albums.get(album);
-    if (known !== undefined) {
-      known.push(update);
-      continue;
-    }
-    const unit = [update];
-    if (album !== null) albums.set(album, unit);
-    units.push(unit);
-  }
-  return units;
 }
 
 /** Stops at the first update that is not stored: an offset behind it would confirm it as well. */
