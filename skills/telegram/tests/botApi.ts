@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   FarServer,
   OrderedFaults,
@@ -50,6 +51,8 @@ type Payload = Readonly<Record<string, unknown>>;
 type Update = { readonly update_id: number } & Payload;
 type Call = { readonly method: string; readonly payload: Payload };
 type Failure = NonNullable<DownloadFailure>;
+/** A webhook as it was set, and why the last delivery failed. */
+type Webhook = { readonly url: string; readonly secret?: string; readonly problem?: string };
 type Poll = { readonly answer: (result: readonly Update[] | BotApiError) => void };
 
 const METHODS = [
@@ -58,6 +61,7 @@ const METHODS = [
   'getUpdates',
   'deleteWebhook',
   'setWebhook',
+  'getWebhookInfo',
   'sendMessage',
   'editMessageText',
   'deleteMessage',
@@ -108,8 +112,15 @@ export class BotApi extends FarServer<Call> {
   #token: string;
   readonly #chats = new Map<number, BotApiChat>();
   readonly #faults = new OrderedFaults<string, Failure>();
+  /** Leads a public address to where its web server hands a request over. */
+  readonly publicAddresses = new Map<string, string>();
+  /** The number of updates that were delivered to a webhook, taken or not. */
+  deliveries = 0;
+  /** The next delivery is taken, and its answer is lost. */
+  losesNextDelivery = false;
   #poll: Poll | null = null;
-  #webhook = '';
+  #webhook: Webhook = { url: '' };
+  #isDelivering = false;
   #allowed: readonly string[] = [];
   #nextUpdate = 100;
   #nextMessage = 1;
@@ -201,7 +212,60 @@ export class BotApi extends FarServer<Call> {
     const update_id = this.#nextUpdate++;
     this.pending.push({ update_id, ...update });
     this.#poll?.answer([]);
+    void this.#deliver();
     return update_id;
+  }
+
+  /** The webhook that is set, as `getWebhookInfo` has it. */
+  get webhook(): Webhook {
+    return this.#webhook;
+  }
+
+  /** Another program sets a webhook of its own; empty for none. */
+  setForeignWebhook(url: string): void {
+    this.#webhook = { url, secret: 'another' };
+  }
+
+  /** Delivers what waits one after the other, and what was not taken again and again, as Telegram does. */
+  async #deliver(): Promise<void> {
+    if (this.#isDelivering) return;
+    this.#isDelivering = true;
+    for (;;) {
+      const next = this.pending.find((update) => this.#isAllowed(update));
+      const { url, secret = '' } = this.#webhook;
+      const address = this.publicAddresses.get(url);
+      if (next === undefined || url === '' || !this.isUp) break;
+      const problem =
+        address === undefined ? 'Connection refused' : await this.#post(address, secret, next);
+      if (problem === null) {
+        const index = this.pending.indexOf(next);
+        if (index !== -1) this.pending.splice(index, 1);
+        continue;
+      }
+      if (this.#webhook.url !== url) continue;
+      this.#webhook = { ...this.#webhook, problem };
+      await delay(5);
+    }
+    this.#isDelivering = false;
+  }
+
+  /** Returns why Telegram counts a delivery as failed; null where it was taken. */
+  async #post(address: string, secret: string, update: Update): Promise<string | null> {
+    this.deliveries += 1;
+    const headers = {
+      'content-type': 'application/json',
+      'x-telegram-bot-api-secret-token': secret,
+    };
+    try {
+      const body = JSON.stringify(update);
+      const { ok, status, statusText } = await fetch(address, { method: 'POST', headers, body });
+      const isLost = ok && this.losesNextDelivery;
+      if (isLost) this.losesNextDelivery = false;
+      if (isLost) return 'Connection timed out';
+      return ok ? null : `Wrong response from the webhook: ${status} ${statusText}`;
+    } catch {
+      return 'Connection refused';
+    }
   }
 
   /** The next request of that method, or the one that many later, gets this error instead. */
@@ -279,9 +343,9 @@ export class BotApi extends FarServer<Call> {
         return this.files.find(String(payload['file_id']));
       case 'setWebhook':
       case 'deleteWebhook':
-        this.#webhook = String(payload['url'] ?? '');
-        if (payload['drop_pending_updates'] === true) this.pending.length = 0;
-        return { result: true };
+        return this.#setWebhook(payload);
+      case 'getWebhookInfo':
+        return { result: this.#webhookInfo() };
       case 'answerCallbackQuery':
         this.told.push(payload['text'] === undefined ? null : String(payload['text']));
         return { result: true };
@@ -308,6 +372,33 @@ export class BotApi extends FarServer<Call> {
       default:
         return this.#chatOf(payload) ?? this.#sendMessage(payload);
     }
+  }
+
+  #setWebhook(payload: Payload): { result: unknown } | BotApiError {
+    const url = String(payload['url'] ?? '');
+    if (url !== '' && !url.startsWith('https://')) {
+      return fault(400, 'Bad Request: bad webhook: An HTTPS URL must be provided for webhook');
+    }
+    const secret = String(payload['secret_token'] ?? '');
+    if (!/^[\w-]{0,256}$/.test(secret)) {
+      return fault(400, 'Bad Request: secret token contains unallowed characters');
+    }
+    this.#webhook = { url, secret };
+    if (Array.isArray(payload['allowed_updates'])) this.#allowed = payload['allowed_updates'];
+    if (payload['drop_pending_updates'] === true) this.pending.length = 0;
+    void this.#deliver();
+    return { result: true };
+  }
+
+  #webhookInfo() {
+    const { url, problem } = this.#webhook;
+    return {
+      url,
+      has_custom_certificate: false,
+      pending_update_count: this.pending.length,
+      ...(this.#allowed.length === 0 ? {} : { allowed_updates: this.#allowed }),
+      ...(problem === undefined ? {} : { last_error_date: 1, last_error_message: problem }),
+    };
   }
 
   #setMenu({ scope, commands }: Payload): { result: unknown } | BotApiError {
@@ -456,7 +547,7 @@ export class BotApi extends FarServer<Call> {
     response: ServerResponse,
     answer: (outcome: { result: unknown } | BotApiError) => void,
   ): void {
-    if (this.#webhook !== '') {
+    if (this.#webhook.url !== '') {
       answer(
         fault(
           409,

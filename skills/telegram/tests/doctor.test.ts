@@ -71,3 +71,25 @@ test('without a token there is no bot, which is no fault', async () => {
     { ok: true, advice: expect.stringContaining('`npx claw setup telegram`') },
   ]);
 });
+
+test('with a webhook it is told whether Telegram delivers there', async () => {
+  await using api = await startBotApi({ token: TOKEN });
+  const address = 'https://door.example.org/telegram/updates';
+  const env = { ...environmentOf(api.url), TELEGRAM_WEBHOOK_URL: address };
+  expect((await found(env)).at(1)).toMatchObject({
+    ok: false,
+    message: 'TELEGRAM_WEBHOOK_URL is set, but the bot has no webhook yet.',
+  });
+  await fetch(`${api.url}/bot${TOKEN}/setWebhook?url=${address}`);
+  expect((await found(env)).at(1)).toMatchObject({
+    ok: true,
+    message: 'Telegram delivers to TELEGRAM_WEBHOOK_URL',
+  });
+  api.sendText(ADA, { id: ADA.id, type: 'private' }, 'anybody?');
+  await api.until(() => api.webhook.problem !== undefined);
+  expect((await found(env)).at(1)).toMatchObject({
+    ok: false,
+    message: expect.stringContaining('(Connection refused); 1 waiting.'),
+  });
+  api.setForeignWebhook('');
+});

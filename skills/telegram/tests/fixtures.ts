@@ -10,6 +10,7 @@ import {
 import type { HostEnd } from '../../../src/testing/channel/host-end.ts';
 import type { BotApi, BotApiChat, BotApiUser } from './botApi.ts';
 
+export { secretOf } from '../../../src/channels/telegram/webhook.ts';
 // What the skill brings is reached through here: the files are there once it is applied.
 export { telegramExamination } from '../../../src/doctor/telegram.ts';
 export { setup } from '../../../src/setup/telegram.ts';

@@ -9,6 +9,8 @@ import { deliveryProblem } from '../channels/telegram/webhook.ts';
 import { defineChannelExamination } from './channel-examination.ts';
 import { type Examination, type Finding, ok, problem } from './examination.ts';
 
+const TRY_AGAIN = 'Run `npx claw doctor` again.';
+
 /** The bot: whether Telegram knows its token, who may write to it, and how the channel does. */
 export const examination = telegramExamination(20_000);
 
@@ -40,7 +42,8 @@ async function webhookFinding(
   timeoutMs: number,
 ): Promise<Finding> {
   const info = await webhookOf(bot, timeoutMs);
-  if (info === null) return problem('telegram', 'Telegram did not say where it delivers to.');
+  if (info === null)
+    return problem('telegram', 'Telegram did not say where it delivers to.', TRY_AGAIN);
   if (info.url !== address) {
     const elsewhere = info.url === '' ? 'no webhook yet' : 'another webhook';
     return problem(
@@ -51,6 +54,10 @@ async function webhookFinding(
   }
   const wrong = deliveryProblem(info);
   return wrong === null
-    ? ok('telegram', `Telegram delivers to ${address}`)
-    : problem('telegram', wrong);
+    ? ok('telegram', 'Telegram delivers to TELEGRAM_WEBHOOK_URL')
+    : problem(
+        'telegram',
+        wrong,
+        'Send a request to that address yourself: the assistant answers 401 without the secret.',
+      );
 }

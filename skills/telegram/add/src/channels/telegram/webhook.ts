@@ -138,7 +138,7 @@ export function deliveryProblem(info: WebhookInfo): string | null {
   if (count === 0 || message === undefined) return null;
   return (
     `Telegram cannot deliver to TELEGRAM_WEBHOOK_URL (${message}); ${count} waiting. ` +
-    'Check the web server or tunnel in front of the assistant. Telegram tries again by itself.'
+    'Telegram tries again by itself. Check the web server or tunnel in front of the assistant.'
   );
 }
 
