@@ -52,9 +52,11 @@ export function TurnsView({ rest: [wanted] }: { readonly rest: readonly string[]
     [],
   );
   const run = newest?.runs.find(({ seq }) => String(seq) === wanted);
-  const retryOf = ({ turnId, chatName: name }: Run) => {
+  // A turn that was run again has several runs; its newest one has the button.
+  const retryOf = ({ seq, turnId, chatName: name }: Run) => {
     const found = newest?.failed.find((one) => one.turnId === turnId);
-    return found === undefined
+    const isNewest = newest?.runs.find((one) => one.turnId === turnId)?.seq === seq;
+    return found === undefined || !isNewest
       ? null
       : html`<${Command} line=${`retry ${quoted({ jid: found.jid, name })}`} label=${t('retry')} />`;
   };

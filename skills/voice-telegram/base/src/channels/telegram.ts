@@ -48,6 +48,13 @@ import { explainPrivacy } from './telegram/privacy.ts';
 import { reactionIn } from './telegram/reaction.ts';
 import { botOf, TelegramEnvironment, type TelegramSettings } from './telegram/settings.ts';
 import { openTopics, TOPIC_MIGRATIONS, type Topics } from './telegram/topics.ts';
+import {
+  emptyInbox,
+  INBOX_MIGRATIONS,
+  openUpdateInbox,
+  type UpdateInbox,
+} from './telegram/update-inbox.ts';
+import { receiveUpdates, webhookRoute } from './telegram/webhook.ts';
 
 /** A request is given up a little after the far end should have closed the longest poll. */
 const LONG_POLL_SECONDS = 30;
@@ -55,7 +62,7 @@ const REQUEST_SECONDS = LONG_POLL_SECONDS + 15;
 /** For a file of 50 MB over a slow line; the host asks again meanwhile, and waits for the same request. */
 const UPLOAD_SECONDS = 300;
 
-/** Telegram through a bot of the owner's, by long polling. Silent until TELEGRAM_BOT_TOKEN is set. */
+/** Telegram through a bot of the owner's, by long polling, or by a webhook where TELEGRAM_WEBHOOK_URL is set. Silent until TELEGRAM_BOT_TOKEN is set. */
 export const channel = defineChannel({
   name: 'telegram',
   needs: ['TELEGRAM_BOT_TOKEN'],
@@ -66,10 +73,12 @@ export const channel = defineChannel({
     const sent = openSentMessages(openDatabase, clock.now, [
       ...FILE_MIGRATIONS,
       ...TOPIC_MIGRATIONS,
+      ...INBOX_MIGRATIONS,
     ]);
     const files = openFileReferences(openDatabase, clock.now);
     const topics = openTopics(openDatabase);
-    return new TelegramChannel(bot, { log, clock, dataDir, commands, sent, files, topics });
+    const inbox = openUpdateInbox(openDatabase, clock.now, bot.token);
+    return new TelegramChannel(bot, { log, clock, dataDir, commands, sent, files, topics, inbox });
   },
 });
 
@@ -78,13 +87,14 @@ type Parts = Pick<ChannelContext, 'log' | 'clock' | 'dataDir'> & {
   readonly sent: SentMessages;
   readonly files: FileReferences;
   readonly topics: Topics;
+  readonly inbox: UpdateInbox;
 };
 
 /** The connection, from `connect` to `disconnect`. */
 type Connection = {
   readonly events: ChannelEvents;
   readonly stop: AbortController;
-  /** Resolves when the last message in hand is stored. */
+  /** Polling, or taking what a webhook brings. Resolves when the last message in hand is stored. */
   readonly polling: Promise<void>;
   /** Resolves when the menus of commands are shown, or cannot be. */
   readonly menus: Promise<void>;
@@ -104,6 +114,8 @@ class TelegramChannel implements Channel {
   readonly #parts: Parts;
   #status: ChannelStatus = { state: 'stopped', detail: null };
   #connection: Connection | null = null;
+  /** The route of the webhook is there until the assistant stops. */
+  #hasRoute = false;
 
   constructor(settings: TelegramSettings, parts: Parts) {
     this.#settings = settings;
@@ -118,27 +130,41 @@ class TelegramChannel implements Channel {
       return;
     }
     this.#report(events, { state: 'connecting', detail: null });
-    const { token, apiRoot } = this.#settings;
-    const { log, clock, sent, dataDir } = this.#parts;
+    const { token, apiRoot, webhook } = this.#settings;
+    const { log, clock, sent, dataDir, inbox } = this.#parts;
+    if (webhook !== null && !(await this.#openRoute(events))) return;
     dropFetched(fetchedFolder(dataDir));
     const api = new Api(token, { apiRoot, timeoutSeconds: REQUEST_SECONDS });
     const uploads = new Api(token, { apiRoot, timeoutSeconds: UPLOAD_SECONDS });
     const stop = new AbortController();
     const { promise: outcome, resolve } = Promise.withResolvers<void>();
     const { promise: isIn, resolve: comeIn } = Promise.withResolvers<void>();
-    const polling = pollUpdates({
+    const { signal } = stop;
+    const take = this.#inbox(events, { api, signal });
+    const parts = {
       api,
-      signal: stop.signal,
-      longPollSeconds: LONG_POLL_SECONDS,
+      signal,
       log,
       clock,
-      take: this.#inbox(events, { api, signal: stop.signal }),
-      report: (status) => {
+      report: (status: ChannelStatus) => {
         this.#report(events, status);
         if (status.state === 'connected') comeIn();
         resolve();
       },
-    });
+    };
+    const polling =
+      webhook === null
+        ? pollUpdates({
+            ...parts,
+            longPollSeconds: LONG_POLL_SECONDS,
+            before: (me) => emptyInbox({ inbox, me, signal, clock, log, take }),
+            // An update that a webhook brought comes again where Telegram did not hear that it was stored.
+            take: async (updates, me) => {
+              const unknown = updates.filter(({ update_id: id }) => !inbox.isKnown(id));
+              if (unknown.length > 0) await take(unknown, me);
+            },
+          })
+        : receiveUpdates({ ...parts, take, inbox, token, address: webhook });
     const delivery = createDelivery({
       api,
       uploads,
@@ -218,6 +244,25 @@ class TelegramChannel implements Channel {
 
   status(): ChannelStatus {
     return this.#status;
+  }
+
+  /** Returns false where Telegram has no way in; the status then says why. */
+  async #openRoute(events: ChannelEvents): Promise<boolean> {
+    if (this.#hasRoute) return true;
+    const { token } = this.#settings;
+    const { inbox, log } = this.#parts;
+    try {
+      const route = await events.route?.(webhookRoute(token, inbox));
+      if (route === undefined) throw new Error('the assistant has no HTTP server');
+      this.#hasRoute = true;
+      log.info('Telegram’s updates are taken here', { url: route.url });
+      return true;
+    } catch (error) {
+      const cause = error instanceof Error ? error.message : String(error);
+      const detail = `The address for Telegram's webhook could not be opened (${cause}). Take TELEGRAM_WEBHOOK_URL out of .env to poll instead.`;
+      this.#report(events, { state: 'refused', detail });
+      return false;
+    }
   }
 
   async #showMenus(api: Api, signal: AbortSignal): Promise<void> {

@@ -8,7 +8,6 @@ export const TelegramEnvironment = z.object({
     url.replace(/\/+$/, ''),
   ),
   TELEGRAM_BOT_TOKEN: z.string().optional(),
-  TELEGRAM_OWNER: z.string().trim().regex(/^\d+$/, 'a user id, which is a number').optional(),
   TELEGRAM_WEBHOOK_URL: z
     .string()
     .trim()
@@ -16,6 +15,7 @@ export const TelegramEnvironment = z.object({
       error: 'must be an address that begins with https://',
     })
     .optional(),
+  TELEGRAM_OWNER: z.string().trim().regex(/^\d+$/, 'a user id, which is a number').optional(),
 });
 
 /** The owner's bot. */

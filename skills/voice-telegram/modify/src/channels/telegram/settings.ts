@@ -9,6 +9,13 @@ export const TelegramEnvironment = z.object({
     url.replace(/\/+$/, ''),
   ),
   TELEGRAM_BOT_TOKEN: z.string().optional(),
+  TELEGRAM_WEBHOOK_URL: z
+    .string()
+    .trim()
+    .refine((url) => URL.canParse(url) && new URL(url).protocol === 'https:', {
+      error: 'must be an address that begins with https://',
+    })
+    .optional(),
   TELEGRAM_OWNER: z.string().trim().regex(/^\d+$/, 'a user id, which is a number').optional(),
   ...VoiceTexts.shape,
 });
@@ -22,6 +29,8 @@ export type TelegramSettings = {
   readonly owner: string | null;
   /** Address of the Bot API, without a slash at the end. */
   readonly apiRoot: string;
+  /** The address to which Telegram delivers; null for long polling. */
+  readonly webhook: string | null;
   readonly voice: z.output<typeof VoiceTexts>;
 };
 
@@ -29,6 +38,9 @@ export type TelegramSettings = {
 export function botOf(settings: z.output<typeof TelegramEnvironment>): TelegramSettings | null {
   const { TELEGRAM_BOT_TOKEN: token, TELEGRAM_ALLOW_FROM: listed } = settings;
   const { TELEGRAM_API_ROOT: apiRoot, TELEGRAM_OWNER: owner = null } = settings;
+  const { TELEGRAM_WEBHOOK_URL: webhook = null } = settings;
   const allowFrom = owner === null ? listed : [...new Set([...listed, owner])];
-  return token === undefined ? null : { token, allowFrom, owner, apiRoot, voice: settings };
+  return token === undefined
+    ? null
+    : { token, allowFrom, owner, apiRoot, webhook, voice: settings };
 }
