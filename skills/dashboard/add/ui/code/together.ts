@@ -65,12 +65,16 @@ export function TogetherView(): VNode {
           })}</tr>`,
       )}</tbody>
     </table></div>
-    <ul class="row legend">${(Object.keys(MARKS) as Outcome[])
-      .filter((outcome) => cells.some((cell) => cell.outcome === outcome))
-      .map(
-        (outcome) =>
-          html`<li><span class=${outcome}>${MARKS[outcome]}</span> ${t(`cell-${outcome}`)}</li>`,
-      )}<li>· ${t('apart')}</li></ul>
+    ${
+      shown.length === 0
+        ? null
+        : html`<ul class="row legend">${(Object.keys(MARKS) as Outcome[])
+            .filter((outcome) => cells.some((cell) => cell.outcome === outcome))
+            .map(
+              (outcome) =>
+                html`<li><span class=${outcome}>${MARKS[outcome]}</span> ${t(`cell-${outcome}`)}</li>`,
+            )}<li>· ${t('apart')}</li></ul>`
+    }
     <div aria-live="polite">${chosen === null ? null : html`<${Detail} cell=${chosen} />`}</div>`;
 }
 

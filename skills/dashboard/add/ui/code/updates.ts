@@ -21,11 +21,12 @@ export function UpdatesView(): VNode {
     return onLive((event) => event.kind === 'ended' && read());
   }, [epoch.value]);
   const newer = overview?.skills.filter((skill) => skill.newer !== null) ?? [];
+  const version = overview?.status?.core?.version ?? overview?.status?.release?.version ?? null;
   const [last] = overview?.log ?? [];
   return html`<p><a href=${linkTo('code')}>‹ ${t('all')}</a></p><h1>${t('updates')}</h1>
     ${overview === null ? html`<p class="hint" role="status">${t('reading')}</p>` : null}
     <h2>${t('release')}</h2>
-    <p>${t('release-here', { version: overview?.status?.core?.version ?? overview?.status?.release?.version ?? '–' })}</p>
+    ${overview === null ? null : html`<p>${version === null ? `${t('release')} ${t('no-core')}.` : t('release-here', { version })}</p>`}
     <${ReleaseSearch} />
     <h2>${t('skills')}</h2>
     ${overview !== null && newer.length === 0 ? html`<p class="hint">${t('none-newer')}</p>` : null}

@@ -64,7 +64,10 @@ function Budgets({
 }: {
   readonly budgets: Costs['budgets'];
 }): VNode {
-  const rows = [{ name: t('all-chats'), spent: total, limits: totalLimits }, ...folders].filter(
+  const named = folders.map((one) =>
+    one.folder === 'main' ? { ...one, name: t('own-chats') } : one,
+  );
+  const rows = [{ name: t('all-chats'), spent: total, limits: totalLimits }, ...named].filter(
     ({ spent, limits }) => spent.tokens > 0 || limits.microUsd !== null,
   );
   return html`<div class="row"><h2>${t('of-budgets')}</h2><span class="push"></span><${Command} line="budget" label=${t('budgets')} /></div>

@@ -107,15 +107,19 @@ function Log(): VNode {
   return html`<section><div class="row"><h2>${t('log')}</h2>
     <label class="push">${t('least')} <select value=${least} onChange=${(event: Event) => setLeast(Number((event.target as HTMLSelectElement).value))}>
       <option value="30">${t('info')}</option><option value="40">${t('warn')}</option><option value="50">${t('error')}</option></select></label></div>
-    <div class="log-lines scroll" tabindex="0">${shown.map(
-      ({
-        level,
-        time,
-        msg,
-        ...data
-      }) => html`<div class=${level >= 50 ? 'bad' : level >= 40 ? 'warn' : ''}>
+    ${
+      shown.length === 0
+        ? html`<p class="hint">${t('no-lines')}</p>`
+        : html`<div class="log-lines scroll" tabindex="0">${shown.map(
+            ({
+              level,
+              time,
+              msg,
+              ...data
+            }) => html`<div class=${level >= 50 ? 'bad' : level >= 40 ? 'warn' : ''}>
       <time>${new Date(time).toLocaleTimeString()}</time> ${msg} <span class="hint">${factsOf(data)}</span></div>`,
-    )}</div></section>`;
+          )}</div>`
+    }</section>`;
 }
 
 function parsed(line: string): readonly Line[] {

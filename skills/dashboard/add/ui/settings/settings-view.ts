@@ -46,12 +46,12 @@ function Devices(): VNode {
     read();
   };
   return html`<section><h2>${t('devices')}</h2>
-    <div class="scroll"><table><thead><tr><th>${t('browser')}</th><th>${t('may')}</th><th>${t('at')}</th><th>${t('seen')}</th><th></th></tr></thead>
+    <div class="scroll devices"><table><thead><tr><th>${t('browser')}</th><th>${t('may')}</th><th class="wide">${t('at')}</th><th>${t('seen')}</th><th></th></tr></thead>
       <tbody>${devices.map(
         (
           one,
         ) => html`<tr key=${one.id}><td>${one.name}${one.id === me ? html` <span class="tag">${t('this')}</span>` : null}</td>
-        <td>${t(one.scope)}</td><td>${one.origin}</td><td>${moment(one.seenAt)}</td>
+        <td>${t(one.scope)}</td><td class="wide">${one.origin}</td><td>${moment(one.seenAt)}</td>
         <td class="number"><button type="button" onClick=${() => revoke(one.id)}>${t('revoke')}</button></td></tr>`,
       )}</tbody></table></div>
     <form class="row" onSubmit=${invite}><label>${t('new')} <select name="scope"><option value="read">${t('read')}</option><option value="talk">${t('talk')}</option><option value="admin">${t('admin')}</option></select></label>
