@@ -12,7 +12,7 @@ import {
   mayDoAll,
 } from './dashboard/api.ts';
 import { openAssets } from './dashboard/assets.ts';
-import { withoutCodes } from './dashboard/entry-codes.ts';
+import { jsonWithoutCodes } from './dashboard/entry-codes.ts';
 import { answerWithFile } from './dashboard/history-file.ts';
 import { sendNotices } from './dashboard/notices.ts';
 import { openPush } from './dashboard/push.ts';
@@ -143,7 +143,7 @@ async function answer(
     const data = await run(parsed.data, { context, device, takeFile });
     return {
       headers: { 'content-type': 'application/json; charset=utf-8' },
-      body: JSON.stringify((mayDoAll(device) ? data : withoutCodes(data)) ?? null),
+      body: mayDoAll(device) ? JSON.stringify(data ?? null) : jsonWithoutCodes(data),
     };
   } catch (error) {
     if (error instanceof ApiProblem) return problem(error.message);

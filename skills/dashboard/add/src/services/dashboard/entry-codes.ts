@@ -12,15 +12,19 @@ export function hasCode(text: string): boolean {
   return text.search(CODE) !== -1;
 }
 
-/** Returns a value as JSON has it, with the codes left out of all its texts. */
-export function withoutCodes(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value ?? null), (_, one) =>
-    typeof one === 'string' ? one.replace(CODE, '…') : one,
+export function withoutCodes(text: string): string {
+  return text.replace(CODE, '…');
+}
+
+/** Writes a value as JSON, with the codes left out of all its texts. */
+export function jsonWithoutCodes(value: unknown): string {
+  return JSON.stringify(value ?? null, (_, one) =>
+    typeof one === 'string' ? withoutCodes(one) : one,
   );
 }
 
-/** Leaves codes out of events. An answer may bring one piece by piece: of long words only the beginning is told. */
-export function eventsWithoutCodes(): (event: LiveEvent) => unknown {
+/** Writes events without codes. An answer may bring one piece by piece: of long words only the beginning is told. */
+export function eventsWithoutCodes(): (event: LiveEvent) => string {
   /** By turn, how long the word is at the end of what was told. */
   const lengths = new Map<string, number>();
 
@@ -40,8 +44,10 @@ export function eventsWithoutCodes(): (event: LiveEvent) => unknown {
   }
 
   return (event) => {
-    if (event.kind === 'delta') return { ...event, text: shortened(event.turn, event.text) };
+    if (event.kind === 'delta') {
+      return JSON.stringify({ ...event, text: shortened(event.turn, event.text) });
+    }
     if (event.kind === 'ended') lengths.delete(event.turn);
-    return withoutCodes(event);
+    return jsonWithoutCodes(event);
   };
 }

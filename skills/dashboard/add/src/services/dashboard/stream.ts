@@ -12,7 +12,7 @@ export async function* streamOf(
   { watch, setTimer }: Pick<ServiceContext, 'watch' | 'setTimer'>,
   { signal, isForOwner }: { readonly signal: AbortSignal; readonly isForOwner: boolean },
 ): AsyncGenerator<string> {
-  const told = isForOwner ? (event: LiveEvent) => event : eventsWithoutCodes();
+  const asJson = isForOwner ? (event: LiveEvent) => JSON.stringify(event) : eventsWithoutCodes();
   let waiting: LiveEvent[] = [];
   let isBehind = false;
   let wake = (): void => {};
@@ -44,14 +44,10 @@ export async function* streamOf(
       waiting = [];
       yield events.length === 0
         ? ': still here\n\n'
-        : events.map((event) => asText(told(event))).join('');
+        : events.map((event) => `data: ${asJson(event)}\n\n`).join('');
     }
   } finally {
     end();
     signal.removeEventListener('abort', onAbort);
   }
-}
-
-function asText(event: unknown): string {
-  return `data: ${JSON.stringify(event)}\n\n`;
 }

@@ -37,8 +37,8 @@ export const api = defineApi({
       ({ jid, kind, seq, from }, { context, device }) => {
         const text = context.store.history.whole(jid, kind, seq);
         // A part that begins inside of a code does not look like one.
-        const shown = mayDoAll(device) ? text : withoutCodes(text);
-        return typeof shown === 'string' ? shown.slice(from, from + PART) : null;
+        const shown = mayDoAll(device) || text === null ? text : withoutCodes(text);
+        return shown?.slice(from, from + PART) ?? null;
       },
     ),
     search: reads(
