@@ -18,6 +18,11 @@ export const examination: Examination = {
     const all = await fleet.list().catch((error: unknown) => String(Object(error).message));
     if (typeof all === 'string') return [problem(AREA, all, 'Install Docker, and start it.')];
     const down = all.filter(({ wish, isUp }) => wish === 'running' && !isUp);
+    if (down.length === 0 && (await book.interrupted()) !== null) {
+      return [
+        problem(AREA, 'an upgrade was interrupted', 'See how far it came: `npx claw fleet`.'),
+      ];
+    }
     if (down.length === 0) return [ok(AREA, `${all.length} instances, as they should be`)];
     const names = down.map(({ name }) => name).join(', ');
     return [problem(AREA, `not running: ${names}`, 'Start them: `npx claw fleet wake <name>`.')];

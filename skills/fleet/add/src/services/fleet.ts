@@ -52,7 +52,18 @@ export const service = defineService({
       maxBytes: MAX_BYTES,
       handle: (request) => atTheDoor({ fleet, book, wake }, request, context),
     });
+    // After a power cut in the middle of an upgrade nobody may be there to call the next command.
+    let said: string | null = null;
+    const settle = async (): Promise<void> => {
+      if ((await book.interrupted()) === null) return;
+      const interrupted = await book.exclusively(0, () => fleet.settle());
+      if (interrupted !== null && interrupted !== said) log.warn(interrupted);
+      said = interrupted;
+    };
     const look = async (): Promise<void> => {
+      await settle().catch((error: unknown) =>
+        log.warn('the fleet cannot be put right', { error: String(error) }),
+      );
       for (const instance of book.read().instances) {
         // One that cannot be asked keeps no other awake or asleep.
         await lookAt({ fleet, book, wake, now }, instance).catch((error: unknown) =>

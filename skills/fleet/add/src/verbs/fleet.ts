@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { Fleet, type InstanceLook, type UpgradeReport } from '../lib/fleet/fleet.ts';
+import { endText, Fleet, type InstanceLook, type UpgradeReport } from '../lib/fleet/fleet.ts';
 import { FleetBook, FleetRefused } from '../lib/fleet/fleet-book.ts';
 import type { UpgradeEnd } from '../lib/fleet/upgrade.ts';
 import { defineVerb, type VerbCall, type VerbContext, type VerbEnd, VerbError } from '../verb.ts';
@@ -58,17 +58,27 @@ async function run(context: Context, call: VerbCall): Promise<VerbEnd> {
     signal: call.signal,
     progress: call.progress,
   });
-  if (word === 'list' && names.length === 0) return listEnd(await fleet.list());
-  const work = WORK[word];
+  const isList = word === 'list' && names.length === 0;
+  if (isList && (await book.interrupted()) === null) return listEnd(await fleet.list());
+  const work = isList ? LIST : WORK[word];
   if (work === undefined) {
     throw new VerbError(
       'usage',
       'Say list, add, upgrade, backup, stop, wake or remove: `npx claw fleet add mira`.',
     );
   }
+  const settle = async () => {
+    const interrupted = await fleet.settle();
+    if (interrupted !== null) call.progress(interrupted);
+    return interrupted;
+  };
+  if (word === 'upgrade') {
+    await book.exclusively(PATIENCE_MS, settle);
+    return await upgrade({ fleet, call, names });
+  }
   return await book.exclusively(PATIENCE_MS, async () => {
-    await fleet.settle();
-    return await work({ fleet, book, call, names });
+    const interrupted = await settle();
+    return await work({ fleet, book, call, names, interrupted });
   });
 }
 
@@ -77,7 +87,12 @@ type Call = {
   readonly book: FleetBook;
   readonly call: VerbCall;
   readonly names: readonly string[];
+  /** What an upgrade that was killed has left, in words. */
+  readonly interrupted: string | null;
 };
+
+const LIST = async ({ fleet, interrupted }: Call): Promise<VerbEnd> =>
+  listEnd(await fleet.list(), interrupted);
 
 const WORK: Readonly<Record<string, (call: Call) => Promise<VerbEnd>>> = {
   async add({ fleet, call, names }) {
@@ -96,16 +111,7 @@ const WORK: Readonly<Record<string, (call: Call) => Promise<VerbEnd>>> = {
       ],
     };
   },
-  async upgrade({ fleet, call, names }) {
-    const report = await fleet.upgrade({
-      only: names,
-      canary: number(call, 'canary', 1, 1_000),
-      watchMs: number(call, 'watch', 2, 1_440) * MINUTE_MS,
-    });
-    const failed = Object.entries(report.ends).filter(([, { kind }]) => kind !== 'upgraded');
-    if (failed.length > 0) throw new VerbError('failed', failureText(report, failed));
-    return { data: report, lines: upgradeLines(report) };
-  },
+  upgrade,
   async backup({ fleet, book, call, names }) {
     const wanted = names.length > 0 ? names : book.read().instances.map(({ name }) => name);
     const files: Record<string, string> = {};
@@ -141,6 +147,23 @@ const WORK: Readonly<Record<string, (call: Call) => Promise<VerbEnd>>> = {
   },
 };
 
+/** It takes the lock of the book by itself, since it may watch for hours. */
+async function upgrade({
+  fleet,
+  call,
+  names,
+}: Omit<Call, 'book' | 'interrupted'>): Promise<VerbEnd> {
+  const report = await fleet.upgrade({
+    only: names,
+    canary: number(call, 'canary', 1, 1_000),
+    watchMs: number(call, 'watch', 2, 1_440) * MINUTE_MS,
+    patienceMs: PATIENCE_MS,
+  });
+  const failed = Object.entries(report.ends).filter(([, { kind }]) => kind !== 'upgraded');
+  if (failed.length > 0) throw new VerbError('failed', failureText(report, failed));
+  return { data: report, lines: upgradeLines(report) };
+}
+
 async function consentToDelete(call: VerbCall, name: string): Promise<void> {
   const answer = await call.consent(`Delete everything that the owner of ${name} has, for good?`);
   if (answer === 'yes') return;
@@ -169,14 +192,14 @@ function number(call: VerbCall, option: string, usual: number, most: number): nu
   return value;
 }
 
-function listEnd(instances: readonly InstanceLook[]): VerbEnd {
+function listEnd(instances: readonly InstanceLook[], interrupted: string | null = null): VerbEnd {
   const lines = instances.map(({ name, wish, isUp, version, idleMinutes, container }) => {
     const state = wish !== 'running' ? wish : isUp ? 'running' : 'should run, but does not';
     const idle = idleMinutes === null ? '' : `, sleeps after ${idleMinutes} min`;
     return `${name}  ${state}${idle}, ${version.image}, container ${container}`;
   });
   const none = ['No instances yet. Add one: npx claw fleet add mira'];
-  return { data: { instances }, lines: instances.length === 0 ? none : lines };
+  return { data: { instances, interrupted }, lines: instances.length === 0 ? none : lines };
 }
 
 function upgradeLines({ ends, current, image }: UpgradeReport): readonly string[] {
@@ -195,10 +218,7 @@ function failureText(
 ): string {
   const upgraded = Object.keys(ends).filter((name) => ends[name]?.kind === 'upgraded');
   return [
-    ...failed.map(([name, end]) => {
-      if (end.kind === 'rolled-back') return `${name} was rolled back: ${end.reason}.`;
-      return `${name} runs the new version and is not well: ${'reason' in end ? end.reason : ''}.`;
-    }),
+    ...failed.map(([name, end]) => endText(name, end)),
     ...(upgraded.length === 0 ? [] : [`Upgraded: ${upgraded.join(', ')}.`]),
     ...(left.length === 0 ? [] : [`Left as they were: ${left.join(', ')}.`]),
   ].join(' ');

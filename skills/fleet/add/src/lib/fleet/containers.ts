@@ -44,7 +44,11 @@ const LOOK =
 const Activity = z.object({
   messages: z.int(),
   lastMessageAt: z.number().nullable(),
+  /** Turns that were begun or wait. */
+  turns: z.int(),
   open: z.int(),
+  /** What is open, each with how far it is: one that is not in a later list has gone on. */
+  waiting: z.array(z.string().max(300)).max(100_000),
   nextTaskAt: z.number().nullable(),
 });
 export type Activity = z.output<typeof Activity>;
@@ -112,7 +116,8 @@ export class Containers {
   /** Runs something in a container of its own, which goes with it. */
   async #runOnce(volume: string, words: readonly string[], input = ''): Promise<Ended> {
     const name = this.nameOf(`once-${randomBytes(6).toString('hex')}`);
-    const options = ['run', '--rm', '--interactive', '--name', name, ...this.#hardened(volume)];
+    const once = ['run', '--rm', '--interactive', '--name', name, ...this.#step];
+    const options = [...once, ...this.#hardened(volume)];
     const ended = await ask([...options, ...words], { timeout: this.#limits.workMs, input });
     // Whoever asked is gone; what was started is not.
     if (ended.isLate) await ask(['rm', '--force', name]);
@@ -186,14 +191,23 @@ export class Containers {
     await docker('rm', '--force', this.nameOf(name));
   }
 
+  /** Ends the steps of a command that was killed: each is a container of its own, which the engine goes on with. */
+  async removeSteps(): Promise<void> {
+    const [, label = ''] = this.#step;
+    const found = await docker('ps', '--all', '--quiet', '--filter', `label=${label}`);
+    // One that ends by itself is removed by the engine meanwhile.
+    for (const id of found.split('\n').filter((one) => one !== ''))
+      await ask(['rm', '--force', id]);
+  }
+
   async makeVolume(volume: string): Promise<void> {
     await docker('volume', 'create', '--label', `patchclaw.fleet=${this.#id}`, volume);
   }
 
-  /** Removes a volume, if it is there. */
-  async removeVolume(volume: string): Promise<void> {
-    const { code } = await ask(['volume', 'inspect', volume]);
-    if (code === 0) await docker('volume', 'rm', volume);
+  /** Removes a volume, if it is there. Returns whether it is gone. */
+  async removeVolume(volume: string): Promise<boolean> {
+    const { code } = await ask(['volume', 'rm', '--force', volume]);
+    return code === 0;
   }
 
   /** Removes the images of this fleet that are not named; one that a container still uses stays until the next time. */
@@ -206,7 +220,7 @@ export class Containers {
 
   /** Copies a file of a volume to this machine, as it is there; a kill leaves nothing at `to`. */
   async copyOut({ volume, image }: Version, path: string, to: string): Promise<void> {
-    const words = ['run', '--rm', ...this.#hardened(volume), '--network', 'none'];
+    const words = ['run', '--rm', ...this.#step, ...this.#hardened(volume), '--network', 'none'];
     await execa('docker', [...words, '--entrypoint', 'cat', image, path], {
       stdout: { file: `${to}.part` },
       buffer: false,
@@ -238,6 +252,11 @@ export class Containers {
   /** Removes the network of a fleet without instances; the next instance makes it again. */
   async removeNetwork(): Promise<void> {
     await ask(['network', 'rm', `claw-${this.#id}`]);
+  }
+
+  /** Tells a step of a command from an instance, and from what somebody runs of the same image, which has its labels. */
+  get #step(): string[] {
+    return ['--label', `patchclaw.fleet.step=${this.#id}`];
   }
 
   /**

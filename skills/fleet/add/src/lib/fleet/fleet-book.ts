@@ -25,6 +25,32 @@ const Instance = z.object({
 });
 export type Instance = z.output<typeof Instance>;
 
+/** An upgrade that has begun and has not come to its end: what is needed to go on after a kill. */
+const Upgrade = z.object({
+  image: z.string().max(200),
+  /** All instances that it was to bring to this image. */
+  names: z.array(z.string().regex(INSTANCE_NAME)).max(1_000),
+  /** The instance that has been switched, and whose new version is not known to be well. */
+  switched: z
+    .discriminatedUnion('kind', [
+      z.object({
+        kind: z.literal('unchecked'),
+        name: z.string().regex(INSTANCE_NAME),
+        /** The digest of its code after the merge. */
+        published: z.string().max(200),
+        /** What its doctor found before, by area. */
+        known: z.array(z.string().max(200)).max(1_000),
+      }),
+      z.object({
+        kind: z.literal('unwell'),
+        name: z.string().regex(INSTANCE_NAME),
+        reason: z.string().max(10_000),
+      }),
+    ])
+    .nullable(),
+});
+export type Upgrade = z.output<typeof Upgrade>;
+
 const Book = z.object({
   /** Tells two fleets on one machine apart. */
   id: z.string().regex(/^[0-9a-f]{6}$/),
@@ -33,6 +59,7 @@ const Book = z.object({
   instances: z.array(Instance).max(1_000),
   /** Volumes that nothing needs, to be removed. */
   discarded: z.array(z.string().max(100)).max(1_000),
+  upgrade: Upgrade.nullable().default(null),
 });
 export type Book = z.output<typeof Book>;
 
@@ -58,7 +85,7 @@ export class FleetBook {
   read(): Book {
     if (!this.isThere) {
       const id = randomBytes(3).toString('hex');
-      return { id, nextVolume: 1, instances: [], discarded: [] };
+      return { id, nextVolume: 1, instances: [], discarded: [], upgrade: null };
     }
     return Book.parse(JSON.parse(readFileSync(this.#path, 'utf8')));
   }
@@ -82,14 +109,25 @@ export class FleetBook {
     return found;
   }
 
-  /** Changes one instance in the book. */
-  change(name: string, change: Partial<Instance>, discards: readonly string[] = []): Instance {
+  /** Changes one instance in the book and, in the same write, what an upgrade notes about it. */
+  change(
+    name: string,
+    change: Partial<Instance>,
+    {
+      discards = [],
+      switched,
+    }: { readonly discards?: readonly string[]; readonly switched?: Upgrade['switched'] } = {},
+  ): Instance {
     const book = this.read();
     const changed = { ...this.instance(name), ...change };
     this.write({
       ...book,
       instances: book.instances.map((one) => (one.name === name ? changed : one)),
       discarded: [...book.discarded, ...discards],
+      upgrade:
+        book.upgrade === null || switched === undefined
+          ? book.upgrade
+          : { ...book.upgrade, switched },
     });
     return changed;
   }
@@ -110,31 +148,53 @@ export class FleetBook {
    * @throws FleetRefused where somebody else works on the fleet for all of `patienceMs`
    */
   async exclusively<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
-    mkdirSync(this.dir, { recursive: true, mode: 0o700 });
-    const database = new Database(join(this.dir, 'lock.db'));
-    try {
-      await lock(database, Date.now() + patienceMs);
-      return await work();
-    } finally {
-      database.close();
-    }
+    using held = await this.#lock('lock.db', patienceMs);
+    if (held !== null) return await work();
+    throw new FleetRefused('Another command works on the fleet. Wait until it has ended.');
   }
-}
 
-async function lock(database: Database.Database, until: number): Promise<void> {
-  database.pragma('busy_timeout = 0');
-  for (;;) {
-    try {
-      database.exec('BEGIN EXCLUSIVE');
-      return;
-    } catch (error) {
-      if (!(error instanceof Database.SqliteError) || !error.code.startsWith('SQLITE_BUSY')) {
-        throw error;
+  /**
+   * Marks an upgrade as under way for as long as `work` takes. It watches for an hour, and wakes and stops go on meanwhile.
+   *
+   * @throws FleetRefused where another one is under way
+   */
+  async upgrading<T>(work: () => Promise<T>): Promise<T> {
+    // Somebody who only looks whether an upgrade is under way holds it for a moment.
+    using held = await this.#lock('upgrade.db', 5_000);
+    if (held !== null) return await work();
+    throw new FleetRefused('Another upgrade is under way. Wait until it has ended.');
+  }
+
+  /** Returns the upgrade that a kill or an accident ended; null where there is none, or it is still under way. */
+  async interrupted(): Promise<Upgrade | null> {
+    if (this.read().upgrade === null) return null;
+    // Not alone: two that look at a time are no upgrade.
+    using held = await this.#lock('upgrade.db', 0, 'BEGIN; SELECT count(*) FROM sqlite_master');
+    return held === null ? null : this.read().upgrade;
+  }
+
+  /** Takes a lock; null if somebody else holds it for all of the time. */
+  async #lock(
+    file: string,
+    patienceMs: number,
+    statement = 'BEGIN EXCLUSIVE',
+  ): Promise<Disposable | null> {
+    mkdirSync(this.dir, { recursive: true, mode: 0o700 });
+    const database = new Database(join(this.dir, file));
+    const until = Date.now() + patienceMs;
+    database.pragma('busy_timeout = 0');
+    for (;;) {
+      try {
+        database.exec(statement);
+        return { [Symbol.dispose]: () => database.close() };
+      } catch (error) {
+        const isBusy =
+          error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
+        if (!isBusy || Date.now() >= until) database.close();
+        if (!isBusy) throw error;
+        if (Date.now() >= until) return null;
+        await new Promise((resolve) => setTimeout(resolve, 100));
       }
-      if (Date.now() >= until) {
-        throw new FleetRefused('Another command works on the fleet. Wait until it has ended.');
-      }
-      await new Promise((resolve) => setTimeout(resolve, 100));
     }
   }
 }

@@ -3,9 +3,23 @@ import { basename, join } from 'node:path';
 import { visible } from '@patchclaw/claw/text';
 import { z } from 'zod';
 import { Containers, jsonOfInstance } from './containers.ts';
-import { type FleetBook, FleetRefused, INSTANCE_NAME, type Instance } from './fleet-book.ts';
+import {
+  type FleetBook,
+  FleetRefused,
+  INSTANCE_NAME,
+  type Instance,
+  type Upgrade,
+} from './fleet-book.ts';
 import { makeImage } from './image.ts';
-import { lookAgain, planUpgrade, sweep, type UpgradeEnd, upgradeInstance } from './upgrade.ts';
+import {
+  checkSwitched,
+  lookAgain,
+  planUpgrade,
+  sweep,
+  type UpgradeEnd,
+  type UpgradePlan,
+  upgradeInstance,
+} from './upgrade.ts';
 
 const TREE = '/instance/patchclaw';
 
@@ -16,6 +30,8 @@ export type FleetParts = {
   readonly now: () => number;
   readonly signal: AbortSignal;
   readonly progress: (text: string) => void;
+  /** Waits while the first of an upgrade are watched. */
+  readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
 };
 
 /** An instance as `claw fleet list` shows it. */
@@ -98,7 +114,8 @@ export class Fleet {
   }
 
   /**
-   * Upgrades some instances to the code that is here now; the others only if all of the first are well.
+   * Upgrades some instances to the code that is here now; the others only if all of the first are well. It takes the
+   * lock of the book itself, and leaves it to others while it watches.
    *
    * @returns the end of each that was tried, and the names of those that were left alone
    */
@@ -106,29 +123,74 @@ export class Fleet {
     readonly only: readonly string[];
     readonly canary: number;
     readonly watchMs: number;
+    readonly patienceMs: number;
   }): Promise<UpgradeReport> {
+    const { patienceMs, watchMs } = options;
+    const ends = new Map<string, UpgradeEnd>();
+    const exclusively = async <T>(work: () => Promise<T>): Promise<T> =>
+      await this.#book.exclusively(patienceMs, async () => {
+        try {
+          return await work();
+        } catch (error) {
+          // Ctrl-C: nobody is left without an instance until the next command.
+          if (this.#parts.signal.aborted) await this.#bringBack();
+          throw error;
+        }
+      });
+    return await this.#book.upgrading(async () => {
+      const { image, plan } = await exclusively(async () => await this.#begin(options));
+      const { canaries, rest, current } = plan;
+      await exclusively(async () => await this.#upgradeAll(canaries, image, ends));
+      if (areWell(ends) && watchMs > 0 && ends.size > 0) {
+        this.#parts.progress(`Watching ${canaries.join(', ')}`);
+        await (this.#parts.pause ?? pause)(watchMs, this.#parts.signal);
+        await exclusively(async () => {
+          for (const name of this.#present(canaries)) {
+            ends.set(name, await lookAgain(this.#upgradeParts, name));
+          }
+        });
+      }
+      await exclusively(async () => {
+        await this.#upgradeAll(rest, image, ends);
+        this.#book.write({ ...this.#book.read(), upgrade: null });
+        await sweep(this.#book, this.containers);
+      });
+      const left = [...canaries, ...rest].filter((name) => !ends.has(name));
+      return { image, ends: Object.fromEntries(ends), left, current };
+    });
+  }
+
+  async #begin(options: {
+    readonly only: readonly string[];
+    readonly canary: number;
+  }): Promise<{ readonly image: string; readonly plan: UpgradePlan }> {
     for (const name of options.only) this.#book.instance(name);
     const image = await this.#image();
-    const { instances } = this.#book.read();
-    const { canaries, rest, current } = planUpgrade(instances, image, options);
-    const parts = { ...this.#parts, containers: this.containers };
-    const ends = new Map<string, UpgradeEnd>();
-    const isWell = () => [...ends.values()].every(({ kind }) => kind === 'upgraded');
-    const upgrade = async (names: readonly string[]) => {
-      for (const name of names) {
-        if (isWell()) ends.set(name, await upgradeInstance(parts, name, image));
-      }
-    };
-    await upgrade(canaries);
-    if (isWell() && options.watchMs > 0 && ends.size > 0) {
-      this.#parts.progress(`Watching ${canaries.join(', ')}`);
-      await pause(options.watchMs, this.#parts.signal);
-      for (const name of canaries) ends.set(name, await lookAgain(parts, name));
+    const book = this.#book.read();
+    const plan = planUpgrade(book.instances, image, options);
+    const names = [...plan.canaries, ...plan.rest];
+    this.#book.write({ ...book, upgrade: { image, names, switched: null } });
+    return { image, plan };
+  }
+
+  async #upgradeAll(
+    names: readonly string[],
+    image: string,
+    ends: Map<string, UpgradeEnd>,
+  ): Promise<void> {
+    for (const name of this.#present(names)) {
+      if (areWell(ends)) ends.set(name, await upgradeInstance(this.#upgradeParts, name, image));
     }
-    await upgrade(rest);
-    await sweep(this.#book, this.containers);
-    const left = [...canaries, ...rest].filter((name) => !ends.has(name));
-    return { image, ends: Object.fromEntries(ends), left, current };
+  }
+
+  /** Those that nobody has taken out of the fleet meanwhile. */
+  #present(names: readonly string[]): readonly string[] {
+    const { instances } = this.#book.read();
+    return names.filter((name) => instances.some((one) => one.name === name));
+  }
+
+  get #upgradeParts() {
+    return { ...this.#parts, containers: this.containers };
   }
 
   /** Saves an instance by its own `claw backup`, and copies the file to this machine. Returns its path here. */
@@ -158,21 +220,61 @@ export class Fleet {
     const book = this.#book.read();
     const instances = book.instances.filter((one) => one.name !== name);
     const discarded = [...book.discarded, ...(withData ? volumes : [])];
-    this.#book.write({ ...book, instances, discarded });
+    // An upgrade of nobody keeps no image.
+    const isOfSomebody = instances.some((one) => book.upgrade?.names.includes(one.name));
+    const upgrade = isOfSomebody ? book.upgrade : null;
+    this.#book.write({ ...book, instances, discarded, upgrade });
     await sweep(this.#book, this.containers);
     if (instances.length === 0) await this.containers.removeNetwork();
     return volumes;
   }
 
-  /** Brings the containers to what the book says, after a command that was killed. */
-  async settle(): Promise<void> {
+  /**
+   * Brings the containers to what the book says, after a command that was killed. An instance that was switched, and not
+   * found well yet, is checked now, and taken back if it is not.
+   *
+   * @returns what was interrupted, and how to go on; null for nothing
+   */
+  async settle(): Promise<string | null> {
+    const upgrade = await this.#book.interrupted();
+    await this.containers.removeSteps();
+    const { switched = null } = upgrade ?? {};
+    const isThere = switched !== null && this.#present([switched.name]).length > 0;
+    await this.#bringBack(isThere ? switched.name : null);
+    const end = isThere ? await checkSwitched(this.#upgradeParts, switched) : null;
+    await sweep(this.#book, this.containers);
+    return upgrade === null ? null : this.#interruption(upgrade, switched, end);
+  }
+
+  async #bringBack(except: string | null = null): Promise<void> {
     for (const { name, wish, version } of this.#book.read().instances) {
+      if (name === except) continue;
       const look = await this.containers.look(name);
       const isRight = look?.isRunning === true && look.volume === version.volume && !look.isAlone;
       if (wish !== 'running' && look !== null) await this.containers.remove(name);
       if (wish === 'running' && !isRight) await this.containers.start(name, version);
     }
-    await sweep(this.#book, this.containers);
+  }
+
+  /** Says how far an upgrade came that was interrupted; it is forgotten once nothing of it is left to do. */
+  #interruption(
+    { image, names }: Upgrade,
+    switched: Upgrade['switched'],
+    end: UpgradeEnd | null,
+  ): string | null {
+    const book = this.#book.read();
+    const isNew = ({ version }: Instance) => version.image === image;
+    const list = (some: readonly Instance[]) => some.map(({ name }) => name).join(', ') || 'none';
+    const left = book.instances.filter((one) => names.includes(one.name) && !isNew(one));
+    if (left.length === 0) this.#book.write({ ...book, upgrade: null });
+    const isWell = end === null || end.kind === 'upgraded';
+    if (left.length === 0 && switched === null) return null;
+    return [
+      `An upgrade was interrupted. On the new version: ${list(book.instances.filter(isNew))}.`,
+      `On the one from before: ${list(left)}.`,
+      ...(isWell || switched === null ? [] : [endText(switched.name, end)]),
+      ...(left.length === 0 ? [] : ['Go on with: npx claw fleet upgrade']),
+    ].join(' ');
   }
 
   async #image(): Promise<string> {
@@ -195,6 +297,15 @@ export type UpgradeReport = {
   /** They have this image already. */
   readonly current: readonly string[];
 };
+
+const areWell = (ends: ReadonlyMap<string, UpgradeEnd>): boolean =>
+  [...ends.values()].every(({ kind }) => kind === 'upgraded');
+
+/** Says how the upgrade of an instance ended that is not well. */
+export function endText(name: string, end: UpgradeEnd): string {
+  if (end.kind === 'rolled-back') return `${name} was rolled back: ${end.reason}.`;
+  return `${name} runs the new version and is not well: ${'reason' in end ? end.reason : ''}.`;
+}
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();

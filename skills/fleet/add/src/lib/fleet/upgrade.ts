@@ -1,7 +1,7 @@
 import { visible } from '@patchclaw/claw/text';
 import { z } from 'zod';
-import { type Containers, jsonOfInstance } from './containers.ts';
-import type { FleetBook, Instance, Version } from './fleet-book.ts';
+import { type Activity, type Containers, jsonOfInstance } from './containers.ts';
+import type { FleetBook, Instance, Upgrade, Version } from './fleet-book.ts';
 import { newProblems, type Problems, problemsInVolume, problemsOf, publishedIn } from './health.ts';
 
 const RELEASE = '/opt/patchclaw/release';
@@ -63,24 +63,58 @@ export async function upgradeInstance(
   progress(`${name}: copying its volume`);
   await containers.remove(name);
   const next = { volume: book.newVolume(name), image };
-  const reason = await tryOn(parts, { name, old, next, known }).catch((error: unknown) => {
-    if (signal.aborted) throw error;
-    return error instanceof Error ? error.message : String(error);
-  });
-  await containers.remove(name);
-  if (reason !== null) {
+  const trial = await tryOn(parts, { name, old, next, known }).catch(failed(signal));
+  if (trial.kind === 'unfit') {
+    await containers.remove(name);
     if (wish === 'running') await containers.start(name, old);
     await sweep(book, containers);
-    return { kind: 'rolled-back', reason };
+    return { kind: 'rolled-back', reason: trial.reason };
   }
-  await containers.shell(next, TAKE_DATA, { other: old.volume });
-  const published = publishedIn(await containers.runClaw(next, STATUS));
-  book.change(name, { version: next, before: old }, before === null ? [] : [before.volume]);
-  if (wish !== 'running') return { kind: 'upgraded' };
+  const discards = before === null ? [] : [before.volume];
+  const unchecked = { name, published: trial.published, known: [...known.keys()] };
+  const switched = wish === 'running' ? { kind: 'unchecked' as const, ...unchecked } : null;
+  book.change(name, { version: next, before: old }, { discards, switched });
+  if (switched === null) return { kind: 'upgraded' };
   progress(`${name}: starting the new version`);
-  await containers.start(name, next);
-  const trouble = await troubleOf(parts, name, known, published);
-  return trouble === null ? { kind: 'upgraded' } : await goBack(parts, name, trouble);
+  return await checkSwitched(parts, switched);
+}
+
+type Unfit = { readonly kind: 'unfit'; readonly reason: string };
+type Trialled = Unfit | { readonly kind: 'fit'; readonly published: string };
+
+const unfit = (reason: string): Unfit => ({ kind: 'unfit', reason });
+
+/** Turns an error into a reason to stay as before; a Ctrl-C ends the upgrade. */
+function failed(signal: AbortSignal): (error: unknown) => Unfit {
+  return (error) => {
+    if (signal.aborted) throw error;
+    return unfit(error instanceof Error ? error.message : String(error));
+  };
+}
+
+type Switched = NonNullable<Upgrade['switched']>;
+
+/**
+ * Starts the new version of an instance that has been switched, if it does not run yet, and takes it back if it is not
+ * well. It begins anew after a kill: the book holds `switched` until the end is known.
+ */
+export async function checkSwitched(parts: UpgradeParts, switched: Switched): Promise<UpgradeEnd> {
+  const { book, containers, signal } = parts;
+  const { name } = switched;
+  if (switched.kind === 'unwell') return await goBack(parts, name, switched.reason);
+  const { version } = book.instance(name);
+  const look = await containers.look(name);
+  const known = new Map(switched.known.map((area) => [area, '']));
+  const check = async () => {
+    if (look?.isRunning !== true || look.volume !== version.volume || look.isAlone) {
+      await containers.start(name, version);
+    }
+    return await troubleOf(parts, name, known, switched.published);
+  };
+  const trouble = await check().catch((error: unknown) => failed(signal)(error).reason);
+  if (trouble !== null) return await goBack(parts, name, trouble);
+  book.change(name, {}, { switched: null });
+  return { kind: 'upgraded' };
 }
 
 /** Data and groups as the old volume has them, which nobody has written since. */
@@ -108,21 +142,25 @@ type Trial = {
   readonly known: Problems;
 };
 
-/** Makes the copy, merges the new release into it, and starts it closed in. Returns why it is not fit; null if it is. */
-async function tryOn(parts: UpgradeParts, trial: Trial): Promise<string | null> {
+/** Makes the copy, merges the new release into it, starts it closed in, and gives it the data once more if it is fit. */
+async function tryOn(parts: UpgradeParts, trial: Trial): Promise<Trialled> {
   const { containers, progress, now } = parts;
   const { name, old, next, known } = trial;
   await containers.makeVolume(next.volume);
   await containers.shell(next, 'cp -a /other/. /instance/', { other: old.volume });
   progress(`${name}: merging the new release with what its owner changed`);
   const refused = await mergeRelease(parts, next);
-  if (refused !== null) return refused;
+  if (refused !== null) return unfit(refused);
   const published = publishedIn(await containers.runClaw(next, STATUS));
   const fence = JSON.stringify({ restoredAt: now(), backupFrom: now() });
   await containers.shell(next, `cat > ${TREE}/data/fenced.json`, { input: fence });
   progress(`${name}: trying it without a network and channels`);
   await containers.start(name, { ...next, isAlone: true });
-  return await troubleOf(parts, name, new Map([...known, FENCED]), published);
+  const trouble = await troubleOf(parts, name, new Map([...known, FENCED]), published);
+  if (trouble !== null) return unfit(trouble);
+  await containers.remove(name);
+  await containers.shell(next, TAKE_DATA, { other: old.volume });
+  return { kind: 'fit', published: publishedIn(await containers.runClaw(next, STATUS)) };
 }
 
 /** The mark that keeps the channels off is a problem for the doctor; it is thrown away with the rest of the trial. */
@@ -166,24 +204,43 @@ async function troubleOf(
 }
 
 /**
- * Takes an upgrade back after the switch. Not if messages have come in since: the old volume does not have them, and
- * whoever wrote them was told that they arrived.
+ * Takes an upgrade back after the switch. Not if the new version has taken or done something since: the old volume does
+ * not know of it, so a message that arrived would be lost, and a turn that was answered would be answered again.
  */
 async function goBack(parts: UpgradeParts, name: string, reason: string): Promise<UpgradeEnd> {
   const { book, containers } = parts;
   const { version: next, before: old } = book.instance(name);
   if (old === null) return { kind: 'stays', reason };
+  book.change(name, {}, { switched: { kind: 'unwell', name, reason: reason.slice(0, 5_000) } });
   await containers.remove(name);
-  const [then, now] = [await containers.activityIn(old), await containers.activityIn(next)];
-  if (now.messages !== then.messages) {
+  // Both by the program of the new image: another one might count differently.
+  const then = await containers.activityIn({ ...old, image: next.image });
+  const now = await containers.activityIn(next).catch(() => null);
+  const done = now === null ? null : doneSince(then, now);
+  if (done !== null) {
     await containers.start(name, next);
-    const count = now.messages - then.messages;
-    return { kind: 'stays', reason: `${reason} (not rolled back: ${count} messages came since)` };
+    book.change(name, {}, { switched: null });
+    return { kind: 'stays', reason: `${reason} (not rolled back: ${done})` };
   }
-  book.change(name, { version: old, before: null }, [next.volume]);
+  book.change(
+    name,
+    { version: old, before: null },
+    { discards: now === null ? [] : [next.volume], switched: null },
+  );
   await containers.start(name, old);
   await sweep(book, containers);
-  return { kind: 'rolled-back', reason };
+  if (now !== null) return { kind: 'rolled-back', reason };
+  // Nobody can tell whether something came in: it is there for whoever can repair it.
+  const kept = `its messages cannot be read, so its volume stays: ${next.volume}`;
+  return { kind: 'rolled-back', reason: `${reason} (${kept})` };
+}
+
+/** Returns what an instance has done between two looks, in words; null for nothing. */
+export function doneSince(then: Activity, now: Activity): string | null {
+  if (now.messages !== then.messages) return `${now.messages - then.messages} messages came since`;
+  if (now.turns !== then.turns) return `${now.turns - then.turns} turns began since`;
+  const still = new Set(now.waiting);
+  return then.waiting.every((one) => still.has(one)) ? null : 'it went on with what waited';
 }
 
 /** Looks again at an instance that was upgraded, and takes it back where it is not well any more. */
@@ -198,15 +255,19 @@ export async function lookAgain(parts: UpgradeParts, name: string): Promise<Upgr
   return await goBack(parts, name, 'it ended after a while');
 }
 
-/** Removes volumes and images that nothing needs. */
+/** Removes volumes and images that nothing needs. A volume that is still used is removed the next time. */
 export async function sweep(book: FleetBook, containers: Containers): Promise<void> {
   const now = book.read();
   const used = now.instances.flatMap(({ version, before }) =>
     before === null ? [version] : [version, before],
   );
+  const stuck: string[] = [];
   for (const volume of now.discarded) {
-    if (!used.some((one) => one.volume === volume)) await containers.removeVolume(volume);
+    if (used.some((one) => one.volume === volume)) continue;
+    if (!(await containers.removeVolume(volume))) stuck.push(volume);
   }
-  book.write({ ...now, discarded: [] });
-  await containers.removeImagesBut(new Set(used.map(({ image }) => image)));
+  book.write({ ...now, discarded: stuck });
+  const images = used.map(({ image }) => image);
+  // An upgrade that goes on, or can, does not make its image again.
+  await containers.removeImagesBut(new Set([...images, now.upgrade?.image ?? '']));
 }

@@ -156,9 +156,18 @@ function activity() {
   return fromDatabase((one) => ({
     messages: one('SELECT count(*) FROM messages'),
     lastMessageAt: one('SELECT max(stored_at) FROM messages'),
+    turns: one('SELECT count(*) FROM turns'),
     open:
       one("SELECT count(*) FROM turns WHERE state IN ('queued', 'claimed', 'resuming')") +
       one("SELECT count(*) FROM outbox WHERE state IN ('queued', 'sending')"),
+    waiting: JSON.parse(
+      one(`SELECT json_group_array(what) FROM (
+        SELECT 'turn ' || id || ' ' || state || ' ' || attempts AS what FROM turns
+          WHERE state IN ('queued', 'claimed', 'resuming')
+        UNION ALL
+        SELECT 'message ' || message_id || ' ' || state || ' ' || attempts FROM outbox
+          WHERE state IN ('queued', 'sending'))`),
+    ),
     nextTaskAt: one("SELECT min(next_run) FROM tasks WHERE state = 'active'"),
   }));
 }
