@@ -90,6 +90,9 @@ await describeWithEngine('docker', 'a fleet whose upgrades are killed or fail', 
   const networkOf = async (name: string): Promise<string> =>
     await docker('inspect', '--format', '{{.HostConfig.NetworkMode}}', containerOf(name));
 
+  const versionNow = async (): Promise<string> =>
+    await docker('exec', containerOf('noah'), 'cat', `${TREE}/version`);
+
   /** Expects that both are up, on these versions, with all that their owners have. */
   async function expectBoth(mira: string, noah: string): Promise<void> {
     for (const [name, version] of Object.entries({ mira, noah })) {
@@ -141,6 +144,7 @@ await describeWithEngine('docker', 'a fleet whose upgrades are killed or fail', 
   });
 
   test('a merge or a trial that the engine goes on with after a kill is ended', async () => {
+    const now = await versionNow();
     release('v3', '', { 'slow-merge': '' });
     await killOnce(async () => {
       const top = await docker('top', (await steps()) || 'none');
@@ -148,7 +152,7 @@ await describeWithEngine('docker', 'a fleet whose upgrades are killed or fail', 
     });
     expect(await steps()).not.toBe('');
     expect((await fleet('wake', 'mira')).error).toBeNull();
-    await expectBoth('v2', 'v2');
+    await expectBoth(now, now);
 
     release('v4', 'if (isTrial) await new Promise((resolve) => setTimeout(resolve, 600_000));');
     await killOnce(async () => {
@@ -157,25 +161,27 @@ await describeWithEngine('docker', 'a fleet whose upgrades are killed or fail', 
     expect((await fleet('list')).data).toMatchObject({
       interrupted: interruption('none', 'mira, noah'),
     });
-    await expectBoth('v2', 'v2');
+    await expectBoth(now, now);
     expect(book.read().discarded).toEqual([]);
   });
 
   test('a new version that fails after the switch is taken back, also by the command after a kill', async () => {
+    const now = await versionNow();
     release('v5', 'if (!isTrial) process.exit(1);');
     await killAt('mira: starting the new version');
     const { interrupted } = Interrupted.parse((await fleet('list')).data);
     expect(interrupted).toMatch(
       /^An upgrade was interrupted\. On the new version: none\. .*mira was rolled back: it ended: /,
     );
-    await vi.waitFor(() => expectBoth('v2', 'v2'), { timeout: 300_000, interval: 500 });
+    await vi.waitFor(() => expectBoth(now, now), { timeout: 300_000, interval: 500 });
 
     const { error } = await fleet('upgrade', '--watch', '0');
     expect(error).toMatch(/^mira was rolled back: it ended: .* Left as they were: noah\.$/);
-    await vi.waitFor(() => expectBoth('v2', 'v2'), { timeout: 300_000, interval: 500 });
+    await vi.waitFor(() => expectBoth(now, now), { timeout: 300_000, interval: 500 });
   });
 
   test('while the first are watched others can work, and one that ends then is taken back', async () => {
+    const now = await versionNow();
     release(
       'v6',
       "const { existsSync } = await import('node:fs'); if (isTrial) return; if (existsSync('data/fall')) process.exit(1); setInterval(() => { if (existsSync('data/fall')) process.exit(1); }, 50);",
@@ -202,7 +208,7 @@ await describeWithEngine('docker', 'a fleet whose upgrades are killed or fail', 
       ends: { mira: { kind: 'rolled-back', reason: 'it ended after a while' } },
       left: ['noah'],
     });
-    await vi.waitFor(() => expectBoth('v2', 'v2'), { timeout: 300_000, interval: 500 });
+    await vi.waitFor(() => expectBoth(now, now), { timeout: 300_000, interval: 500 });
   });
 
   test('it is not taken back where a message came since, and the next release mends it', async () => {
