@@ -415,11 +415,17 @@ async function joinMachine(name: string, nth: number, port: number): Promise<Cha
   };
   const main = clone.path('src/sandbox/machines/far/worker-main.ts');
   const code = await joinCode(name);
-  execFileSync(clone.nodePath, [main, 'join', code, '--no-run', '--slots', '4'], {
-    cwd: place,
-    env,
-    stdio: 'pipe',
-  });
+  const words = [main, 'join', code, '--no-run', '--slots', '4'];
+  for (let tries = 0; ; tries += 1) {
+    try {
+      execFileSync(clone.nodePath, words, { cwd: place, env, stdio: 'pipe' });
+      break;
+    } catch (error) {
+      // The server comes up after the assistant has greeted.
+      if (tries > 20) throw error;
+      await delay(1_000);
+    }
+  }
   const proxy = await startCuttingProxy(port);
   ends.push(() => proxy.close());
   dialThrough(dataDir, proxy.port);
