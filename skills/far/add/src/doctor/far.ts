@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { connectFar, type FarAddress } from '../lib/far/far-connection.ts';
 import { FarState } from '../lib/far/far-state.ts';
+import { checkServer, NO_JETSTREAM } from '../lib/far/server-check.ts';
 import { readWorkerConfig } from '../lib/far/worker-folder.ts';
 import type { Examination, Finding } from './examination.ts';
 import { ok, problem } from './examination.ts';
@@ -14,13 +15,14 @@ export const examination: Examination = {
   area: AREA,
   order: 62,
   async examine({ dataDir, isOffline }): Promise<readonly Finding[]> {
-    return [...(await atHome(dataDir)), ...(await onWorker(dataDir, isOffline))];
+    return [...(await atHome(dataDir, isOffline)), ...(await onWorker(dataDir, isOffline))];
   },
 };
 
-async function atHome(dataDir: string): Promise<readonly Finding[]> {
+async function atHome(dataDir: string, isOffline: boolean): Promise<readonly Finding[]> {
   const state = new FarState(dataDir);
   if (!state.isSetUp) return [];
+  if (state.read().apply !== null) return await ownServer(state, isOffline);
   const version = await promisify(execFile)('nats-server', ['--version'], { env: { PATH } }).then(
     ({ stdout }) => stdout.trim(),
     () => null,
@@ -30,10 +32,9 @@ async function atHome(dataDir: string): Promise<readonly Finding[]> {
       problem(AREA, 'nats-server is not installed', 'Debian: `sudo apt install nats-server`.'),
     ];
   }
-  const { host, port, homeSeed, machines } = state.read();
-  const names = machines.map(({ name }) => name).join(', ') || 'none yet';
-  const address = { host: '127.0.0.1', port, seed: homeSeed, certificate: state.certificate() };
-  const problemOf = await reach(address);
+  const { host, port } = state.read();
+  const names = namesOf(state);
+  const problemOf = await reach(state.address());
   return problemOf === null
     ? [ok(AREA, `${version} answers at ${host}:${port}; machines: ${names}`)]
     : [
@@ -43,6 +44,33 @@ async function atHome(dataDir: string): Promise<readonly Finding[]> {
           'It runs with the assistant: `npm start`.',
         ),
       ];
+}
+
+/** A server that the owner runs may be on another machine. */
+async function ownServer(state: FarState, isOffline: boolean): Promise<readonly Finding[]> {
+  const { host, port } = state.read();
+  const server = `your own server at ${host}:${port}`;
+  if (isOffline) return [ok(AREA, `${server} was not asked; machines: ${namesOf(state)}`)];
+  const check = await checkServer(state);
+  if (check.kind === 'unusable') {
+    return [problem(AREA, `${server} cannot be used: ${check.problem}`, check.advice)];
+  }
+  return [
+    ok(
+      AREA,
+      `nats-server ${check.version} answers, ${server}; machines: ${namesOf(state)}`,
+      check.hasJetStream ? null : NO_JETSTREAM,
+    ),
+  ];
+}
+
+function namesOf(state: FarState): string {
+  return (
+    state
+      .read()
+      .machines.map(({ name }) => name)
+      .join(', ') || 'none yet'
+  );
 }
 
 async function onWorker(dataDir: string, isOffline: boolean): Promise<readonly Finding[]> {

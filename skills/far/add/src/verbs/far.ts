@@ -1,12 +1,17 @@
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { FarRefused, FarState } from '../lib/far/far-state.ts';
 import { joinHome } from '../lib/far/joining.ts';
+import { checkServer, NO_JETSTREAM } from '../lib/far/server-check.ts';
 import { makeWorkerPackage } from '../lib/far/worker-package.ts';
 import { installWorkerUnit, workerUnit } from '../lib/far/worker-unit.ts';
 import { defineVerb, type VerbCall, type VerbContext, type VerbEnd, VerbError } from '../verb.ts';
 
 const PORT = 4_722;
+const CHECKS = 5;
+const CHECK_PAUSE_MS = 500;
 const SAID_IN_CHAT = ['add', 'list', 'drain', 'undrain', 'remove'];
 
 /** Lets chats run on other machines: on the home, and on the machine that joins. */
@@ -19,6 +24,14 @@ export const verb = defineVerb({
   },
   options: [
     { flags: '--port <n>', help: `setup: the port that other machines dial (default: ${PORT})` },
+    {
+      flags: '--apply <command>',
+      help: 'setup: use your own NATS server at this address; the shell command gives it the file "$1" and reloads it',
+    },
+    {
+      flags: '--ca <file>',
+      help: 'setup with --apply: its certificate, or of who signed it, in PEM',
+    },
     { flags: '--has <words>', help: 'join: what this machine has, such as gpu,ffmpeg' },
     { flags: '--slots <n>', help: 'join: chats that run here at once; prove: proofs (default: 2)' },
     { flags: '--no-run', help: 'join: only join; `claw far run` starts the worker' },
@@ -70,6 +83,13 @@ async function setUp(
   }
   const port = numberOption(call, 'port', PORT, 65_535);
   const state = new FarState(dataDir);
+  const { apply, ca } = call.options;
+  if (typeof apply === 'string') {
+    const authority = typeof ca === 'string' ? textOf(ca) : '';
+    state.setUpOwnServer({ host, port, authority, apply });
+    return await useOwnServer(state);
+  }
+  if (ca !== undefined) throw new VerbError('usage', 'Say `--ca` together with `--apply` only.');
   await state.setUp(host, port);
   return {
     data: { host, port },
@@ -79,6 +99,41 @@ async function setUp(
       'Next: restart the assistant (`npx claw chat /restart`), then `npx claw far add nas`.',
     ],
   };
+}
+
+/** Tells the owner's server of this home, and whether that was enough. */
+async function useOwnServer(state: FarState): Promise<VerbEnd> {
+  const { host, port } = state.read();
+  const problem = await state.apply();
+  if (problem !== null) throw new VerbError('failed', `The command of --apply failed: ${problem}`);
+  let check = await checkServer(state);
+  // A server that was signalled reads its settings a moment later.
+  for (let attempt = 1; check.kind === 'unusable' && attempt < CHECKS; attempt += 1) {
+    await sleep(CHECK_PAUSE_MS);
+    check = await checkServer(state);
+  }
+  if (check.kind === 'unusable') {
+    throw new VerbError(
+      'failed',
+      `${host}:${port} cannot be used: ${check.problem}. ${check.advice} The file is ${state.configPath}; in the settings of the server: accounts { PATCHCLAW { include "account.conf" } }. Then run this command again.`,
+    );
+  }
+  return {
+    data: { host, port, version: check.version, hasJetStream: check.hasJetStream },
+    lines: [
+      `nats-server ${check.version} at ${host}:${port} lets this home in.`,
+      ...(check.hasJetStream ? [] : [NO_JETSTREAM]),
+      'Next: restart the assistant (`npx claw chat /restart`), then `npx claw far add nas`.',
+    ],
+  };
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new VerbError('usage', `The file of --ca cannot be read: ${(error as Error).message}`);
+  }
 }
 
 async function join(context: VerbContext, call: VerbCall, code = ''): Promise<VerbEnd> {

@@ -25,6 +25,11 @@ const CODE_MINUTES = 15;
 const CERTIFICATE_START = '20200101000000Z';
 const CERTIFICATE_END = '20491231235959Z';
 
+/** The owner's command may dial another machine. */
+const APPLY_TIMEOUT_MS = 30_000;
+/** A code holds up to 4,000 letters of it, without its line breaks. */
+const MAX_CERTIFICATE_CHARS = 4_000;
+
 const Key = z.string().regex(/^U[A-Z2-7]{55}$/);
 
 const State = z.object({
@@ -35,8 +40,20 @@ const State = z.object({
   machines: z.array(z.object({ name: MachineName, key: Key, isDraining: z.boolean() })).max(100),
   /** Codes that were printed and not used; each has a key of its own that can do nothing but enrol. */
   pending: z.array(z.object({ name: MachineName, key: Key, untilMs: z.number() })).max(20),
+  /** The command by which a server of the owner's own takes the list of keys; null where the assistant runs one. */
+  apply: z.string().min(1).nullable().default(null),
 });
 type State = z.output<typeof State>;
+
+/** A server that the owner runs. */
+export type OwnServer = {
+  readonly host: string;
+  readonly port: number;
+  /** The certificate that the server shows or that signed it, in PEM; empty where the system trusts it. */
+  readonly authority: string;
+  /** A command of the shell that gives the server the file `$1` and has it read its settings again. */
+  readonly apply: string;
+};
 
 /** Why something cannot be done, as a sentence for the owner. */
 export class FarRefused extends Error {
@@ -65,18 +82,16 @@ export class FarState {
 
   /** Makes keys and a certificate for this address, and the server's file. What is there already stays. */
   async setUp(host: string, port: number): Promise<void> {
-    mkdirSync(join(this.dir, 'jetstream'), { recursive: true, mode: 0o700 });
-    chmodSync(this.dir, 0o700);
-    const before = this.isSetUp ? this.read() : null;
+    this.#makeFolder();
     await this.#makeCertificate(host);
-    this.#write({
-      homeSeed: seedOf(createUser()),
-      machines: [],
-      pending: [],
-      ...before,
-      host,
-      port,
-    });
+    this.#writeAnew({ host, port, apply: null });
+  }
+
+  /** Uses a server that the owner runs. What is there already stays. @throws FarRefused for a certificate that is none */
+  setUpOwnServer({ host, port, authority, apply }: OwnServer): void {
+    this.#makeFolder();
+    replace(join(this.dir, 'server.pem'), authority === '' ? '' : oneCertificate(authority));
+    this.#writeAnew({ host, port, apply });
   }
 
   /** Returns a code with which one machine of that name can join, once. */
@@ -172,8 +187,21 @@ export class FarState {
     }
   }
 
-  /** Has the server read its file again. */
+  /**
+   * Gives the owner's server its file. One caller at a time: an earlier file must not arrive last.
+   *
+   * @returns why the owner's command for it failed; null where it did not
+   */
+  async apply(): Promise<string | null> {
+    const { apply } = this.read();
+    if (apply !== null) return await runCommand(apply, this.configPath);
+    this.reload();
+    return null;
+  }
+
+  /** Has the server that the assistant runs read its file again. The owner's is given it by the home. */
   reload(): void {
+    if (this.read().apply !== null) return;
     const pid = this.serverPid();
     try {
       if (pid !== null) process.kill(pid, 'SIGHUP');
@@ -182,8 +210,32 @@ export class FarState {
     }
   }
 
+  /** Where the home itself dials. */
+  address(): { host: string; port: number; certificate: string; seed: string } {
+    const { host, port, homeSeed, apply } = this.read();
+    return {
+      host: apply === null ? '127.0.0.1' : host,
+      port,
+      certificate: this.certificate(),
+      seed: homeSeed,
+    };
+  }
+
+  /** The file of the server that the assistant runs; with a server of the owner's own, what its account includes. */
   get configPath(): string {
-    return join(this.dir, 'nats.conf');
+    const isOwn = this.isSetUp && this.read().apply !== null;
+    return join(this.dir, isOwn ? 'account.conf' : 'nats.conf');
+  }
+
+  #makeFolder(): void {
+    mkdirSync(join(this.dir, 'jetstream'), { recursive: true, mode: 0o700 });
+    chmodSync(this.dir, 0o700);
+  }
+
+  #writeAnew(changes: Pick<State, 'host' | 'port' | 'apply'>): void {
+    const before = this.isSetUp ? this.read() : null;
+    const empty = { homeSeed: seedOf(createUser()), machines: [], pending: [] };
+    this.#write({ ...(before ?? empty), ...changes });
   }
 
   get #path(): string {
@@ -256,7 +308,7 @@ subjectAltName = ${names.join(',')}
  * Returns the server's file. A machine may send and hear only below its own name; a code may only enrol. The home has
  * everything below `far`, and alone the work queue and the key-value store.
  */
-function serverConfig(dir: string, { port, homeSeed, machines, pending }: State): string {
+function serverConfig(dir: string, { port, homeSeed, machines, pending, apply }: State): string {
   const user = (key: string, publish: readonly string[], subscribe: readonly string[]) =>
     `      { nkey: ${key}, permissions: { publish: ${JSON.stringify(publish)}, subscribe: ${JSON.stringify(subscribe)} } }`;
   const users = [
@@ -264,6 +316,14 @@ function serverConfig(dir: string, { port, homeSeed, machines, pending }: State)
     ...machines.map(({ name, key }) => user(key, [`far.up.${name}.>`], [`far.down.${name}.>`])),
     ...pending.map(({ name, key }) => user(key, [`far.enrol.${name}`], [`far.enrolled.${name}`])),
   ];
+  if (apply !== null) {
+    return `# Written by Patchclaw; changes are lost. The server's own file includes this in an account.
+jetstream: enabled
+users: [
+${users.join('\n')}
+]
+`;
+  }
   return `# Written by Patchclaw; changes are lost.
 listen: "0.0.0.0:${port}"
 server_name: patchclaw
@@ -284,6 +344,27 @@ ${users.join('\n')}
   }
 }
 `;
+}
+
+/** Returns null, or why it failed. */
+function runCommand(command: string, file: string): Promise<string | null> {
+  return new Promise((resolve) => {
+    execFile('sh', ['-c', command, 'sh', file], { timeout: APPLY_TIMEOUT_MS }, (error, _, words) =>
+      resolve(error === null ? null : (words.trim() || error.message).slice(-300)),
+    );
+  });
+}
+
+/** A code carries it, so it must be one, and not long. */
+function oneCertificate(text: string): string {
+  const found = text.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? [];
+  const [first] = found;
+  if (first === undefined || found.length > 1 || first.length > MAX_CERTIFICATE_CHARS) {
+    throw new FarRefused(
+      'The file of --ca must hold one certificate in PEM: that of the server, or of who signed it.',
+    );
+  }
+  return `${first}\n`;
 }
 
 /** @throws Error where there is no such process */

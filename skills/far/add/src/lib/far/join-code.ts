@@ -15,7 +15,7 @@ export type JoinCode = {
   readonly host: string;
   readonly port: number;
   readonly seed: string;
-  /** The server's certificate, in PEM. */
+  /** The server's certificate, or of who signed it, in PEM; empty where the system trusts it. */
   readonly certificate: string;
 };
 
@@ -34,7 +34,8 @@ export const joinCode = {
       const bytes = Buffer.from(text.trim(), 'base64url');
       const [name, host, port, seed, der] = Parts.parse(JSON.parse(bytes.toString()));
       const lines = der.match(/.{1,64}/g) ?? [];
-      return { name, host, port, seed, certificate: [BEGIN, ...lines, END, ''].join('\n') };
+      const certificate = der === '' ? '' : [BEGIN, ...lines, END, ''].join('\n');
+      return { name, host, port, seed, certificate };
     } catch {
       // Cut off or mistyped.
       return null;

@@ -103,12 +103,8 @@ export async function openFarProofs(parts: FarProofsParts): Promise<ProofRunner>
 }
 
 async function dialHome(state: FarState): Promise<FarConnection> {
-  const { port, homeSeed } = state.read();
   const address = {
-    host: '127.0.0.1',
-    port,
-    certificate: state.certificate(),
-    seed: homeSeed,
+    ...state.address(),
     onUp: () => {},
     onRefused: () => {},
     inbox: 'far.home',

@@ -23,7 +23,8 @@ type Known = {
 export async function openFarHome(parts: FarHomeParts): Promise<MachineSource | null> {
   const state = new FarState(parts.dataDir);
   if (!state.isSetUp) return null;
-  const server = await runNatsServer(state, parts.onProgress);
+  const isOwn = state.read().apply !== null;
+  const server = isOwn ? null : await runNatsServer(state, parts.onProgress);
   const home = new FarHome(parts, state);
   await home.connect();
   return {
@@ -33,7 +34,7 @@ export async function openFarHome(parts: FarHomeParts): Promise<MachineSource | 
       try {
         await home.close();
       } finally {
-        await server.stop();
+        await server?.stop();
       }
     },
   };
@@ -51,6 +52,9 @@ class FarHome {
   #timer: NodeJS.Timeout | null = null;
   /** The server's file as it was at the last tick. */
   #config = '';
+  /** Why the owner's command failed last. */
+  #applyProblem: string | null = null;
+  #isApplying = false;
 
   constructor(parts: FarHomeParts, state: FarState) {
     this.#parts = parts;
@@ -58,12 +62,8 @@ class FarHome {
   }
 
   async connect(): Promise<void> {
-    const { port, homeSeed } = this.#state.read();
     const connection = await connectFar({
-      host: '127.0.0.1',
-      port,
-      certificate: this.#state.certificate(),
-      seed: homeSeed,
+      ...this.#state.address(),
       waitsForServer: true,
       onUp: () => {
         for (const { engine } of this.#known.values()) engine.resume();
@@ -108,11 +108,11 @@ class FarHome {
   }
 
   #tick(): void {
-    const { machines, pending } = this.#state.read();
+    const { machines, pending, apply } = this.#state.read();
     // A server that was busy may have missed its signal. Whoever was taken out must be out, and a code must count.
     const config = readFileSync(this.#state.configPath, 'utf8');
-    if (config !== this.#config || pending.length > 0) this.#state.reload();
-    this.#config = config;
+    const isDue = config !== this.#config || (apply === null && pending.length > 0);
+    if (isDue && !this.#isApplying) void this.#apply(config);
     const names = new Set(machines.map(({ name }) => name));
     for (const [name, { engine }] of this.#known) {
       if (names.has(name)) continue;
@@ -121,6 +121,20 @@ class FarHome {
       this.#parts.onProgress(`${name} was taken out`);
     }
     for (const name of names) this.#connection?.publish(subjects.home(name), this.#boot);
+  }
+
+  /** A command of the owner's that fails is run again at the next tick, and told once. */
+  async #apply(config: string): Promise<void> {
+    this.#isApplying = true;
+    const problem = await this.#state.apply();
+    this.#isApplying = false;
+    if (problem === null) this.#config = config;
+    else if (problem !== this.#applyProblem) {
+      this.#parts.onProgress(
+        `the server of other machines was not told who may join or was taken out (${problem}); it is tried again`,
+      );
+    }
+    this.#applyProblem = problem;
   }
 
   #of(name: string): Known {
@@ -194,6 +208,7 @@ class FarHome {
     await this.#connection?.flush();
     // From here on the code is worth nothing.
     this.#state.reload();
+    this.#tick();
     this.#parts.onProgress(`${name} has joined`);
   }
 }
