@@ -1,9 +1,9 @@
 // The worker without a checkout: one file, as a program, a container and a service.
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { makeWorkerPackage } from '../../../src/lib/far/worker-package.ts';
 import { workerUnit } from '../../../src/lib/far/worker-unit.ts';
@@ -54,6 +54,23 @@ await describeWithEngine('bubblewrap', 'a machine without a checkout', () => {
     } finally {
       worker.kill('SIGTERM');
       if (worker.exitCode === null) await once(worker, 'exit');
+      rmSync(dir, { recursive: true, force: true });
+    }
+  });
+
+  test('starts by the command that the page and `/far add` name', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'claw-far-npx-'));
+    const file = join(dir, 'patchclaw-worker.tgz');
+    await makeWorkerPackage(PROJECT, file);
+    try {
+      const command = 'npx --yes -p "$PWD/patchclaw-worker.tgz" patchclaw-worker join none';
+      const { status, stderr } = spawnSync('sh', ['-c', command], {
+        cwd: dir,
+        encoding: 'utf8',
+        env: { PATH: `${dirname(process.execPath)}:${process.env['PATH']}`, HOME: dir },
+      });
+      expect([status, stderr]).toEqual([1, expect.stringContaining('That is no code.')]);
+    } finally {
       rmSync(dir, { recursive: true, force: true });
     }
   });

@@ -41,7 +41,7 @@ async function carryOut(context: CommandContext, argument: string): Promise<stri
 function addText(code: string, name: string): string {
   return (
     `Copy the file there that \`npx claw far pack\` writes here. Then run this on ${name} within 15 minutes:\n\n` +
-    `\`\`\`\nnpx --yes ./patchclaw-worker.tgz join ${code}\n\`\`\`\n\n` +
+    `\`\`\`\nnpx --yes -p "$PWD/patchclaw-worker.tgz" patchclaw-worker join ${code}\n\`\`\`\n\n` +
     'In a folder with Patchclaw and the skill `far`, `npx claw far join` and the code do the same. The code lets one machine in, once.'
   );
 }

@@ -202,7 +202,7 @@ async function pack({ projectDir }: VerbContext, file = 'patchclaw-worker.tgz'):
     data: { path },
     lines: [
       `${path} is all that another machine needs, beside Node 22 and Docker, podman or bubblewrap.`,
-      'Copy it there, then: npx --yes ./patchclaw-worker.tgz join CODE',
+      'Copy it there, then: npx --yes -p "$PWD/patchclaw-worker.tgz" patchclaw-worker join CODE',
     ],
   };
 }

@@ -59,6 +59,8 @@ async function dial(
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       const { name, host, port } = code;
+      // A connection that meets the server reading its file may get no answer.
+      if (error.message === 'timeout' && attempt === 1) continue;
       if (!isRefusal(error)) {
         throw new FarRefused(
           `${host}:${port} cannot be reached from here (${error.message}). Is the assistant there running, and does a firewall let port ${port} through?`,

@@ -14,6 +14,7 @@ import { create } from 'tar';
 
 /** Read by the agent's image; the agent itself comes from home with each container. */
 const IMAGE_FILES = ['Dockerfile', 'install.mjs', 'packages.json'];
+const MIN_NODE = 22;
 const BESIDE = 'bounded-json-worker';
 
 const DOCKERFILE = `# The worker in a container. It starts agents beside itself, through its machine's own Docker.
@@ -44,7 +45,7 @@ const README = `# A worker of Patchclaw
 This machine runs chats for another one. It needs Node 22 or newer, and Docker, podman or bubblewrap. Get a code at home
 with \`npx claw far add <name>\`.
 
-    npx --yes ./patchclaw-worker.tgz join CODE --has gpu --slots 2
+    npx --yes -p "$PWD/patchclaw-worker.tgz" patchclaw-worker join CODE --has gpu --slots 2
 
 To have it run always, install it and let systemd start it:
 
@@ -76,7 +77,7 @@ export async function makeWorkerPackage(projectDir: string, file: string): Promi
       license: 'MIT',
       type: 'module',
       bin: { 'patchclaw-worker': 'worker.mjs' },
-      engines: { node: '>=22.12' },
+      engines: { node: `>=${MIN_NODE}.12` },
     };
     const files = {
       'package.json': `${JSON.stringify(manifest, null, 2)}\n`,
@@ -123,6 +124,11 @@ async function bundle(projectDir: string, outdir: string): Promise<void> {
   const banner = [
     '#!/usr/bin/env node',
     "import { createRequire as requireOf } from 'node:module';",
+    // Told before anything fails that an older Node does not have.
+    `if (Number(process.versions.node.split('.')[0]) < ${MIN_NODE}) {`,
+    `  console.error('This needs Node ${MIN_NODE}.12 or newer; here is ' + process.versions.node + '.');`,
+    '  process.exit(1);',
+    '}',
     'const require = requireOf(import.meta.url);',
     'const [__filename, __dirname] = [import.meta.filename, import.meta.dirname];',
   ].join('\n');

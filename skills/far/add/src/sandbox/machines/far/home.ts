@@ -207,7 +207,6 @@ class FarHome {
     this.#connection?.publish(`far.enrolled.${name}`, key);
     await this.#connection?.flush();
     // From here on the code is worth nothing.
-    this.#state.reload();
     this.#tick();
     this.#parts.onProgress(`${name} has joined`);
   }
