@@ -9,6 +9,8 @@ const ANSWER_TIMEOUT_MS = 20_000;
 const CODE_DIALS = 10;
 /** This machine is in the file already, as the home has said. */
 const OWN_DIALS = 120;
+/** A server that reads its file again in the middle of a handshake breaks it, or gives no answer. */
+const BROKEN_DIALS = 3;
 const DIAL_PAUSE_MS = 500;
 
 /**
@@ -59,9 +61,7 @@ async function dial(
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       const { name, host, port } = code;
-      // A connection that meets the server reading its file may get no answer.
-      if (error.message === 'timeout' && attempt === 1) continue;
-      if (!isRefusal(error)) {
+      if (!isRefusal(error) && attempt >= BROKEN_DIALS) {
         throw new FarRefused(
           `${host}:${port} cannot be reached from here (${error.message}). Is the assistant there running, and does a firewall let port ${port} through?`,
         );
