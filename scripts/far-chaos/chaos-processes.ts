@@ -128,7 +128,8 @@ export async function startDaemon(
   mkdirSync(dir, { recursive: true });
   const socket = join(dir, 'docker.sock');
   const command = [
-    'dockerd',
+    // In a network namespace of its own: a daemon without a bridge takes that of the machine's daemon away.
+    ...['unshare', '--net', 'dockerd'],
     ...['--data-root', join(dir, 'docker'), '--exec-root', join(dir, 'exec')],
     ...['--pidfile', join(dir, 'dockerd.pid'), '-H', `unix://${socket}`],
     ...['--bridge', 'none', '--iptables=false'],
