@@ -86,14 +86,14 @@ function copyTree(): void {
       'src/{sandbox/machines,proof-runners}/*/*-main.ts',
       // Modules for browsers, which a page of a skill loads by their addresses.
       'ui/**/*.ts',
-      'skills/*/tests/**/{*.test,*-server,*-client,*-scene,benchmark,make-*}.ts',
+      'skills/*/tests/**/{*.test,*-server,*-client,*-process,*-scene,benchmark,make-*}.ts',
     ];
     const project = [...assistant.project, 'ui/**', 'skills/*/tests/**'];
     const ignore = ['test/seams/{packages,dashboard-packages}/**'];
     // Imported by a name in a variable, where they have no types.
     const ignoreDependencies = ['@swc/core', 'axe-core', 'fake-indexeddb', '@micropython/.+'];
     // Programs of Debian packages that a skill or its tests start.
-    const ignoreBinaries = [...knip.ignoreBinaries, 'nats-server', 'ss'];
+    const ignoreBinaries = [...knip.ignoreBinaries, 'nats-server', 'openssl', 'ss'];
     const workspaces = { ...packages, '.': { ...assistant, entry, project } };
     return JSON.stringify({ ...knip, workspaces, ignore, ignoreDependencies, ignoreBinaries });
   });

@@ -33,6 +33,7 @@ import {
   type OwnDaemon,
   Service,
   startDaemon,
+  unmountBelow,
 } from './far-chaos/chaos-processes.ts';
 import { type CuttingProxy, startCuttingProxy } from './far-chaos/cutting-proxy.ts';
 import { type ChaosEvent, planChaos } from './far-chaos/plan.ts';
@@ -65,7 +66,12 @@ const say = (line: string): void =>
 
 const clone = cloneWithoutProof();
 const place = mkdtempSync('/tmp/claw-chaos-');
-const ends: (() => unknown)[] = [() => rmSync(place, { recursive: true, force: true })];
+const ends: (() => unknown)[] = [
+  () => {
+    unmountBelow(place);
+    rmSync(place, { recursive: true, force: true });
+  },
+];
 let isRight = false;
 try {
   isRight = await run();

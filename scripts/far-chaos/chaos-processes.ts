@@ -169,6 +169,15 @@ export async function startDaemon(
   };
 }
 
+/** A daemon that was killed leaves its own folder mounted. */
+export function unmountBelow(dir: string): void {
+  const mounts = readFileSync('/proc/mounts', 'utf8').split('\n');
+  for (const line of mounts.reverse()) {
+    const [, at = ''] = line.split(' ');
+    if (at.startsWith(`${dir}/`)) execFileSync('umount', ['--lazy', at]);
+  }
+}
+
 /** Has a worker dial another port of this machine, where a proxy is. */
 export function dialThrough(dataDir: string, port: number): void {
   const path = join(dataDir, 'far-worker/worker.json');

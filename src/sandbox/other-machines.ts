@@ -40,6 +40,8 @@ export class OtherMachines implements KnownMachines {
   readonly #told = new Map<string, string>();
   /** Chats whose files are being fetched, by machine and folder. */
   readonly #collecting = new Set<string>();
+  /** By folder, the machine that could not start its container, and when. */
+  readonly #failedStarts = new Map<string, { machine: string; at: number }>();
 
   constructor(parts: OtherMachinesParts) {
     this.#parts = parts;
@@ -80,7 +82,14 @@ export class OtherMachines implements KnownMachines {
 
   /** Returns the engine for a chat's next container. @param present the machine where it has one now */
   engineFor(folder: string, present: string | null): Engine {
-    const placing = placeChat(this.#parts.places.of(folder), this.#machines(), present);
+    const failed = this.#failedStarts.get(folder);
+    const isRecent = failed && this.#parts.elapsed() - failed.at < FAILED_START_PAUSE_MS;
+    const machines = this.#machines().map((machine) =>
+      isRecent && machine.name === failed.machine && machine.name !== present
+        ? { ...machine, state: 'away' as const }
+        : machine,
+    );
+    const placing = placeChat(this.#parts.places.of(folder), machines, present);
     if (placing.kind === 'machine') {
       this.#told.delete(folder);
       return placing.machine.engine;
@@ -90,6 +99,11 @@ export class OtherMachines implements KnownMachines {
       this.#parts.onProgress(`the chat ${folder} runs at home: ${placing.reason}`);
     }
     return this.#parts.home;
+  }
+
+  /** A machine could not start a chat's container: its next one starts elsewhere, or a turn would use up its attempts. */
+  noteFailedStart(folder: string, machine: string): void {
+    this.#failedStarts.set(folder, { machine, at: this.#parts.elapsed() });
   }
 
   async close(): Promise<void> {
@@ -140,6 +154,8 @@ export class OtherMachines implements KnownMachines {
   }
 }
 
+/** As long as a machine that has just gone away may still count as here, and some more. */
+const FAILED_START_PAUSE_MS = 30_000;
 /** Files that one message names. */
 const MAX_NAMED = 5;
 

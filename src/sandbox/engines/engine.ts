@@ -48,6 +48,8 @@ export type Container = {
   sync?(way: 'give' | 'take'): Promise<void>;
   /** On another machine: the machine was lost, not the agent. Its turn runs again elsewhere. */
   readonly isMachineLost?: boolean;
+  /** The engine itself went away, and its agent with it. Known once `ended` has resolved. */
+  readonly isEngineLost?: boolean;
 };
 
 /** A container on another machine could not be started: the turn runs elsewhere. */

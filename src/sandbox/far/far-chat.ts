@@ -225,7 +225,10 @@ export function openFarChat(
       throw new Error('it was ended meanwhile');
     }
     container = started;
-    void started.ended.then((reason) => tellEnded(reason));
+    // Without an engine this machine is of no use: the home runs the turn again, as if the machine were gone.
+    void started.ended.then((reason) =>
+      started.isEngineLost ? end('its engine is gone') : tellEnded(reason),
+    );
     onProgress(`runs ${folder} under number ${fence}`);
     return { id: started.id.slice(0, 12), absent };
   }

@@ -6,6 +6,8 @@ import { expect, test, vi } from 'vitest';
 import { describeWithEngine } from '../../testing/engine.ts';
 import { type FarMachine, farMachine } from '../../testing/far-machine.ts';
 import { type SandboxProjectParts, sandboxProject } from '../../testing/sandbox-project.ts';
+import { openBubblewrap } from '../engines/bwrap/bwrap.ts';
+import { agentUser } from '../mounts/ownership.ts';
 import { endMessage } from './resumable-link.ts';
 
 await describeWithEngine('bubblewrap', 'a chat on another machine', () => {
@@ -63,6 +65,43 @@ await describeWithEngine('bubblewrap', 'a chat on another machine', () => {
     nas.mend();
     vi.restoreAllMocks();
     expect(await project.answer('hello')).toBe('You said: hello');
+  });
+
+  test('a machine that cannot start the container of a chat is left alone for a while: the next attempt is at home', async () => {
+    const engine = await bubblewrap();
+    const starts = vi.fn(engine.startContainer);
+    starts.mockRejectedValueOnce(new Error('the daemon does not answer'));
+    await using nas = await farMachine({ engine: { ...engine, startContainer: starts } });
+    const { project } = await projectWith(nas);
+    await using _ = project;
+    expect(await project.turn('hello')).toMatchObject({ kind: 'failed', code: 'MACHINE_LOST' });
+    expect(await project.answer('hello')).toBe('You said: hello');
+    expect(starts).toHaveBeenCalledTimes(1);
+    // Another chat tries for itself.
+    expect(await project.answer('hello', { folder: 'other' })).toBe('You said: hello');
+    expect(starts).toHaveBeenCalledTimes(2);
+  });
+
+  test('an engine that goes away with its agents is a lost machine, not a lost agent', async () => {
+    const engine = await bubblewrap();
+    const gone = Promise.withResolvers<string>();
+    await using nas = await farMachine({
+      engine: {
+        ...engine,
+        async startContainer(spec) {
+          const container = await engine.startContainer(spec);
+          const ended = Promise.race([container.ended, gone.promise]);
+          return { ...container, ended, isEngineLost: true };
+        },
+      },
+    });
+    const { project } = await projectWith(nas);
+    await using _ = project;
+    await project.answer('hello');
+    const asked = project.turn('shell: echo there > begun; sleep 600');
+    await vi.waitFor(() => expect(nas.fileOf('family', 'begun')).toBe('there\n'));
+    gone.resolve('its container is gone');
+    expect(await asked).toMatchObject({ kind: 'failed', code: 'MACHINE_LOST' });
   });
 
   test('a link that is down for seconds delays the turn and loses nothing of it', async () => {
@@ -277,6 +316,12 @@ await describeWithEngine('bubblewrap', 'a chat on another machine', () => {
     await rm(join(nas.dir, 'contents'), { recursive: true });
   });
 });
+
+function bubblewrap() {
+  const user = agentUser({ uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 });
+  const isRoot = process.getuid?.() === 0;
+  return openBubblewrap({ user, isRoot, nodePath: process.execPath });
+}
 
 async function projectWith(nas: FarMachine, parts: Partial<SandboxProjectParts> = {}) {
   const told: string[] = [];

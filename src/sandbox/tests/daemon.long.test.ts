@@ -1,13 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Docker from 'dockerode';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { describeWithEngine, TEST_DAEMON } from '../../testing/engine.ts';
 import { sandboxProject } from '../../testing/sandbox-project.ts';
-import { openDocker, pingDocker } from '../engines/daemon/daemon.ts';
+import { openDocker, ownContainers, pingDocker } from '../engines/daemon/daemon.ts';
 import { findImage } from '../engines/daemon/image.ts';
+import { DEFAULT_LIMITS } from '../engines/engine.ts';
 
 test('a daemon that says it is there and then nothing more is no engine', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'claw-daemon-'));
@@ -62,6 +64,58 @@ await describeWithEngine('docker', 'an image that was cleared away', () => {
     expect((await look()).isThere).toBe(false);
     expect(await project.answer('hello')).toContain('hello');
     expect((await look()).isThere).toBe(true);
+  });
+});
+
+await describeWithEngine('docker', 'a daemon that goes away', () => {
+  test('is told from a container that goes away', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'claw-daemon-'));
+    const socketPath = join(dir, 'd.sock');
+    const open = new Set<Socket>();
+    const way = createTcpServer((socket) => {
+      const onward = connect(TEST_DAEMON.socketPath);
+      for (const end of [socket, onward]) {
+        open.add(end);
+        end.on('error', () => {});
+      }
+      socket.pipe(onward).pipe(socket);
+    });
+    await new Promise<void>((resolve) => way.listen(socketPath, resolve));
+    const instanceId = `away-${process.pid}`;
+    const real = new Docker({ socketPath: TEST_DAEMON.socketPath });
+    onTestFinished(async () => {
+      way.close();
+      for (const { Id } of await ownContainers(real, instanceId)) {
+        await real.getContainer(Id).remove({ force: true });
+      }
+      rmSync(dir, { recursive: true, force: true });
+    });
+    await using project = await sandboxProject({ engine: 'docker' });
+    const engine = await openDocker({
+      docker: new Docker({ socketPath }),
+      name: 'docker',
+      user: { uid: 1000, gid: 1000 },
+      instanceId,
+      projectDir: project.dir,
+      dataDir: dir,
+      baseImage: null,
+      onProgress: () => {},
+    });
+    const start = (folder: string) =>
+      engine.startContainer({
+        folder,
+        mounts: [],
+        limits: DEFAULT_LIMITS,
+        endpoint: { kind: 'socket' },
+      });
+    const [first, second] = [await start('first'), await start('second')];
+    await first.stop();
+    await first.ended;
+    expect(first.isEngineLost).toBe(false);
+    way.close();
+    for (const socket of open) socket.destroy();
+    await second.ended;
+    expect(second.isEngineLost).toBe(true);
   });
 });
 

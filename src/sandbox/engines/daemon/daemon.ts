@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { Duplex, PassThrough } from 'node:stream';
+import { Duplex, PassThrough, Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import Docker, { type DockerOptions } from 'dockerode';
 import type { Program } from '../../../lib/program.ts';
 import { TIMED_OUT, withTimeout } from '../../../lib/timeout.ts';
@@ -163,9 +164,15 @@ async function startContainer(
     throw error;
   }
   let stopped: Promise<void> | null = null;
+  let isEngineLost = false;
   return {
     id: container.id,
-    ended: endOf(container),
+    ended: endOf(container, () => {
+      isEngineLost = true;
+    }),
+    get isEngineLost() {
+      return isEngineLost;
+    },
     stop() {
       stopped ??= removeContainer(container);
       return stopped;
@@ -227,15 +234,34 @@ function attach(docker: Docker, id: string): Promise<Duplex> {
   });
 }
 
-async function endOf(container: Docker.Container): Promise<string> {
+async function endOf(container: Docker.Container, onEngineLost = () => {}): Promise<string> {
   try {
-    const { StatusCode } = (await container.wait()) as { StatusCode: number };
+    await untilEnd(container);
     const { State } = await container.inspect();
-    return State.OOMKilled ? 'it ran out of memory' : `exit code ${StatusCode}`;
-  } catch {
-    // Waiting fails when the container is removed or the daemon goes away: gone in both cases.
+    return State.OOMKilled ? 'it ran out of memory' : `exit code ${State.ExitCode}`;
+  } catch (error) {
+    // Waiting fails when the container is removed or the daemon goes away: gone in both cases. A daemon that is there
+    // answers with a status.
+    if ((error as { readonly statusCode?: number }).statusCode === undefined) onEngineLost();
     return 'its container is gone';
   }
+}
+
+/** Waits as `container.wait()` does, which does not notice that its daemon goes away. */
+async function untilEnd(container: Docker.Container): Promise<void> {
+  const request = {
+    path: `/containers/${container.id}/wait?`,
+    method: 'POST',
+    isStream: true,
+    statusCodes: { 200: true, 404: 'no such container', 500: 'server error' },
+  };
+  const answer = await new Promise<Readable>((resolve, reject) => {
+    container.modem.dial(request, (error: unknown, stream: unknown) => {
+      if (stream instanceof Readable) resolve(stream);
+      else reject(error ?? new Error('The daemon says nothing of a container.'));
+    });
+  });
+  await finished(answer.resume(), { writable: false });
 }
 
 /** Never rejects: what cannot be removed now is removed at the next start. */

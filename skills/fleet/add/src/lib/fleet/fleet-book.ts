@@ -148,9 +148,10 @@ export class FleetBook {
    * @throws FleetRefused where somebody else works on the fleet for all of `patienceMs`
    */
   async exclusively<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
-    using held = await this.#lock('lock.db', patienceMs);
-    if (held !== null) return await work();
-    throw new FleetRefused('Another command works on the fleet. Wait until it has ended.');
+    return await this.#locked('lock.db', patienceMs, async (isHeld) => {
+      if (isHeld) return await work();
+      throw new FleetRefused('Another command works on the fleet. Wait until it has ended.');
+    });
   }
 
   /**
@@ -160,41 +161,57 @@ export class FleetBook {
    */
   async upgrading<T>(work: () => Promise<T>): Promise<T> {
     // Somebody who only looks whether an upgrade is under way holds it for a moment.
-    using held = await this.#lock('upgrade.db', 5_000);
-    if (held !== null) return await work();
-    throw new FleetRefused('Another upgrade is under way. Wait until it has ended.');
+    return await this.#locked('upgrade.db', 5_000, async (isHeld) => {
+      if (isHeld) return await work();
+      throw new FleetRefused('Another upgrade is under way. Wait until it has ended.');
+    });
   }
 
   /** Returns the upgrade that a kill or an accident ended; null where there is none, or it is still under way. */
   async interrupted(): Promise<Upgrade | null> {
     if (this.read().upgrade === null) return null;
     // Not alone: two that look at a time are no upgrade.
-    using held = await this.#lock('upgrade.db', 0, 'BEGIN; SELECT count(*) FROM sqlite_master');
-    return held === null ? null : this.read().upgrade;
+    const look = 'BEGIN; SELECT count(*) FROM sqlite_master';
+    return await this.#locked(
+      'upgrade.db',
+      0,
+      (isHeld) => (isHeld ? this.read().upgrade : null),
+      look,
+    );
   }
 
-  /** Takes a lock; null if somebody else holds it for all of the time. */
-  async #lock(
+  /** Does something with a lock, or without it if somebody else holds it for all of the time. */
+  async #locked<T>(
     file: string,
     patienceMs: number,
+    work: (isHeld: boolean) => T | Promise<T>,
     statement = 'BEGIN EXCLUSIVE',
-  ): Promise<Disposable | null> {
+  ): Promise<T> {
     mkdirSync(this.dir, { recursive: true, mode: 0o700 });
     const database = new Database(join(this.dir, file));
-    const until = Date.now() + patienceMs;
-    database.pragma('busy_timeout = 0');
-    for (;;) {
-      try {
-        database.exec(statement);
-        return { [Symbol.dispose]: () => database.close() };
-      } catch (error) {
-        const isBusy =
-          error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
-        if (!isBusy || Date.now() >= until) database.close();
-        if (!isBusy) throw error;
-        if (Date.now() >= until) return null;
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      }
+    try {
+      database.pragma('busy_timeout = 0');
+      return await work(await isTaken(database, statement, Date.now() + patienceMs));
+    } finally {
+      database.close();
+    }
+  }
+}
+
+async function isTaken(
+  database: Database.Database,
+  statement: string,
+  until: number,
+): Promise<boolean> {
+  for (;;) {
+    try {
+      database.exec(statement);
+      return true;
+    } catch (error) {
+      const isBusy = error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
+      if (!isBusy) throw error;
+      if (Date.now() >= until) return false;
+      await new Promise((resolve) => setTimeout(resolve, 100));
     }
   }
 }
