@@ -25,6 +25,7 @@ const WITHOUT_BOUNDS: Readonly<Record<string, readonly string[]>> = {
     'skills/private-answers/add/src/host/inbound-path/private-answers.ts',
     'skills/quiet-hours/add/src/store/quiet-hours.ts',
     'skills/roles/add/src/prompt/roles/selection.ts',
+    'skills/telegram/add/src/channels/telegram/update-inbox.ts',
     'skills/voice/add/src/lib/voice/{chats,day-book}.ts',
     'src/channels/whatsapp/{inbound/media,outbound/poll}.ts',
     'src/channels/whatsapp/session/*.ts',

@@ -85,7 +85,7 @@ test('a service holds its own settings and what its contract names, and nothing 
   expect(context?.settings).toEqual({ PLAIN_WORD: 'yes' });
   const reads = Object.values(context?.store ?? {}).flatMap((part) => Object.keys(part));
   expect(reads.toSorted()).toEqual(
-    `after all between byFolder byFolder byId byJid byModel costs counts countBetween extent find isOpen last main newest of offIn ofGroup ofTurn open page sendersOf since stepsOf total whole`
+    `after all between byFolder byFolder byId byJid byModel costs counts countBetween extent failed find isOpen last main newest of offIn ofGroup ofTurn open page sendersOf since stepsOf total whole`
       .split(' ')
       .toSorted(),
   );
