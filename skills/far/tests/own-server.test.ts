@@ -118,22 +118,16 @@ async function ownServer(more = '', { hasTls = true } = {}) {
   const port = await freePort();
   const config = join(dir, 'nats.conf');
   const [key, pem] = [join(dir, 'key.pem'), join(dir, 'cert.pem')];
+  // In a proof, nothing of the machine's own settings can be read.
+  writeFileSync(join(dir, 'openssl.cnf'), '[req]\ndistinguished_name = name\n[name]\n');
   execFileSync(
     'openssl',
     [
       ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
-      ...[
-        '-keyout',
-        key,
-        '-out',
-        pem,
-        '-subj',
-        '/CN=own',
-        '-addext',
-        'subjectAltName=IP:127.0.0.1',
-      ],
+      ...['-config', 'openssl.cnf', '-keyout', 'key.pem', '-out', 'cert.pem'],
+      ...['-subj', '/CN=own', '-addext', 'subjectAltName=IP:127.0.0.1'],
     ],
-    { stdio: 'ignore' },
+    { cwd: dir, stdio: 'ignore' },
   );
   writeFileSync(join(dir, 'far.conf'), 'users: []\n');
   writeFileSync(
