@@ -15,7 +15,7 @@ async function hears(assistant: TestAssistant, part: string): Promise<string> {
 test('a word after a command that takes none is told, and nothing is done', async () => {
   using project = new TestProject(PROJECT);
   const assistant = await project.start();
-  for (const name of ['restart', 'status', 'skills', 'undo', 'retry', 'setup']) {
+  for (const name of ['restart', 'status', 'skills', 'undo', 'setup']) {
     await assistant.terminal.say(`/${name} tomorrow`);
     await hears(assistant, `\`/${name}\` takes nothing after it: say \`/${name}\` alone.`);
   }
