@@ -55,7 +55,10 @@ export type InboundMessage = {
   readonly isContext?: boolean;
   /** It would have been answered, and came too late for that; the owner is told how many there were. */
   readonly isLate?: boolean;
-  /** At most one: a channel hands over further files as messages of their own, before it, because an agent asks for a file by the id of its message. */
+  /**
+   * At most one. A channel hands over further files as messages of their own, before this one: an agent asks for a file
+   * by the id of its message.
+   */
   readonly attachments?: readonly Attachment[];
   /** The channel's id of the thread within the chat that it was said in. */
   readonly thread?: string;

@@ -267,11 +267,13 @@ async function lostContent(root: string, blobs: readonly Blob[]): Promise<ClawEr
   const lost = blobs
     .filter((_, index) => lines[index]?.endsWith(' missing'))
     .map(({ path }) => path);
-  const [path = blobs[0]?.path ?? ''] = lost;
+  const [path] = lost;
+  if (path === undefined) {
+    return new ClawError('IO_FAILED', 'git did not print the contents that it was asked for.');
+  }
   const more = lost.length > 1 ? ` and ${lost.length - 1} more of its files` : '';
-  return new ClawError('IO_FAILED', `git has lost the content of ${path}${more}. Run git fsck.`, {
-    path,
-  });
+  const message = `git has lost the content of ${path}${more}. Run git fsck.`;
+  return new ClawError('IO_FAILED', message, { path });
 }
 
 /**
