@@ -1,7 +1,7 @@
 /**
  * Makes `patchclaw-base:bookworm`, the base of the agent's image, without a registry.
  *
- *     sudo node scripts/base-image.ts
+ *     sudo npx node scripts/base-image.ts
  *
  * Debian by debootstrap, plus the Node and npm that this project runs on. Two runs on one state of
  * Debian's archive give the same bytes. Does nothing where the image is there already.

@@ -2,7 +2,7 @@
  * Does once what the first skill would wait for: runs the checks of a proof, builds `claw`, and lets Node keep the compiled code of `claw` and of the test runner. Before `npm test` it runs by
  * `prepare.js`, after `npm start` by the supervisor.
  *
- *     node scripts/first-checks.ts [--if-needed]
+ *     npx node scripts/first-checks.ts [--if-needed]
  */
 import { existsSync, globSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

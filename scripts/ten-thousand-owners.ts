@@ -2,7 +2,7 @@
  * Simulates a day of many owners, one instance each, from recorded costs: how many machines they need, what an idle owner
  * costs, and what runs out first. Nothing is started; the same seed gives the same day.
  *
- *     node scripts/ten-thousand-owners.ts [--owners 10000] [--seed 1]
+ *     npx node scripts/ten-thousand-owners.ts [--owners 10000] [--seed 1]
  *
  * docs/decisions/ten-thousand-owners.md says which figures were measured and which are assumed.
  */

@@ -3,7 +3,7 @@
  * the older release, which is then updated to the newer one; beside it, `git merge` and `git rebase` of
  * the same commits.
  *
- *     node scripts/upstream-merges.ts <git folder> <older ref> <newer ref> [<git folder> <ref> <ref> …]
+ *     npx node scripts/upstream-merges.ts <git folder> <older ref> <newer ref> [<git folder> <ref> <ref> …]
  *         [--edits 20]      instead: as many commits, each an edit of the owner's that nobody recorded
  *         [--moves 100]     instead: files that the newer release moved, with an edit each of a real commit, as the
  *                           owner's and as two skills; and as many that it took out, or that the owner took out

@@ -3,7 +3,7 @@
  * to the server of its tests, which is in another process. Both figures are taken after collections of garbage, with
  * what every channel shares (the store, `fetch`, the host's end) loaded before the first.
  *
- *     node scripts/bench/channel-memory.ts mqtt
+ *     npx node scripts/bench/channel-memory.ts mqtt
  *
  * The skill has to be applied: its tests and its packages are needed. PSS divides pages that are of a file, such as the
  * Node program, among the processes that map them; private pages are this process's alone.

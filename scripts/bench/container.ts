@@ -2,7 +2,7 @@
  * Measures the start of a group's container up to its first frame, beside a bare create and start of its
  * image.
  *
- *     node scripts/bench/container.ts
+ *     npx node scripts/bench/container.ts
  */
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';

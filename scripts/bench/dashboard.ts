@@ -3,7 +3,7 @@
  * the switch from chat to chat, the memory of a tab after many switches, and the time from a message to its answer
  * with five open tabs and without. Run it in a tree that has the skill:
  *
- *     node scripts/bench/dashboard.ts [messages] [chats] [switches]
+ *     npx node scripts/bench/dashboard.ts [messages] [chats] [switches]
  *
  * A busy machine slows all of it. So an empty page of the same server is opened in turns with the dashboard, and an
  * empty change of the address with each switch.

@@ -2,7 +2,7 @@
  * Measures a search among a million messages of a thousand groups, and the cost of its index when messages
  * are stored.
  *
- *     node scripts/bench/history.ts
+ *     npx node scripts/bench/history.ts
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

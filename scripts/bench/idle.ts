@@ -5,7 +5,7 @@
  * itself, above all) once. RSS counts these in each process; PSS divides them among all processes of the
  * machine that share them.
  *
- *     node scripts/bench/idle.ts
+ *     npx node scripts/bench/idle.ts
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

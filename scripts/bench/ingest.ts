@@ -2,7 +2,7 @@
  * Measures the messages per second that the host stores, each on disk before its channel may acknowledge it:
  * with ten groups and a new store, and with 1,000 groups and a million stored messages, in turns.
  *
- *     node scripts/bench/ingest.ts
+ *     npx node scripts/bench/ingest.ts
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

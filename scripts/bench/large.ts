@@ -3,7 +3,7 @@
  * by the Node of the system as a user does. Goals are ratios of one run: to a Node that does nothing
  * (bare), or to plain Node that reads, hashes and durably writes the same files (floor).
  *
- *     node scripts/bench/large.ts
+ *     npx node scripts/bench/large.ts
  */
 
 import { spawnSync } from 'node:child_process';

@@ -1,7 +1,7 @@
 /**
  * Measures a merge of one file, beside `git merge-file` and node-diff3.
  *
- *     node scripts/bench/merge.ts
+ *     npx node scripts/bench/merge.ts
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -5,7 +5,7 @@
  * On every channel of this tree, each with the far end of its tests: WhatsApp, and those of the skills that are applied.
  * Also the agent's time to its first request to the model, warm and cold.
  *
- *     node scripts/bench/warm.ts [samples] [channel ...]
+ *     npx node scripts/bench/warm.ts [samples] [channel ...]
  */
 import { spawnSync } from 'node:child_process';
 import { fsyncSync, writeSync } from 'node:fs';

@@ -115,7 +115,7 @@ function imageFinding({ image }: SandboxLook): readonly Finding[] {
     ok(
       'image',
       `not built yet; the first start downloads ${image.wantedBase}`,
-      'On a machine that cannot, `node scripts/base-image.ts` makes a base.',
+      'On a machine that cannot, `npx node scripts/base-image.ts` makes a base.',
     ),
   ];
 }

@@ -57,7 +57,7 @@ async function missingDocker(): Promise<string | null> {
       .catch(() => null);
     if (found !== null) return null;
   }
-  return 'there is no base image; make one with `node scripts/base-image.ts`';
+  return 'there is no base image; make one with `npx node scripts/base-image.ts`';
 }
 
 async function missingBubblewrap(): Promise<string | null> {

