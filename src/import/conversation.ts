@@ -33,9 +33,13 @@ export function lastSaid(): {
   };
 }
 
+/** Stands for the answer to messages that nobody answered. */
+const NO_ANSWER = '(no answer)';
+
 /**
  * Writes what was said last as the lines of an agent's conversation, which its next turn goes on with. It begins with a
- * person, and people and the assistant take turns in it, as models want it.
+ * person, and people and the assistant take turns in it, as models want it. It ends with the assistant: a question at the
+ * end of a conversation counts as one that is asked again, and is left out.
  */
 export function sessionLines(
   said: readonly ImportedText[],
@@ -62,5 +66,6 @@ export function sessionLines(
   if (first !== undefined) {
     first.content = `(What was said in this chat before it moved here from ${title}.)\n${first.content}`;
   }
+  if (messages.at(-1)?.role === 'user') messages.push({ role: 'assistant', content: NO_ANSWER });
   return messages.map((message) => `${JSON.stringify(message)}\n`).join('');
 }

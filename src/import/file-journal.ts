@@ -119,11 +119,16 @@ export function carryOutChanges(
       removeEmptyFolders(roots[place], dirname(path));
       continue;
     }
-    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+    mkdirSync(dirname(target), { recursive: true, mode: modeOfFolder(path) });
     copyThrough(join(importsFolder(roots.data), staged), beside);
     renameSync(beside, target);
   }
   return kept;
+}
+
+/** Agents may be another user, who has to get into the folder of a chat. All else is the owner's alone. */
+function modeOfFolder(path: string): number {
+  return /^(groups|sessions)\//.test(path) ? 0o755 : 0o700;
 }
 
 /** Removes folders that an undone import has left empty, up to `groups/<chat>` and the like. */

@@ -111,20 +111,24 @@ test('answers that only the transcripts of its agents have come between the mess
 test('a chat goes on with what was said last in it', async () => {
   const here = new Installation();
   await here.import(makeNanoclaw());
-  const [row] = here.all("SELECT session FROM sessions WHERE folder = 'whatsapp-family'");
-  const path = join(
-    here.data,
-    'sessions/whatsapp-family/.claude/sessions',
-    `${row?.['session']}.jsonl`,
-  );
-  const { said } = parseTranscript(readFileSync(path, 'utf8'));
-  expect(said.map(({ message }) => message)).toEqual([
+  const saidIn = (folder: string) => {
+    const [row] = here.all(`SELECT session FROM sessions WHERE folder = '${folder}'`);
+    const sessions = join(here.data, 'sessions', folder, '.claude/sessions');
+    const text = readFileSync(join(sessions, `${row?.['session']}.jsonl`), 'utf8');
+    return parseTranscript(text).said.map(({ message }) => message);
+  };
+  expect(saidIn('whatsapp-family')).toEqual([
     {
       role: 'user',
       content:
         '(What was said in this chat before it moved here from NanoClaw.)\n[2024-11-20 11:00] Ben: We meet at the zeppelin museum\n[2026-11-27 19:00] Ada: @Andy remember the cake',
     },
     { role: 'assistant', content: 'I have noted the cake.' },
+  ]);
+  // The last word was a person's: an agent knows it all the same.
+  expect(saidIn('main')).toEqual([
+    { role: 'user', content: expect.stringContaining('Ada: Buy a chocolate cake for Sunday') },
+    { role: 'assistant', content: '(no answer)' },
   ]);
 });
 
