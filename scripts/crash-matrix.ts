@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,9 +12,11 @@ import { type Starved, StarvedCommand } from '../src/testing/claw/starved-comman
 import { SCENARIOS } from '../src/testing/claw/starved-scenarios.ts';
 
 // Breaks a commit at every call that changes a folder, and its recovery as well; then whole commands, on a
-// disk that stays broken from each of their calls on. Needs strace. `npm run crash-matrix -- commands`
-// runs the second part alone, `npm run crash-matrix -- 'one EIO' 'EIO from then on'` these lists of the first
-// part. `--cases 40` tries at most 40 cases of each list, spread over it.
+// disk that stays broken from each of their calls on; then kills a backup, a restore and an import at every
+// call. Needs strace. `npm run crash-matrix -- commands` runs the second part alone,
+// `npm run crash-matrix -- backup restore` these of the third, and `npm run crash-matrix -- 'one EIO' 'EIO from
+// then on'` these lists of the first part. `--cases 40` tries at most 40 cases of each list, spread over it; of the
+// third part, 40 of each kind of call.
 const ERRORS = ['ENOSPC', 'EACCES', 'EIO'] as const;
 const { values, positionals: wanted } = parseArgs({
   options: { cases: { type: 'string' } },
@@ -21,13 +24,23 @@ const { values, positionals: wanted } = parseArgs({
 });
 const most = values.cases === undefined ? Number.POSITIVE_INFINITY : Number(values.cases);
 if (!(most >= 1)) throw new Error(`--cases ${values.cases}: give a number from 1 on`);
+/** Tests that kill what keeps or brings in the owner's work, by the names of their lists. */
+const KILL_TESTS: ReadonlyMap<string, string> = new Map([
+  ['backup', 'src/store/backup/killed.slow.test.ts'],
+  ['restore', 'src/store/backup/restore.slow.test.ts'],
+  ['import', 'src/import/tests/kill.slow.test.ts'],
+]);
+const parts = ['commands', ...KILL_TESTS.keys()];
 const folder = mkdtempSync(join(tmpdir(), 'crash-matrix-'));
 try {
   const isAll = wanted.length === 0;
   const isCommands = wanted.includes('commands');
-  const isRight = (!isAll && wanted.every((name) => name === 'commands')) || (await breakCommits());
+  const isRight =
+    (!isAll && wanted.every((name) => parts.includes(name))) || (await breakCommits());
   const areRight = (!isAll && !isCommands) || (await starveCommands());
-  process.exitCode = isRight && areRight ? 0 : 1;
+  const tests = [...KILL_TESTS].filter(([name]) => isAll || wanted.includes(name));
+  const areSafe = tests.map(([, file]) => passes(file)).every((isPassed) => isPassed);
+  process.exitCode = isRight && areRight && areSafe ? 0 : 1;
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
@@ -54,9 +67,9 @@ async function breakCommits(): Promise<boolean> {
     ]),
   ];
   const names = cases.map(([name]) => name);
-  const unknown = wanted.find((name) => name !== 'commands' && !names.includes(name));
+  const unknown = wanted.find((name) => !parts.includes(name) && !names.includes(name));
   if (unknown !== undefined) {
-    throw new Error(`no list is called ${unknown}; there are commands, ${names.join(', ')}`);
+    throw new Error(`no list is called ${unknown}; there are ${[...parts, ...names].join(', ')}`);
   }
   const chosen = cases.filter(([name]) => wanted.length === 0 || wanted.includes(name));
   const wrong: Verdict[] = [];
@@ -89,6 +102,14 @@ async function starveCommands(): Promise<boolean> {
   }
   for (const one of wrong.slice(0, 20)) console.log(JSON.stringify(one));
   return wrong.length === 0;
+}
+
+/** Runs a test with more kills than usual; it prints what it has counted. */
+function passes(file: string): boolean {
+  const kills = Number.isFinite(most) ? most : 100_000;
+  const args = ['vitest', 'run', '--no-isolate', '--testTimeout=0', file, '-t', 'killed'];
+  const env = { ...process.env, CLAW_KILLS: String(kills) };
+  return spawnSync('npx', args, { env, stdio: 'inherit' }).status === 0;
 }
 
 function counted(runs: readonly { readonly tree: 'before' | 'after' | 'mixed' }[]): string {
