@@ -12,7 +12,8 @@ import {
   type Source,
   type SourceContext,
 } from './items.ts';
-import { isEmptyPlan, type Plan, planImport, titleOf } from './plan.ts';
+import { isEmptyPlan, type Plan, titleOf } from './plan.ts';
+import { planImport } from './planner.ts';
 import { findRunning, realFolder, type SystemView } from './running-assistant.ts';
 import { hermes } from './sources/hermes.ts';
 import { clawft, nanobot } from './sources/nanobot.ts';
