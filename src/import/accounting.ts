@@ -1,10 +1,12 @@
 import { join } from 'node:path';
+import type { Database } from 'better-sqlite3';
 import type { LeftBehind } from './items.ts';
+import { columnsOf, countFilled, countRows, tablesOf } from './source-database.ts';
 import { isFolder, NEVER, namesIn } from './source-files.ts';
 
 /**
- * Accounts for everything in a source. Each source names what becomes of its files and of the keys of its settings; what
- * no rule names is listed as not known. So nothing is left behind without a line, also when a newer version of the other
+ * Accounts for everything in a source. Each source names what becomes of its files, of the keys of its settings, and of
+ * the tables and columns of its databases; what no rule names is listed as not known. So nothing is left behind without a line, also when a newer version of the other
  * assistant stores something in a new place.
  */
 
@@ -27,6 +29,13 @@ export const left = (why: string): Fate => ({ kind: 'left', why });
 export const each = (patterns: readonly string[], fate: Fate): Rules =>
   Object.fromEntries(patterns.map((pattern) => [pattern, fate]));
 
+/** Gives columns of a table one fate; their names have blanks between them. */
+export const ofTable = (table: string, names: string, fate: Fate = READ): Rules =>
+  each(
+    names.split(' ').map((name) => `${table}/${name}`),
+    fate,
+  );
+
 /** The reason of a line for what no rule names. */
 export const NOT_KNOWN = 'not known here, left where it is';
 /** More lines than this about one folder would hide what matters. */
@@ -38,7 +47,7 @@ export function filesLeft(root: string, rules: Rules): readonly LeftBehind[] {
     if (!isFolder(join(root, path))) return null;
     return namesIn(join(root, path)).filter((name) => !NEVER.has(name));
   };
-  return accountFor(namesBelow, rules, (path) => path);
+  return shortened(accountFor(namesBelow, rules), (path) => path);
 }
 
 /** Lists the keys of a source's settings that stay, each section as one line where nothing in it is known. */
@@ -47,21 +56,73 @@ export function keysLeft(settings: unknown, file: string, rules: Rules): readonl
     const value = path === '' ? settings : path.split('/').reduce(valueAt, settings);
     return typeof value === 'object' && value !== null ? Object.keys(value) : null;
   };
-  return accountFor(namesBelow, rules, (path) => `${path.replaceAll('/', '.')} in ${file}`);
+  const lines = accountFor(namesBelow, rules);
+  return shortened(lines, (path) => `${path.replaceAll('/', '.')} in ${file}`);
 }
 
-/** A key may hold a slash; its place is written with another sign, so that a path has a part for each key. */
+/**
+ * Lists the tables of databases that stay, and the columns of known tables, with the number of rows that say something
+ * there. Rules name a table and a column, as `messages/text`; what is empty needs none. Databases of one kind, such as
+ * those of all sessions, are counted together.
+ */
+export function tablesLeft(
+  databases: Iterable<Database>,
+  file: string,
+  rules: Rules,
+): readonly LeftBehind[] {
+  const found = new Map<string, Left & { readonly rows: number }>();
+  for (const database of databases) {
+    const namesBelow = (path: string) => {
+      const [table = '', column] = path.split('/').map(nameOf);
+      if (table === '') return tablesOf(database);
+      if (column !== undefined) return countFilled(database, table, column) === 0 ? [] : null;
+      return countRows(database, table) === 0 ? [] : [...columnsOf(database, table)];
+    };
+    for (const line of accountFor(namesBelow, rules)) {
+      const [table = '', column] = line.path.split('/').map(nameOf);
+      const count =
+        column === undefined ? countRows(database, table) : countFilled(database, table, column);
+      const { rows = 0 } = found.get(line.path) ?? {};
+      found.set(line.path, { ...line, rows: rows + count });
+    }
+  }
+  const rowsOf = (lines: readonly Left[]) =>
+    lines.reduce((sum, { path }) => sum + (found.get(path)?.rows ?? 0), 0);
+  const counted = (rows: number) => `${rows} ${rows === 1 ? 'row' : 'rows'}`;
+  const describe = (line: Left) => {
+    const [table = '', column] = line.path.split('/').map(nameOf);
+    const what = column === undefined ? `the table ${table}` : `the column ${column} of ${table}`;
+    return `${what} in ${file} (${counted(rowsOf([line]))})`;
+  };
+  return [...alike([...found.values()])].flatMap((lines) => {
+    const [first] = lines;
+    if (first === undefined) return [];
+    if (lines.length <= MOST_ALIKE)
+      return lines.map((line) => ({ what: describe(line), why: line.why }));
+    const names = lines.map(({ path }) => nameOf(path.split('/').at(-1) ?? '')).join(', ');
+    const what =
+      first.parent === ''
+        ? `${lines.length} tables in ${file} (${counted(rowsOf(lines))}): ${names}`
+        : `${lines.length} columns of ${nameOf(first.parent)} in ${file}: ${names}`;
+    return [{ what, why: first.why }];
+  });
+}
+
+/** A name may hold a slash; its place is written with another sign, so that a path has a part for each name. */
+function nameOf(part: string): string {
+  return part.replaceAll('\u2215', '/');
+}
+
 function valueAt(value: unknown, key: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
-  const name = key.replaceAll('\u2215', '/');
+  const name = nameOf(key);
   return Object.entries(value).find(([one]) => one === name)?.[1];
 }
 
 function accountFor(
   namesBelow: (path: string) => readonly string[] | null,
   rules: Rules,
-  describe: (path: string) => string,
-): readonly LeftBehind[] {
+): readonly Left[] {
   const lines: Left[] = [];
   const parsed = Object.entries(rules).map(([pattern, fate]) => ({
     parts: pattern.split('/').map(partOf),
@@ -84,13 +145,16 @@ function accountFor(
     }
   };
   visit('', []);
-  return shortened(lines, describe);
+  return lines;
+}
+
+function alike(lines: readonly Left[]): Iterable<readonly Left[]> {
+  return Map.groupBy(lines, ({ parent, why }) => `${parent}\0${why}`).values();
 }
 
 /** One line for many names of one folder that stay for the same reason. */
 function shortened(lines: readonly Left[], describe: (path: string) => string): LeftBehind[] {
-  const alike = Map.groupBy(lines, ({ parent, why }) => `${parent}\0${why}`);
-  return [...alike.values()].flatMap((group) => {
+  return [...alike(lines)].flatMap((group) => {
     const [first] = group;
     if (first === undefined) return [];
     if (group.length <= MOST_ALIKE || first.parent === '') {

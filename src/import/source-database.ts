@@ -42,3 +42,48 @@ export function columnsOf(database: Database.Database, table: string): ReadonlyS
 export function columnOr(columns: ReadonlySet<string>, name: string, literal: string): string {
   return columns.has(name) ? name : `${literal} AS ${name}`;
 }
+
+/** Lists the tables that hold something of their own: no views, none of SQLite's, and none of a virtual table's. */
+export function tablesOf(database: Database.Database): readonly string[] {
+  return database
+    .prepare(
+      `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'virtual')
+       AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name`,
+    )
+    .pluck()
+    .all()
+    .map(String);
+}
+
+/** Counts the rows of a table; none of a virtual one whose module is not here: its own tables are counted. */
+export function countRows(database: Database.Database, table: string): number {
+  try {
+    return Number(
+      database
+        .prepare(`SELECT count(*) FROM ${quotedName(table)}`)
+        .pluck()
+        .get(),
+    );
+  } catch (error) {
+    if (error instanceof Database.SqliteError && error.message.includes('no such module')) return 0;
+    throw error;
+  }
+}
+
+/** Counts the rows in which a column says something: not null, no empty text, and not what stands there by default. */
+export function countFilled(database: Database.Database, table: string, column: string): number {
+  const byDefault = database
+    .prepare('SELECT dflt_value FROM pragma_table_info(?) WHERE name = ?')
+    .pluck()
+    .get(table, column);
+  // Only a literal is compared: another expression would be a program of the source's.
+  const isLiteral = /^(-?\d+(\.\d+)?|'(?:[^']|'')*')$/.test(String(byDefault));
+  const name = quotedName(column);
+  const count = database.prepare(`SELECT count(*) FROM ${quotedName(table)}
+    WHERE ${name} IS NOT NULL AND ${name} <> ''${isLiteral ? ` AND ${name} <> ${byDefault}` : ''}`);
+  return Number(count.pluck().get());
+}
+
+function quotedName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}

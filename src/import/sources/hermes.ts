@@ -3,7 +3,17 @@ import type { Database } from 'better-sqlite3';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { text } from '../../lib/bounded-schema.ts';
-import { each, filesLeft, ignored, keysLeft, left, READ, type Rules } from '../accounting.ts';
+import {
+  each,
+  filesLeft,
+  ignored,
+  keysLeft,
+  left,
+  ofTable,
+  READ,
+  type Rules,
+  tablesLeft,
+} from '../accounting.ts';
 import { settingsIn } from '../env-settings.ts';
 import {
   ImportRefused,
@@ -71,6 +81,48 @@ const FILES: Rules = {
 const KEYS: Rules = {
   ...each(['model', 'model/default', 'timezone'], READ),
   'model/provider': left('the name of the model says it here'),
+};
+
+const RUNNING = ignored('of its own running');
+const TABLES: Rules = {
+  ...ofTable('messages', 'id session_id role content timestamp'),
+  ...ofTable(
+    'messages',
+    'tool_call_id tool_calls tool_name effect_disposition finish_reason reasoning* codex_*',
+    left('the thoughts and tool calls of its agents; what was said comes'),
+  ),
+  ...ofTable(
+    'messages',
+    'token_count platform_message_id observed _compressed_summary active compacted api_content display_*',
+    RUNNING,
+  ),
+  'sessions/id': READ,
+  'sessions/title': left('conversations have no titles here'),
+  ...ofTable(
+    'sessions',
+    'source created_source user_id session_key chat_id chat_type thread_id display_name origin_json',
+    ignored('sessions/sessions.json names the chats'),
+  ),
+  ...ofTable(
+    'sessions',
+    'expiry_finalized model* system_prompt* parent_session_id started_at ended_at end_reason *_count',
+    RUNNING,
+  ),
+  ...ofTable(
+    'sessions',
+    '*_tokens cwd git_* billing_* *_cost_usd cost_* pricing_version title_source last_* handoff_*',
+    RUNNING,
+  ),
+  ...ofTable('sessions', 'compression_* *profile* archived pinned hidden tool_names', RUNNING),
+  'async_delegations/**': left('work that its agents had given to helpers'),
+  'messages_fts*/**': ignored('an index of its messages'),
+  ...each(
+    ['schema_version', 'system_prompts', 'session_model_usage', 'state_meta', 'gateway_*']
+      .concat('conversation_generations', 'compression_locks', 'session_turn_leases')
+      .concat('telegram_dm_topic_*')
+      .map((name) => `${name}/**`),
+    RUNNING,
+  ),
 };
 
 const Config = z.looseObject({
@@ -153,6 +205,7 @@ function readStore(context: SourceContext, store: string | null): SourceState {
       ...chosen.leftBehind,
       ...filesLeft(root, FILES),
       ...keysLeft(settings, 'config.yaml', KEYS),
+      ...tablesLeft(database === null ? [] : [database], 'state.db', TABLES),
     ],
     close: () => void database?.close(),
   };

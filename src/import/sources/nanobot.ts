@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { z } from 'zod';
 import { text } from '../../lib/bounded-schema.ts';
 import { each, filesLeft, ignored, keysLeft, left, READ, type Rules } from '../accounting.ts';
@@ -62,15 +62,17 @@ const Config = z.looseObject({
 });
 type Config = z.output<typeof Config>;
 
+const RUNS_OF_JOBS = left('what earlier runs of its jobs said');
 const FILES: Rules = {
-  ...each(['config.json', '.env', 'workspace/**', 'cron/jobs.json', 'sessions/*.jsonl'], READ),
+  ...each(['config.json', '.env', 'cron/jobs.json', 'sessions/*.jsonl'], READ),
   'whatsapp-auth/**': READ,
-  'cron/**': left('what earlier runs of its jobs said'),
+  'cron/**': RUNS_OF_JOBS,
   'media/**': left('files that people sent; the history has their words'),
   ...each(['logs/**', 'history/**', 'bridge/**'], ignored('of its own running')),
 };
+const WORKSPACE_FILES: Rules = { 'cron/jobs.json': READ, 'cron/**': RUNS_OF_JOBS, '*/**': READ };
 const KEYS: Rules = {
-  'agents/defaults/workspace': ignored('workspace/ of the folder is read'),
+  'agents/defaults/workspace': READ,
   'agents/defaults/model': READ,
   'providers/*/apiKey': READ,
   ...each(
@@ -94,8 +96,8 @@ function layoutOf(
       // Both have the same files: the folder's own name tells which it is, and --from where that says nothing.
       const isNamed = root.split('/').at(-1)?.replace(/^\./, '').startsWith(product) === true;
       const isWanted = isNamed || context.from === product;
-      const isThere = isFile(join(root, 'config.json')) && isFolder(join(root, 'workspace'));
-      if (!isWanted || !isThere) return null;
+      if (!isWanted || !isFile(join(root, 'config.json'))) return null;
+      if (!isFolder(workspaceOf(context, configOf(root)).path)) return null;
       return {
         product,
         version: 'with files',
@@ -108,6 +110,42 @@ function layoutOf(
   };
 }
 
+function configOf(root: string): Config | null {
+  return (
+    Config.safeParse(camelCased(readSourceJson(join(root, 'config.json'), z.unknown()))).data ??
+    null
+  );
+}
+
+type Workspace = {
+  readonly path: string;
+  /** Of the usual workspace and the one that the settings name, the one that does not come. */
+  readonly left: { readonly path: string; readonly why: string } | null;
+};
+
+function workspaceOf({ root, home }: SourceContext, config: Config | null): Workspace {
+  const usual = join(root, 'workspace');
+  const named = config?.agents?.defaults?.workspace;
+  if (!named) return { path: usual, left: null };
+  const path = resolve(root, named.replace(/^~(?=\/)/, home ?? '~'));
+  if (path === usual) return { path, left: null };
+  if (!isFolder(path)) {
+    const why = 'its settings name this workspace, and there is no such folder';
+    return { path: usual, left: { path, why } };
+  }
+  if (!isOutside(path, root)) {
+    const why = 'its settings name this workspace, which holds its keys too';
+    return { path: usual, left: { path, why } };
+  }
+  const why = `its settings name another workspace, ${path}; copy what you want into groups/main/`;
+  return { path, left: isFolder(usual) ? { path: usual, why } : null };
+}
+
+/** Tells whether a path is not a folder, nor anything below it. */
+function isOutside(folder: string, path: string): boolean {
+  return /^\.\.(\/|$)/.test(relative(folder, path));
+}
+
 type Session = {
   readonly key: string;
   readonly chat: SourceChat;
@@ -117,10 +155,11 @@ type Session = {
 function readStore(context: SourceContext, product: Product): SourceState {
   const { root, timeZone } = context;
   const raw = readSourceJson(join(root, 'config.json'), z.unknown());
-  const config = Config.safeParse(camelCased(raw)).data ?? null;
+  const config = configOf(root);
   const env = settingsIn(root);
-  const workspace = join(root, 'workspace');
-  const sessions = ['workspace/sessions', 'sessions'].flatMap((at) => sessionsIn(join(root, at)));
+  const workspace = workspaceOf(context, config);
+  const folders = [join(workspace.path, 'sessions'), join(root, 'sessions')];
+  const sessions = folders.flatMap(sessionsIn);
   const groups = groupsOf(sessions, config);
   const folderOf = (delivery: Delivery) => {
     if (delivery === null) return null;
@@ -129,10 +168,10 @@ function readStore(context: SourceContext, product: Product): SourceState {
     );
     return groups.find(({ jid }) => jids.includes(jid))?.folder ?? null;
   };
-  const jobs = ['cron/jobs.json', 'workspace/cron/jobs.json'].map((path) =>
-    tasksOfJobs(readSourceJson(join(root, path), z.unknown()), timeZone, folderOf),
+  const jobs = [root, workspace.path].map((folder) =>
+    tasksOfJobs(readSourceJson(join(folder, 'cron/jobs.json'), z.unknown()), timeZone, folderOf),
   );
-  const files = workspaceFiles(workspace, 'main');
+  const files = workspaceFiles(workspace.path, 'main');
   const whatsapp = readWhatsAppFolder(join(root, 'whatsapp-auth'));
   const model = modelSetting(config?.agents?.defaults?.model);
   const main = mainGroup(
@@ -161,9 +200,9 @@ function readStore(context: SourceContext, product: Product): SourceState {
       ...jobs.flatMap(({ leftBehind }) => leftBehind),
       ...whatsapp.leftBehind,
       ...model.leftBehind,
-      ...sessionsLeft(root, sessions),
+      ...sessionsLeft(root, folders, sessions),
       ...providersLeft(config),
-      ...filesLeft(root, FILES),
+      ...workspacesLeft(root, workspace),
       ...keysLeft(camelCased(raw), 'config.json', KEYS),
     ],
     close: () => {},
@@ -195,16 +234,44 @@ function sessionsIn(folder: string): readonly Session[] {
 }
 
 /** Names the conversations that are of no chat. */
-function sessionsLeft(root: string, sessions: readonly Session[]): SourceState['leftBehind'] {
+function sessionsLeft(
+  root: string,
+  folders: readonly string[],
+  sessions: readonly Session[],
+): SourceState['leftBehind'] {
   const read = new Set(sessions.map(({ path }) => path));
-  return ['workspace/sessions', 'sessions'].flatMap((at) =>
-    namesIn(join(root, at))
-      .filter((name) => !read.has(join(root, at, name)))
-      .map((name) => ({
-        what: `${at}/${name}`,
+  return folders.flatMap((folder) =>
+    namesIn(folder)
+      .map((name) => join(folder, name))
+      .filter((path) => !read.has(path))
+      .map((path) => ({
+        what: nameAt(root, path),
         why: 'no conversation of a chat: of its shell, of jobs, or not known here',
       })),
   );
+}
+
+/** A path below a folder by its name there, any other as it is. */
+function nameAt(root: string, path: string): string {
+  return isOutside(root, path) ? path : relative(root, path);
+}
+
+/** Accounts for the folder and for its workspace, which may be elsewhere. */
+function workspacesLeft(
+  root: string,
+  { path: workspace, left: other }: Workspace,
+): SourceState['leftBehind'] {
+  const apart = [workspace, ...(other === null ? [] : [other.path])]
+    .filter((path) => !isOutside(root, path) && path !== root)
+    .map((path) => `${relative(root, path)}/**`);
+  return [
+    ...filesLeft(root, { ...each(apart, READ), ...FILES }),
+    ...filesLeft(workspace, WORKSPACE_FILES).map(({ what, why }) => ({
+      what: nameAt(root, join(workspace, what)),
+      why,
+    })),
+    ...(other === null ? [] : [{ what: nameAt(root, other.path) || root, why: other.why }]),
+  ];
 }
 
 function* messagesOf({ key, chat, path }: Session): Iterable<SourceMessage> {

@@ -3,7 +3,16 @@ import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
 import { momentOf } from '../../host/scheduler/calendar.ts';
 import { list, text } from '../../lib/bounded-schema.ts';
-import { each, filesLeft, ignored, READ, type Rules } from '../accounting.ts';
+import {
+  each,
+  filesLeft,
+  ignored,
+  left,
+  ofTable,
+  READ,
+  type Rules,
+  tablesLeft,
+} from '../accounting.ts';
 import { settingsIn } from '../env-settings.ts';
 import {
   type DetectedSource,
@@ -77,6 +86,26 @@ const FILES: Rules = {
   ...NANOCLAW_FILES,
 };
 
+const TABLES: Rules = {
+  ...ofTable('chats', 'jid name channel is_group'),
+  'chats/last_message_time': ignored('the history tells it'),
+  ...ofTable('messages', 'id chat_jid sender sender_name content timestamp is_from_me'),
+  'messages/is_bot_message': READ,
+  'messages/reply_to_*': left('what somebody quoted; the messages themselves come'),
+  ...ofTable('registered_groups', 'jid name folder trigger_pattern requires_trigger is_main'),
+  'registered_groups/added_at': ignored('when it was registered there'),
+  'registered_groups/container_config': left(
+    'its containers are not those here; folders are shared by your own hand: docs/groups.md, mounts.yaml',
+  ),
+  ...ofTable('scheduled_tasks', 'id group_folder prompt schedule_type schedule_value next_run'),
+  ...ofTable('scheduled_tasks', 'last_run status created_at context_mode script'),
+  'scheduled_tasks/chat_jid': ignored('a task answers in the chat of its folder'),
+  'scheduled_tasks/last_result': ignored('its last runs tell it'),
+  ...ofTable('task_run_logs', 'id task_id run_at duration_ms status result error'),
+  'router_state/**': ignored('how far it had read'),
+  'sessions/**': ignored('which transcript was the newest'),
+};
+
 const Manifest = z.object({ version: text(100).optional() });
 const Entry = z.object({ allow: z.union([z.literal('*'), list(text(200))]) });
 const AllowList = z.object({ default: Entry, chats: z.record(text(500), Entry).default({}) });
@@ -123,6 +152,7 @@ function readStore(context: SourceContext, store: string, version: string): Sour
       ...files.leftBehind,
       ...ofMounts(context, groups),
       ...filesLeft(root, FILES),
+      ...tablesLeft([database], 'store/messages.db', TABLES),
     ],
     close: () => void database.close(),
   };

@@ -3,7 +3,16 @@ import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
 import { jsonWithin, MESSENGER_BOUNDS } from '../../lib/bounded-json.ts';
 import { text } from '../../lib/bounded-schema.ts';
-import { each, filesLeft, ignored, left, READ, type Rules } from '../accounting.ts';
+import {
+  each,
+  filesLeft,
+  ignored,
+  left,
+  ofTable,
+  READ,
+  type Rules,
+  tablesLeft,
+} from '../accounting.ts';
 import { settingsIn } from '../env-settings.ts';
 import {
   ImportRefused,
@@ -70,6 +79,64 @@ const FILES: Rules = {
   'data/v2-sessions/*/.claude-shared/**': ignored('working files of Claude Code'),
   'store/messages.db*': left('the store of NanoClaw 1, which version 2 no longer uses'),
   ...NANOCLAW_FILES,
+};
+
+const RUNNING = ignored('of its own running');
+const TABLES: Rules = {
+  ...ofTable('agent_groups', 'id folder'),
+  ...ofTable('agent_groups', 'name created_at', ignored('its folder names it here')),
+  'agent_groups/agent_provider': left('models are set here by name: npx claw setup model'),
+  ...ofTable('messaging_groups', 'id channel_type platform_id name is_group'),
+  'messaging_groups/created_at': RUNNING,
+  ...ofTable(
+    'messaging_groups',
+    'unknown_sender_policy denied_at',
+    left('only those who are listed may call it here: /allow'),
+  ),
+  ...ofTable('messaging_group_agents', 'id messaging_group_id agent_group_id engage_mode'),
+  ...ofTable('messaging_group_agents', 'engage_pattern sender_scope priority created_at'),
+  ...ofTable(
+    'messaging_group_agents',
+    'trigger_rules response_scope',
+    ignored('moved into other columns'),
+  ),
+  'messaging_group_agents/ignored_message_policy': ignored('all messages are in the history here'),
+  'messaging_group_agents/session_mode': left('a chat is one conversation here'),
+  'users/**': ignored('people have the names that their channels give them'),
+  ...ofTable('user_roles', 'user_id role agent_group_id'),
+  ...ofTable('agent_group_members', 'user_id agent_group_id'),
+  ...ofTable('user_dms', 'user_id messaging_group_id channel_type'),
+  ...each(
+    ['user_roles/granted_*', 'agent_group_members/added_*', 'user_dms/resolved_at'],
+    ignored('when and by whom it was given'),
+  ),
+  ...ofTable('sessions', 'id agent_group_id messaging_group_id created_at'),
+  ...ofTable('sessions', 'thread_id agent_provider status container_status last_active', RUNNING),
+  'container_configs/**': left(
+    'models, packages and folders of its containers are set anew here: docs/models.md, docs/groups.md',
+  ),
+  'pending_*/**': left('questions that nobody had answered when it stopped'),
+  'agent_destinations/**': ignored('made of its wirings'),
+  'unregistered_senders/**': ignored('people whom it did not let in'),
+  ...each(['chat_sdk_*/**', 'schema_version/**'], RUNNING),
+};
+const SESSION_TABLES: Rules = {
+  ...ofTable('messages_in', 'id seq kind timestamp status process_after recurrence series_id'),
+  ...ofTable('messages_in', 'platform_id channel_type content'),
+  ...ofTable('messages_in', 'tries trigger thread_id source_session_id on_wake', RUNNING),
+  ...ofTable('messages_out', 'id seq kind timestamp platform_id channel_type content'),
+  ...ofTable('messages_out', 'in_reply_to thread_id', RUNNING),
+  ...ofTable(
+    'messages_out',
+    'deliver_after recurrence',
+    left('an answer that was to be sent later; it is in the history as said'),
+  ),
+  ...each(
+    ['delivered', 'destinations', 'session_routing', 'processing_ack', 'session_state']
+      .concat('container_state')
+      .map((name) => `${name}/**`),
+    RUNNING,
+  ),
 };
 
 const Wiring = z.object({
@@ -141,6 +208,8 @@ function readStore(context: SourceContext, store: string, version: string): Sour
         ...files.leftBehind,
         ...secondHomes(groups),
         ...filesLeft(root, FILES),
+        ...tablesLeft([central], 'data/v2.db', TABLES),
+        ...tablesLeft(databasesOf(sessions, workDir), 'data/v2-sessions', SESSION_TABLES),
         {
           what: 'keys in its vault (OneCLI)',
           why: 'it hands them out to nobody: npx claw setup model',
@@ -318,6 +387,19 @@ const Content = z.looseObject({
     })
     .nullish(),
 });
+
+/** The databases of all sessions, each open only while it is looked at. */
+function* databasesOf(sessions: readonly SessionFiles[], workDir: string): Iterable<Database> {
+  for (const path of sessions.flatMap(({ inbound, outbound }) => [inbound, outbound])) {
+    if (!isFile(path)) continue;
+    const database = openSourceDatabase(path, workDir);
+    try {
+      yield database;
+    } finally {
+      database.close();
+    }
+  }
+}
 
 /** What came in and what went out, by their common numbers. Each database is open only while it is read. */
 function* messagesOf(

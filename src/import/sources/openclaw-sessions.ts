@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
 import { MESSENGER_BOUNDS, readJsonHere } from '../../lib/bounded-json.ts';
 import { text } from '../../lib/bounded-schema.ts';
+import { each, ignored, left, ofTable, type Rules } from '../accounting.ts';
 import type { LeftBehind, SourceChat, SourceMessage } from '../items.ts';
 import { columnsOf } from '../source-database.ts';
 import { isFile, isFolder, namesIn, readSourceJson } from '../source-files.ts';
@@ -17,6 +18,48 @@ export type Session = {
   /** The transcripts that it consists of. */
   readonly ids: readonly string[];
   messages(): Iterable<SourceMessage>;
+};
+
+const RUNNING = ignored('of its own running');
+/** What becomes of the tables of an agent's database. */
+export const SESSION_TABLES: Rules = {
+  ...ofTable('session_nodes', 'session_key current_session_id entry_json'),
+  ...ofTable(
+    'session_nodes',
+    'label display_name category icon pinned_at archived_at',
+    left('how its own window lists conversations'),
+  ),
+  ...ofTable(
+    'session_nodes',
+    'updated_at status created_* owner_* project_id parent_session_key spawned_by fork_* last_*',
+    RUNNING,
+  ),
+  ...ofTable('session_nodes', 'snapshot_revision entry_valid legacy_acp_migration_json', RUNNING),
+  ...ofTable('session_windows', 'session_id session_key'),
+  ...ofTable(
+    'session_windows',
+    'previous_session_id reason session_scope created_at updated_at transcript_* started_at ended_at',
+    RUNNING,
+  ),
+  ...ofTable(
+    'session_windows',
+    'session_entry_provenance acp_owned plugin_owner_id hook_* status chat_type channel account_id',
+    RUNNING,
+  ),
+  ...ofTable(
+    'session_windows',
+    'primary_conversation_id model* agent_harness_id parent_session_key spawned_by display_name',
+    RUNNING,
+  ),
+  ...ofTable('transcript_events', 'session_id seq event_json'),
+  'transcript_events/created_at': RUNNING,
+  ...each(
+    ['conversations/**', 'session_conversations/**'],
+    ignored('the names of its sessions tell the chats'),
+  ),
+  'session_transcript_fts*/**': ignored('an index of its transcripts'),
+  'auth_profile*/**': left('logins in its database; set keys anew: npx claw setup model'),
+  'schema_meta/**': ignored('the version of its tables'),
 };
 
 export function agentsOf(root: string): readonly string[] {

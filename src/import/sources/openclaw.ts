@@ -1,9 +1,19 @@
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { text } from '../../lib/bounded-schema.ts';
-import { each, filesLeft, ignored, keysLeft, left, READ, type Rules } from '../accounting.ts';
+import {
+  each,
+  filesLeft,
+  ignored,
+  keysLeft,
+  left,
+  ofTable,
+  READ,
+  type Rules,
+  tablesLeft,
+} from '../accounting.ts';
 import { settingsIn } from '../env-settings.ts';
 import {
   ImportRefused,
@@ -29,6 +39,7 @@ import {
 import {
   agentDatabase,
   agentsOf,
+  SESSION_TABLES,
   type Session,
   sessionsInDatabase,
   sessionsInFiles,
@@ -81,6 +92,32 @@ const KEYS: Rules = {
       .map((name) => `${name}/**`),
     OF_ITSELF,
   ),
+};
+
+const STATE_TABLES: Rules = {
+  ...ofTable('cron_jobs', 'job_id name enabled created_at_ms schedule_kind schedule_expr'),
+  ...ofTable('cron_jobs', 'schedule_tz every_ms anchor_ms at session_target payload_message'),
+  ...ofTable('cron_jobs', 'delivery_channel delivery_to next_run_at_ms last_run_at_ms'),
+  ...ofTable('cron_jobs', 'job_json state_json', ignored('copies of what its columns say')),
+  ...ofTable(
+    'cron_jobs',
+    'store_key sort_order *updated_at* schedule_identity running_at_ms wake_mode stagger_ms',
+    ignored('of its own running'),
+  ),
+  ...ofTable(
+    'cron_jobs',
+    'payload_kind last_* consecutive_* schedule_error_count delete_after_run',
+    ignored('of its own running'),
+  ),
+  'cron_jobs/description': left('a task has a name and a prompt here'),
+  ...ofTable(
+    'cron_jobs',
+    'agent_id session_key delivery_* failure_*',
+    left('a task answers in its chat'),
+  ),
+  'cron_jobs/payload_*': left('a task runs with the model and the tools of its chat'),
+  'cron_run_logs/**': left('what earlier runs of its jobs said'),
+  'schema_meta/**': ignored('the version of its tables'),
 };
 
 /** The newest schemas that are known: `PRAGMA user_version` of an agent's database and of the state's. */
@@ -163,15 +200,21 @@ function readStore(
     const env = settingsIn(root);
     const timeZone = config?.agents?.defaults?.userTimezone ?? context.timeZone;
     const agents = agentsOf(root);
+    const tables: LeftBehind[] = [];
+    const account = (database: Database, path: string, rules: Rules): Database => {
+      tables.push(...tablesLeft([database], relative(root, path), rules));
+      return database;
+    };
     const sessions = agents.flatMap((agent) => {
       const path = agentDatabase(root, agent);
-      return isFile(path)
-        ? sessionsInDatabase(open(path, 'agent'), agent)
-        : sessionsInFiles(root, agent);
+      if (!isFile(path)) return sessionsInFiles(root, agent);
+      return sessionsInDatabase(account(open(path, 'agent'), path, SESSION_TABLES), agent);
     });
     const groups = groupsOf(sessions, config);
     const folderOf = (delivery: Delivery) => folderOfDelivery(delivery, groups);
-    const jobs = isFile(statePath) ? jobsInDatabase(open(statePath, 'state')) : null;
+    const jobs = isFile(statePath)
+      ? jobsInDatabase(account(open(statePath, 'state'), statePath, STATE_TABLES))
+      : null;
     const ofFile = readSourceJson(join(root, 'cron/jobs.json'), z.unknown());
     const tasks = [jobs, ofFile].map((found) => tasksOfJobs(found, timeZone, folderOf));
     const folderAt = (named: string) =>
@@ -179,8 +222,8 @@ function readStore(
     const workspace = folderAt(workspaceOf(config, 'main') ?? 'workspace');
     const files = workspaceFiles(isFolder(workspace) ? workspace : join(root, 'workspace'), 'main');
     const others = otherAgents(root, { config, agents, sessions, groups, folderAt });
-    const account = namesIn(join(root, 'credentials/whatsapp'))[0] ?? 'default';
-    const whatsapp = readWhatsAppFolder(join(root, 'credentials/whatsapp', account));
+    const first = namesIn(join(root, 'credentials/whatsapp'))[0] ?? 'default';
+    const whatsapp = readWhatsAppFolder(join(root, 'credentials/whatsapp', first));
     const primary = config?.agents?.defaults?.model;
     const model = modelSetting(typeof primary === 'string' ? primary : primary?.primary);
     const keys = keysOf(root, agents);
@@ -222,6 +265,7 @@ function readStore(
         ...sessionsLeft(root, agents, sessions),
         ...filesLeft(root, FILES),
         ...keysLeft(config, configName ?? 'openclaw.json', KEYS),
+        ...tables,
       ],
       close: () => {
         for (const database of opened) database.close();
