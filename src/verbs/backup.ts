@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
-import type { BackupLock } from '../store/backup/archive.ts';
 import { REASONS } from '../store/backup/facts.ts';
 import { backupsFolder, listBackups, prune } from '../store/backup/kept-backups.ts';
 import { verifyBackup } from '../store/backup/make-backup.ts';
+import type { BackupLock } from '../store/backup/packed-stream.ts';
 import { defineVerb, type VerbCall, type VerbEnd, VerbError } from '../verb.ts';
 import { drill } from './backup/drill.ts';
 import {

@@ -15,8 +15,9 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { Header } from 'tar';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openStore } from '../store.ts';
-import { type BackupLock, openArchive } from './archive.ts';
+import { openArchive } from './archive.ts';
 import { type BackupOptions, makeBackup, READ_LIMITS, verifyBackup } from './make-backup.ts';
+import type { BackupLock } from './packed-stream.ts';
 
 let root: string;
 beforeEach(() => {

@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
-import { type BackupKeys, type BackupLock, openArchive, writeArchive } from './archive.ts';
+import { openArchive, writeArchive } from './archive.ts';
 import { gatherContents } from './contents.ts';
 import {
   type ArchivedFile,
@@ -14,6 +14,7 @@ import {
   FORMAT,
 } from './facts.ts';
 import { backupName, backupsFolder } from './kept-backups.ts';
+import type { BackupKeys, BackupLock } from './packed-stream.ts';
 
 /** The installation that is saved, and how. */
 export type BackupOptions = {

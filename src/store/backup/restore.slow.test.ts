@@ -22,10 +22,10 @@ import {
 } from '../../../packages/claw/src/transaction/testing/strace.ts';
 import { swapFolder } from '../../supervisor/restore-swap.js';
 import { openStore } from '../store.ts';
-import type { BackupLock } from './archive.ts';
 import type { Part } from './facts.ts';
 import { readFence } from './fence.ts';
 import { makeBackup } from './make-backup.ts';
+import type { BackupLock } from './packed-stream.ts';
 import {
   type Life,
   type LinkComparison,

@@ -3,12 +3,13 @@ import { createReadStream, existsSync } from 'node:fs';
 import { mkdir, open, rename, statfs, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
-import { type BackupKeys, openArchive } from './archive.ts';
+import { openArchive } from './archive.ts';
 import { codeFiles } from './contents.ts';
 import { checkDatabase } from './database-copy.ts';
 import { type ArchivedFile, BackupError, type BackupFacts, type Part, partOf } from './facts.ts';
 import { fencePath } from './fence.ts';
 import { instancePath, READ_LIMITS } from './make-backup.ts';
+import type { BackupKeys } from './packed-stream.ts';
 
 /** The two places of an installation, or of a staged one. */
 export type Places = { readonly projectDir: string; readonly dataDir: string };
