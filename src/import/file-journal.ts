@@ -18,6 +18,7 @@ import {
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { list, text } from '../lib/bounded-schema.ts';
+import { ImportRefused } from './items.ts';
 
 /** A root below which an import writes. */
 export type Place = 'project' | 'data';
@@ -189,6 +190,11 @@ function writeThrough(path: string, bytes: Uint8Array): void {
 }
 
 function copyThrough(from: string, to: string): void {
+  if (lstatSync(from, { throwIfNoEntry: false })?.isFile() !== true) {
+    throw new ImportRefused(
+      `${from} has changed while it was read. Nothing was changed: try again.`,
+    );
+  }
   copyFileSync(from, to, constants.COPYFILE_EXCL);
   const file = openSync(to, 'r+');
   try {

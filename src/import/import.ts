@@ -75,7 +75,8 @@ export async function importFrom(folder: string, options: ImportOptions): Promis
   try {
     const context = {
       root,
-      home: options.home,
+      // Without links, as the root: whatever is read lies behind none.
+      home: options.home !== null && existsSync(options.home) ? realFolder(options.home) : null,
       workDir,
       timeZone: options.timeZone,
       now,

@@ -46,7 +46,7 @@ export function planImport(
     say('comes', 'history', `${history}, searchable, with authors and times`);
   }
   const tasks = planTasks(source, { here, decisions, folders, item, say });
-  const files = planFiles(source, { here, folders, placed, say });
+  const files = planFiles(source, { root: place, here, folders, placed, say });
   const settings = planSettings(source, { here, decisions, placed, say });
   const link = planLink(source, { here, decisions, item, say });
   for (const { what, why } of source.leftBehind) say('stays', what, why);
@@ -250,13 +250,14 @@ function nextTime(schedule: TaskSchedule, task: SourceTask, now: number): number
 function planFiles(
   source: SourceState,
   context: {
+    readonly root: string;
     readonly here: Here;
     readonly folders: Plan['folders'];
     readonly placed: Name;
     readonly say: Say;
   },
 ): Plan['files'] {
-  const { here, folders, placed, say } = context;
+  const { root, here, folders, placed, say } = context;
   const files: PlannedFile[] = [];
   const counts = new Map<string, number>();
   const used = new Set<string>();
@@ -298,6 +299,13 @@ function planFiles(
   }
   for (const [folder, count] of counts) {
     say('comes', `groups/${folder}`, planned(count, 'file'));
+  }
+  const [first = '', ...more] = files.flatMap(({ content }) =>
+    content.kind === 'copy' && !content.from.startsWith(`${root}/`) ? [content.from] : [],
+  );
+  if (first !== '') {
+    const others = more.length === 0 ? '' : ` and ${planned(more.length, 'more file')}`;
+    say('comes', `${first}${others}`, `lies outside of ${root}: its settings name that folder`);
   }
   if (skills.size > 0) {
     const text = `${planned(skills.size, 'skill')} into groups/<chat>/skills; \`npx claw apply agent-skills\` lets agents use them`;

@@ -1,4 +1,4 @@
-import { constants, copyFileSync, existsSync, mkdtempSync } from 'node:fs';
+import { constants, copyFileSync, lstatSync, mkdtempSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { ImportRefused } from './items.ts';
@@ -13,12 +13,17 @@ import { ImportRefused } from './items.ts';
 export function openSourceDatabase(path: string, workDir: string): Database.Database {
   const copy = join(mkdtempSync(join(workDir, 'db-')), basename(path));
   for (const suffix of ['', '-wal', '-journal']) {
-    if (existsSync(`${path}${suffix}`)) {
-      copyFileSync(`${path}${suffix}`, `${copy}${suffix}`, constants.COPYFILE_FICLONE);
-    }
+    const part = `${path}${suffix}`;
+    const stats = lstatSync(part, { throwIfNoEntry: false });
+    if (stats === undefined) continue;
+    // A link leads to any file of the machine, and a pipe would be waited for.
+    if (!stats.isFile()) throw new ImportRefused(`${part} is no file. Nothing was changed.`);
+    copyFileSync(part, `${copy}${suffix}`, constants.COPYFILE_FICLONE);
   }
   const database = new Database(copy, { fileMustExist: true });
   try {
+    // The schema is the source's as well: it calls nothing but what is harmless.
+    database.pragma('trusted_schema = OFF');
     const fault = database.pragma('quick_check(1)', { simple: true });
     if (fault !== 'ok') throw new Error(String(fault));
   } catch (error) {
@@ -32,8 +37,18 @@ export function openSourceDatabase(path: string, workDir: string): Database.Data
   return database;
 }
 
-/** Returns the columns of a table; none where there is no such table. */
+/**
+ * Returns the columns of a table; none where there is no such table.
+ *
+ * @throws ImportRefused for a view by that name: its query could run for ever
+ */
 export function columnsOf(database: Database.Database, table: string): ReadonlySet<string> {
+  const kind = database.prepare('SELECT type FROM sqlite_schema WHERE name = ?').pluck().get(table);
+  if (kind === 'view') {
+    throw new ImportRefused(
+      `${table} is a view in ${database.name}, and no table of this product.`,
+    );
+  }
   const rows = database.prepare('SELECT name FROM pragma_table_info(?)').pluck().all(table);
   return new Set(rows.map(String));
 }

@@ -1,12 +1,24 @@
-import { lstatSync, readdirSync, readFileSync, type Stats } from 'node:fs';
-import { join } from 'node:path';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  type Stats,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { z } from 'zod';
 import { type JsonBounds, jsonWithin, MESSENGER_BOUNDS } from '../lib/bounded-json.ts';
+import { text } from '../lib/bounded-schema.ts';
 import type { LeftBehind, SourceFile } from './items.ts';
 
 /** More files than a person's notes are; a folder with more of them is a cache or a checkout. */
 const MOST_FILES = 20_000;
 const DEEPEST = 16;
+const LINK = 'it is a link to another place';
 /** A settings or memory file; a longer one is no such thing. */
 const LONGEST_TEXT_BYTES = 16_777_216;
 /** A list of thousands of sessions or tasks. */
@@ -20,14 +32,29 @@ export const NEVER: ReadonlySet<string> = new Set([
   '.venv',
 ]);
 
-/** Reads a text file of a source; null where there is none, or it is a link or longer than any such file. */
+/**
+ * Creates the schema of a name in a source that becomes a part of a path. The folder may be a stranger's: a name with a
+ * slash would lead to other files of this machine, which an agent could then read.
+ */
+export function pathPart(maxLength = 200) {
+  return text(maxLength).refine((name) => !/^\.{0,2}$|[/\\\0]/.test(name), {
+    error: 'this is no name of a folder',
+  });
+}
+
+/** Reads a text file of a source; null where there is none, a link leads there, or it is longer than any such file. */
 export function readSourceText(path: string): string | null {
+  if (isBehindLink(path)) return null;
+  let file: number | null = null;
   try {
-    const stats = lstatSync(path);
+    file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const stats = fstatSync(file);
     if (!stats.isFile() || stats.size > LONGEST_TEXT_BYTES) return null;
-    return readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
+    return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
   } catch {
     return null; // A file that is not there, or that this user may not read, brings nothing.
+  } finally {
+    if (file !== null) closeSync(file);
   }
 }
 
@@ -40,6 +67,7 @@ export function readSourceJson<S extends z.ZodType>(path: string, schema: S): z.
 
 /** Lists the names in a folder; none where there is no such folder. */
 export function namesIn(folder: string): readonly string[] {
+  if (!isFolder(folder)) return [];
   try {
     return readdirSync(folder).sort();
   } catch {
@@ -57,11 +85,21 @@ export function isFile(path: string): boolean {
   return statsOf(path)?.isFile() ?? false;
 }
 
+/** Returns what is at a path itself; null also where a link leads to it. */
 function statsOf(path: string): Stats | null {
   try {
-    return lstatSync(path);
+    return isBehindLink(path) ? null : lstatSync(path);
   } catch {
     return null; // Nothing is there, a file stands where a folder would be, or this user may not look.
+  }
+}
+
+/** Tells whether a folder above a path is a link, or cannot be found: the path is then none of the source's own. */
+function isBehindLink(path: string): boolean {
+  try {
+    return realpathSync(dirname(path)) !== dirname(path);
+  } catch {
+    return true; // It is not there, or goes round in a circle.
   }
 }
 
@@ -75,18 +113,22 @@ export function filesBelow(
 ): { readonly paths: readonly string[]; readonly leftBehind: readonly LeftBehind[] } {
   const paths: string[] = [];
   const leftBehind: LeftBehind[] = [];
+  const leave = (path: string, why: string) =>
+    void leftBehind.push({ what: join(folder, path), why });
   const visit = (at: string, depth: number): void => {
     for (const name of namesIn(join(folder, at))) {
       const path = at === '' ? name : `${at}/${name}`;
       if (NEVER.has(name) || isLeftOut(path)) continue;
       const stats = lstatSync(join(folder, path), { throwIfNoEntry: false });
       if (stats?.isDirectory() && depth < DEEPEST) visit(path, depth + 1);
+      else if (stats?.isDirectory()) leave(path, `folders come up to ${DEEPEST} deep`);
       else if (stats?.isFile() && paths.length < MOST_FILES) paths.push(path);
-      else if (stats?.isSymbolicLink()) {
-        leftBehind.push({ what: join(folder, path), why: 'it is a link to another place' });
-      }
+      else if (stats?.isSymbolicLink()) leave(path, LINK);
+      else if (stats === undefined) leave(path, 'its name is no UTF-8, or it has just gone');
+      else if (!stats.isFile()) leave(path, 'it is no file, but a pipe, a socket or a device');
     }
   };
+  if (lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink()) leave('', LINK);
   visit('', 0);
   if (paths.length === MOST_FILES) {
     leftBehind.push({ what: `more files in ${folder}`, why: `${MOST_FILES} files at most come` });

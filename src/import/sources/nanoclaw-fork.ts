@@ -152,11 +152,23 @@ const UNKNOWN = {
 
 type Git = (...args: readonly string[]) => string;
 
+/** Settings of a stranger's `.git/config` that would start programs, or reach another repository that does. */
+const SAFE = [
+  'core.fsmonitor=false',
+  'core.hooksPath=/dev/null',
+  'core.pager=cat',
+  'log.showSignature=false',
+  'safe.bareRepository=explicit',
+  'protocol.allow=never',
+  ...['ext', 'file', 'ftp', 'ftps', 'git', 'http', 'https', 'ssh'].map(
+    (protocol) => `protocol.${protocol}.allow=never`,
+  ),
+].flatMap((setting) => ['-c', setting]);
+
 /** Asks git without hooks, helpers or locks: nothing is written, and nothing of the folder's settings runs. */
 function gitIn(root: string): Git {
-  const safe = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null'];
   return (...args) =>
-    execFileSync('git', [...safe, ...args], {
+    execFileSync('git', [...SAFE, ...args], {
       cwd: root,
       encoding: 'utf8',
       maxBuffer: 64 * 1024 * 1024,

@@ -35,6 +35,7 @@ import {
   isFile,
   isFolder,
   namesIn,
+  pathPart,
   readSourceJson,
   skillsIn,
 } from '../source-files.ts';
@@ -186,7 +187,7 @@ function readChats(database: Database): readonly SourceChat[] {
 const GroupRow = z.object({
   jid: text(500),
   name: text(1_000),
-  folder: text(200),
+  folder: pathPart(),
   trigger_pattern: text(1_000),
   requires_trigger: z.int().nullable(),
   is_main: z.int().nullable(),

@@ -33,6 +33,7 @@ import {
   isFile,
   isFolder,
   namesIn,
+  pathPart,
   readSourceJson,
   skillsIn,
 } from '../source-files.ts';
@@ -146,7 +147,7 @@ const Wiring = z.object({
   platform_id: text(500),
   chat_name: text(1_000).nullable(),
   is_group: z.int().nullable(),
-  folder: text(200),
+  folder: pathPart(),
   engage_mode: text(50),
   engage_pattern: text(1_000).nullable(),
   sender_scope: text(50),
