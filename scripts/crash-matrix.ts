@@ -104,9 +104,9 @@ async function starveCommands(): Promise<boolean> {
   return wrong.length === 0;
 }
 
-/** Runs a test with more kills than usual; it prints what it has counted. */
+/** Runs a test with more kills than usual; it prints what it has counted, and expects that some kills came late. */
 function passes(file: string): boolean {
-  const kills = Number.isFinite(most) ? most : 100_000;
+  const kills = Number.isFinite(most) ? Math.max(most, 6) : 100_000;
   const args = ['vitest', 'run', '--no-isolate', '--testTimeout=0', file, '-t', 'killed'];
   const env = { ...process.env, CLAW_KILLS: String(kills) };
   return spawnSync('npx', args, { env, stdio: 'inherit' }).status === 0;

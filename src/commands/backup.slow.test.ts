@@ -44,6 +44,7 @@ test('/resume here ends the silence of a restored assistant, and nothing else do
   expect(project.restarts).toBe(0);
   const mark = { restoredAt: Date.now(), backupFrom: Date.now() };
   writeFileSync(fence, JSON.stringify(mark));
+  await ask(first, '/status', 'held back: channels and tasks, until you say `/resume here`');
   await ask(first, '/resume', 'Is the other assistant on these accounts stopped for good?');
   await ask(first, '/resume there', 'Then say `/resume here`');
   expect(existsSync(fence)).toBe(true);
@@ -51,6 +52,6 @@ test('/resume here ends the silence of a restored assistant, and nothing else do
   await stopsForRestart(project, first);
   expect(existsSync(fence)).toBe(false);
   const second = await project.start();
-  await hears(second, 'Andy goes on here.');
+  await hears(second, 'Andy continues here: channels and tasks are on.');
   await second.stop();
 });

@@ -21,5 +21,5 @@ export const command = defineCommand({
     return { kind: 'restart', data: null };
   },
   resume: async ({ settings }) =>
-    `${settings.assistantName} goes on here. What arrived since the backup comes in as far as each messenger still holds it. If WhatsApp cannot read messages, link it anew: \`npx claw setup whatsapp\`.`,
+    `${settings.assistantName} continues here: channels and tasks are on. What arrived since the backup comes in as far as each messenger still holds it. If WhatsApp cannot read messages, link it anew: \`npx claw setup whatsapp\`.`,
 });

@@ -9,6 +9,7 @@ import { localTime } from '../host/scheduler/local-time.ts';
 import type { ServiceReport } from '../host/services/services.ts';
 import type { SilentContribution } from '../lib/contribution.ts';
 import { wrongText } from '../lib/settings.ts';
+import { readFence } from '../store/backup/fence.ts';
 
 export const command = defineCommand({
   scope: 'owner',
@@ -24,6 +25,7 @@ export const command = defineCommand({
       ...context.channels().map(({ name, status: { state, detail } }) => {
         return `- channel ${name}: ${state}${detail === null ? '' : ` (${detail})`}`;
       }),
+      ...fenceLine(context),
       ...(context.silentChannels ?? []).map(
         (channel) => `- channel ${channel.name}: silent (${missing(context, channel)})`,
       ),
@@ -48,6 +50,15 @@ export const command = defineCommand({
     return { kind: 'answer', text: lines.join('\n') };
   },
 });
+
+function fenceLine({ settings, tasks }: CommandContext): readonly string[] {
+  const fence = readFence(settings.dataDir);
+  if (fence === null) return [];
+  const from = localTime(fence.backupFrom, tasks.timeZone);
+  return [
+    `- held back: channels and tasks, until you say \`/resume here\` (restored from a backup of ${from})`,
+  ];
+}
 
 function missing(
   { isSet, projectDir }: CommandContext,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { copyFile, mkdir, rename } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { compareLinks } from '../channels/whatsapp/session/link-comparison.ts';
 import { type BackupFacts, PARTS, type Part, SAVED_MOUNTS } from '../store/backup/facts.ts';
@@ -211,8 +211,8 @@ function lockEngine(projectDir: string): () => void {
 }
 
 async function askFirst(call: VerbCall, facts: BackupFacts, { code }: RestorePlan): Promise<void> {
-  const files = code.written.length + code.removed.length;
-  const sources = files === 0 ? '' : ` ${files} source files change.`;
+  const files = sourcesOf(code.written).length + sourcesOf(code.removed).length;
+  const sources = files === 0 ? '' : ` ${counted(files, 'source file')} will change.`;
   const answer = await call.consent(
     `Replace what is here with the backup of ${momentWords(facts.createdAt)}? What is here is saved first.${sources}`,
   );
@@ -250,21 +250,31 @@ async function saveFirst(
   }
 }
 
+/** Leaves out what claw itself keeps beside the sources. */
+function sourcesOf(paths: readonly string[]): readonly string[] {
+  return paths.filter((path) => !path.startsWith('project/.claw/'));
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 function linesOf(
   file: string,
   { facts, files, wanted, dropped }: Unpacked,
-  { code, notes, isFenced }: RestorePlan,
+  { code, notes, isFenced, steps }: RestorePlan,
   life: Life,
   { savedAs, keptIn }: { readonly savedAs: string | null; readonly keptIn: string | null },
 ): readonly string[] {
-  const changed = code.written.length + code.removed.length;
+  const [written, removed] = [sourcesOf(code.written), sourcesOf(code.removed)];
+  const hasNewEnv = steps.some(({ to }) => basename(to) === '.env');
   const hasMounts = wanted.some(({ path }) => path === SAVED_MOUNTS);
   const packages = code.written.some((path) => path === 'project/package-lock.json');
   return [
-    `Restored ${wanted.length === 1 ? '1 file' : `${wanted.length} files`} of ${file}, made ${momentWords(facts.createdAt)}.`,
-    ...(changed === 0
+    `Restored ${counted(wanted.length, 'file')} of ${file}, made ${momentWords(facts.createdAt)}.`,
+    ...(written.length + removed.length === 0
       ? []
-      : [`Code: ${code.written.length} source files written, ${code.removed.length} removed.`]),
+      : [`Code: ${counted(written.length, 'source file')} written, ${removed.length} removed.`]),
     ...(packages ? ['The next `npm start` installs the packages of that version.'] : []),
     ...(dropped.turns + dropped.messages === 0
       ? []
@@ -278,6 +288,11 @@ function linesOf(
         ]
       : []),
     ...(wanted.length === files.length ? facts.leftOut : []),
+    ...(hasNewEnv && !facts.hasSecrets
+      ? [
+          'Keys that were left out are named in .env. Write their values there, or run: npx claw setup',
+        ]
+      : []),
     ...(savedAs === null ? [] : [`What was here is saved: ${savedAs}`]),
     ...(keptIn === null ? [] : [`What no backup holds of it is kept: ${keptIn}`]),
     ...(isFenced

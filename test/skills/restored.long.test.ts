@@ -98,7 +98,7 @@ await describeWithEngine('bubblewrap', 'an assistant that was restored', () => {
       expect(server.requests.length).toBe(questions + 1);
 
       second.write('/resume here\n');
-      await second.sees('goes on here');
+      await second.sees('continues here');
       expect(readFence(found.dataDir)).toBeNull();
       await until(() => expect(posted()).toContain('Heard: since the backup'));
       await second.sees('Heard: water the plants');

@@ -112,6 +112,10 @@ test('the list of shared folders is in a backup, and a restore puts it where not
   expect(readFileSync(join(data, 'mounts-of-backup.yaml'), 'utf8')).toBe('mounts: []\n');
   expect(existsSync(list)).toBe(false);
   rmSync(join(project, '.env'));
+  const settings = claw('restore', join(folder, name), '--only', 'settings', '--yes');
+  expect(settings.output).toContain('Keys that were left out are named in .env.');
+  expect(settings.output).not.toContain('source file');
+  rmSync(join(project, '.env'));
 });
 
 test('BACKUP_AFTER gets the file: restic has it in a repository', () => {
