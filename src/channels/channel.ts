@@ -53,6 +53,11 @@ export type Person = {
   readonly sender: string;
   /** The address of their own chat with the assistant; null where it does not follow from theirs. */
   readonly chat: string | null;
+  /**
+   * The text has another usual meaning, as digits that can be an id or a phone number: it means this person only if they
+   * have written. Otherwise the owner is told what to type, by `missingIn`.
+   */
+  readonly isGuess?: true;
 };
 
 /** Abilities of a channel beside sending text. The host sends nothing that the channel has not named here. */
@@ -209,8 +214,9 @@ export interface Channel {
    */
   personOf?(typed: string): Person | null;
   /**
-   * What is missing in an address that could mean several people, such as a phone number without its country: a sentence
-   * that says what to type. Null for all other texts. `personOf` finds nobody by such an address.
+   * What is missing in an address that could mean several people, such as a phone number without its country, or one
+   * where people have no phone numbers: a sentence that says what to type. Null for all other texts. `personOf` finds
+   * nobody by such an address, or guesses.
    */
   missingIn?(typed: string): string | null;
   status(): ChannelStatus;

@@ -98,15 +98,8 @@ function allowOnChannel(
   channel: ChannelReport,
   rest: readonly Word[],
 ): string {
-  const { name, isOpen, allowSetting } = channel;
-  if (!isOpen) {
-    const said = joined(rest) || 'them';
-    throw new GroupRefused(
-      allowSetting === null
-        ? `On ${name} only you can write.`
-        : `Who may write on ${name} is the setting ${allowSetting} in \`.env\`: add ${said} there, then say \`/restart\`.`,
-    );
-  }
+  const { name, isOpen } = channel;
+  if (!isOpen) throw new GroupRefused(closedAnswer(channel, rest));
   if (rest.length === 0) throw new GroupRefused(usageOf(context));
   const isNobody = isWord(rest, 'nobody');
   const senders = isNobody ? [] : itemsOf(rest).map((typed) => senderOn(channel, typed));
@@ -115,6 +108,19 @@ function allowOnChannel(
   return isNobody
     ? `From now on no other person may write directly on ${name}. ${registered}`
     : `These may write directly on ${name}: ${senders.join(', ')}. ${registered}`;
+}
+
+/** Says where the list of a channel is that is not kept here, and what to add; never an address that could be another's. */
+function closedAnswer(
+  { name, allowSetting, missingIn, personOf }: ChannelReport,
+  rest: readonly Word[],
+): string {
+  if (allowSetting === null) return `On ${name} only you can write.`;
+  const where = `Who may write on ${name} is the setting ${allowSetting} in \`.env\``;
+  const missing = itemsOf(rest).flatMap((typed) => missingIn(typed) ?? []);
+  if (missing[0] !== undefined) return `${missing[0]} ${where}.`;
+  const said = itemsOf(rest).map((typed) => personOf?.(typed)?.sender ?? typed);
+  return `${where}: add ${said.join(', ') || 'them'} there, then say \`/restart\`.`;
 }
 
 /** Addresses as people know them: what each called themselves last, and the address that counts. */
@@ -142,6 +148,14 @@ function itemsOf(words: readonly Word[]): readonly string[] {
   return items.filter((item) => item !== '');
 }
 
+/** Tells whether a person has a chat of their own with the assistant. */
+function hasWritten(
+  { store: { chats } }: CommandContext,
+  { channel, sender, chat }: ReturnType<CommandContext['peopleOf']>[number],
+): boolean {
+  return (chat === null ? chats.directWith(channel, sender) : chats.byJid(chat)) !== null;
+}
+
 /** Returns the address of a person in a chat. The name is not stored, since people can give themselves any. */
 function senderIn(context: CommandContext, { jid, name }: Group, typed: string): string {
   const senders = context.store.messages.sendersOf(jid);
@@ -152,7 +166,9 @@ function senderIn(context: CommandContext, { jid, name }: Group, typed: string):
   if (only !== undefined && another === undefined) return only.sender;
   const channel = context.store.chats.byJid(jid)?.channel;
   const person = context.peopleOf(typed).find((one) => one.channel === channel);
-  if (person !== undefined) return person.sender;
+  if (person !== undefined && (person.isGuess !== true || hasWritten(context, person))) {
+    return person.sender;
+  }
   const report = context.channels().find((one) => one.name === channel);
   const missing = another === undefined ? (report?.missingIn(typed) ?? null) : null;
   if (missing !== null) throw new GroupRefused(missing);

@@ -90,7 +90,7 @@ function readWords(
   const end = words.findIndex((word, index) => index > 0 && keywordOf(word) !== null);
   const name = joined(end === -1 ? words : words.slice(0, end));
   const missing = channels().flatMap((channel) => channel.missingIn(name) ?? []);
-  if (missing[0] !== undefined) throw new GroupRefused(missing[0]);
+  if (missing.length > 0) throw new GroupRefused(missing.join(' '));
   throw new GroupRefused(
     /^\d+$/.test(name)
       ? `There is no chat with the number ${name}. \`/groups\` lists them.`

@@ -44,7 +44,7 @@ export function addressReaderOf(channel: Channel): AddressReader {
  */
 export function senderOn({ name, personOf, missingIn }: AddressReader, typed: string): string {
   const person = personOf?.(typed) ?? null;
-  if (person !== null) return person.sender;
+  if (person !== null && person.isGuess !== true) return person.sender;
   if (personOf === null && /^\S*\d\S*$/.test(typed)) return typed;
   throw new GroupRefused(missingIn(typed) ?? `${typed} is not a number or address on ${name}.`);
 }

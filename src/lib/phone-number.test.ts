@@ -7,6 +7,8 @@ test.each([
   ['4915111111111', null, '4915111111111'],
   ['4915111111111', '4917000000000', '4915111111111'],
   ['+1 415 555 1234', '4917000000000', '14155551234'],
+  ['393331234567', '393921234567', '393331234567'],
+  ['79161234567', '79031234567', '79161234567'],
 ])('%s of an owner with %s is the number %s', (typed, own, digits) => {
   expect(readPhoneNumber(typed, own)).toEqual({ kind: 'number', digits });
 });
@@ -37,6 +39,17 @@ test.each([
     '415 555 1234',
     '12125551234',
     '415 555 1234 has no country code. For a number of your own country, type +1 415 555 1234. For another country, type +415 555 1234.',
+  ],
+  // A mobile number of Italy that begins like its country code, and one of Kazakhstan.
+  [
+    '392 1234567',
+    '393331234567',
+    '392 1234567 has no country code. For a number of your own country, type +39 392 1234567. For another country, type +392 1234567.',
+  ],
+  [
+    '7012345678',
+    '77011234567',
+    '7012345678 has no country code. For a number of your own country, type +7 7012345678. For another country, type +7012345678.',
   ],
 ])('%s of an owner with %s is refused, with what to type', (typed, own, problem) => {
   expect(readPhoneNumber(typed, own)).toEqual({ kind: 'no country', problem });

@@ -20,7 +20,8 @@ export type TypedNumber =
 
 /**
  * Reads a phone number as people type it. The country code belongs to it: 0151… is another person in every country. So a
- * number without `+` or `00` counts only if it begins with the country code of the owner's own number.
+ * number without `+` or `00` counts only if it begins with the country code of the owner's own number, and is longer than
+ * numbers are there without it: in Italy, 392 1234567 is a mobile number, and 39 its country code.
  *
  * @param own the owner's number, in digits from the country code on; null where it is not known: then all digits that do
  *   not begin with 0 count
@@ -31,7 +32,8 @@ export function readPhoneNumber(typed: string, own: string | null): TypedNumber 
   const isInternational = /^(?:\+|00)/.test(written);
   const digits = written.replace(/^00/, '').replace(/\D/g, '');
   const code = own === null ? null : countryCodeOf(own);
-  const isUsual = !digits.startsWith('0') && (code === null || digits.startsWith(code));
+  const isUsual =
+    !digits.startsWith('0') && (own === null || code === null || isWhole(digits, own, code));
   if (isInternational || isUsual) {
     const read = PhoneNumber.safeParse(digits);
     return read.success ? { kind: 'number', digits: read.data } : { kind: 'no number' };
@@ -46,6 +48,10 @@ export function readPhoneNumber(typed: string, own: string | null): TypedNumber 
     kind: 'no country',
     problem: `${written} has no country code. ${here}${elsewhere}`,
   };
+}
+
+function isWhole(digits: string, own: string, code: string): boolean {
+  return digits.startsWith(code) && digits.length > own.length - code.length;
 }
 
 function countryCodeOf(number: string): string {

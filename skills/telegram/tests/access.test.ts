@@ -81,3 +81,31 @@ test.concurrent('a stranger who adds the bot to a group does not put it on the l
   await api.until(() => api.pending.length === 0);
   expect(host.chats.map(({ name }) => name)).toEqual(['Family']);
 });
+
+test.concurrent('digits that can be a phone number are a guess, and other phone numbers are refused with what to type', () => {
+  const channel = createChannel({ TELEGRAM_BOT_TOKEN: TOKEN }, new HostEnd());
+  const read = (typed: string) => {
+    const person = channel?.personOf?.(typed) ?? null;
+    const kind = person === null ? 'nobody' : person.isGuess === true ? 'guess' : 'person';
+    return [typed, kind, channel?.missingIn?.(typed)?.replace(/^.*(?=type)/i, '') ?? null];
+  };
+  const phone = expect.stringContaining('such as telegram:987654321');
+  for (const [typed, kind, advice] of [
+    ['10011', 'person', null],
+    ['telegram:10011', 'person', null],
+    ['telegram:2125550123', 'person', null],
+    ['telegram:12345678901', 'person', null],
+    // An id of today, and a number of New York without its country.
+    ['987654321', 'guess', 'type telegram:987654321.'],
+    ['2125550123', 'guess', 'type telegram:2125550123.'],
+    ['4915112345678', 'nobody', phone],
+    ['+49 151 12345678', 'nobody', phone],
+    ['0151 12345678', 'nobody', phone],
+    ['(212) 555-0123', 'nobody', phone],
+    ['1234', 'nobody', null],
+    ['Ada', 'nobody', null],
+    ['telegram:-1001234567', 'nobody', null],
+  ]) {
+    expect(read(String(typed))).toEqual([typed, kind, advice]);
+  }
+});

@@ -58,6 +58,7 @@ type Poll = { readonly answer: (result: readonly Update[] | BotApiError) => void
 const METHODS = [
   'getFile',
   'getMe',
+  'getChat',
   'getUpdates',
   'deleteWebhook',
   'setWebhook',
@@ -216,6 +217,8 @@ export class BotApi extends FarServer<Call> {
     return update_id;
   }
 
+  /** Private chats of the bot: of those who have written to it. */
+  readonly met = new Map<number, BotApiChat & { readonly first_name?: string }>();
   /** The webhook that is set, as `getWebhookInfo` has it. */
   get webhook(): Webhook {
     return this.#webhook;
@@ -339,6 +342,10 @@ export class BotApi extends FarServer<Call> {
         return {
           result: { ...this.bot, can_join_groups: true, can_read_all_group_messages: false },
         };
+      case 'getChat': {
+        const chat = this.met.get(Number(payload['chat_id']));
+        return chat === undefined ? fault(400, 'Bad Request: chat not found') : { result: chat };
+      }
       case 'getFile':
         return this.files.find(String(payload['file_id']));
       case 'setWebhook':

@@ -66,6 +66,17 @@ test('an empty allow-list is told beside the bot; offline nothing is asked', asy
   expect(api.calls).toEqual([]);
 });
 
+test('a phone number among the user ids is told, as nobody writes under it', async () => {
+  await using api = await startBotApi({ token: TOKEN });
+  const env = { ...environmentOf(api.url), TELEGRAM_ALLOW_FROM: '10011, 4915112345678' };
+  expect((await found(env)).at(1)).toMatchObject({
+    ok: false,
+    message: expect.stringContaining(
+      'TELEGRAM_ALLOW_FROM: 4915112345678 looks like a phone number',
+    ),
+  });
+});
+
 test('without a token there is no bot, which is no fault', async () => {
   expect(await found({})).toMatchObject([
     { ok: true, advice: expect.stringContaining('`npx claw setup telegram`') },

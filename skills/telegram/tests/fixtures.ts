@@ -10,10 +10,12 @@ import {
 import type { HostEnd } from '../../../src/testing/channel/host-end.ts';
 import type { BotApi, BotApiChat, BotApiUser } from './botApi.ts';
 
+export { TelegramEnvironment } from '../../../src/channels/telegram/settings.ts';
 export { secretOf } from '../../../src/channels/telegram/webhook.ts';
+export { tryWebhookAddress } from '../../../src/channels/telegram/webhook-address.ts';
 // What the skill brings is reached through here: the files are there once it is applied.
 export { telegramExamination } from '../../../src/doctor/telegram.ts';
-export { setup } from '../../../src/setup/telegram.ts';
+export { setUpTelegram, setup } from '../../../src/setup/telegram.ts';
 export { REAL_CLOCK, stoppedClock } from '../../../src/testing/channel/connected-channel.ts';
 export { HostEnd } from '../../../src/testing/channel/host-end.ts';
 

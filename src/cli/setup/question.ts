@@ -70,10 +70,10 @@ function left(): ClawError {
 
 function askPipe(): SetupContext['ask'] {
   let lines: AsyncIterator<string> | null = null;
-  return async ({ message, check, proposed = '' }) => {
+  return async ({ message, check, proposed = '', isOptional = false }) => {
     lines ??= createInterface({ input: process.stdin })[Symbol.asyncIterator]();
-    const { done, value } = await lines.next();
-    if (done) {
+    const { done, value = '' } = await lines.next();
+    if (done && !isOptional) {
       throw new ClawError(
         'USAGE',
         `No line came in for “${message}”. Pipe in a line for each answer.`,

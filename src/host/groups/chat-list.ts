@@ -124,7 +124,7 @@ function chatsOfPeople(store: Store, people: ReturnType<PeopleOf>, among: Among)
   );
   const found = distinct(known);
   if (found.length > 0 || among !== 'reachable') return found;
-  return people.flatMap(({ channel, chat }) =>
-    chat === null ? [] : [{ jid: chat, channel, name: null, isDirect: true }],
+  return people.flatMap(({ channel, chat, isGuess }) =>
+    chat === null || isGuess === true ? [] : [{ jid: chat, channel, name: null, isDirect: true }],
   );
 }

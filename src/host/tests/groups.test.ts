@@ -173,6 +173,36 @@ test('a person is registered by any address that their channel knows', async () 
   await assistant.stop();
 });
 
+test('digits that can be a phone number mean a person only if they have written; else the owner is told what to type', async () => {
+  using project = new TestProject();
+  const assistant = await startWithChats(project);
+  const { chat, store } = assistant;
+  const guess = { sender: '2125550123', chat: 'chat:2125550123', isGuess: true } as const;
+  const missing = 'If it is a user id, type chat:2125550123.';
+  Object.assign(chat, {
+    isOpen: true,
+    allowSetting: 'CHAT_ALLOW_FROM',
+    personOf: (typed: string) => (typed === '2125550123' ? guess : null),
+    missingIn: (typed: string) => (typed === '2125550123' ? missing : null),
+  });
+  const said = async (text: string) => await ask(assistant, text);
+  await said('/register Club');
+  expect(await said('/register 2125550123')).toBe(missing);
+  expect(await said('/allow Club 2125550123')).toBe(missing);
+  expect(store.senders.ofGroup(CLUB)).toEqual([]);
+  expect(await said('/allow chat 2125550123')).toContain(missing);
+  chat.isOpen = false;
+  expect(await said('/allow chat 2125550123')).toBe(
+    `${missing} Who may write on chat is the setting CHAT_ALLOW_FROM in \`.env\`.`,
+  );
+  const bob = { jid: guess.chat, isDirect: true, person: guess.sender };
+  store.chats.see({ ...bob, channel: 'chat', name: 'Bob' }, 1);
+  expect(await said('/allow Club 2125550123')).toContain('2125550123');
+  expect(store.senders.ofGroup(CLUB)).toEqual(['2125550123']);
+  expect(await said('/register 2125550123')).toContain('Bob is registered');
+  await assistant.stop();
+});
+
 test('what does not fit is said, and nothing is registered', async () => {
   using project = new TestProject();
   const assistant = await startWithChats(project);

@@ -11,7 +11,7 @@ export const RULES = {
   closed: 'an empty allow-list lets nobody in, and the status names the setting',
   strangers: 'messages of strangers are dropped and counted; those of allowed people arrive',
   addressed:
-    'every address that the owner may type finds the person and their own chat; a group’s address finds nobody, nor does a phone number without its country',
+    'every address that the owner may type finds the person and their own chat; a group’s address finds nobody, nor does a phone number without its country, or where people have no phone numbers',
   status:
     'the status says in words what the channel does, and a disconnected channel connects again',
   'wrong token': 'a wrong token is refused, with advice and without showing the token',

@@ -17,6 +17,9 @@ const NOBODY = ['Family', 'USERS', '3', '1234', 'everybody', 'as', '@', '@home',
 /** Phone numbers that mean another person in every country. */
 const NO_COUNTRY = ['0151 2345678', '(0)151/2345678', '01512345678'];
 
+/** Phone numbers, with their country and without it; digits alone can also be an id. */
+const PHONE_NUMBERS = ['+49 151 2345678', '+1 212 555 0123', '491512345678', '2125550123'];
+
 /** Rules about who may write, and about the token. */
 export const ACCESS = {
   closed: {
@@ -81,13 +84,28 @@ export const ACCESS = {
         expect(findChat({ store: unmet.store, peopleOf }, typed, 'reachable'), typed).toBeNull();
       }
       const reader = addressReaderOf(channel);
+      const hasNumbers = farEnd.friendTyped?.some((one) => one.startsWith('+')) === true;
       for (const typed of NO_COUNTRY) {
         expect(channel.personOf?.(typed) ?? null, typed).toBeNull();
         expect(findChat({ store: unmet.store, peopleOf }, typed, 'reachable'), typed).toBeNull();
         expect(() => senderOn(reader, typed), typed).toThrow(GroupRefused);
         const missing = reader.missingIn(typed);
-        if (farEnd.friendTyped?.some((one) => one.startsWith('+')))
-          expect(missing).toContain('type +');
+        if (hasNumbers) expect(missing).toContain('type +');
+        if (missing !== null) expectSentence(bench, missing);
+      }
+      for (const typed of PHONE_NUMBERS) {
+        const person = channel.personOf?.(typed) ?? null;
+        const missing = reader.missingIn(typed);
+        if (hasNumbers && person !== null) {
+          expect(person.sender, typed).toContain(typed.replace(/\D/g, ''));
+          expect(missing, typed).toBeNull();
+          continue;
+        }
+        if (hasNumbers) expect(typed).not.toMatch(/^\+/);
+        // Where people have no phone numbers, none means somebody who has not written.
+        expect(findChat({ store: unmet.store, peopleOf }, typed, 'reachable'), typed).toBeNull();
+        expect(() => senderOn(reader, typed), typed).toThrow(GroupRefused);
+        if (person !== null) expect(missing, `${typed} is guessed`).toContain('type ');
         if (missing !== null) expectSentence(bench, missing);
       }
       for (const typed of [...NOBODY, ...(farEnd.friendTyped ?? [])]) {

@@ -16,7 +16,7 @@ import { isAllowed } from './kit/allow-list.ts';
 import { dropFetched } from './kit/fetched-file.ts';
 import type { PartDelivery } from './kit/part-delivery.ts';
 import { openSentMessages, type SentMessages } from './kit/sent-messages.ts';
-import { allowListProblem } from './telegram/access.ts';
+import { allowListProblem, phoneProblem, readUser } from './telegram/access.ts';
 import {
   CAPABILITIES,
   createDelivery,
@@ -238,8 +238,14 @@ class TelegramChannel implements Channel {
 
   /** A person's id is the id of their chat with the bot. */
   personOf(typed: string): Person | null {
-    const id = /^(?:telegram:)?([1-9]\d{4,15})$/.exec(typed.trim())?.[1];
-    return id === undefined ? null : { sender: id, chat: jidOf(Number(id)) };
+    const user = readUser(typed);
+    if (user.kind !== 'id') return null;
+    const { id, isGuess } = user;
+    return { sender: id, chat: jidOf(Number(id)), ...(isGuess ? { isGuess } : {}) };
+  }
+
+  missingIn(typed: string): string | null {
+    return phoneProblem(typed);
   }
 
   status(): ChannelStatus {

@@ -1,4 +1,4 @@
-import { allowListProblem } from '../channels/telegram/access.ts';
+import { allowListProblem, phoneAmong } from '../channels/telegram/access.ts';
 import { identify, webhookOf } from '../channels/telegram/identity.ts';
 import {
   botOf,
@@ -24,6 +24,11 @@ export function telegramExamination(timeoutMs: number): Examination {
     absent: 'no bot yet',
     accountOf: botOf,
     problemOf: ({ allowFrom }) => allowListProblem(allowFrom),
+    remarks: ({ allowFrom }) => {
+      const phone = phoneAmong(allowFrom);
+      const advice = 'Put the user id in its place: `npx claw setup telegram`.';
+      return phone === null ? [] : [problem('telegram', `TELEGRAM_ALLOW_FROM: ${phone}`, advice)];
+    },
     untried: () => 'a token is set; Telegram was not asked',
     async tryAccount(bot) {
       const who = await identify(bot, timeoutMs);

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { Agent, buildConnector } from 'undici';
-import { isInnerAddress } from './inner-address.ts';
+import { isInnerAddress } from '../../lib/inner-address.ts';
 
 /** The network as servers are reached in it; a test has one of its own. */
 export type Network = {

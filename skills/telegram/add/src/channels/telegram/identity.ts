@@ -2,6 +2,7 @@ import type { WebhookInfo } from 'grammy/types';
 import { Api, GrammyError } from 'grammy/web';
 import { causeInWords } from '../kit/cause.ts';
 import { causeOf } from './failure.ts';
+import { chatNameOf } from './message.ts';
 import { forGrammy } from './signal.ts';
 
 /** A bot, or one sentence about why it cannot be told. */
@@ -47,6 +48,23 @@ export async function webhookOf(
 ): Promise<WebhookInfo | null> {
   const timeout = AbortSignal.timeout(timeoutMs);
   return await new Api(token, { apiRoot }).getWebhookInfo(forGrammy(timeout)).catch(() => null);
+}
+
+/** Asks who has an id; null where Telegram does not say whether anybody has it. */
+export async function whoHas(
+  { token, apiRoot }: { readonly token: string; readonly apiRoot: string },
+  id: string,
+  timeoutMs: number,
+): Promise<{ readonly name: string | null } | 'nobody here' | null> {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    const chat = await new Api(token, { apiRoot }).getChat(id, forGrammy(timeout));
+    return { name: chatNameOf(chat) };
+  } catch (error) {
+    // A bot knows those who have written to it, and no others.
+    const isUnknown = error instanceof GrammyError && error.error_code === 400;
+    return isUnknown ? 'nobody here' : null;
+  }
 }
 
 function refused(message: string): Identity {

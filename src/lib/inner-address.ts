@@ -27,7 +27,11 @@ for (const [list, networks] of [
   }
 }
 
-/** Tells whether an IP address is of this machine, of its network, or of no network at all. */
+/**
+ * Tells whether an IP address is of this machine, of its network, or of no network at all.
+ *
+ * @public skills ask it before they connect to an address that somebody else has named
+ */
 export function isInnerAddress(address: string): boolean {
   const plain = address.replace(/%.*$/, '');
   if (isIP(plain) !== 6) return inner.check(plain, 'ipv4');
