@@ -21,7 +21,7 @@ const PLAIN_WORDS = 'correct horse battery';
 test.each(SETTINGS)('%s=%s is a secret to the log by its name where it is one to pack', (name) => {
   const isOfPack = secretTexts(name, PLAIN_WORDS).length > 0;
   // The log would rather leave out the id of a key than show a secret that is called one.
-  const isId = name.endsWith('_ID');
+  const isId = name.endsWith('_KEY_ID');
   expect(isSecretSetting(name, PLAIN_WORDS)).toBe(isOfPack || isId);
 });
 
@@ -43,4 +43,14 @@ test('secrets of other names than KEY and TOKEN are kept from the log and from p
   };
   expect(secretValues(secrets)).toEqual(Object.values(secrets));
   expect(withoutSecrets({ ...secrets, HOME: '/home/ada' })).toEqual({ HOME: '/home/ada' });
+});
+
+test('of headers, those that let in are kept from the log on their own as well', () => {
+  const headers = { Authorization: 'Bearer abc-def-ghi', 'x-api-key': 'correct-horse', 'X-Title': 'Patchclaw' };
+  const LOCAL_HEADERS = JSON.stringify(headers);
+  expect(secretValues({ LOCAL_HEADERS })).toEqual([
+    LOCAL_HEADERS,
+    ...['Bearer abc-def-ghi', 'abc-def-ghi', 'correct-horse', 'correct-horse'],
+  ]);
+  expect(secretValues({ LOCAL_HEADERS: 'x-api-key: abc' })).toEqual(['x-api-key: abc']);
 });

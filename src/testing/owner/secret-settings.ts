@@ -32,6 +32,8 @@ export const SECRET_SETTINGS: readonly (readonly [env: string, text: string])[] 
   [`SIGNING_KEY="${PEM.replaceAll('\n', '\\n')}"`, PEM],
   [`SIGNING_KEY='${PEM.replaceAll('\n', '\\n')}'`, PEM],
   [`SIGNING_KEY="${PEM}"`, JSON.stringify({ pem: PEM })],
+  ['LOCAL_HEADERS={"x-plain":"correct-horse"}', '{"x-plain":"correct-horse"}'],
+  ['SITE_COOKIE=correct-horse', 'correct-horse'],
   ['API_SECRET=\'has"quote"inside\'', JSON.stringify('has"quote"inside')],
 ];
 
@@ -60,4 +62,9 @@ export const PLAIN_SETTINGS: readonly string[] = [
   'CLAW_DATA=./data/assistant2home',
   'PRIVATE_KEY_PATH=/etc/assistant/key.pem',
   'IMAGE_SIZE=1024x1024',
+  'TELEGRAM_WEBHOOK_URL=https://assistant.example.org/telegram/updates',
+  'EMAIL_AUTHSERV_ID=mx.example.org',
+  'EMAIL_AUTHENTICATION=required',
+  'BUDGET_TOKENS="500000, family:20000"',
+  'BUDGET_TOKENS=none',
 ];

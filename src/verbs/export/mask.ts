@@ -1,5 +1,5 @@
-/** A setting whose value must not leave the machine, as far as its name can tell. */
-const SECRET_NAME = /key|token|secret|passw(or)?d|passphrase|credential|webhook|cookie/i;
+import { secretValues } from '../../supervisor/environment.ts';
+
 /** A shorter value could be any word. */
 const SHORTEST = 8;
 
@@ -12,8 +12,10 @@ export function* maskSecrets(
   lines: Iterable<string>,
   settings: Readonly<Record<string, string | undefined>>,
 ): Iterable<string> {
-  const secrets = Object.entries(settings).flatMap(([name, value = '']) =>
-    SECRET_NAME.test(name) && value.length >= SHORTEST ? [{ name, value }] : [],
+  const secrets = Object.entries(settings).flatMap(([name, value]) =>
+    secretValues({ [name]: value })
+      .filter((secret) => secret.length >= SHORTEST)
+      .map((secret) => ({ name, value: secret })),
   );
   // One may be the beginning of another.
   secrets.sort((one, other) => other.value.length - one.value.length);

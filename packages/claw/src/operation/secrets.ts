@@ -76,9 +76,13 @@ const LEAST_IN_PATH = 16;
  * assistant keeps the same names out of its log (`src/supervisor/environment.ts`).
  */
 const SECRET_NAME =
-  /KEY(?!BOARD|WORD)|TOKEN|SECRET|PASS|(?<!^(?:OLD)?)PWD|(?<![A-Z])PAT(?![A-Z])|CREDENTIAL|PRIVATE|AUTH(?!OR(?!I))/i;
+  /KEY(?!BOARD|WORD)|TOKEN|SECRET|PASS|(?<!^(?:OLD)?)PWD|(?<![A-Z])PAT(?![A-Z])|CREDENTIAL|PRIVATE|COOKIE|HEADERS|AUTH(?!OR(?!I)|SERV|ENTICATION$)/i;
 /** Names of addresses that are secrets in themselves: knowing them is enough to use them. */
 const SECRET_ADDRESS = /WEBHOOK|DSN/i;
+/** Addresses of the assistant itself, which knows by another secret who calls it. */
+const OWN_ADDRESSES: readonly string[] = ['TELEGRAM_WEBHOOK_URL'];
+/** Numbers of tokens, also by chat: `BUDGET_TOKENS=500000, family:20000`. */
+const COUNTS = /^(?:(?:[\w-]+:)?(?:\d+|none)[\s,]*)+$/;
 /**
  * Endings of settings beside a secret: `TOKEN_URL`, `PRIVATE_KEY_PATH`. Their values are judged by their
  * looks.
@@ -92,9 +96,11 @@ const BESIDE_SECRET =
  * its name or by the looks of its value.
  */
 export function secretTexts(name: string, value: string): readonly string[] {
-  const isCount = /TOKENS/i.test(name) && /^\d+$/.test(value);
+  const isCount =
+    (/TOKENS/i.test(name) && /^\d+$/.test(value)) ||
+    (/^(?:BUDGET|MODEL)_\w*TOKENS$/.test(name) && COUNTS.test(value));
   const isNamed =
-    SECRET_ADDRESS.test(name) || (SECRET_NAME.test(name) && !BESIDE_SECRET.test(name) && !isCount);
+    (SECRET_ADDRESS.test(name) && !OWN_ADDRESSES.includes(name)) || (SECRET_NAME.test(name) && !BESIDE_SECRET.test(name) && !isCount);
   const isKey = value.includes('-----BEGIN ');
   const whole = isNamed || isKey || isUnguessable(value) ? [value] : [];
   const texts = [...whole, ...linesIn(value, isKey), ...credentialsIn(value)];
