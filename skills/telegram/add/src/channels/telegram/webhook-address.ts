@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { isInnerAddress } from '../../lib/inner-address.ts';
-import { causeInWords } from '../kit/cause.ts';
+import { causeInWords, codeOf } from '../kit/cause.ts';
 
 const TIMEOUT_MS = 20_000;
 /** Telegram delivers to no other ports. */
@@ -62,7 +62,7 @@ export async function tryWebhookAddress(typed: string, network = INTERNET): Prom
         message: `The name ${name} has no address. Check its spelling, or type -.`,
       };
     }
-    const cause = causeInWords(error);
+    const cause = causeInWords(codeOf(error) ?? 'no answer came in time');
     return {
       ok: true,
       message: `${host} cannot be reached from this machine (${cause}). ${later}`,
