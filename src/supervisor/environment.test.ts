@@ -46,7 +46,11 @@ test('secrets of other names than KEY and TOKEN are kept from the log and from p
 });
 
 test('of headers, those that let in are kept from the log on their own as well', () => {
-  const headers = { Authorization: 'Bearer abc-def-ghi', 'x-api-key': 'correct-horse', 'X-Title': 'Patchclaw' };
+  const headers = {
+    Authorization: 'Bearer abc-def-ghi',
+    'x-api-key': 'correct-horse',
+    'X-Title': 'Patchclaw',
+  };
   const LOCAL_HEADERS = JSON.stringify(headers);
   expect(secretValues({ LOCAL_HEADERS })).toEqual([
     LOCAL_HEADERS,

@@ -69,7 +69,8 @@ function secretHeaders(json: string): readonly string[] {
   try {
     const headers: unknown = JSON.parse(json);
     return Object.entries(headers ?? {}).flatMap(([name, value]) => {
-      if (typeof value !== 'string' || !isSecretSetting(name.replaceAll('-', '_'), value)) return [];
+      if (typeof value !== 'string' || !isSecretSetting(name.replaceAll('-', '_'), value))
+        return [];
       return [value, value.replace(/^(?:Bearer|Basic) +/i, '')];
     });
   } catch {

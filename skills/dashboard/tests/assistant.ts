@@ -55,7 +55,7 @@ export async function serveOn(
   const assistant = await project.start({
     agent,
     environment,
-    over: { services: openServices(services, {}).services, commands },
+    over: { services: openServices(services, environment).services, commands },
   });
   const { store, terminal } = assistant;
   store.chats.see({ jid: FAMILY, channel: 'chat', name: 'Family', isDirect: false }, 1);

@@ -1,8 +1,9 @@
 import { createPublicKey, verify } from 'node:crypto';
-import { statSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { encrypted } from '../../../src/services/dashboard/push.ts';
+import { encrypted, openPush } from '../../../src/services/dashboard/push.ts';
 import { serveDashboard } from './assistant.ts';
 import { browserKeys, decrypted, type Got, pushService } from './push-service.ts';
 
@@ -26,7 +27,8 @@ test('what is encrypted is what RFC 8291 has in its appendix', () => {
 
 test('a browser that asks for it is told what is done and what needs a yes, encrypted and signed, until it is taken out', async () => {
   using service = await pushService();
-  await using served = await serveDashboard();
+  const settings = { DASHBOARD_PUSH_INSIDE: 'yes' };
+  await using served = await serveDashboard(undefined, '', { settings });
   const { got } = service;
   const headers = await served.enter();
   const post = async (path: string, body: unknown) =>
@@ -105,4 +107,46 @@ test('a browser that asks for it is told what is done and what needs a yes, encr
   await served.terminal.say('ping');
   await vi.waitFor(() => expect(answers()).toBeGreaterThan(before));
   expect(got).toHaveLength(5);
+});
+
+test('an address inside the network is refused, by its number or its name, when it is set and when it is sent to', async () => {
+  using service = await pushService();
+  await using served = await serveDashboard();
+  const headers = await served.enter();
+  const keys = browserKeys();
+  const p256dh = keys.ecdh.getPublicKey('base64url');
+  const auth = keys.auth.toString('base64url');
+  const { port } = new URL(service.origin);
+  const on = async (endpoint: string) => {
+    const body = { endpoint, p256dh, auth };
+    return await served.ask('/api/settings/pushOn', { method: 'POST', headers, body });
+  };
+  for (const host of [
+    ...[
+      '127.0.0.1',
+      '127.1',
+      '0x7f000001',
+      'localhost',
+      '10.0.0.1',
+      '192.168.1.1',
+      '169.254.169.254',
+    ],
+    ...['[::1]', '[fe80::1]', '[fd00::1]', '[::ffff:127.0.0.1]', '0.0.0.0'],
+  ]) {
+    const { status, text } = await on(`http://${host}:${port}/send`);
+    expect([host, status, text]).toEqual([host, 400, expect.stringMatching(/inside your network/)]);
+  }
+  expect(JSON.parse((await served.ask('/api/settings/push', { headers })).text).isOn).toBe(false);
+  // One that is in the file already, or whose name leads elsewhere by now.
+  const folder = mkdtempSync(join(tmpdir(), 'claw-push-'));
+  for (const host of ['127.0.0.1', 'localhost']) {
+    const endpoint = `http://${host}:${port}/send`;
+    const subscription = { endpoint, p256dh, auth };
+    await openPush(folder, { isInsideAllowed: true }).switchOn('d', subscription, served.origin);
+    const push = openPush(folder, { isInsideAllowed: false });
+    const failures = await push.send({ title: 't', body: 'b', place: '/' }, ['d'], Date.now());
+    expect(failures).toEqual([expect.stringContaining('inside your network')]);
+  }
+  expect(service.got).toEqual([]);
+  rmSync(folder, { recursive: true });
 });

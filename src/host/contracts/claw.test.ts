@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { skillFiles, temporaryCodebase } from '../../testing/claw/codebase.ts';
 import { type ClawProgress, clawReader, clawRunner } from './claw.ts';
 
@@ -124,4 +124,48 @@ test('one process answers what is asked of the engine, in order, and is started 
   expect(await lost).toMatchObject({ ok: false, error: { code: 'NO_RESULT' } });
   expect(await reader.read(['list', '--available'])).toMatchObject({ ok: true });
   reader.close();
+});
+
+test('whoever asks what waits already shares the answer, what has begun is asked again, and the line has an end', async () => {
+  const projectDir = mkdtempSync(join(tmpdir(), 'claw-reader-'));
+  const readerPath = join(projectDir, 'reader.mjs');
+  const [began, go] = [join(projectDir, 'began'), join(projectDir, 'go')];
+  writeFileSync(
+    readerPath,
+    `import { existsSync, writeFileSync } from 'node:fs';
+    let count = 0;
+    process.on('message', async ({ id }) => {
+      count += 1;
+      const data = count;
+      writeFileSync(${JSON.stringify(began)}, '');
+      while (!existsSync(${JSON.stringify(go)})) await new Promise((done) => setTimeout(done, 5));
+      process.send({ id, exitCode: 0, stdout: JSON.stringify({ ...${DONE}, data }) });
+    });
+    process.on('disconnect', () => process.exit(0));\n`,
+  );
+  const nodePath = process.execPath;
+  const reader = clawReader({ nodePath, readerPath, projectDir, environment: {}, idleMs: 60_000 });
+  const first = reader.read(['status']);
+  await vi.waitFor(() => expect(existsSync(began)).toBe(true));
+  const later = [reader.read(['status']), reader.read(['status']), reader.read(['status'])];
+  const others = Array.from({ length: 99 }, (_, at) => reader.read(['why', `${at}.ts`]));
+  const tooMany = await reader.read(['why', 'one-more.ts']);
+  expect(tooMany.error).toMatchObject({ code: 'BUSY' });
+  // What waits already still costs nothing.
+  later.push(reader.read(['status']));
+  writeFileSync(go, '');
+  expect((await first).data).toBe(1);
+  expect((await Promise.all(later)).map(({ data }) => data)).toEqual([2, 2, 2, 2]);
+  expect((await Promise.all(others)).map(({ data }) => data)).toEqual(
+    others.map((_, at) => at + 3),
+  );
+  // The end of the assistant leaves nothing in the line.
+  rmSync(go);
+  rmSync(began);
+  const lost = [reader.read(['status']), reader.read(['log'])];
+  await vi.waitFor(() => expect(existsSync(began)).toBe(true));
+  reader.close();
+  for (const { error } of await Promise.all(lost))
+    expect(error).toMatchObject({ code: 'NO_RESULT' });
+  rmSync(projectDir, { recursive: true });
 });

@@ -129,12 +129,17 @@ type Waiting = (result: ClawResult) => void;
 /** Takes seconds, in which nobody else would have an answer. */
 const LONG_VERBS: readonly string[] = ['matrix'] satisfies readonly LookingVerb[];
 
+/** Questions that wait at most; pages ask a few at a time. */
+const MOST_WAITING = 100;
+
 /**
  * Opens the way; the first question starts the process. It answers one question after the other; verbs that take long
- * have a process of their own.
+ * have a process of their own, one for each. Whoever asks what waits already gets that answer, so that many pages cost
+ * no more than one. A question that has begun is not shared: it may have seen the state before a change.
  */
 export function clawReader(options: ClawReaderOptions): ClawReader {
   const { idleMs, projectDir } = options;
+  const lines = { beside: openLine(MOST_WAITING), alone: openLine(MOST_WAITING) };
   let running: ReaderProcess | null = null;
   let idle: NodeJS.Timeout | undefined;
   const alone = new Set<ReaderProcess>();
@@ -147,6 +152,16 @@ export function clawReader(options: ClawReaderOptions): ClawReader {
     return result;
   }
 
+  async function askBeside(args: readonly string[]): Promise<ClawResult> {
+    running ??= start();
+    const asked = running;
+    clearTimeout(idle);
+    const result = await asked.ask(args);
+    clearTimeout(idle);
+    if (running === asked && asked.isIdle()) idle = setTimeout(close, idleMs).unref();
+    return result;
+  }
+
   function start(): ReaderProcess {
     const started = startReader(options, () => {
       if (running === started) running = null;
@@ -156,6 +171,8 @@ export function clawReader(options: ClawReaderOptions): ClawReader {
 
   function close(): void {
     clearTimeout(idle);
+    lines.beside.drop();
+    lines.alone.drop();
     running?.end();
     running = null;
     for (const one of alone) one.end();
@@ -168,18 +185,52 @@ export function clawReader(options: ClawReaderOptions): ClawReader {
       const isProof = verb === 'matrix' && !args.includes('--no-proof');
       if (!LOOKING_VERBS.includes(verb) || isProof) throw new Error(`${verb} does not only look.`);
       const words = [...args, '--json', '--cwd', projectDir];
-      if (LONG_VERBS.includes(verb)) return await askAlone(words);
-      running ??= start();
-      const asked = running;
-      clearTimeout(idle);
-      const result = await asked.ask(words);
-      clearTimeout(idle);
-      if (running === asked && asked.isIdle()) idle = setTimeout(close, idleMs).unref();
-      return result;
+      const isLong = LONG_VERBS.includes(verb);
+      const line = isLong ? lines.alone : lines.beside;
+      return await line.ask(JSON.stringify(args), () =>
+        isLong ? askAlone(words) : askBeside(words),
+      );
     },
     close,
   };
 }
+
+type Line = {
+  /** Whatever waits gets no answer. */
+  drop(): void;
+  ask(question: string, carryOut: () => Promise<ClawResult>): Promise<ClawResult>;
+};
+
+/** Opens a line of questions, of which one is carried out at a time. */
+function openLine(most: number): Line {
+  const waiting = new Map<string, Promise<ClawResult>>();
+  let last: Promise<unknown> = Promise.resolve();
+  let dropped = 0;
+  return {
+    drop() {
+      dropped += 1;
+      waiting.clear();
+    },
+    async ask(question, carryOut) {
+      const same = waiting.get(question);
+      if (same !== undefined) return await same;
+      if (waiting.size >= most) return failed('BUSY', TOO_MUCH);
+      const before = dropped;
+      const result = last.then(async () => {
+        if (dropped !== before) return failed('NO_RESULT', ENDED);
+        waiting.delete(question);
+        return await carryOut();
+      });
+      waiting.set(question, result);
+      // One that fails stops no other.
+      last = result.catch(() => {});
+      return await result;
+    },
+  };
+}
+
+const ENDED = 'The engine has ended.';
+const TOO_MUCH = 'Too many questions wait for the engine. Try again in a moment.';
 
 /** A process of `bin/claw-reader.js`. */
 interface ReaderProcess {
@@ -201,7 +252,7 @@ function startReader(
   let last = 0;
   const left = (): void => {
     onEnd();
-    for (const end of waiting.values()) end(parseResult('', 'The engine has ended.', 1));
+    for (const end of waiting.values()) end(parseResult('', ENDED, 1));
     waiting.clear();
   };
   child.on('message', (message) => {
@@ -273,15 +324,11 @@ function parseResult(stdout: string, stderr: string, exitCode: number): ClawResu
     const lastLine = lines.findLast((line) => readProgress(line) === null) ?? '';
     const message =
       `The claw command ended with code ${exitCode} and no result. ${lastLine}`.trim();
-    return {
-      ok: false,
-      outcome: 'failed',
-      data: null,
-      changes: [],
-      conflicts: [],
-      warnings: [],
-      error: { code: 'NO_RESULT', message },
-      exitCode: exitCode === 0 ? 1 : exitCode,
-    };
+    return failed('NO_RESULT', message, exitCode === 0 ? 1 : exitCode);
   }
+}
+
+function failed(code: string, message: string, exitCode = 1): ClawResult {
+  const nothing = { data: null, changes: [], conflicts: [], warnings: [] };
+  return { ok: false, outcome: 'failed', ...nothing, error: { code, message }, exitCode };
 }

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { defineService, type ServiceContext } from '../host/contracts/service.ts';
+import { defineService } from '../host/contracts/service.ts';
 import type { Device, HttpRequest, HttpResponse } from '../http/route.ts';
 import { SCOPES } from '../http/route.ts';
 import { jsonWithin } from '../lib/bounded-json.ts';
+import { oneOf } from '../lib/setting-values.ts';
 import {
   type ApiAction,
   type ApiContext,
@@ -16,6 +17,7 @@ import { jsonWithoutCodes } from './dashboard/entry-codes.ts';
 import { answerWithFile } from './dashboard/history-file.ts';
 import { sendNotices } from './dashboard/notices.ts';
 import { openPush } from './dashboard/push.ts';
+import { withSharedReads } from './dashboard/shared-reads.ts';
 import { streamOf } from './dashboard/stream.ts';
 import { MAX_PART_BYTES, openUploads } from './dashboard/uploads.ts';
 
@@ -29,8 +31,9 @@ const Entry = z.object({ code: z.string().max(100), name: z.string().max(200) })
 /** The page: its files to everybody who reaches this machine, and what it shows to browsers that were let in. */
 export const service = defineService({
   name: 'dashboard',
+  settings: z.object({ DASHBOARD_PUSH_INSIDE: oneOf(['yes', 'no']).default('no') }),
   async start(context) {
-    const { route, devices, dataDir, log, assistantName } = context;
+    const { settings, route, devices, dataDir, log, assistantName } = context;
     const assets = openAssets({ cacheDir: join(dataDir, 'dashboard'), assistantName });
     const { url } = await route({
       method: 'GET',
@@ -105,6 +108,10 @@ export const service = defineService({
         }
       },
     });
+    const push = openPush(join(dataDir, 'dashboard'), {
+      isInsideAllowed: settings.DASHBOARD_PUSH_INSIDE === 'yes',
+    });
+    const shared = withSharedReads(context);
     for (const { name, actions } of await discoverApis()) {
       for (const [action, definition] of Object.entries(actions)) {
         await route({
@@ -112,12 +119,16 @@ export const service = defineService({
           path: `/api/${name}/${action}`,
           scope: definition.scope,
           maxBytes: BOUNDS.maxBytes,
-          handle: (request) =>
-            answer(definition, request, context, (id) => uploads.take(keyOf(request.device, id))),
+          handle(request) {
+            const { device } = request;
+            const own = mayDoAll(device) ? context : shared;
+            const takeFile = (id: string) => uploads.take(keyOf(device, id));
+            return answer(definition, request, { context: own, device, push, takeFile });
+          },
         });
       }
     }
-    sendNotices(context, openPush(join(dataDir, 'dashboard')));
+    sendNotices(context, push);
     return {
       stop() {},
       status: () => `is at ${url}; \`/dashboard\` makes a link that lets a browser in`,
@@ -133,14 +144,13 @@ export const service = defineService({
 async function answer(
   { input, run }: ApiAction,
   { method, query, body, device }: HttpRequest,
-  context: ServiceContext,
-  takeFile: ApiContext['takeFile'],
+  about: ApiContext,
 ): Promise<HttpResponse> {
   const given = method === 'GET' ? Object.fromEntries(query) : jsonWithin(body, BOUNDS);
   const parsed = input.safeParse(given);
   if (!parsed.success) return problem('This page is older than the assistant. Load it again.');
   try {
-    const data = await run(parsed.data, { context, device, takeFile });
+    const data = await run(parsed.data, about);
     return {
       headers: { 'content-type': 'application/json; charset=utf-8' },
       body: mayDoAll(device) ? JSON.stringify(data ?? null) : jsonWithoutCodes(data),

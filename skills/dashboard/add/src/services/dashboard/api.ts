@@ -2,11 +2,13 @@ import { z } from 'zod';
 import type { ServiceContext } from '../../host/contracts/service.ts';
 import type { Device, Scope } from '../../http/route.ts';
 import { discoverExports } from '../../lib/discover.ts';
+import type { Push } from './push.ts';
 
 /** What an action works with: the service's own context, and the browser that asks; null for the token. */
 export type ApiContext = {
   readonly context: ServiceContext;
   readonly device: Device | null;
+  readonly push: Push;
   /** Takes a file that this browser has uploaded; null where it is not all here. */
   readonly takeFile: (id: string) => Uint8Array | null;
 };

@@ -11,7 +11,7 @@ import { ApiProblem } from './api.ts';
 const Kept = z.object({ of: z.string(), at: z.number(), data: MatrixData });
 
 /** Computing takes seconds, and all who ask meanwhile wait for the same result. */
-const atWork = new WeakMap<ServiceContext, Promise<z.output<typeof Kept>>>();
+const atWork = new WeakMap<ServiceContext['store'], Promise<z.output<typeof Kept>>>();
 
 /**
  * Returns which skills go together: composed only, in a process of its own, and kept in `data/dashboard/` until the
@@ -29,9 +29,10 @@ export async function matrixOf(context: ServiceContext): Promise<z.output<typeof
   const path = join(dataDir, 'dashboard', 'matrix.json');
   const kept = readKept(path);
   if (kept?.of === of) return kept;
-  const computing = atWork.get(context) ?? compute(context, of, path);
-  atWork.set(context, computing);
-  return await computing.finally(() => atWork.delete(context));
+  const { store } = context;
+  const computing = atWork.get(store) ?? compute(context, of, path);
+  atWork.set(store, computing);
+  return await computing.finally(() => atWork.delete(store));
 }
 
 async function compute({ readClaw, now }: ServiceContext, of: string, path: string) {

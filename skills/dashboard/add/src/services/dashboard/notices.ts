@@ -1,11 +1,11 @@
 import type { ServiceContext } from '../../host/contracts/service.ts';
-import type { Notice, openPush } from './push.ts';
+import type { Notice, Push } from './push.ts';
 
 /** A notification shows about so much. */
 const SHOWN = 160;
 
 /** Tells browsers that want it when a turn in a chat of the owner's is done, and when they are asked something. */
-export function sendNotices(context: ServiceContext, push: ReturnType<typeof openPush>): void {
+export function sendNotices(context: ServiceContext, push: Push): void {
   const { watch, store, owner, devices, log, now } = context;
   const turns = new Set<string>();
 

@@ -10,6 +10,7 @@ import {
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { checkPushAddress, type MayReachInside, postToPushService } from './push-address.ts';
 
 // Web Push: encrypted for one browser (RFC 8291), and signed by keys of this installation (RFC 8292).
 
@@ -28,6 +29,9 @@ const Kept = z.object({
 });
 type Kept = z.output<typeof Kept>;
 
+/** The browsers that want to be told. */
+export type Push = ReturnType<typeof openPush>;
+
 /** What a browser shows: the place is the address of the page behind its `#`. */
 export type Notice = { readonly title: string; readonly body: string; readonly place: string };
 
@@ -37,7 +41,7 @@ const KEPT_SECONDS = 86_400;
 const SEND_MS = 20_000;
 
 /** The keys and the browsers that want to be told, in a file that only its owner can read. */
-export function openPush(folder: string) {
+export function openPush(folder: string, may: MayReachInside) {
   const path = join(folder, 'push.json');
 
   function read(): Kept {
@@ -67,8 +71,12 @@ export function openPush(folder: string) {
     /** The key that browsers subscribe with. */
     publicKey: () => publicKeyOf(read().key).toString('base64url'),
     isOn: (device: string) => read().subscriptions.some((one) => one.device === device),
-    /** @param contact an address of whoever sends, which push services may ask for */
-    switchOn(device: string, subscription: Subscription, contact: string): void {
+    /**
+     * @param contact an address of whoever sends, which push services may ask for
+     * @throws AddressRefused where the push service is inside the owner's network
+     */
+    async switchOn(device: string, subscription: Subscription, contact: string): Promise<void> {
+      await checkPushAddress(subscription.endpoint, may);
       without((one) => one.device === device);
       const { key, subscriptions } = read();
       keep({
@@ -88,9 +96,8 @@ export function openPush(folder: string) {
       const failures = await Promise.all(
         wanted.map(async (one) => {
           try {
-            const { status } = await fetch(one.endpoint, {
-              method: 'POST',
-              redirect: 'error',
+            const status = await postToPushService(one.endpoint, {
+              ...may,
               signal: AbortSignal.timeout(SEND_MS),
               headers: {
                 ttl: String(KEPT_SECONDS),
@@ -99,7 +106,7 @@ export function openPush(folder: string) {
                 'content-encoding': 'aes128gcm',
                 authorization: vapid(key, one, now),
               },
-              body: new Uint8Array(encrypted(Buffer.from(JSON.stringify(notice)), one)),
+              body: encrypted(Buffer.from(JSON.stringify(notice)), one),
             });
             const isOver = status === 404 || status === 410;
             if (isOver) without(({ endpoint }) => endpoint === one.endpoint);

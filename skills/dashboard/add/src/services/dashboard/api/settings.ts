@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { lineInEnvFile, readEnvFile } from '../../../env-file.ts';
-import type { ServiceContext } from '../../../host/contracts/service.ts';
 import { SCOPES } from '../../../http/route.ts';
 import { ApiProblem, defineApi, does, reads } from '../api.ts';
-import { openPush, Subscription } from '../push.ts';
+import { Subscription } from '../push.ts';
+import { AddressRefused } from '../push-address.ts';
 
 /** The settings without their values, and the browsers that were let in. */
 export const api = defineApi({
@@ -24,30 +24,29 @@ export const api = defineApi({
     }),
     push: reads(
       z.object({}),
-      (_, { context, device }) => {
-        const push = pushOf(context);
+      (_, { push, device }) => {
         return { key: push.publicKey(), isOn: device !== null && push.isOn(device.id) };
       },
       'admin',
     ),
-    pushOn: does('admin', Subscription, (subscription, { context, device }) => {
+    pushOn: does('admin', Subscription, async (subscription, { push, device }) => {
       if (device === null)
         throw new ApiProblem('Only a browser that was let in by a link is told.');
-      pushOf(context).switchOn(device.id, subscription, device.origin);
+      try {
+        await push.switchOn(device.id, subscription, device.origin);
+      } catch (error) {
+        throw error instanceof AddressRefused ? new ApiProblem(error.message) : error;
+      }
     }),
-    pushOff: does('admin', z.object({}), (_, { context, device }) => {
-      if (device !== null) pushOf(context).switchOff(device.id);
+    pushOff: does('admin', z.object({}), (_, { push, device }) => {
+      if (device !== null) push.switchOff(device.id);
     }),
-    revoke: does('admin', z.object({ id: z.string().max(40) }), ({ id }, { context }) => {
-      pushOf(context).switchOff(id);
+    revoke: does('admin', z.object({ id: z.string().max(40) }), ({ id }, { context, push }) => {
+      push.switchOff(id);
       if (!context.devices.revoke(id)) throw new ApiProblem('This browser was taken out already.');
     }),
   },
 });
-
-function pushOf({ dataDir }: ServiceContext) {
-  return openPush(join(dataDir, 'dashboard'));
-}
 
 type Setting = {
   readonly name: string;
