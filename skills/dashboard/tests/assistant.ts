@@ -26,9 +26,9 @@ export type Served = Awaited<ReturnType<typeof serveDashboard>>;
 export async function serveDashboard(
   agent: AgentScript = async () => answers('pong'),
   origins = '',
-  { files = {}, settings = {} }: Beside = {},
+  { files = {}, ...beside }: Beside = {},
 ) {
-  return await serveOn(openProject(files), agent, { origins, settings });
+  return await serveOn(openProject(files), agent, { origins, ...beside });
 }
 
 /** A project on which the page is served; its folder may be filled before. */
@@ -47,7 +47,7 @@ export function openProject(files: Beside['files'] = {}): TestProject {
 export async function serveOn(
   project: TestProject,
   agent: AgentScript = async () => answers('pong'),
-  { origins = '', settings = {} }: { readonly origins?: string } & Pick<Beside, 'settings'> = {},
+  { origins = '', settings = {}, now }: { readonly origins?: string } & Omit<Beside, 'files'> = {},
 ) {
   const services = (await discoverServices()).filter(({ name }) => name === 'dashboard');
   const commands = openCommands(await discoverCommands(), {}).commands;
@@ -55,7 +55,11 @@ export async function serveOn(
   const assistant = await project.start({
     agent,
     environment,
-    over: { services: openServices(services, environment).services, commands },
+    over: {
+      services: openServices(services, environment).services,
+      commands,
+      ...(now === undefined ? {} : { now }),
+    },
   });
   const { store, terminal } = assistant;
   store.chats.see({ jid: FAMILY, channel: 'chat', name: 'Family', isDirect: false }, 1);
@@ -128,6 +132,7 @@ export async function serveOn(
 type Beside = {
   readonly files?: Readonly<Record<string, string>>;
   readonly settings?: Readonly<Record<string, string>>;
+  readonly now?: () => number;
 };
 
 type Asked = {

@@ -70,7 +70,10 @@ export async function postToPushService(
           may,
           found.map(({ address }) => address),
         );
-        callback(null, found);
+        const [first] = found;
+        // Node asks for all of them where it takes the first that answers.
+        if (options.all === true || first === undefined) callback(null, found);
+        else callback(null, first.address, first.family);
       } catch (refused) {
         callback(refused as Error, []);
       }
@@ -82,8 +85,6 @@ export async function postToPushService(
     method: 'POST',
     headers: { ...headers, 'content-length': String(body.length) },
     agent: false,
-    // Node connects to the first of all addresses that answers.
-    autoSelectFamily: true,
     lookup: checked,
     signal,
   });
