@@ -100,7 +100,8 @@ export function secretTexts(name: string, value: string): readonly string[] {
     (/TOKENS/i.test(name) && /^\d+$/.test(value)) ||
     (/^(?:BUDGET|MODEL)_\w*TOKENS$/.test(name) && COUNTS.test(value));
   const isNamed =
-    (SECRET_ADDRESS.test(name) && !OWN_ADDRESSES.includes(name)) || (SECRET_NAME.test(name) && !BESIDE_SECRET.test(name) && !isCount);
+    (SECRET_ADDRESS.test(name) && !OWN_ADDRESSES.includes(name)) ||
+    (SECRET_NAME.test(name) && !BESIDE_SECRET.test(name) && !isCount);
   const isKey = value.includes('-----BEGIN ');
   const whole = isNamed || isKey || isUnguessable(value) ? [value] : [];
   const texts = [...whole, ...linesIn(value, isKey), ...credentialsIn(value)];
