@@ -60,6 +60,7 @@ const WITHOUT_BOUNDS: Readonly<Record<string, readonly string[]>> = {
     'skills/webhook/add/src/lib/webhook/hook.ts',
   ],
   'the owner, who types a code': ['skills/far/add/src/lib/far/join-code.ts'],
+  'the owner, in .env': ['src/supervisor/environment.ts'],
   'a program that the owner has installed, such as tailscale': [
     'skills/dashboard/add/src/setup/dashboard.ts',
   ],
