@@ -63,6 +63,46 @@ test.skipIf(playwright === null)(
 );
 
 test.skipIf(playwright === null)(
+  'what was written for a chat and not sent yet waits there, also across a reload and a server that is away',
+  async () => {
+    await using served = await serveDashboard();
+    const { page, context } = await visit(served);
+    const field = page.locator('.composer textarea');
+    await go(page, 'chat/terminal%3Amain');
+    await field.fill('half a thought');
+    await page.setInputFiles('.attach input', {
+      name: 'list.txt',
+      mimeType: 'text/plain',
+      buffer: Buffer.from('tea'),
+    });
+    await page.click('.list a:has-text("Family")');
+    await page.waitForSelector('.talk h1:text("Family")');
+    await expect.poll(() => field.inputValue()).toBe('');
+    expect(await page.locator('.chosen').count()).toBe(0);
+    await field.fill('for the family');
+    await page.click('.list a:has-text("yours")');
+    await page.waitForSelector('.chosen >> text=list.txt');
+    expect(await field.inputValue()).toBe('half a thought');
+    await page.route('**/dashboard/api/chat/**', (route) => route.abort());
+    await page.click('.composer button.main');
+    await page.waitForSelector('.composer .problem');
+    expect(await field.inputValue()).toBe('half a thought');
+    await page.waitForSelector('.chosen >> text=list.txt');
+    await page.unroute('**/dashboard/api/chat/**');
+    await page.reload();
+    await expect.poll(() => field.inputValue()).toBe('half a thought');
+    await page.click('.composer button.main');
+    await page.waitForSelector('.said.mine :text("half a thought")');
+    await page.reload();
+    await page.waitForSelector('.said.mine :text("half a thought")');
+    expect(await field.inputValue()).toBe('');
+    await page.click('.list a:has-text("Family")');
+    await expect.poll(() => field.inputValue()).toBe('for the family');
+    await context.close();
+  },
+);
+
+test.skipIf(playwright === null)(
   'every panel shows what it is for, in both languages and without a fault',
   async () => {
     await using served = await serveDashboard();
