@@ -300,11 +300,13 @@ function folderArgument(value: string): string {
 
 /**
  * Removes git's variables: inside a hook they name another repository or index than the project folder's
- * own.
+ * own, or another history. Those about paths change what claw asks git for.
  */
 function forgetRepository(): void {
   const names = Object.keys(process.env).filter((name) =>
-    /^GIT_(DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|PREFIX|NAMESPACE|.*OBJECT_DIRECTOR.*)$/.test(name),
+    /^GIT_(DIR|WORK_TREE|IMPLICIT_WORK_TREE|INDEX_FILE|COMMON_DIR|PREFIX|NAMESPACE|.*OBJECT_DIRECTOR.*|SHALLOW_FILE|GRAFT_FILE|REPLACE_REF_BASE|NO_REPLACE_OBJECTS|(LITERAL|GLOB|NOGLOB|ICASE)_PATHSPECS)$/.test(
+      name,
+    ),
   );
   for (const name of names) delete process.env[name];
 }

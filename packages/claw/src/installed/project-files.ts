@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, matchesGlob } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
 import { lstat } from '../package/regular-file.ts';
-import { isGitFolder, runGit } from '../repository/git.ts';
+import { isGitFolder, runGit, splitListing } from '../repository/git.ts';
 import type { CodebaseConfig } from './config.ts';
 
 /**
@@ -49,6 +49,8 @@ export function isProjectPath(path: string, config: CodebaseConfig): boolean {
 
 async function listByGit(root: string, config: CodebaseConfig): Promise<string[]> {
   const output = await runGit(root, [
+    // The folder itself, whatever `core.worktree` or `core.bare` of its settings say.
+    '--work-tree=.',
     'ls-files',
     '-z',
     '--cached',
@@ -60,10 +62,7 @@ async function listByGit(root: string, config: CodebaseConfig): Promise<string[]
     // Most of git's files are in these folders, and none of them is ever part of a core.
     ...['.claw', 'skills', ...config.private].map((folder) => `:(exclude,literal)${folder}`),
   ]);
-  return output
-    .toString('utf8')
-    .split('\0')
-    .filter((path) => path !== '');
+  return [...splitListing(output)];
 }
 
 function isRegular(root: string, path: string): boolean {

@@ -9,6 +9,7 @@ import {
   findVersionTag,
   isGitFolder,
   readCommit,
+  refuseAmbiguousRef,
   resolveCommit,
 } from '../repository/git.ts';
 import { listFolder as listFilesBelow, RESOLUTIONS } from './claw-folder.ts';
@@ -206,6 +207,7 @@ async function findRequested(
 ): Promise<LocatedRelease> {
   const commit = isGitFolder(root) ? await resolveCommit(root, requested) : null;
   if (commit !== null) {
+    await refuseAmbiguousRef(root, requested);
     const trees = await readTrees(root, config, commit);
     const isTag = (await resolveCommit(root, `refs/tags/${requested}`)) === commit;
     const tag = isTag ? requested : ((await findVersionTag(root, commit)) ?? requested);

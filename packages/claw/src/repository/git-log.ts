@@ -1,4 +1,4 @@
-import { runGit } from './git.ts';
+import { runGit, splitListing } from './git.ts';
 
 /** A commit as it is told about. */
 export type LoggedCommit = {
@@ -120,9 +120,8 @@ export async function listEntries(
   commit: string,
 ): Promise<ReadonlyMap<string, string>> {
   const listing = await runGit(root, ['ls-tree', '-r', '-z', '--full-tree', commit]);
-  const entries = listing.toString('utf8').split('\0');
   return new Map(
-    entries.flatMap((line) => {
+    splitListing(listing).flatMap((line) => {
       const [, mode = '', oid = '', path] = /^(\d+) blob ([0-9a-f]+)\t([\s\S]+)$/.exec(line) ?? [];
       const entry = entryOf(mode, oid);
       return path === undefined || entry === null ? [] : [[path, entry] as const];

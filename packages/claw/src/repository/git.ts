@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { spawn } from 'node:child_process';
 import {
   closeSync,
@@ -115,6 +116,29 @@ export async function runGit(
   });
 }
 
+/**
+ * Splits what git prints with `-z`. What has a name that is not UTF-8 is left out: written back, the name would be
+ * another one, and two of them could become one file.
+ */
+export function splitListing(listing: Buffer): readonly string[] {
+  const text = listing.toString('utf8');
+  if (isUtf8(listing)) return text.split('\0').filter((entry) => entry !== '');
+  return bytesOfEntries(listing)
+    .filter((entry) => isUtf8(entry))
+    .map((entry) => entry.toString('utf8'));
+}
+
+function bytesOfEntries(listing: Buffer): readonly Buffer[] {
+  const entries: Buffer[] = [];
+  for (let from = 0; from < listing.length; ) {
+    const end = listing.indexOf(0, from);
+    const to = end === -1 ? listing.length : end;
+    if (to > from) entries.push(listing.subarray(from, to));
+    from = to + 1;
+  }
+  return entries;
+}
+
 /** A tag that reads as a version, such as `v1.2`, `1.2.3-rc.1`, `release-1.2`, `app@1.2.3` or `app-v1.2`. */
 const VERSION_TAG =
   /^(?:(?:release|rel|version)[-/_]?|[\w.@/-]+@|[\w.-]+-(?=v))?v?\d+(?:\.\d+)+(?:[-+.]?[a-z\d][\w.+-]*)?$/i;
@@ -174,6 +198,33 @@ export async function resolveCommit(root: string, ref: string): Promise<string |
   }
 }
 
+/**
+ * Refuses a name that a tag and a branch share, of two commits. git would take the tag and only warn.
+ *
+ * @throws ClawError USAGE with their full names
+ */
+export async function refuseAmbiguousRef(root: string, name: string): Promise<void> {
+  if (/^[0-9a-f]{40,64}$/.test(name)) return;
+  const places = ['tags', 'heads', 'remotes'].map((kind) => `refs/${kind}/${name}`);
+  const format = '--format=%(refname)%00%(objectname)%00%(*objectname)';
+  const listing = await runGit(root, ['for-each-ref', format, ...places]);
+  const found = listing
+    .toString('utf8')
+    .split('\n')
+    .map((line) => line.split('\0'))
+    .filter(([ref = '']) => places.includes(ref))
+    .map(([ref = '', commit = '', peeled]) => ({ ref, commit: peeled || commit }));
+  if (new Set(found.map(({ commit }) => commit)).size < 2) return;
+  const all = found.map(({ ref, commit }) => `${ref} (${commit.slice(0, 9)})`).join(' and ');
+  throw new ClawError(
+    'USAGE',
+    `${name} is ambiguous: it is ${all}. Give one of these names in full.`,
+    {
+      path: name,
+    },
+  );
+}
+
 /** Returns the files below some folders in which two commits differ, by path. */
 export async function listChanged(
   root: string,
@@ -183,19 +234,31 @@ export async function listChanged(
 ): Promise<readonly string[]> {
   const args = ['diff', '--name-only', '--no-renames', '--no-ext-diff', '-z', from, to, '--'];
   const listing = await runGit(root, [...args, ...folders.map((folder) => `:(literal)${folder}`)]);
-  return listing
-    .toString('utf8')
-    .split('\0')
-    .filter((path) => path !== '');
+  return splitListing(listing);
 }
 
 /** Returns the paths of symbolic links and submodules in a commit. */
 export async function listLinks(root: string, commit: string): Promise<readonly string[]> {
   const listing = await runGit(root, ['ls-tree', '-r', '-z', commit]);
-  return listing
-    .toString('utf8')
-    .split('\0')
-    .flatMap((line) => /^1[26]0000 [^\t]*\t([\s\S]+)$/.exec(line)?.[1] ?? []);
+  return splitListing(listing).flatMap(
+    (line) => /^1[26]0000 [^\t]*\t([\s\S]+)$/.exec(line)?.[1] ?? [],
+  );
+}
+
+/** Returns the files that differ in two commits and whose names are not UTF-8, with those bytes escaped. */
+export async function listChangedOddNames(
+  root: string,
+  from: string,
+  to: string,
+): Promise<readonly string[]> {
+  const args = ['diff', '--name-only', '--no-renames', '--no-ext-diff', '-z', from, to];
+  return bytesOfEntries(await runGit(root, args))
+    .filter((name) => !isUtf8(name))
+    .map((name) =>
+      name.toString('latin1').replace(/[^ -~]/g, (one) => {
+        return `\\x${one.charCodeAt(0).toString(16).padStart(2, '0')}`;
+      }),
+    );
 }
 
 /**
@@ -210,13 +273,10 @@ export async function readCommit(
   among: readonly string[] = [],
 ): Promise<Tree> {
   const listing = await runGit(root, ['ls-tree', '-r', '-z', commit, '--', ...among]);
-  const entries = listing
-    .toString('utf8')
-    .split('\0')
-    .flatMap((line) => {
-      const [, mode, oid, path] = /^(\d+) blob ([0-9a-f]+)\t([\s\S]+)$/.exec(line) ?? [];
-      return mode?.startsWith('100') && oid && path && isWanted(path) ? [{ mode, oid, path }] : [];
-    });
+  const entries = splitListing(listing).flatMap((line) => {
+    const [, mode, oid, path] = /^(\d+) blob ([0-9a-f]+)\t([\s\S]+)$/.exec(line) ?? [];
+    return mode?.startsWith('100') && oid && path && isWanted(path) ? [{ mode, oid, path }] : [];
+  });
   const blobs = await readBlobs(root, entries);
   const tree = new Map<string, TreeFile>();
   for (const [index, { mode, path }] of entries.entries()) {

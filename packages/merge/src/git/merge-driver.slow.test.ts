@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
@@ -130,6 +131,14 @@ test('what the repository says of its files counts more, and is all there after 
   expect([codebase.read('.git/config'), codebase.read('.gitattributes')]).toEqual(before);
   expect(codebase.has('.git/info/attributes')).toBe(false);
   expect((await codebase.claw('merge-driver', 'uninstall')).json.outcome).toBe('nothing');
+});
+
+test('attributes that are a link are not written, nor what the link leads to', async () => {
+  await using codebase = temporaryCodebase({ ...PLAIN, keys: 'mine\n' }, { git: true });
+  symlinkSync('keys', codebase.path('.gitattributes'));
+  const { json } = await codebase.claw('merge-driver', 'install', '--shared', '--path', '*.ts');
+  expect(json.error).toMatchObject({ code: 'LINK_REFUSED' });
+  expect(codebase.read('keys')).toBe('mine\n');
 });
 
 test('another driver of git’s is left alone, and so is a folder that is not a repository', async () => {

@@ -64,9 +64,10 @@ export function installDriver(options: DriverOptions): void {
     // A merge base made of several is git's own affair: everybody has to come to the same.
     recursive: 'text',
   };
+  // First, since it may be refused: a pattern without a driver is git's own merge.
+  if (patterns.length > 0) addPatterns(attributeFiles(cwd)[isShared ? 1 : 0], patterns);
   for (const key of KEYS) git(['config', scope, `merge.claw.${key}`, values[key]], undefined, cwd);
   if (patterns.length === 0) git(['config', scope, 'merge.default', 'claw'], undefined, cwd);
-  else addPatterns(attributeFiles(cwd)[isShared ? 1 : 0], patterns);
 }
 
 /** The first git that tells a driver the names of both sides. */

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { replaceFile } from '@patchclaw/merge/git';
+import { ClawError } from '../../verbs.ts';
 
 const BEGIN = '# claw merge driver: begin (claw merge-driver uninstall takes this out)';
 const END = '# claw merge driver: end';
@@ -41,7 +42,14 @@ function readText(path: string): string {
   return existsSync(path) ? readFileSync(path, 'latin1') : '';
 }
 
+/** @throws ClawError LINK_REFUSED: the repository may be a stranger's, whose link leads to a file of the owner's */
 function write(path: string, text: string): void {
+  for (const place of [path, dirname(path)]) {
+    if (lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink()) {
+      const message = `${place} is a symbolic link, and claw would write where it leads. Put the real file in its place.`;
+      throw new ClawError('LINK_REFUSED', message, { path: place });
+    }
+  }
   const bytes = Buffer.from(text, 'latin1');
   if (existsSync(path)) {
     replaceFile(path, bytes);

@@ -24,7 +24,13 @@ import { showPath } from '../../package/checks/paths.ts';
 import { treePathFault } from '../../package/checks/protection.ts';
 import { type CustomFile, makeCustomisation } from '../../package/manifest/customisation.ts';
 import type { SkillPackage } from '../../package/package.ts';
-import { listChanged, readBlobs, runGit, withoutLocalFilters } from '../../repository/git.ts';
+import {
+  listChanged,
+  readBlobs,
+  runGit,
+  splitListing,
+  withoutLocalFilters,
+} from '../../repository/git.ts';
 import {
   listCommits,
   listEntries,
@@ -234,11 +240,7 @@ async function changedSinceCommit(root: string): Promise<readonly string[]> {
   const flags = ['--name-only', '--no-renames', '--no-ext-diff', '--ignore-submodules', '-z'];
   // Files are read through git's filters.
   const filters = await withoutLocalFilters(root);
-  const output = await runGit(root, [...filters, 'diff', ...flags, 'HEAD']);
-  return output
-    .toString('utf8')
-    .split('\0')
-    .filter((path) => path !== '');
+  return splitListing(await runGit(root, [...filters, '--work-tree=.', 'diff', ...flags, 'HEAD']));
 }
 
 type AdoptionOutcome =
@@ -350,11 +352,7 @@ async function privateFiles(
 ): Promise<readonly string[]> {
   if (folders.length === 0) return [];
   const args = ['ls-tree', '-r', '-z', '--name-only', '--full-tree', commit, '--'];
-  const listing = await runGit(root, [...args, ...folders.map((folder) => `${folder}/`)]);
-  return listing
-    .toString('utf8')
-    .split('\0')
-    .filter((path) => path !== '');
+  return splitListing(await runGit(root, [...args, ...folders.map((folder) => `${folder}/`)]));
 }
 
 type Ground = Pick<Operation, 'installation' | 'installed'> & { readonly edits: readonly Edit[] };

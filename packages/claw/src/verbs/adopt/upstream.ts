@@ -19,7 +19,7 @@ import type { EngineContext } from '../../operation/context.ts';
 import { lstat } from '../../package/regular-file.ts';
 import { openGit, sourceFailure } from '../../package/sources/git.ts';
 import { type GitRepository, parseGitAddress } from '../../package/sources/git-address.ts';
-import { isGitFolder, resolveCommit, runGit } from '../../repository/git.ts';
+import { isGitFolder, refuseAmbiguousRef, resolveCommit, runGit } from '../../repository/git.ts';
 
 /** The upstream of a fork, as the owner named it. */
 export type Upstream = {
@@ -57,7 +57,10 @@ export async function findUpstream(context: EngineContext, wanted: string): Prom
   const remotes = await listRemotes(root);
   const named = remotes.find(({ name }) => name === wanted);
   const known = named === undefined ? await resolveCommit(root, wanted) : null;
-  if (known !== null) return { commit: known, ref: wanted, remote: null, keep: async () => {} };
+  if (known !== null) {
+    await refuseAmbiguousRef(root, wanted);
+    return { commit: known, ref: wanted, remote: null, keep: async () => {} };
+  }
   const repository = named === undefined ? addressOf(wanted, cwd) : addressOf(named.url, root);
   if (repository === null) {
     throw new ClawError(

@@ -29,7 +29,12 @@ import { customFiles, reanchored } from '../../package/manifest/customisation.ts
 import { mapPath, withDeclared } from '../../package/manifest/path-map.ts';
 import { checkRelations } from '../../package/order.ts';
 import type { SkillPackage } from '../../package/package.ts';
-import { isGitFolder, listChanged, resolveCommit } from '../../repository/git.ts';
+import {
+  isGitFolder,
+  listChanged,
+  listChangedOddNames,
+  resolveCommit,
+} from '../../repository/git.ts';
 import { type CommitList, listCommits } from '../../repository/git-log.ts';
 import { CORE } from '../../structured/declaration.ts';
 import { findOldCore, isAncestor, isOlder, newCore, type OldCore, unknownToGit } from './cores.ts';
@@ -113,10 +118,11 @@ export async function planUpdate(
   checkRelations(layers);
   checkMapped(layers, pathMaps, config, installation.config);
 
-  const privateChanges = await privateNotes(context.root, config, {
-    from: old.commit,
-    to: release.commit,
-  });
+  const stretch = { from: old.commit, to: release.commit };
+  const notBrought = [
+    ...(await privateNotes(context.root, config, stretch)),
+    ...(await oddNameNotes(context.root, stretch)),
+  ];
   const core = newCore(old, {
     release,
     pathMaps,
@@ -195,7 +201,7 @@ export async function planUpdate(
       ...(overtaken?.notes ?? []),
       ...found.flatMap(deletedNotes),
       ...extras.notes,
-      ...privateChanges,
+      ...notBrought,
     ],
     core: { release, state: { ...knownCore(state, release), moves } },
     files: extras.changes,
@@ -256,6 +262,21 @@ async function privateNotes(
   const what = changed.length === 1 ? '1 file' : `${changed.length} files`;
   return [
     `The release changes ${what} in private folders, which stay as they are here: ${names}. \`git checkout ${to.slice(0, 9)} -- <file>\` takes the release's.`,
+  ];
+}
+
+/** Tells of changed files whose names are not UTF-8: claw would have to write another name. */
+async function oddNameNotes(
+  root: string,
+  { from, to }: { readonly from: string | null; readonly to: string | null },
+): Promise<readonly string[]> {
+  if (from === null || to === null || from === to) return [];
+  const names = await listChangedOddNames(root, from, to);
+  if (names.length === 0) return [];
+  const rest = names.length - FEW_FILES;
+  const shown = `${names.slice(0, FEW_FILES).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+  return [
+    `The release changes files whose names are not UTF-8. They stay as they are here, bring them by git: ${shown}.`,
   ];
 }
 
