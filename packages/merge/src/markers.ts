@@ -19,7 +19,7 @@ type Marker = keyof typeof CHARACTERS;
  *
  * Nothing is lost: markers are longer than any run of marker characters that a line begins with,
  * they end as the text's own lines mostly do, and a side whose last line has no newline is noted
- * on the marker line that names it. {@link parseConflicts} gives the same hunks back.
+ * on the marker line that names it. `parseConflicts` gives the same hunks back.
  *
  * @param hunks as `mergeLines` makes them: resolved hunks are not empty, do not follow each other,
  *   and end with a newline where a conflict follows

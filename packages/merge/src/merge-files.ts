@@ -101,7 +101,7 @@ export function isBinary(bytes: Buffer): boolean {
 }
 
 /** How many changes theirs makes, and where ours has them already, by its lines. */
-type ContainedChanges = {
+export type ContainedChanges = {
   readonly changes: number;
   readonly contained: readonly LineRange[];
 };

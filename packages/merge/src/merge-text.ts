@@ -37,7 +37,7 @@ function labelsFor(path: string | undefined): Labels {
 }
 
 /** A merged text, or the hunks of one that two sides disagree about. */
-type TextMerge =
+export type TextMerge =
   | { readonly kind: 'clean'; readonly text: string }
   | { readonly kind: 'conflict'; readonly hunks: readonly Hunk[] };
 

@@ -8,8 +8,10 @@ export {
   UpdateData,
 } from './changing-verbs.ts';
 export {
+  Change,
   type ConflictJson,
   ConsentNeeded,
+  Outcome,
   ResultJson,
   SkillNotFound,
   VerbCall as OperationPending,

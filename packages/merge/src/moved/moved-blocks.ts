@@ -2,7 +2,6 @@ import { contentOf, type Hunk, mapVersions } from '../lines/lines.ts';
 import type { Versions } from '../versions.ts';
 
 export type ConflictHunk = Extract<Hunk, { kind: 'conflict' }>;
-type Lines = readonly string[];
 type Side = 'ours' | 'theirs';
 
 /** Larger files are not looked through, nor those with more conflicts. */
@@ -15,7 +14,10 @@ const MAX_CONFLICTS = 50;
  *
  * @param versions the lines of the three files
  */
-export function openNewPlaces(hunks: readonly Hunk[], versions: Versions<Lines>): readonly Hunk[] {
+export function openNewPlaces(
+  hunks: readonly Hunk[],
+  versions: Versions<readonly string[]>,
+): readonly Hunk[] {
   const open = hunks.filter((hunk) => hunk.kind === 'conflict');
   const isLong = Object.values(versions).some(({ length }) => length > MAX_LINES);
   if (isLong || open.length > MAX_CONFLICTS) return hunks;
@@ -31,11 +33,11 @@ function openFor(
   hunks: readonly Hunk[],
   hunk: ConflictHunk,
   mover: Side,
-  versions: Versions<Lines>,
+  versions: Versions<readonly string[]>,
 ): readonly Hunk[] | null {
   const editor = mover === 'ours' ? 'theirs' : 'ours';
   const sides = withSharedEnds(hunks, hunk);
-  const placeOf = (before: Lines) =>
+  const placeOf = (before: readonly string[]) =>
     hunks.findIndex(
       (one) => one.kind === 'resolved' && placesOf(before, trimmed(one.lines)).length === 1,
     );
@@ -129,17 +131,15 @@ function resolvedLines(hunk: Hunk | undefined): readonly string[] {
   return hunk?.kind === 'resolved' ? hunk.lines : [];
 }
 
-type BlockLines = readonly string[];
-
 /** A block with an edit in it: its lines before and after, and where it began. */
 export type EditedBlock = {
   readonly start: number;
-  readonly before: BlockLines;
-  readonly after: BlockLines;
+  readonly before: readonly string[];
+  readonly after: readonly string[];
 };
 
 /** Lines without their indentation, to be searched. */
-export function trimmed(lines: BlockLines): BlockLines {
+export function trimmed(lines: readonly string[]): readonly string[] {
   return lines.map((line) => line.trim());
 }
 
@@ -152,9 +152,9 @@ export function trimmed(lines: BlockLines): BlockLines {
  *   the edit is looked for
  */
 export function findEditedBlock(
-  base: BlockLines,
-  edited: BlockLines,
-  other: BlockLines,
+  base: readonly string[],
+  edited: readonly string[],
+  other: readonly string[],
   fits: (block: EditedBlock, at: number) => boolean,
 ): { readonly block: EditedBlock; readonly at: number } | null {
   const { head, tail } = commonEnds(base, edited);
@@ -184,7 +184,7 @@ export function findEditedBlock(
  * have the block's.
  */
 export function withEdit(
-  lines: BlockLines,
+  lines: readonly string[],
   { before, after }: EditedBlock,
   at: number,
 ): readonly string[] | null {
@@ -208,7 +208,7 @@ export function withEdit(
  *
  * @param lines of the text, {@link trimmed}
  */
-function placesOf(block: BlockLines, lines: BlockLines): readonly number[] {
+function placesOf(block: readonly string[], lines: readonly string[]): readonly number[] {
   const wanted = trimmed(block);
   const [first = ''] = wanted;
   const places: number[] = [];
@@ -218,7 +218,7 @@ function placesOf(block: BlockLines, lines: BlockLines): readonly number[] {
   return places;
 }
 
-function commonEnds(one: BlockLines, other: BlockLines) {
+function commonEnds(one: readonly string[], other: readonly string[]) {
   const shorter = Math.min(one.length, other.length);
   const isSame = (a: number, b: number) => contentOf(one[a] ?? '') === contentOf(other[b] ?? '');
   let head = 0;

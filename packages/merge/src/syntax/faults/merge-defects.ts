@@ -78,7 +78,7 @@ function measureOf({ base, ours, theirs }: Inputs, readers: readonly Reader[]): 
 const MAX_TOLD = 3;
 
 /** A name that occurs twice, and its lines, counted from 1. */
-type RepeatedName = { readonly name: string; readonly lines: readonly number[] };
+export type RepeatedName = { readonly name: string; readonly lines: readonly number[] };
 
 /** A defect of a merged file, and the line to look at, counted from 1. */
 export type TextFault =
