@@ -84,9 +84,8 @@ test.concurrent('when Telegram is down at the start, connecting ends with the re
   const { channel, host } = connected;
   expect(channel.status()).toEqual({
     state: 'connecting',
-    detail: expect.stringMatching(
-      /cannot be reached \(ECONNREFUSED: nothing listens there\..*\)\. Trying again\.$/,
-    ),
+    // Another test's server may have got the port meanwhile, and end the line.
+    detail: expect.stringMatching(/cannot be reached \([A-Z_]+: .+\)\. Trying again\.$/),
   });
   await expect(channel.send({ id: 'm', jid: 'telegram:10011', text: 'hi' })).rejects.toMatchObject({
     name: 'TelegramError',
