@@ -123,3 +123,23 @@ test('so does an empty line that is piped in', async () => {
   await new Promise((resolve) => child.on('close', resolve));
   expect(said).toBe('GOT brave tavily\n');
 });
+
+test('where no line is left, an optional question takes what it proposes, and any other ends the step', async () => {
+  const asks = `
+    import { createAsk } from '${join(import.meta.dirname, 'question.ts')}';
+    const ask = createAsk(new AbortController().signal);
+    const check = () => null;
+    const first = await ask({ message: 'Which?', proposed: 'brave', check });
+    const second = await ask({ message: 'More?', proposed: '-', isOptional: true, check });
+    const third = await ask({ message: 'And then?', proposed: 'brave', check }).catch(({ code }) => code);
+    console.log(['GOT', first, second, third].join(' '));
+  `;
+  const child = spawn(NODE[0], [...NODE.slice(1), asks]);
+  child.stdin.end('tavily\n');
+  let said = '';
+  child.stdout.on('data', (chunk) => {
+    said += String(chunk);
+  });
+  await new Promise((resolve) => child.on('close', resolve));
+  expect(said).toBe('GOT tavily - USAGE\n');
+});
