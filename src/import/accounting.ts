@@ -70,42 +70,51 @@ export function tablesLeft(
   file: string,
   rules: Rules,
 ): readonly LeftBehind[] {
-  const found = new Map<string, Left & { readonly rows: number }>();
+  const found = new Map<string, Left & { readonly rows: number | null }>();
   for (const database of databases) {
     const namesBelow = (path: string) => {
       const [table = '', column] = path.split('/').map(nameOf);
       if (table === '') return tablesOf(database);
       if (column !== undefined) return countFilled(database, table, column) === 0 ? [] : null;
-      return countRows(database, table) === 0 ? [] : [...columnsOf(database, table)];
+      const rows = countRows(database, table);
+      if (rows === null) return null;
+      return rows === 0 ? [] : [...columnsOf(database, table)];
     };
     for (const line of accountFor(namesBelow, rules)) {
       const [table = '', column] = line.path.split('/').map(nameOf);
       const count =
         column === undefined ? countRows(database, table) : countFilled(database, table, column);
       const { rows = 0 } = found.get(line.path) ?? {};
-      found.set(line.path, { ...line, rows: rows + count });
+      found.set(line.path, { ...line, rows: sum(rows, count) });
     }
   }
-  const rowsOf = (lines: readonly Left[]) =>
-    lines.reduce((sum, { path }) => sum + (found.get(path)?.rows ?? 0), 0);
-  const counted = (rows: number) => `${rows} ${rows === 1 ? 'row' : 'rows'}`;
-  const describe = (line: Left) => {
-    const [table = '', column] = line.path.split('/').map(nameOf);
+  const describe = ({ path, rows }: { readonly path: string; readonly rows: number | null }) => {
+    const [table = '', column] = path.split('/').map(nameOf);
     const what = column === undefined ? `the table ${table}` : `the column ${column} of ${table}`;
-    return `${what} in ${file} (${counted(rowsOf([line]))})`;
+    return `${what} in ${file} (${rowWords(rows)})`;
   };
   return [...alike([...found.values()])].flatMap((lines) => {
     const [first] = lines;
     if (first === undefined) return [];
     if (lines.length <= MOST_ALIKE)
       return lines.map((line) => ({ what: describe(line), why: line.why }));
+    const all = lines.reduce<number | null>((rows, line) => sum(rows, line.rows), 0);
     const names = lines.map(({ path }) => nameOf(path.split('/').at(-1) ?? '')).join(', ');
     const what =
       first.parent === ''
-        ? `${lines.length} tables in ${file} (${counted(rowsOf(lines))}): ${names}`
+        ? `${lines.length} tables in ${file} (${rowWords(all)}): ${names}`
         : `${lines.length} columns of ${nameOf(first.parent)} in ${file}: ${names}`;
     return [{ what, why: first.why }];
   });
+}
+
+function sum(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? null : one + other;
+}
+
+function rowWords(rows: number | null): string {
+  if (rows === null) return 'rows that cannot be counted here';
+  return `${rows} ${rows === 1 ? 'row' : 'rows'}`;
 }
 
 /** A name may hold a slash; its place is written with another sign, so that a path has a part for each name. */
@@ -148,7 +157,7 @@ function accountFor(
   return lines;
 }
 
-function alike(lines: readonly Left[]): Iterable<readonly Left[]> {
+function alike<L extends Left>(lines: readonly L[]): Iterable<readonly L[]> {
   return Map.groupBy(lines, ({ parent, why }) => `${parent}\0${why}`).values();
 }
 

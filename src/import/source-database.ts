@@ -24,8 +24,8 @@ export function openSourceDatabase(path: string, workDir: string): Database.Data
   try {
     // The schema is the source's as well: it calls nothing but what is harmless.
     database.pragma('trusted_schema = OFF');
-    const fault = database.pragma('quick_check(1)', { simple: true });
-    if (fault !== 'ok') throw new Error(String(fault));
+    const fault = faultIn(database);
+    if (fault !== 'ok') throw new Error(fault);
   } catch (error) {
     database.close();
     const reason = error instanceof Error ? error.message : String(error);
@@ -35,6 +35,28 @@ export function openSourceDatabase(path: string, workDir: string): Database.Data
     );
   }
   return database;
+}
+
+/**
+ * Has SQLite look through a database; returns `ok` or the first fault. It gives up at a virtual table whose extension is not
+ * here: then the tables that hold everything are looked through one by one.
+ */
+function faultIn(database: Database.Database): string {
+  try {
+    return String(database.pragma('quick_check(1)', { simple: true }));
+  } catch (error) {
+    const byKind = database
+      .prepare(
+        "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type <> 'view' AND (type = 'virtual') = ?",
+      )
+      .pluck();
+    if (byKind.get(1) === undefined) throw error;
+    for (const name of byKind.all(0)) {
+      const fault = database.pragma(`quick_check(${quotedName(String(name))})`, { simple: true });
+      if (fault !== 'ok') return String(fault);
+    }
+    return 'ok';
+  }
 }
 
 /**
@@ -70,8 +92,11 @@ export function tablesOf(database: Database.Database): readonly string[] {
     .map(String);
 }
 
-/** Counts the rows of a table; none of a virtual one whose module is not here: its own tables are counted. */
-export function countRows(database: Database.Database, table: string): number {
+/**
+ * Counts the rows of a table; null for a virtual one that cannot be read here, such as an index that needs an extension. One
+ * whose whole module is not here counts as empty: what it stores lies in tables of their own.
+ */
+export function countRows(database: Database.Database, table: string): number | null {
   try {
     return Number(
       database
@@ -80,8 +105,14 @@ export function countRows(database: Database.Database, table: string): number {
         .get(),
     );
   } catch (error) {
-    if (error instanceof Database.SqliteError && error.message.includes('no such module')) return 0;
-    throw error;
+    const isVirtual =
+      database
+        .prepare(
+          "SELECT 1 FROM pragma_table_list WHERE schema = 'main' AND name = ? AND type = 'virtual'",
+        )
+        .get(table) !== undefined;
+    if (!isVirtual || !(error instanceof Database.SqliteError)) throw error;
+    return error.message.includes('no such module') ? 0 : null;
   }
 }
 

@@ -183,6 +183,29 @@ test('many unknown tables of one database are one line with their names', async 
   ]);
 });
 
+test('an index that only the other assistant can read has a line, and ends nothing', async () => {
+  const source = makeHermes();
+  const database = new Database(join(source.root, 'state.db'));
+  database.exec(`CREATE VIRTUAL TABLE found USING fts5(words);
+    INSERT INTO found VALUES ('the keel is blue');
+    CREATE VIRTUAL TABLE odd USING fts5(words);
+    CREATE VIRTUAL TABLE near USING fts5(words)`);
+  database.unsafeMode(true);
+  database.pragma('writable_schema = ON');
+  database.exec(`UPDATE sqlite_schema SET sql = 'CREATE VIRTUAL TABLE odd USING fts5(words, elvish = 1)'
+    WHERE name = 'odd';
+    UPDATE sqlite_schema SET sql = 'CREATE VIRTUAL TABLE near USING vec0(words)' WHERE name = 'near'`);
+  database.close();
+  const { plan } = await new Installation().import(source, { isPlanOnly: true });
+  expect(plan.lines.filter(({ text }) => text === NOT_KNOWN).map(({ what }) => what)).toEqual([
+    'the table found in state.db (1 row)',
+    // A whole module that is not here: what it has stored is in tables of its own.
+    'the table near_config in state.db (1 row)',
+    'the table near_data in state.db (2 rows)',
+    'the table odd in state.db (rows that cannot be counted here)',
+  ]);
+});
+
 test('the workspace that the settings of nanobot name comes, and the usual one beside it has a line', async () => {
   const here = new Installation();
   const source = makeNanobot();
