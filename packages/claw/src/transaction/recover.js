@@ -3,6 +3,11 @@
  * project does (a half-swapped `node_modules`, an engine that is being updated), so it imports
  * Node's built-ins only and runs on any Node >= 18.
  *
+ * It stays one file, long as it is. An update replaces file by file: killed between two of its parts it would leave a
+ * new one beside an old one, and the recovery that is to finish this update would not load. One file is replaced by one
+ * rename. Its parts, from above: what verbs call, seals and journals, paths, the holder of the lock, steps forward and
+ * back, the lock, and the class `Project`, through which every path is reached.
+ *
  * A transaction `<id>` keeps, by the number n of each step:
  *
  *     .claw/tx/<id>/new/n          the staged file; gone once it is published

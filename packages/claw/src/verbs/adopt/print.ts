@@ -126,10 +126,10 @@ function effectLines({ files, changedByBoth, conflicts, consent }: Next): readon
 function consentLines(consent: Next['consent']): readonly string[] {
   if (consent.length === 0) return [];
   return [
-    'It changes files that can run code or configure tools, and wants your word for them:',
+    'It changes files that can run code or configure tools. What you allow here is in the command below:',
     ...consent.map(
       ({ allow, files, isAllowed }) =>
-        `  ${allow}${files === 1 && !allow.endsWith('/') ? '' : `, ${counted(files, 'file')}`}${isAllowed ? '' : ' (you said no)'}`,
+        `  ${allow}${files === 1 && !allow.endsWith('/') ? '' : `, ${counted(files, 'file')}`}${isAllowed ? '' : ' (not allowed)'}`,
     ),
   ];
 }

@@ -98,7 +98,7 @@ export async function refuseInstallation(root: string, release: string): Promise
   const isInstallation =
     commit === null
       ? existsSync(join(release, STATE_PATH))
-      : (await readCommit(root, commit, (path) => path === STATE_PATH)).size > 0;
+      : (await readCommit(root, commit, (path) => path === STATE_PATH, [STATE_PATH])).size > 0;
   if (!isInstallation) return;
   throw new ClawError(
     'RELEASE_NOT_FOUND',

@@ -48,7 +48,7 @@ import {
   nameCandidates,
 } from './moved-files.ts';
 import { nameMovedLines } from './moved-lines.ts';
-import { findNewRelease } from './new-release.ts';
+import { findNewRelease, type NewRelease } from './new-release.ts';
 import { planReleaseExtras } from './release-extras.ts';
 import { type Ask, retireLayers } from './retire.ts';
 
@@ -59,6 +59,7 @@ import { type Ask, retireLayers } from './retire.ts';
  *
  * @param ask asks the owner about layers that the release contains; null where they cannot be asked
  * @param present an installation that is not on disk; null for the one that is
+ * @param known the release, where it was read a moment ago
  * @throws ClawError RELEASE_NOT_FOUND; CORE_TOO_OLD when a layer is newer than that release
  */
 export async function planUpdate(
@@ -67,10 +68,12 @@ export async function planUpdate(
   given: UpdateOptions,
   ask: Ask | null = null,
   present: Present | null = null,
+  known: NewRelease | null = null,
 ): Promise<Operation<'update'>> {
   const installation = present?.installation ?? (await readInstallation(context.root));
   const state = requireState(installation);
-  const { release, config, notes } = await findNewRelease(context, installation, wanted);
+  const coming = known ?? (await findNewRelease(context, installation, wanted));
+  const { release, config, notes } = coming;
   const installed = present?.installed ?? readInstalledPackages(installation);
   const old = await findOldCore(context, {
     installation,
@@ -173,7 +176,7 @@ export async function planUpdate(
   const certain = found.flatMap(({ from, to }) => (to === null ? [] : [`${from}=${to.path}`]));
   if (certain.length > 0) {
     const moved = [...options.moved, ...certain];
-    const followed = await planUpdate(context, wanted, { ...options, moved }, ask, present);
+    const followed = await planUpdate(context, wanted, { ...options, moved }, ask, present, coming);
     return { ...followed, warnings: [...followed.warnings, ...found.flatMap(followedNotes)] };
   }
   const conflicts = nameMovedLines(nameCandidates(plan.conflicts, cores), CORE, {
