@@ -89,7 +89,9 @@ const NO_NAMES = new Set(
 function nameOf(line: string): string | null {
   const text = line.replace(MODIFIERS, '');
   const [, called] =
-    /^(?:function\s*\*?|def|fn|func(?: \([^)]*\))?|fun|sub) ?([\w$.]+[?!]?)/.exec(text) ?? [];
+    /^(?:function(?=[\s*])\s*\*?|(?:def|fn|func(?: \([^)]*\))?|fun|sub)(?=\s)) ?([\w$.]+[?!]?)/.exec(
+      text,
+    ) ?? [];
   if (called !== undefined) return `function ${called}()`;
   const [, impl] = /^(impl\b[^{]*)/.exec(text) ?? [];
   if (impl !== undefined) return impl.trim();
