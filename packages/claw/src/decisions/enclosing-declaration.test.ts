@@ -20,8 +20,8 @@ test.each([
   ['a.ts', "test('it works', async () => {\n  HERE\n", "test 'it works'"],
   ['a.ts', 'function start() {\n}\nHERE\n', null],
   ['a.ts', 'function* steps() {\n  HERE\n', 'function steps()'],
-  ['a.ts', 'export default defineConfig({\n  HERE\n', null],
-  ['a.ts', 'subscribe(event, {\n  HERE\n', null],
+  ['a.ts', 'export default defineConfig({\n  HERE\n', 'defineConfig()'],
+  ['a.ts', 'subscribe(event, {\n  HERE\n', 'subscribe()'],
   ['a.py', 'class Host:\n    def run(self):\n        HERE\n', 'run() of class Host'],
   [
     'a.rs',
