@@ -16,14 +16,11 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { z } from 'zod';
-import { startAnthropicServer } from '../src/testing/model/anthropic.ts';
-import { cloneWithoutProof, visitorsEnvironment } from '../test/story/clone.ts';
-import { chaosReply } from './far-chaos/chaos-model.ts';
+import { visitorsEnvironment } from '../test/story/clone.ts';
+import { type ChaosHome, openChaosHome } from './far-chaos/chaos-home.ts';
 import {
   descendants,
   dialThrough,
@@ -37,7 +34,7 @@ import {
 } from './far-chaos/chaos-processes.ts';
 import { type CuttingProxy, startCuttingProxy } from './far-chaos/cutting-proxy.ts';
 import { type ChaosEvent, planChaos } from './far-chaos/plan.ts';
-import { type Heard, startTower } from './far-chaos/tower.ts';
+import type { Heard } from './far-chaos/tower.ts';
 
 const CHATS_PER_MACHINE = 2;
 const FAKETIME = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1';
@@ -64,7 +61,6 @@ const began = performance.now();
 const say = (line: string): void =>
   console.log(`${((performance.now() - began) / 1_000).toFixed(1).padStart(7)} s  ${line}`);
 
-const clone = cloneWithoutProof();
 const place = mkdtempSync('/tmp/claw-chaos-');
 const ends: (() => unknown)[] = [
   () => {
@@ -76,11 +72,8 @@ let isRight = false;
 try {
   isRight = await run();
 } finally {
-  if (values.keep) say(`kept: ${clone.root} ${place}`);
-  else {
-    for (const end of ends.reverse()) await end();
-    await clone[Symbol.asyncDispose]();
-  }
+  if (values.keep) say(`kept: ${place}, and the home in /tmp/claw-story-*`);
+  else for (const end of ends.reverse()) await end();
 }
 process.exit(isRight ? 0 : 1);
 
@@ -102,43 +95,10 @@ type Turn = {
 };
 
 async function run(): Promise<boolean> {
-  const tower = await startTower();
-  const model = await startAnthropicServer(chaosReply);
-  ends.push(
-    () => tower.close(),
-    () => model.close(),
-  );
-  const { json } = await clone.claw('apply', 'far');
-  if (json.error !== null) throw new Error(JSON.stringify(json.error));
-  const raven = resolve(
-    import.meta.dirname,
-    '../test/seams/packages/raven/add/src/channels/raven.ts',
-  );
-  clone.write({
-    'src/channels/raven.ts': readFileSync(raven, 'utf8'),
-    '.env': {
-      text: Object.entries({
-        ANTHROPIC_API_KEY: 'sk-ant-test-chaos',
-        ANTHROPIC_BASE_URL: model.url,
-        CLAW_SANDBOX: 'bubblewrap',
-        RAVEN_TOWER: tower.url,
-        RAVEN_TOKEN: 'a-token',
-        RAVEN_ALLOW_FROM: 'ada',
-      })
-        .map(([name, value]) => `${name}=${value}\n`)
-        .join(''),
-      mode: 0o600,
-    },
-  });
-  const port = await freePort();
-  const setUp = await clone.claw('far', 'setup', '127.0.0.1', '--port', String(port));
-  if (setUp.json.error !== null) throw new Error(JSON.stringify(setUp.json.error));
-  const assistant = new Service('assistant', () =>
-    launch([clone.nodePath, 'src/supervisor/entry.js'], clone.root, visitorsEnvironment()),
-  );
-  ends.push(() => assistant.stop());
+  const home = await openChaosHome('127.0.0.1', ends);
+  const { clone, tower, assistant } = home;
   const machines: ChaosMachine[] = [];
-  for (const name of ['nas', 'desk']) machines.push(await joinMachine(name, machines.length, port));
+  for (const name of ['nas', 'desk']) machines.push(await joinMachine(home, name, machines.length));
   ends.push(
     ...machines.map(
       ({ worker }) =>
@@ -400,7 +360,11 @@ function filesWrong(all: readonly Turn[], folders: ReadonlyMap<string, string>):
   });
 }
 
-async function joinMachine(name: string, nth: number, port: number): Promise<ChaosMachine> {
+async function joinMachine(
+  { clone, port, joinCode }: ChaosHome,
+  name: string,
+  nth: number,
+): Promise<ChaosMachine> {
   const dataDir = join(place, name);
   mkdirSync(dataDir, { recursive: true });
   const daemon =
@@ -441,28 +405,6 @@ async function joinMachine(name: string, nth: number, port: number): Promise<Cha
     await delay(500);
   }
   return { name, dataDir, worker, proxy, daemon };
-}
-
-/** Asks until the assistant is up. */
-async function joinCode(name: string): Promise<string> {
-  const Answers = z.object({ data: z.object({ answers: z.unknown() }) });
-  for (let tries = 0; ; tries += 1) {
-    const { json, stdout } = await clone.claw('far', 'add', name);
-    const { data } = Answers.safeParse(json);
-    const [, code] =
-      /\bjoin ([A-Za-z0-9_+/=.-]{40,})/.exec(JSON.stringify(data?.data.answers ?? '')) ?? [];
-    if (code !== undefined) return code.replace(/\\n.*$/, '');
-    if (tries > 60) throw new Error(`no code for ${name}: ${stdout}`);
-    await delay(1_000);
-  }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = z.object({ port: z.number() }).parse(server.address());
-  await new Promise((done) => server.close(done));
-  return port;
 }
 
 function killQuietly(pid: number): void {

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { connectFar, type FarAddress } from '../lib/far/far-connection.ts';
 import { FarState } from '../lib/far/far-state.ts';
+import { dockerProblem } from '../lib/far/nats-container.ts';
 import { checkServer, NO_JETSTREAM } from '../lib/far/server-check.ts';
 import { readWorkerConfig } from '../lib/far/worker-folder.ts';
 import type { Examination, Finding } from './examination.ts';
@@ -22,21 +23,14 @@ export const examination: Examination = {
 async function atHome(dataDir: string, isOffline: boolean): Promise<readonly Finding[]> {
   const state = new FarState(dataDir);
   if (!state.isSetUp) return [];
-  if (state.read().apply !== null) return await ownServer(state, isOffline);
-  const version = await promisify(execFile)('nats-server', ['--version'], { env: { PATH } }).then(
-    ({ stdout }) => stdout.trim(),
-    () => null,
-  );
-  if (version === null) {
-    return [
-      problem(AREA, 'nats-server is not installed', 'Debian: `sudo apt install nats-server`.'),
-    ];
-  }
-  const { host, port } = state.read();
+  const { host, port, apply, image } = state.read();
+  if (apply !== null) return await ownServer(state, isOffline);
+  const server = image === null ? await natsProgram() : await natsContainer(image);
+  if (typeof server !== 'string') return [server];
   const names = namesOf(state);
   const problemOf = await reach(state.address());
   return problemOf === null
-    ? [ok(AREA, `${version} answers at ${host}:${port}; machines: ${names}`)]
+    ? [ok(AREA, `${server} answers at ${host}:${port}; machines: ${names}`)]
     : [
         problem(
           AREA,
@@ -44,6 +38,28 @@ async function atHome(dataDir: string, isOffline: boolean): Promise<readonly Fin
           'It runs with the assistant: `npm start`.',
         ),
       ];
+}
+
+async function natsProgram(): Promise<string | Finding> {
+  return await promisify(execFile)('nats-server', ['--version'], { env: { PATH } }).then(
+    ({ stdout }) => stdout.trim(),
+    () =>
+      problem(
+        AREA,
+        'nats-server is not installed',
+        'Debian: `sudo apt install nats-server`. Or run it in Docker: `npx claw far setup <address> --docker`.',
+      ),
+  );
+}
+
+async function natsContainer(image: string): Promise<string | Finding> {
+  const reason = await dockerProblem();
+  if (reason === null) return `the server in Docker (${image})`;
+  return problem(
+    AREA,
+    `Docker does not answer, and the server of other machines runs in it (${reason})`,
+    'Start Docker, or install nats-server and say `npx claw far setup <address>` without `--docker`.',
+  );
 }
 
 /** A server that the owner runs may be on another machine. */

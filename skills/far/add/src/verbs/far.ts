@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FarRefused, FarState } from '../lib/far/far-state.ts';
 import { joinHome } from '../lib/far/joining.ts';
+import { checkImage, NATS_IMAGE } from '../lib/far/nats-container.ts';
 import { checkServer, NO_JETSTREAM } from '../lib/far/server-check.ts';
 import { makeWorkerPackage } from '../lib/far/worker-package.ts';
 import { installWorkerUnit, workerUnit } from '../lib/far/worker-unit.ts';
@@ -24,6 +25,10 @@ export const verb = defineVerb({
   },
   options: [
     { flags: '--port <n>', help: `setup: the port that other machines dial (default: ${PORT})` },
+    {
+      flags: '--docker [image]',
+      help: `setup: run the server in Docker (image: ${NATS_IMAGE}), where nats-server is not installed`,
+    },
     {
       flags: '--apply <command>',
       help: 'setup: use your own NATS server at this address; the shell command gives it the file "$1" and reloads it',
@@ -83,19 +88,30 @@ async function setUp(
   }
   const port = numberOption(call, 'port', PORT, 65_535);
   const state = new FarState(dataDir);
-  const { apply, ca } = call.options;
+  const { apply, ca, docker } = call.options;
+  if (apply !== undefined && docker !== undefined) {
+    throw new VerbError(
+      'usage',
+      'Say either `--docker` or `--apply`: with the second, the server is yours.',
+    );
+  }
   if (typeof apply === 'string') {
     const authority = typeof ca === 'string' ? textOf(ca) : '';
     state.setUpOwnServer({ host, port, authority, apply });
     return await useOwnServer(state);
   }
   if (ca !== undefined) throw new VerbError('usage', 'Say `--ca` together with `--apply` only.');
-  await state.setUp(host, port);
+  const image = docker === undefined ? null : typeof docker === 'string' ? docker : NATS_IMAGE;
+  if (image !== null) call.progress(`looks for ${image}, which Docker fetches if it is not here`);
+  const version = image === null ? null : await checkImage(image);
+  await state.setUp(host, port, image);
   return {
-    data: { host, port },
+    data: { host, port, image },
     lines: [
       `Other machines can reach this one at ${host}:${port}, once the assistant runs.`,
-      'nats-server must be installed here (Debian: `sudo apt install nats-server`).',
+      version === null
+        ? 'nats-server must be installed here (Debian: `sudo apt install nats-server`), or add `--docker` to this command.'
+        : `Docker runs the server from ${image} (${version}).`,
       'Next: restart the assistant (`npx claw chat /restart`), then `npx claw far add nas`.',
     ],
   };

@@ -42,6 +42,8 @@ const State = z.object({
   pending: z.array(z.object({ name: MachineName, key: Key, untilMs: z.number() })).max(20),
   /** The command by which a server of the owner's own takes the list of keys; null where the assistant runs one. */
   apply: z.string().min(1).nullable().default(null),
+  /** The image of the server that the assistant runs in Docker; null where it is a program of this machine. */
+  image: z.string().min(1).nullable().default(null),
 });
 type State = z.output<typeof State>;
 
@@ -81,17 +83,17 @@ export class FarState {
   }
 
   /** Makes keys and a certificate for this address, and the server's file. What is there already stays. */
-  async setUp(host: string, port: number): Promise<void> {
+  async setUp(host: string, port: number, image: string | null = null): Promise<void> {
     this.#makeFolder();
     await this.#makeCertificate(host);
-    this.#writeAnew({ host, port, apply: null });
+    this.#writeAnew({ host, port, apply: null, image });
   }
 
   /** Uses a server that the owner runs. What is there already stays. @throws FarRefused for a certificate that is none */
   setUpOwnServer({ host, port, authority, apply }: OwnServer): void {
     this.#makeFolder();
     replace(join(this.dir, 'server.pem'), authority === '' ? '' : oneCertificate(authority));
-    this.#writeAnew({ host, port, apply });
+    this.#writeAnew({ host, port, apply, image: null });
   }
 
   /** Returns a code with which one machine of that name can join, once. */
@@ -175,10 +177,13 @@ export class FarState {
     return readFileSync(join(this.dir, 'server.pem'), 'utf8');
   }
 
-  /** The number of the server's process; null where it does not run. A number that another program has by now is none. */
+  /**
+   * The number of the server's process, or of the `docker run` that hands signals on to it; null where it does not run.
+   * A number that another program has by now is none.
+   */
   serverPid(): number | null {
     try {
-      const pid = Number(readFileSync(join(this.dir, 'nats.pid'), 'utf8'));
+      const pid = Number(readFileSync(this.pidPath, 'utf8'));
       const isNumber = Number.isInteger(pid) && pid > 1;
       return isNumber && commandOf(pid).includes(this.configPath) ? pid : null;
     } catch {
@@ -227,12 +232,16 @@ export class FarState {
     return join(this.dir, isOwn ? 'account.conf' : 'nats.conf');
   }
 
+  get pidPath(): string {
+    return join(this.dir, 'nats.pid');
+  }
+
   #makeFolder(): void {
     mkdirSync(join(this.dir, 'jetstream'), { recursive: true, mode: 0o700 });
     chmodSync(this.dir, 0o700);
   }
 
-  #writeAnew(changes: Pick<State, 'host' | 'port' | 'apply'>): void {
+  #writeAnew(changes: Pick<State, 'host' | 'port' | 'apply' | 'image'>): void {
     const before = this.isSetUp ? this.read() : null;
     const empty = { homeSeed: seedOf(createUser()), machines: [], pending: [] };
     this.#write({ ...(before ?? empty), ...changes });
@@ -308,7 +317,8 @@ subjectAltName = ${names.join(',')}
  * Returns the server's file. A machine may send and hear only below its own name; a code may only enrol. The home has
  * everything below `far`, and alone the work queue and the key-value store.
  */
-function serverConfig(dir: string, { port, homeSeed, machines, pending, apply }: State): string {
+function serverConfig(dir: string, state: State): string {
+  const { port, homeSeed, machines, pending, apply, image } = state;
   const user = (key: string, publish: readonly string[], subscribe: readonly string[]) =>
     `      { nkey: ${key}, permissions: { publish: ${JSON.stringify(publish)}, subscribe: ${JSON.stringify(subscribe)} } }`;
   const users = [
@@ -327,8 +337,12 @@ ${users.join('\n')}
   return `# Written by Patchclaw; changes are lost.
 listen: "0.0.0.0:${port}"
 server_name: patchclaw
-pid_file: ${JSON.stringify(join(dir, 'nats.pid'))}
-max_payload: 1048576
+${
+  image === null
+    ? `pid_file: ${JSON.stringify(join(dir, 'nats.pid'))}
+`
+    : ''
+}max_payload: 1048576
 ping_interval: "10s"
 tls {
   cert_file: ${JSON.stringify(join(dir, 'server.pem'))}

@@ -40,6 +40,39 @@ services:
       - /var/lib/patchclaw-worker:/var/lib/patchclaw-worker
 `;
 
+const STACK = `# A worker on each node of a Docker swarm that has a label. On each of these nodes, with the code of that node:
+#   docker build --tag patchclaw-worker .     (or: docker save patchclaw-worker | ssh nas docker load)
+#   docker run --rm --volume /var/lib/patchclaw-worker:/var/lib/patchclaw-worker patchclaw-worker join CODE --no-run
+# Then on a manager:
+#   docker node update --label-add patchclaw.worker=yes nas
+#   docker stack deploy --resolve-image never --compose-file stack.yaml patchclaw
+version: '3.8'
+services:
+  worker:
+    image: patchclaw-worker
+    stop_grace_period: 1m
+    read_only: true
+    volumes:
+      # Whoever has this socket is root on the node: the worker starts the agents' containers with it.
+      - /var/run/docker.sock:/var/run/docker.sock
+      # The same path on both sides, since Docker mounts the chats' files from there.
+      - /var/lib/patchclaw-worker:/var/lib/patchclaw-worker
+    deploy:
+      # A node has a key of its own. Two workers with one key would both start what the home asks for.
+      mode: global
+      placement:
+        constraints: [node.labels.patchclaw.worker == yes]
+      restart_policy:
+        condition: any
+        delay: 10s
+      update_config:
+        parallelism: 1
+        failure_action: rollback
+      resources:
+        limits:
+          memory: 1g
+`;
+
 const README = `# A worker of Patchclaw
 
 This machine runs chats for another one. It needs Node 22 or newer, and Docker, podman or bubblewrap. Get a code at home
@@ -52,7 +85,7 @@ To have it run always, install it and let systemd start it:
     npm install --global ./patchclaw-worker.tgz
     patchclaw-worker service
 
-Or as a container: unpack the file, and follow the first lines of \`compose.yaml\`.
+Or as a container: unpack the file, and follow the first lines of \`compose.yaml\`, or of \`stack.yaml\` in a swarm.
 `;
 
 /**
@@ -83,6 +116,7 @@ export async function makeWorkerPackage(projectDir: string, file: string): Promi
       'package.json': `${JSON.stringify(manifest, null, 2)}\n`,
       Dockerfile: DOCKERFILE,
       'compose.yaml': COMPOSE,
+      'stack.yaml': STACK,
       'README.md': README,
     };
     for (const [name, text] of Object.entries(files)) writeFileSync(join(own, name), text);

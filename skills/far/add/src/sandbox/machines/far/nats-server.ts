@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FarState } from '../../../lib/far/far-state.ts';
+import { containerCommand, removeContainer } from '../../../lib/far/nats-container.ts';
 
 const START_ATTEMPTS = 50;
 const START_PAUSE_MS = 100;
@@ -21,17 +23,22 @@ export async function runNatsServer(
   state: FarState,
   onProgress: (line: string) => void,
 ): Promise<NatsServer> {
-  const { port } = state.read();
+  const { port, image } = state.read();
+  const [program = '', ...words] =
+    image === null ? ['nats-server', '-c', state.configPath] : await containerCommand(state, image);
   let child: ChildProcess | null = null;
   let isStopped = false;
 
   function start(): void {
     if (isStopped) return;
-    const started = spawn('nats-server', ['-c', state.configPath], {
+    const started = spawn(program, words, {
       stdio: ['ignore', 'ignore', 'pipe'],
-      env: { PATH },
+      // Docker's own settings are in the environment.
+      env: image === null ? { PATH } : process.env,
     });
     child = started;
+    // The server writes its own number, but one in a container is worth nothing here.
+    if (image !== null) writeFileSync(state.pidPath, String(started.pid ?? ''));
     let words = '';
     started.stderr?.on('data', (chunk: Buffer) => {
       words = `${words}${chunk}`.slice(-500);
@@ -40,11 +47,18 @@ export async function runNatsServer(
     started.once('close', (code) => {
       if (isStopped) return;
       onProgress(`nats-server ended (${code}): ${words.trim().split('\n').at(-1) ?? ''}`);
-      setTimeout(start, RESTART_MS).unref();
+      setTimeout(restart, RESTART_MS).unref();
     });
   }
 
+  /** A `docker run` that was killed leaves its container, which has the port and the name. */
+  function restart(): void {
+    if (image === null) start();
+    else void removeContainer(state).then(start);
+  }
+
   await endLeftBehind(state);
+  if (image !== null) await removeContainer(state);
   start();
   for (let attempt = 0; attempt < START_ATTEMPTS && !(await listens(port)); attempt += 1) {
     await sleep(START_PAUSE_MS);
