@@ -39,14 +39,14 @@ export async function runNatsServer(
     child = started;
     // The server writes its own number, but one in a container is worth nothing here.
     if (image !== null) writeFileSync(state.pidPath, String(started.pid ?? ''));
-    let words = '';
+    let said = '';
     started.stderr?.on('data', (chunk: Buffer) => {
-      words = `${words}${chunk}`.slice(-500);
+      said = `${said}${chunk}`.slice(-500);
     });
     started.once('error', (error) => onProgress(`nats-server does not start: ${error.message}`));
     started.once('close', (code) => {
       if (isStopped) return;
-      onProgress(`nats-server ended (${code}): ${words.trim().split('\n').at(-1) ?? ''}`);
+      onProgress(`nats-server ended (${code}): ${said.trim().split('\n').at(-1) ?? ''}`);
       setTimeout(restart, RESTART_MS).unref();
     });
   }
