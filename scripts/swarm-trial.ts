@@ -167,11 +167,14 @@ async function run(): Promise<void> {
   // An upgrade of the service, one node after the other, while all chats work.
   const during = rooms.map((room) => turns.ask(room));
   await Promise.all(during.map(({ acted }) => acted));
-  manager.docker('service', 'update', '--force', '--detach=false', '--quiet', 'patchclaw_worker');
+  // Detached: the model and the far end of the chats are this process.
+  manager.docker('service', 'update', '--force', '--detach', 'patchclaw_worker');
   await Promise.all(during.map(({ answered }) => answered));
   await until('both workers are here after an upgrade of the service', async () => {
     const list = await farList(home);
-    return workers.every(({ name }) => list.includes(`${name}**: here`));
+    const state = '{{if .UpdateStatus}}{{.UpdateStatus.State}}{{end}}';
+    const update = manager.docker('service', 'inspect', '--format', state, 'patchclaw_worker');
+    return update === 'completed' && workers.every(({ name }) => list.includes(`${name}**: here`));
   });
 
   // A node that is drained in the swarm loses its worker at once.

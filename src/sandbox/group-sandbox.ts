@@ -6,7 +6,7 @@ import { numberOf } from '../lib/setting-values.ts';
 import { type ProtocolRun, runsOf } from '../model/candidates.ts';
 import { unaskable } from '../model/failure.ts';
 import { WarmAgent } from './agent-link/warm-agent.ts';
-import { DEFAULT_LIMITS, type Engine, MachineLost, type Mount } from './engines/engine.ts';
+import { DEFAULT_LIMITS, type Engine, type Mount } from './engines/engine.ts';
 import { GroupContainer, type GroupTurn, SHUTTING_DOWN } from './group.ts';
 import { extraMounts } from './mounts/extra-mounts.ts';
 import {
@@ -245,7 +245,7 @@ export class GroupSandbox implements Sandbox {
     const { mountsFile } = settings;
     const extra = await extraMounts({ mountsFile, homeDir, projectDir, dataDir, folder });
     for (const refusal of extra.refusals) options.onProgress(refusal);
-    const starting = WarmAgent.start({
+    return await WarmAgent.start({
       engine,
       folder,
       mounts: [
@@ -257,12 +257,6 @@ export class GroupSandbox implements Sandbox {
       user,
       modelTimeoutMs: options.modelTimeoutMs ?? DEFAULT_MODEL_TIMEOUT_MS,
       timeZone: options.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
-    });
-    return await starting.catch((error: unknown) => {
-      if (error instanceof MachineLost && engine.machine !== undefined) {
-        this.#others.noteFailedStart(folder, engine.machine);
-      }
-      throw error;
     });
   }
 }

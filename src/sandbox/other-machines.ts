@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { openContributions } from '../lib/contribution.ts';
 import type { KnownMachines, MachineLook, Places } from '../lib/machines.ts';
-import type { Engine, Mount } from './engines/engine.ts';
+import { type Engine, MachineLost, type Mount } from './engines/engine.ts';
 import type { AgreedFiles, FileConflict } from './far/chat-files.ts';
 import { farEngine } from './far/far-engine.ts';
 import { type Tree, TreeList } from './far/file-tree.ts';
@@ -40,8 +40,8 @@ export class OtherMachines implements KnownMachines {
   readonly #told = new Map<string, string>();
   /** Chats whose files are being fetched, by machine and folder. */
   readonly #collecting = new Set<string>();
-  /** By folder, the machine that could not start its container, and when. */
-  readonly #failedStarts = new Map<string, { machine: string; at: number }>();
+  /** By folder, the machines that lost its container lately or could not start it. */
+  readonly #losses = new Map<string, readonly Loss[]>();
 
   constructor(parts: OtherMachinesParts) {
     this.#parts = parts;
@@ -82,17 +82,18 @@ export class OtherMachines implements KnownMachines {
 
   /** Returns the engine for a chat's next container. @param present the machine where it has one now */
   engineFor(folder: string, present: string | null): Engine {
-    const failed = this.#failedStarts.get(folder);
-    const isRecent = failed && this.#parts.elapsed() - failed.at < FAILED_START_PAUSE_MS;
+    const losses = this.#lossesOf(folder);
+    const isLeftAlone = ({ name }: Machine) =>
+      name !== present &&
+      (losses.length >= LOSSES_UNTIL_HOME ||
+        losses.some(({ machine, hasStarted }) => machine === name && !hasStarted));
     const machines = this.#machines().map((machine) =>
-      isRecent && machine.name === failed.machine && machine.name !== present
-        ? { ...machine, state: 'away' as const }
-        : machine,
+      isLeftAlone(machine) ? { ...machine, state: 'away' as const } : machine,
     );
     const placing = placeChat(this.#parts.places.of(folder), machines, present);
     if (placing.kind === 'machine') {
       this.#told.delete(folder);
-      return placing.machine.engine;
+      return this.#watched(folder, placing.machine);
     }
     if (placing.reason !== null && this.#told.get(folder) !== placing.reason) {
       this.#told.set(folder, placing.reason);
@@ -101,9 +102,35 @@ export class OtherMachines implements KnownMachines {
     return this.#parts.home;
   }
 
-  /** A machine could not start a chat's container: its next one starts elsewhere, or a turn would use up its attempts. */
-  noteFailedStart(folder: string, machine: string): void {
-    this.#failedStarts.set(folder, { machine, at: this.#parts.elapsed() });
+  /**
+   * Notes what a machine loses of a chat. One that could not start its container is left alone for a while, or a turn would
+   * use up its attempts there. One that lost it may be back, with its files.
+   */
+  #watched(folder: string, { name, engine }: Machine): Engine {
+    const note = (hasStarted: boolean): void => {
+      const loss = { machine: name, at: this.#parts.elapsed(), hasStarted };
+      this.#losses.set(folder, [...this.#lossesOf(folder), loss]);
+    };
+    return {
+      ...engine,
+      async startContainer(spec) {
+        try {
+          const container = await engine.startContainer(spec);
+          void container.ended.then(() => {
+            if (container.isMachineLost) note(true);
+          });
+          return container;
+        } catch (error) {
+          if (error instanceof MachineLost) note(false);
+          throw error;
+        }
+      },
+    };
+  }
+
+  #lossesOf(folder: string): readonly Loss[] {
+    const losses = this.#losses.get(folder) ?? [];
+    return losses.filter(({ at }) => this.#parts.elapsed() - at < LOSS_PAUSE_MS);
   }
 
   async close(): Promise<void> {
@@ -154,8 +181,12 @@ export class OtherMachines implements KnownMachines {
   }
 }
 
+type Loss = { readonly machine: string; readonly at: number; readonly hasStarted: boolean };
+
 /** As long as a machine that has just gone away may still count as here, and some more. */
-const FAILED_START_PAUSE_MS = 30_000;
+const LOSS_PAUSE_MS = 30_000;
+/** After so many, others may be next, as in an upgrade of all machines; a turn has three attempts. */
+const LOSSES_UNTIL_HOME = 2;
 /** Files that one message names. */
 const MAX_NAMED = 5;
 

@@ -94,6 +94,27 @@ await describeWithEngine('bubblewrap', 'another machine, over a real NATS server
     expect(project.server.requests).toHaveLength(3);
   });
 
+  test('a worker that is stopped in the middle of a turn says so: the turn runs again at once, and not there', async () => {
+    // Time does not pass from when the machine is here, so nothing else can tell that it is away.
+    const now = Date.now.bind(Date);
+    let stopped: number | null = null;
+    const clock = vi.spyOn(Date, 'now').mockImplementation(() => stopped ?? now());
+    try {
+      await using home = await farHome();
+      await using nas = await home.join('nas');
+      const { project } = home;
+      await project.answer('hello');
+      const asked = project.turn('shell: echo once >> count; sleep 600');
+      await vi.waitFor(() => expect(nas.fileOf('family', 'count')).toBe('once\n'), OFTEN);
+      stopped = now();
+      nas.process.kill('SIGTERM');
+      expect(await asked).toMatchObject({ kind: 'failed', code: 'MACHINE_LOST' });
+      expect(home.stateOf('nas')).toBe('away');
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
   test('a worker hears late that its home is another process: it ends what that one does not know, and nothing else', async () => {
     await using home = await farHome();
     await using nas = await home.join('nas');

@@ -104,6 +104,33 @@ await describeWithEngine('bubblewrap', 'a chat on another machine', () => {
     expect(await asked).toMatchObject({ kind: 'failed', code: 'MACHINE_LOST' });
   });
 
+  test('where machines are lost twice in a row, as in an upgrade of all of them, the third attempt is at home', async () => {
+    const engine = await bubblewrap();
+    const running: PromiseWithResolvers<string>[] = [];
+    await using nas = await farMachine({
+      engine: {
+        ...engine,
+        async startContainer(spec) {
+          const container = await engine.startContainer(spec);
+          const gone = Promise.withResolvers<string>();
+          running.push(gone);
+          const ended = Promise.race([container.ended, gone.promise]);
+          return { ...container, ended, isEngineLost: true };
+        },
+      },
+    });
+    const { project } = await projectWith(nas);
+    await using _ = project;
+    for (const attempt of [1, 2]) {
+      const asked = project.turn(`shell: echo ${attempt} > begun; sleep 600`);
+      await vi.waitFor(() => expect(nas.fileOf('family', 'begun')).toBe(`${attempt}\n`));
+      running.at(-1)?.resolve('its container is gone');
+      expect(await asked).toMatchObject({ kind: 'failed', code: 'MACHINE_LOST' });
+    }
+    expect(await project.answer('hello')).toBe('You said: hello');
+    expect(running).toHaveLength(2);
+  });
+
   test('a link that is down for seconds delays the turn and loses nothing of it', async () => {
     await using nas = await farMachine();
     const { project } = await projectWith(nas);

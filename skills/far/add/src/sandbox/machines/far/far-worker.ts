@@ -55,6 +55,7 @@ export async function runFarWorker(parts: {
     home = boot;
   });
   const boot = randomUUID();
+  let isLeaving = false;
   const say = async () => {
     const alive: Alive = {
       protocol: PROTOCOL,
@@ -65,7 +66,7 @@ export async function runFarWorker(parts: {
       running: worker.running(),
       folders: [...(await worker.folders())],
     };
-    connection?.publish(subjects.alive(name), JSON.stringify(alive));
+    if (!isLeaving) connection?.publish(subjects.alive(name), JSON.stringify(alive));
   };
   await say();
   const timer = setInterval(() => void say().catch(() => {}), ALIVE_MS);
@@ -74,6 +75,9 @@ export async function runFarWorker(parts: {
     refused: refused.promise,
     async stop() {
       clearInterval(timer);
+      // Said first: what is lost here must not be started here again.
+      isLeaving = true;
+      connection?.publish(subjects.leaving(name), '');
       await worker.close();
       await connection?.flush().catch(() => {});
       await connection?.close();

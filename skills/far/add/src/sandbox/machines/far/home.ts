@@ -170,7 +170,13 @@ class FarHome {
     if (chat !== null) return void this.#acceptOfChat(subject, chat, message);
     const [, , name, kind] = subject.split('.');
     const isKnown = this.#state.read().machines.some((one) => one.name === name);
-    if (kind !== 'alive' || name === undefined || !isKnown) return;
+    if (name === undefined || !isKnown) return;
+    if (kind === 'leaving') {
+      this.#of(name).lastSeenAt = Number.NEGATIVE_INFINITY;
+      this.#parts.onProgress(`${name} is being stopped`);
+      return;
+    }
+    if (kind !== 'alive') return;
     const alive = readAlive(message);
     if (alive === null) return;
     const known = this.#of(name);

@@ -35,6 +35,8 @@ export const subjects = {
   down: (machine: string, folder: string, fence: number) =>
     `far.down.${machine}.chat.${folder}.${fence}`,
   alive: (machine: string) => `far.up.${machine}.alive`,
+  /** It is being stopped, and takes nothing any more. */
+  leaving: (machine: string) => `far.up.${machine}.leaving`,
   home: (machine: string) => `far.down.${machine}.home`,
 };
 
