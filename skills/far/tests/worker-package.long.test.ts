@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { parse } from 'yaml';
 import { makeWorkerPackage } from '../../../src/lib/far/worker-package.ts';
 import { workerUnit } from '../../../src/lib/far/worker-unit.ts';
 import { describeWithEngine } from '../../../src/testing/engine.ts';
@@ -23,6 +24,23 @@ async function unpacked(dir: string): Promise<string> {
   run('tar', '-xzf', file, '-C', own, '--strip-components=1');
   return own;
 }
+
+test('a worker in a swarm publishes no port, and has its folder at one path inside and outside', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'claw-far-stack-'));
+  try {
+    const text = readFileSync(join(await unpacked(dir), 'stack.yaml'), 'utf8');
+    const { worker } = parse(text).services;
+    expect(Object.keys(worker)).not.toContain('ports');
+    expect(worker.volumes).toContain('/var/lib/patchclaw-worker:/var/lib/patchclaw-worker');
+    expect(readFileSync(join(dir, 'node_modules/patchclaw-worker/Dockerfile'), 'utf8')).toContain(
+      'PATCHCLAW_WORKER_DIR=/var/lib/patchclaw-worker ',
+    );
+    // Two nodes with one key would both start what the home asks for.
+    expect(worker.deploy.mode).toBe('global');
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+});
 
 await describeWithEngine('bubblewrap', 'a machine without a checkout', () => {
   test('joins by the packed program and runs a chat, also one with many files', async () => {

@@ -95,13 +95,3 @@ test('nobody dials in, and the kustomization names every manifest', () => {
     resources: ['volume.yaml', 'instance.yaml', 'network-policy.yaml'],
   });
 });
-
-test('a worker in a swarm publishes no port, and has its folder at one path inside and outside', () => {
-  const Stack = z.object({
-    services: z.object({ 'far-worker': z.looseObject({ volumes: z.array(z.string()) }) }),
-  });
-  const worker = Stack.parse(read('swarm/stack.yaml')).services['far-worker'];
-  expect(Object.keys(worker)).not.toContain('ports');
-  expect(worker.volumes).toContain('/var/lib/patchclaw-far:/var/lib/patchclaw-far');
-  expect(worker).toMatchObject({ environment: { CLAW_DATA: '/var/lib/patchclaw-far' } });
-});
