@@ -29,8 +29,6 @@ const docker = (...words: string[]) =>
 await describeWithEngine('docker', 'a server in a container', () => {
   test.skipIf(PROGRAM === undefined)(
     'lets machines in and out, comes back after a kill, and leaves nothing behind',
-    // It failed in two of eleven runs, right after each other; the reason is not known.
-    { retry: 2 },
     async () => {
       // Not below the system's temporary folder, which the daemon may not share.
       const dataDir = mkdtempSync('/tmp/claw-far-contained-server-');
