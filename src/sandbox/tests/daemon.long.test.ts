@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { connect, createServer as createTcpServer, type Socket } from 'node:net';
@@ -68,19 +69,21 @@ await describeWithEngine('docker', 'an image that was cleared away', () => {
 });
 
 await describeWithEngine('docker', 'a daemon that goes away', () => {
-  test('is told from a container that goes away', async () => {
+  test('is told from a container that goes away; once it is back, its containers are removed', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'claw-daemon-'));
     const socketPath = join(dir, 'd.sock');
     const open = new Set<Socket>();
-    const way = createTcpServer((socket) => {
+    const openWay = () => createTcpServer(pass).listen(socketPath);
+    const pass = (socket: Socket) => {
       const onward = connect(TEST_DAEMON.socketPath);
       for (const end of [socket, onward]) {
         open.add(end);
         end.on('error', () => {});
       }
       socket.pipe(onward).pipe(socket);
-    });
-    await new Promise<void>((resolve) => way.listen(socketPath, resolve));
+    };
+    let way = openWay();
+    await once(way, 'listening');
     const instanceId = `away-${process.pid}`;
     const real = new Docker({ socketPath: TEST_DAEMON.socketPath });
     onTestFinished(async () => {
@@ -116,6 +119,11 @@ await describeWithEngine('docker', 'a daemon that goes away', () => {
     for (const socket of open) socket.destroy();
     await second.ended;
     expect(second.isEngineLost).toBe(true);
+    await second.stop();
+    const left = () => ownContainers(real, instanceId);
+    expect(await left()).toHaveLength(1);
+    way = openWay();
+    await vi.waitFor(async () => expect(await left()).toEqual([]));
   });
 });
 

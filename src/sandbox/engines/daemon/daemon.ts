@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Duplex, PassThrough, Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import Docker, { type DockerOptions } from 'dockerode';
 import type { Program } from '../../../lib/program.ts';
 import { TIMED_OUT, withTimeout } from '../../../lib/timeout.ts';
@@ -20,6 +21,9 @@ import { writeSeccompProfile } from './seccomp.ts';
 const PING_TIMEOUT_MS = 3_000;
 /** For questions that a daemon answers from what it knows, on a busy machine too. */
 const ANSWER_TIMEOUT_MS = 20_000;
+/** A daemon that was killed is back within seconds, or not at all. */
+const REMOVAL_PAUSE_MS = 1_000;
+const REMOVAL_TRIES = 600;
 const INSTANCE_LABEL = 'patchclaw.instance';
 const GROUP_LABEL = 'patchclaw.group';
 
@@ -154,9 +158,7 @@ async function startContainer(
   spec: ContainerSpec,
   naming: Naming,
 ): Promise<Container> {
-  const container = await docker.createContainer(
-    containerOptions({ spec, ...naming(spec.folder) }),
-  );
+  const container = await create(docker, containerOptions({ spec, ...naming(spec.folder) }));
   try {
     await container.start();
   } catch (error) {
@@ -186,7 +188,7 @@ async function startProgram(
   spec: ProgramContainerSpec,
   naming: Naming,
 ): Promise<Program> {
-  const container = await docker.createContainer(programOptions({ spec, ...naming(spec.name) }));
+  const container = await create(docker, programOptions({ spec, ...naming(spec.name) }));
   try {
     const attached = await attach(docker, container.id);
     const [stdout, stderr] = [new PassThrough(), new PassThrough()];
@@ -264,9 +266,44 @@ async function untilEnd(container: Docker.Container): Promise<void> {
   await finished(answer.resume(), { writable: false });
 }
 
-/** Never rejects: what cannot be removed now is removed at the next start. */
+/** A daemon that goes away meanwhile may have made it: it is known by its name then. */
+async function create(
+  docker: Docker,
+  options: Docker.ContainerCreateOptions,
+): Promise<Docker.Container> {
+  try {
+    return await docker.createContainer(options);
+  } catch (error) {
+    const isAnswered = (error as { readonly statusCode?: number }).statusCode !== undefined;
+    if (!isAnswered && options.name !== undefined) {
+      await removeContainer(docker.getContainer(options.name));
+    }
+    throw error;
+  }
+}
+
+/**
+ * Never rejects. What cannot be removed now, such as while the daemon starts again, is removed once it can be, without
+ * anybody waiting for it; else at the next start.
+ */
 async function removeContainer(container: Docker.Container): Promise<void> {
-  await container.remove({ force: true, v: true }).catch(() => {});
+  if (!(await isRemoved(container))) void removeLater(container);
+}
+
+async function removeLater(container: Docker.Container): Promise<void> {
+  for (let tries = 0; tries < REMOVAL_TRIES; tries += 1) {
+    await sleep(REMOVAL_PAUSE_MS, null, { ref: false });
+    if (await isRemoved(container)) return;
+  }
+}
+
+async function isRemoved(container: Docker.Container): Promise<boolean> {
+  try {
+    await container.remove({ force: true, v: true });
+    return true;
+  } catch (error) {
+    return isMissing(error);
+  }
 }
 
 /** Turns an error of the daemon into the reason why its engine cannot be used. */
