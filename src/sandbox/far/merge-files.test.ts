@@ -1,6 +1,9 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { mergeText } from '@patchclaw/merge';
 import { expect, test } from 'vitest';
 import { digestOf, type Tree, type TreeEntry, TreePath } from './file-tree.ts';
-import { mergeFile, pathBeside, planSync } from './merge-files.ts';
+import { type MergedFile, mergeFile, pathBeside, planSync } from './merge-files.ts';
 
 function tree(files: Readonly<Record<string, string>>): Tree {
   return new Map(
@@ -79,6 +82,40 @@ test('what is not text is never merged', async () => {
     shown: null,
   });
 });
+
+test('two versions with thousands of conflicts are merged elsewhere: the loop here is as free as an idle one', async () => {
+  const lines = (word: string) =>
+    Array.from({ length: 8_000 }, (_, index) =>
+      index % 2 === 0 ? `${word} ${index}` : `${index}`,
+    );
+  const [base, ours, theirs] = ['one', 'two', 'three'].map((word) => lines(word).join('\n'));
+  if (base === undefined || ours === undefined || theirs === undefined) throw new Error('no text');
+  const began = performance.now();
+  expect(mergeText({ base, ours, theirs }, { path: 'log.txt' }).conflicts).toBe(4_000);
+  const hereMs = performance.now() - began;
+
+  const idleMs = await longestDelay(sleep(hereMs));
+  let merged: MergedFile | null = null;
+  const mergingMs = await longestDelay(
+    mergeFile('log.txt', Buffer.from(base), {
+      home: Buffer.from(ours),
+      far: Buffer.from(theirs),
+    }).then((file) => {
+      merged = file;
+    }),
+  );
+  expect(merged).toMatchObject({ kind: 'conflict', shown: expect.stringContaining('two 0') });
+  // In this thread it would be all of it. What else the machine does delays both.
+  expect(mergingMs - idleMs).toBeLessThan(hereMs / 2);
+});
+
+async function longestDelay(work: Promise<unknown>): Promise<number> {
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  await work;
+  delay.disable();
+  return delay.max / 1e6;
+}
 
 test('the other version gets a name of its own beside', () => {
   expect(pathBeside('notes/plan.md', 'nas', () => false)).toBe('notes/plan.from-nas.md');

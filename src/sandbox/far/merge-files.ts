@@ -1,3 +1,4 @@
+import { Worker } from 'node:worker_threads';
 import { isSameEntry, type Tree } from './file-tree.ts';
 
 /** One path that is not the same everywhere, and what becomes of it. */
@@ -36,22 +37,62 @@ export type MergedFile =
   /** `shown` has the places in dispute between markers; null for what is not text. */
   | { readonly kind: 'conflict'; readonly shown: string | null };
 
-/** Merges a file that both sides wrote. @param base null where nobody has it any more */
+/** The versions of one file, as they go to the thread that merges them. */
+export type MergeTask = {
+  readonly path: string;
+  readonly base: string;
+  readonly ours: string;
+  readonly theirs: string;
+};
+
+/** What comes back; of a text with conflicts only the beginning. */
+export type MergedTexts = { readonly text: string; readonly conflicts: number };
+
+/** A merge that takes longer is given up, and both versions are kept. */
+const MAX_MERGE_MS = 60_000;
+const MAX_MERGE_MB = 512;
+
+/**
+ * Merges a file that both sides wrote, in a thread of its own: thousands of conflicts in one file take seconds, and all
+ * chats would stand still meanwhile. A thread that fails or takes too long is a conflict.
+ *
+ * @param base null where nobody has it any more
+ */
 export async function mergeFile(
   path: string,
   base: Buffer | null,
   { home, far }: { readonly home: Buffer; readonly far: Buffer },
 ): Promise<MergedFile> {
-  const texts = [base ?? Buffer.alloc(0), home, far].map(textOf);
-  const [was, ours, theirs] = texts;
+  const [was, ours, theirs] = [base ?? Buffer.alloc(0), home, far].map(textOf);
   if (was === undefined || was === null || ours === undefined || ours === null) return BINARY;
   if (theirs === undefined || theirs === null) return BINARY;
-  // Its parsers are not needed where chats run at home.
-  const { mergeText } = await import('@patchclaw/merge');
-  const { text, conflicts } = mergeText({ base: was, ours, theirs }, { path });
-  return conflicts === 0
-    ? { kind: 'merged', bytes: Buffer.from(text) }
-    : { kind: 'conflict', shown: text };
+  const merged = await mergeElsewhere({ path, base: was, ours, theirs });
+  if (merged === null) return BINARY;
+  return merged.conflicts === 0
+    ? { kind: 'merged', bytes: Buffer.from(merged.text) }
+    : { kind: 'conflict', shown: merged.text };
+}
+
+/** Null where the thread ended without a result. */
+async function mergeElsewhere(task: MergeTask): Promise<MergedTexts | null> {
+  const { promise, resolve } = Promise.withResolvers<MergedTexts | null>();
+  // The merge and its parsers are loaded there, and not at all where chats run at home.
+  const worker = new Worker(new URL('./merge-files-worker.ts', import.meta.url), {
+    workerData: task,
+    resourceLimits: { maxOldGenerationSizeMb: MAX_MERGE_MB },
+    execArgv: [],
+    env: {},
+  });
+  worker.once('message', resolve);
+  worker.once('error', () => resolve(null));
+  worker.once('exit', () => resolve(null));
+  const late = setTimeout(() => resolve(null), MAX_MERGE_MS);
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(late);
+    await worker.terminate();
+  }
 }
 
 const BINARY: MergedFile = { kind: 'conflict', shown: null };
