@@ -1,10 +1,10 @@
+import { memo } from './memo.ts';
 import {
   type ComponentChildren,
   h,
   html,
   markdownTokens,
   type Token,
-  useMemo,
   type VNode,
 } from './vendor.ts';
 
@@ -12,10 +12,12 @@ import {
  * Shows Markdown of models and people. Nothing of it becomes markup: tags show as the text that they are, pictures as
  * links, and a link leads only to the web or a mail address, without telling where from.
  */
-export function Markdown({ text }: { readonly text: string }): VNode {
+export const Markdown = memo(
+  ({ text }: { readonly text: string }): VNode =>
+    html`<div class="markdown">${blocks(markdownTokens(text))}</div>`,
   // A chat is drawn anew with each word of an answer: what was said before is not taken apart again.
-  return useMemo(() => html`<div class="markdown">${blocks(markdownTokens(text))}</div>`, [text]);
-}
+  ({ text }) => [text],
+);
 
 function blocks(tokens: readonly Token[]): ComponentChildren[] {
   return tokens.map(block);

@@ -12,7 +12,7 @@ export {
   useSignalEffect,
 } from '@preact/signals';
 export { Component } from 'preact';
-export { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+export { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 /** A piece of Markdown; the type says which fields there are beside it. */
 export type Token = Tokens.Generic;
 export type { ComponentChildren, RefObject, VNode };

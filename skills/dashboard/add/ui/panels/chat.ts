@@ -6,8 +6,9 @@ import { useFirst, useGrowing } from '../growing-list.ts';
 import { epoch, turns } from '../live.ts';
 import { whenLooked } from '../loaded.ts';
 import { Markdown } from '../markdown.ts';
+import { memo } from '../memo.ts';
 import { definePanel, get, linkTo, may, moment, wordsOf } from '../page.ts';
-import { html, useEffect, useMemo, useRef, useState, type VNode } from '../vendor.ts';
+import { html, useEffect, useRef, useState, type VNode } from '../vendor.ts';
 
 const t = wordsOf('chat');
 
@@ -98,19 +99,16 @@ type LinkFacts = {
 };
 
 /** A chat of the list; only those that change are drawn anew. */
-function ChatLink({ chat, isShown, isAtWork }: LinkFacts): VNode {
-  const { jid, name, isMain, folder } = chat;
-  return useMemo(
-    () => html`<li>
-      <a href=${linkTo('chat', jid)} aria-current=${isShown ? 'true' : null}>
-        <span>${name}</span>
-        ${isAtWork ? html`<span class="dot" title=${t('at-work')}></span>` : null}
-        <span class="tag">${isMain ? t('yours') : folder}</span>
-      </a>
-    </li>`,
-    [chat, isShown, isAtWork],
-  );
-}
+const ChatLink = memo(
+  ({ chat: { jid, name, isMain, folder }, isShown, isAtWork }: LinkFacts): VNode => html`<li>
+    <a href=${linkTo('chat', jid)} aria-current=${isShown ? 'true' : null}>
+      <span>${name}</span>
+      ${isAtWork ? html`<span class="dot" title=${t('at-work')}></span>` : null}
+      <span class="tag">${isMain ? t('yours') : folder}</span>
+    </a>
+  </li>`,
+  ({ chat, isShown, isAtWork }) => [chat, isShown, isAtWork],
+);
 
 function Search({ onFound }: { readonly onFound: (hits: readonly Hit[] | null) => void }): VNode {
   const search = async (event: Event) => {
@@ -181,7 +179,17 @@ function keyOf({ parts: [first] }: Message): string {
 /** Characters that the assistant sends at a time; longer texts are shown as they are. */
 const PART = 100_000;
 
-function Said({ jid, message }: { readonly jid: string; readonly message: Message }): VNode {
+/** It is drawn once, however often the answer below it grows. */
+const Said = memo(Words, ({ jid, message: { words, parts } }) => [
+  jid,
+  words.seq,
+  words.text,
+  parts.length,
+]);
+
+type SaidFacts = { readonly jid: string; readonly message: Message };
+
+function Words({ jid, message }: SaidFacts): VNode {
   const [whole, setWhole] = useState<string | null>(null);
   const { parts, words } = message;
   const { kind, seq, sender, isOwner, at, text, length } = words;
@@ -195,16 +203,12 @@ function Said({ jid, message }: { readonly jid: string; readonly message: Messag
     setWhole(`${whole ?? ''}${part ?? ''}`);
     setIsAllHere((part?.length ?? 0) < PART);
   };
-  // It is drawn once, however often the answer below it grows.
-  return useMemo(
-    () => html`<article class=${`said ${isOwner ? 'mine' : 'theirs'}`}>
+  return html`<article class=${`said ${isOwner ? 'mine' : 'theirs'}`}>
     <small>${isOwner ? t('you') : (sender ?? t('assistant'))} · <time>${moment(at)}</time></small>
     ${kind === 'answer' && known.length <= PART ? html`<${Markdown} text=${known} />` : known === '' ? null : html`<p class="words">${known}</p>`}
     ${hasFiles ? html`<${EntryFiles} jid=${jid} parts=${parts} />` : null}
     ${!isAllHere ? html`<button type="button" onClick=${more}>${t('whole', { length })}</button>` : null}
-  </article>`,
-    [seq, text, whole, isAllHere, parts.length],
-  );
+  </article>`;
 }
 
 function Asked({ question }: { readonly question: Question }): VNode {
