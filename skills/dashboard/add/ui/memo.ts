@@ -1,4 +1,4 @@
-import { Component, h, type VNode } from './vendor.ts';
+import { Component, html, type VNode } from './vendor.ts';
 
 /**
  * Makes a view that is drawn anew only when one of its facts is another one. A node that is kept by `useMemo` would hold the
@@ -15,7 +15,7 @@ export function memo<P extends object>(
     }
 
     override render(): VNode {
-      return h(view, this.props);
+      return html`<${view} ...${this.props} />`;
     }
   };
 }
