@@ -2,11 +2,12 @@
 //
 //   npm run far-chaos -- --turns 1000 --kills 50 --partitions 50 --seed 1
 //
-// Needs nats-server, bubblewrap and openssl; `--docker` root and dockerd as well, for a second machine with a daemon of
-// its own. With Debian's `faketime`, the machines' clocks are a day before and a day behind the home's. The assistant,
+// Needs nats-server, bubblewrap and openssl. As root, the home with its server and each machine have a network namespace,
+// with only this script between them, which delays what passes. `--docker` gives the second machine a dockerd of its own.
+// With Debian's `faketime`, the machines' clocks are a day before and a day behind the home's. The assistant,
 // its supervisor, nats-server, the workers, the agents and dockerd are real processes. The model, the chat's far end and
 // the way between the machines (a proxy) are the script's.
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -18,7 +19,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { parseArgs, promisify } from 'node:util';
 import { visitorsEnvironment } from '../test/story/clone.ts';
 import { type ChaosHome, openChaosHome } from './far-chaos/chaos-home.ts';
 import {
@@ -32,15 +33,16 @@ import {
   startDaemon,
   unmountBelow,
 } from './far-chaos/chaos-processes.ts';
-import { type CuttingProxy, startCuttingProxy } from './far-chaos/cutting-proxy.ts';
+import { type CuttingProxy, type ProxyEnd, startCuttingProxy } from './far-chaos/cutting-proxy.ts';
+import { makeNamespace, type Namespace, WAY_ADDRESS } from './far-chaos/namespaces.ts';
 import { type ChaosEvent, planChaos } from './far-chaos/plan.ts';
 import type { Heard } from './far-chaos/tower.ts';
 
 const CHATS_PER_MACHINE = 2;
 const FAKETIME = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1';
 const CLOCKS = ['+1d', '-1d'];
-/** A turn that has no answer after so long is lost: no partition is longer than the patience of a link. */
-const LOST_MS = 600_000;
+/** A turn that has no answer after so long is lost: a link is given up after five minutes, and a turn has three attempts. */
+const LOST_MS = 1_500_000;
 /** The supervisor gives up at five crashes within a minute, as it should. */
 const HOST_PAUSE_MS = 20_000;
 
@@ -50,13 +52,19 @@ const { values } = parseArgs({
     kills: { type: 'string', default: '6' },
     partitions: { type: 'string', default: '4' },
     longest: { type: 'string', default: '30' },
+    long: { type: 'string', default: '0' },
+    delay: { type: 'string', default: '10' },
+    minutes: { type: 'string', default: '1440' },
     seed: { type: 'string', default: '1' },
     docker: { type: 'boolean', default: false },
+    /** Without namespaces, also as root. */
+    together: { type: 'boolean', default: false },
     keep: { type: 'boolean', default: false },
   },
 });
 /** Fewer once it is interrupted: what was seen until then is accounted for. */
 let turns = Number(values.turns);
+const isApart = process.getuid?.() === 0 && !values.together;
 const began = performance.now();
 const say = (line: string): void =>
   console.log(`${((performance.now() - began) / 1_000).toFixed(1).padStart(7)} s  ${line}`);
@@ -85,6 +93,9 @@ type ChaosMachine = {
   readonly daemon: OwnDaemon | null;
 };
 
+/** The server, and the address at which machines reach it through this script. */
+type Way = { readonly server: ProxyEnd; readonly address: string };
+
 type Turn = {
   readonly name: string;
   readonly room: string;
@@ -95,10 +106,21 @@ type Turn = {
 };
 
 async function run(): Promise<boolean> {
-  const home = await openChaosHome('127.0.0.1', ends);
-  const { clone, tower, assistant } = home;
+  const network = isApart ? namespace('home', 0) : null;
+  const address = network === null ? '127.0.0.1' : WAY_ADDRESS;
+  const homeNetwork = {
+    enter: (command: readonly string[]) => inside(network, command),
+    reachable: (url: string) => reachable(url, address),
+  };
+  const home = await openChaosHome(address, ends, {}, homeNetwork);
+  const { clone, tower, assistant, port } = home;
+  const way: Way = { address, server: { host: network?.address ?? address, port } };
+  // Codes name this port. Machines join through it, and dial a proxy of their own from then on.
+  if (network !== null) await forward(way.server, { host: address, port });
   const machines: ChaosMachine[] = [];
-  for (const name of ['nas', 'desk']) machines.push(await joinMachine(home, name, machines.length));
+  for (const name of ['nas', 'desk']) {
+    machines.push(await joinMachine(home, name, machines.length, way));
+  }
   ends.push(
     ...machines.map(
       ({ worker }) =>
@@ -189,12 +211,22 @@ async function run(): Promise<boolean> {
     machines: machines.length,
     hasDocker: values.docker,
     longestMs: Number(values.longest) * 1_000,
+    long: Number(values.long),
   };
   const plan = [...planChaos(Number(values.seed), size)];
   const leftover: string[] = [];
   const checks: Promise<void>[] = [];
   let longestLeftMs = 0;
   let isOver = false;
+  const over = new AbortController();
+  /** Ends early where the run does. */
+  const pause = (ms: number): Promise<void> =>
+    delay(ms, undefined, { signal: over.signal }).catch(() => {});
+  const stop = (): void => {
+    turns = begun;
+    isOver = true;
+    over.abort();
+  };
   /** Containers of a process that was killed must be gone in a minute. */
   function watchLeft(
     label: string,
@@ -202,11 +234,16 @@ async function run(): Promise<boolean> {
     containers: OwnDaemon | null,
   ): void {
     const ids = containers?.containers() ?? [];
-    const from = performance.now();
-    const left = (): readonly string[] => [
-      ...processes.filter(isAlive).map(({ pid, command }) => `${pid} ${command}`),
-      ...(containers?.containers().filter((id) => ids.includes(id)) ?? []),
-    ];
+    let from = performance.now();
+    const left = (): readonly string[] => {
+      const there = containers === null ? [] : containers.containers();
+      // A minute from when there is a daemon that can remove them.
+      if (there === null) from = performance.now();
+      return [
+        ...processes.filter(isAlive).map(({ pid, command }) => `${pid} ${command}`),
+        ...(there ?? ids).filter((id) => ids.includes(id)),
+      ];
+    };
     const watch = async (): Promise<void> => {
       for (let now = left(); now.length > 0; now = left()) {
         if (performance.now() - from > 60_000)
@@ -217,17 +254,19 @@ async function run(): Promise<boolean> {
     };
     checks.push(watch());
   }
-  const made = { kills: 0, partitions: 0 };
+  const made = { kills: 0, partitions: 0, longestPartitionMs: 0 };
   let lastHostKill = 0;
   async function make(event: ChaosEvent): Promise<void> {
-    await delay(event.delayMs);
+    await pause(event.delayMs);
     if (isOver) return;
     made[event.kind === 'partition' ? 'partitions' : 'kills'] += 1;
     if (event.kind === 'partition') {
       const { proxy, name } = machines[event.machine] ?? never();
       say(`partition: ${name} ${event.how} for ${event.ms} ms`);
+      const from = performance.now();
       proxy.fail(event.how);
-      await delay(event.ms);
+      await pause(event.ms);
+      made.longestPartitionMs = Math.max(made.longestPartitionMs, performance.now() - from);
       return proxy.heal();
     }
     if (event.kind === 'worker') {
@@ -246,7 +285,11 @@ async function run(): Promise<boolean> {
       say('kill: nats-server');
       return killQuietly(Number(readFileSync(clone.path('data/far/nats.pid'), 'utf8')));
     }
-    await delay(Math.max(0, lastHostKill + HOST_PAUSE_MS - performance.now()));
+    await pause(Math.max(0, lastHostKill + HOST_PAUSE_MS - performance.now()));
+    if (isOver) {
+      made.kills -= 1;
+      return;
+    }
     lastHostKill = performance.now();
     const below = descendants(assistant.pid);
     const main = below.find(({ command }) => command.includes('src/main'));
@@ -284,14 +327,17 @@ async function run(): Promise<boolean> {
     }
     await Promise.all(lanes.values());
   }
+  let isStorm = true;
+  /** Chats go on until all has happened that was planned. */
   async function chat(room: string): Promise<void> {
-    while (begun < turns) await ask(room);
+    while (begun < turns || (isStorm && !isOver)) await ask(room);
   }
-  process.once('SIGINT', () => {
-    turns = begun;
-    isOver = true;
+  process.once('SIGINT', stop);
+  process.once('SIGTERM', stop);
+  setTimeout(stop, Number(values.minutes) * 60_000 - (performance.now() - began)).unref();
+  const storm = chaos().then(() => {
+    isStorm = false;
   });
-  const storm = chaos();
   await Promise.all(rooms.map(({ room }) => chat(room)));
   await storm;
   isOver = true;
@@ -327,7 +373,8 @@ async function run(): Promise<boolean> {
   );
   for (const one of wrong) say(`WRONG ${one}`);
   say(
-    `${all.size} turns, ${made.kills} kills, ${made.partitions} partitions, seed ${values.seed}: ` +
+    `${all.size} turns, ${made.kills} kills, ${made.partitions} partitions of up to ` +
+      `${Math.round(made.longestPartitionMs / 1_000)} s, seed ${values.seed}: ` +
       `${wrong.length} wrong; containers of killed processes gone after ${Math.round(longestLeftMs)} ms at most`,
   );
   if (wrong.length > 0) {
@@ -361,15 +408,19 @@ function filesWrong(all: readonly Turn[], folders: ReadonlyMap<string, string>):
 }
 
 async function joinMachine(
-  { clone, port, joinCode }: ChaosHome,
+  { clone, joinCode }: ChaosHome,
   name: string,
   nth: number,
+  way: Way,
 ): Promise<ChaosMachine> {
+  const network = isApart ? namespace(name, nth + 1) : null;
   const dataDir = join(place, name);
   mkdirSync(dataDir, { recursive: true });
   const daemon =
     values.docker && nth === 1
-      ? await startDaemon(join(place, 'daemon'), visitorsEnvironment())
+      ? await startDaemon(join(place, 'daemon'), visitorsEnvironment(), (command) =>
+          inside(network, command),
+        )
       : null;
   if (daemon !== null) ends.push(() => daemon.service.stop());
   const clock = existsSync(FAKETIME)
@@ -388,7 +439,9 @@ async function joinMachine(
   const words = [main, 'join', code, '--no-run', '--slots', '4'];
   for (let tries = 0; ; tries += 1) {
     try {
-      execFileSync(clone.nodePath, words, { cwd: place, env, stdio: 'pipe' });
+      const [program = '', ...rest] = inside(network, [clone.nodePath, ...words]);
+      // It comes back through this script, which must not wait in one piece.
+      await promisify(execFile)(program, rest, { cwd: place, env });
       break;
     } catch (error) {
       // The server comes up after the assistant has greeted.
@@ -396,15 +449,42 @@ async function joinMachine(
       await delay(1_000);
     }
   }
-  const proxy = await startCuttingProxy(port);
+  const end = { host: way.address, port: 0 };
+  const proxy = await startCuttingProxy(way.server, end, Number(values.delay));
   ends.push(() => proxy.close());
   dialThrough(dataDir, proxy.port);
-  const worker = new Service(name, () => launch([clone.nodePath, main, 'run'], place, env));
+  const worker = new Service(name, () =>
+    launch(inside(network, [clone.nodePath, main, 'run']), place, env),
+  );
   for (let tries = 0; !worker.output.includes('has joined'); tries += 1) {
     if (tries > 240) throw new Error(`${name} does not join: ${worker.output}`);
     await delay(500);
   }
   return { name, dataDir, worker, proxy, daemon };
+}
+
+function namespace(name: string, nth: number): Namespace {
+  const made = makeNamespace(name, nth);
+  ends.unshift(() => made.close());
+  return made;
+}
+
+/** Returns the command that runs another one in a namespace, and itself where there is none. */
+function inside(network: Namespace | null, command: readonly string[]): readonly string[] {
+  return network?.enter(command) ?? command;
+}
+
+/** Makes a server of this script's reachable from the home's namespace. */
+async function reachable(url: string, address: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  if (hostname === address) return url;
+  await forward({ host: hostname, port: Number(port) }, { host: address, port: Number(port) });
+  return `http://${address}:${port}`;
+}
+
+async function forward(target: ProxyEnd, at: ProxyEnd): Promise<void> {
+  const { close } = await startCuttingProxy(target, at);
+  ends.push(close);
 }
 
 function killQuietly(pid: number): void {

@@ -23,6 +23,20 @@ export type ChaosHome = {
   joinCode(name: string): Promise<string>;
 };
 
+/** The network that the assistant runs in. */
+export type HomeNetwork = {
+  /** Returns the command that runs another one in it. */
+  enter(command: readonly string[]): readonly string[];
+  /** Makes a server of this process reachable from it, and returns the URL there. */
+  reachable(url: string): Promise<string>;
+};
+
+/** The network of this process. */
+const OWN_NETWORK: HomeNetwork = {
+  enter: (command) => command,
+  reachable: async (url) => url,
+};
+
 /**
  * Starts it.
  *
@@ -33,6 +47,7 @@ export async function openChaosHome(
   address: string,
   ends: (() => unknown)[],
   more: Readonly<Record<string, string>> = {},
+  { enter, reachable }: HomeNetwork = OWN_NETWORK,
 ): Promise<ChaosHome> {
   const clone = cloneWithoutProof();
   ends.push(() => clone[Symbol.asyncDispose]());
@@ -46,9 +61,9 @@ export async function openChaosHome(
   if (json.error !== null) throw new Error(JSON.stringify(json.error));
   const settings = {
     ANTHROPIC_API_KEY: 'sk-ant-test-chaos',
-    ANTHROPIC_BASE_URL: model.url,
+    ANTHROPIC_BASE_URL: await reachable(model.url),
     CLAW_SANDBOX: 'bubblewrap',
-    RAVEN_TOWER: tower.url,
+    RAVEN_TOWER: await reachable(tower.url),
     RAVEN_TOKEN: 'a-token',
     RAVEN_ALLOW_FROM: 'ada',
     ...more,
@@ -66,7 +81,7 @@ export async function openChaosHome(
   const setUp = await clone.claw('far', 'setup', address, '--port', String(port));
   if (setUp.json.error !== null) throw new Error(JSON.stringify(setUp.json.error));
   const assistant = new Service('assistant', () =>
-    launch([clone.nodePath, 'src/supervisor/entry.js'], clone.root, visitorsEnvironment()),
+    launch(enter([clone.nodePath, 'src/supervisor/entry.js']), clone.root, visitorsEnvironment()),
   );
   ends.push(() => assistant.stop());
   return {

@@ -117,27 +117,31 @@ function look(pid: number): (KnownProcess & { readonly parent: number }) | null 
 export type OwnDaemon = {
   readonly socket: string;
   readonly service: Service;
-  containers(): readonly string[];
+  /** Null while it is down: they may be there, and nobody can remove them. */
+  containers(): readonly string[] | null;
 };
 
 /** Starts it and gives it the agent's images of the daemon here. */
 export async function startDaemon(
   dir: string,
   env: Readonly<Record<string, string>>,
+  enter: (command: readonly string[]) => readonly string[],
 ): Promise<OwnDaemon> {
   mkdirSync(dir, { recursive: true });
   const socket = join(dir, 'docker.sock');
-  const command = [
-    // In a network namespace of its own: a daemon without a bridge takes that of the machine's daemon away.
-    ...['unshare', '--net', 'dockerd'],
+  // In a network namespace of its own: a daemon without a bridge takes that of the machine's daemon away.
+  const command = enter([
+    'dockerd',
     ...['--data-root', join(dir, 'docker'), '--exec-root', join(dir, 'exec')],
     ...['--pidfile', join(dir, 'dockerd.pid'), '-H', `unix://${socket}`],
     ...['--bridge', 'none', '--iptables=false'],
-  ];
+  ]);
   const docker = (...words: string[]): string =>
     execFileSync('docker', ['-H', `unix://${socket}`, ...words], {
       encoding: 'utf8',
       stdio: 'pipe',
+      // The proxies stand still meanwhile.
+      timeout: 10_000,
     });
   const service = new Service('dockerd', () => launch(command, dir, env));
   for (let tries = 0; ; tries += 1) {
@@ -162,8 +166,7 @@ export async function startDaemon(
       try {
         return docker('ps', '-aq', '--no-trunc').split('\n').filter(Boolean);
       } catch {
-        // It is down.
-        return [];
+        return null;
       }
     },
   };

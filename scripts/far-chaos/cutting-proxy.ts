@@ -1,6 +1,10 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
+import { Transform } from 'node:stream';
 import { z } from 'zod';
+
+/** Where a proxy listens or what it dials. */
+export type ProxyEnd = { readonly host: string; readonly port: number };
 
 /** A way to the server that can be down: `cut` resets connections, `silent` keeps them and passes nothing. */
 export type CuttingProxy = {
@@ -10,8 +14,12 @@ export type CuttingProxy = {
   close(): void;
 };
 
-/** Starts it on loopback. */
-export async function startCuttingProxy(target: number): Promise<CuttingProxy> {
+/** Starts it. @param delayMs what passes arrives so much later, in each direction */
+export async function startCuttingProxy(
+  target: ProxyEnd,
+  at: ProxyEnd = { host: '127.0.0.1', port: 0 },
+  delayMs = 0,
+): Promise<CuttingProxy> {
   let isDown = false;
   const sockets = new Set<Socket>();
   const destroyAll = (): void => {
@@ -19,7 +27,7 @@ export async function startCuttingProxy(target: number): Promise<CuttingProxy> {
   };
   const server = createServer((near) => {
     if (isDown) return void near.destroy();
-    const far = connect(target, '127.0.0.1');
+    const far = connect(target.port, target.host);
     for (const socket of [near, far]) {
       sockets.add(socket);
       socket.on('error', () => {});
@@ -29,9 +37,13 @@ export async function startCuttingProxy(target: number): Promise<CuttingProxy> {
         far.destroy();
       });
     }
-    near.pipe(far).pipe(near);
+    if (delayMs === 0) near.pipe(far).pipe(near);
+    else {
+      near.pipe(later(delayMs)).pipe(far);
+      far.pipe(later(delayMs)).pipe(near);
+    }
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(at.port, at.host);
   await once(server, 'listening');
   const { port } = z.object({ port: z.number() }).parse(server.address());
   return {
@@ -53,4 +65,17 @@ export async function startCuttingProxy(target: number): Promise<CuttingProxy> {
       destroyAll();
     },
   };
+}
+
+/** Passes everything on after a while. */
+function later(delayMs: number): Transform {
+  return new Transform({
+    transform(chunk: Buffer, _, done) {
+      setTimeout(() => this.destroyed || this.push(chunk), delayMs);
+      done();
+    },
+    flush(done) {
+      setTimeout(done, delayMs);
+    },
+  });
 }

@@ -20,9 +20,14 @@ export type PlanSize = {
   readonly partitions: number;
   readonly machines: number;
   readonly hasDocker: boolean;
-  /** The longest partition. */
+  /** The longest of the short partitions. */
   readonly longestMs: number;
+  /** So many of the partitions take three to ten minutes. */
+  readonly long: number;
 };
+
+const LONG_MS = 180_000;
+const LONGEST_MS = 600_000;
 
 /** Returns the events of a run in their order; the same for the same seed. */
 export function planChaos(seed: number, size: PlanSize): readonly ChaosEvent[] {
@@ -42,6 +47,13 @@ export function planChaos(seed: number, size: PlanSize): readonly ChaosEvent[] {
   }
   for (let nth = 0; nth < size.partitions; nth += 1) {
     const how = random() < 0.5 ? 'cut' : 'silent';
+    if (nth < size.long) {
+      // In the first third, so that turns go on beside it and after it.
+      const atTurn = 1 + below(size.turns / 3);
+      const ms = LONG_MS + below(LONGEST_MS - LONG_MS);
+      add({ atTurn, delayMs: 0, kind: 'partition', machine: nth % size.machines, how, ms });
+      continue;
+    }
     // As many short ones as long ones, by their logarithm.
     const ms = Math.round(1_000 * (size.longestMs / 1_000) ** random());
     add({ ...when(), kind: 'partition', machine: below(size.machines), how, ms });
