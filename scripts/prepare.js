@@ -25,6 +25,8 @@ const pinned = join(root, 'node_modules/node/bin/node');
 /** After the greeting the supervisor runs the first checks. */
 const isStart = process.env['npm_lifecycle_event'] === 'prestart';
 const QUIET = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+/** Codes with which npm says at once that the registry cannot be reached; a timeout may be a slow network. */
+const UNREACHABLE = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|EHOSTUNREACH)\b/;
 
 if (Number(process.versions.node.split('.')[0]) < 18) {
   fail('Patchclaw needs Node 18 or newer to install the Node that it runs on.');
@@ -68,30 +70,53 @@ function isInstalled() {
   );
 }
 
+/** Asks npm's registry for a sign of life; what is wrong, in words, or null. */
+function registryProblem() {
+  const args = ['ping', '--fetch-retries=0', '--fetch-timeout=10000', '--loglevel=error'];
+  const { status, stderr } = spawnSync('npm', args, { cwd: root, encoding: 'utf8' });
+  const [code] = status === 0 ? [] : (UNREACHABLE.exec(stderr ?? '') ?? []);
+  return code === undefined ? null : `The package registry of npm cannot be reached (${code}).`;
+}
+
 // The pinned Node is downloaded while npm installs the other packages: one after the other takes a third longer.
 async function install() {
   say('1/2 Installing packages (about 500 MB, only this once) …');
+  // Without a network npm would retry each package for minutes in silence; from its cache alone it ends at once.
+  const unreachable = registryProblem();
+  if (unreachable !== null) say(`${unreachable} Using the packages that npm has kept here …`);
+  const quiet = unreachable === null ? QUIET : [...QUIET, '--offline'];
   const folder = mkdtempSync(join(tmpdir(), 'patchclaw-node-'));
-  try {
-    const downloading = downloadNode(folder);
-    const status = await run(root, 'inherit', ['ci', ...QUIET]);
-    if (status !== 0) fail('npm ci failed; see above. Check the network and try again.');
-    const node = await downloading;
-    if (node === null) rebuildNode();
-    else putInPlace(node);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+  // Also after Ctrl-C, and where this gives up.
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const stop = () => process.exit(130);
+  process.on('SIGINT', stop).on('SIGTERM', stop);
+  const downloading = downloadNode(folder, quiet);
+  const status = await run(root, 'inherit', ['ci', ...quiet]);
+  if (status !== 0 && unreachable !== null) {
+    fail(
+      'npm has not kept all of the packages. Connect this machine to the network and try again. ' +
+        'Behind a proxy, set HTTPS_PROXY=http://<proxy>:<port> first.',
+    );
   }
+  if (status !== 0) {
+    fail(
+      'npm ci failed; see above. Check the network and the free space on the disk, and try again.',
+    );
+  }
+  const node = await downloading;
+  if (node === null) rebuildNode();
+  else putInPlace(node);
+  process.off('SIGINT', stop).off('SIGTERM', stop);
   if (isStart) say('2/2 Starting the assistant …');
 }
 
 /**
  * Downloads what the install script of the package `node` would: the package with this platform's program.
  *
- * @param {string} folder
+ * @param {string} folder @param {string[]} quiet
  * @returns {Promise<string | null>} the program; null if the install script has to do it
  */
-async function downloadNode(folder) {
+async function downloadNode(folder, quiet) {
   const locked = packages['node_modules/node'];
   // A package from a file has an install script of its own.
   if (locked === undefined || locked.resolved?.startsWith('file:')) return null;
@@ -102,7 +127,7 @@ async function downloadNode(folder) {
     copyFileSync(join(root, '.npmrc'), join(folder, '.npmrc'));
   }
   writeFileSync(join(folder, 'package.json'), '{}');
-  const status = await run(folder, 'ignore', ['install', `${name}@${locked.version}`, ...QUIET]);
+  const status = await run(folder, 'ignore', ['install', `${name}@${locked.version}`, ...quiet]);
   const program = join(folder, 'node_modules', name, 'bin/node');
   return status === 0 && existsSync(program) ? program : null;
 }

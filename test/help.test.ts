@@ -1,6 +1,6 @@
-import { Command } from 'commander';
+import { Argument, Command, Option } from 'commander';
 import { expect, test } from 'vitest';
-import { groupVerbs } from '../packages/claw/src/cli/command-line.ts';
+import { groupVerbs, inPlainWords } from '../packages/claw/src/cli/command-line.ts';
 import { DRY_RUNS, withoutChanges } from '../packages/claw/src/cli/dry-run.ts';
 import { engineVerbs } from '../packages/claw/src/cli/engine/engine-verbs.ts';
 import { mergeVerbs } from '../packages/claw/src/cli/merge/merge-verbs.ts';
@@ -46,3 +46,18 @@ test.each(['abort', 'resolve', 'recover', 'dev', 'resolutions', 'setup', 'of-a-s
     );
   },
 );
+
+test.each([
+  ['foo', '"foo" is none of the words that can stand here. There are: start, stop.'],
+  ['start --proof most', '--proof does not take "most". There are: skills, all.'],
+])('%s is refused in plain words, with those that can be said', (typed, words) => {
+  const said: string[] = [];
+  const program = new Command()
+    .exitOverride()
+    .configureOutput({ writeErr: () => {} })
+    .addArgument(new Argument('<action>').choices(['start', 'stop']))
+    .addOption(new Option('--proof <tests>').choices(['skills', 'all']))
+    .configureOutput({ outputError: (text) => void said.push(inPlainWords(text)) });
+  expect(() => program.parse(typed.split(' '), { from: 'user' })).toThrow();
+  expect(said).toEqual([`error: ${words}\n`]);
+});

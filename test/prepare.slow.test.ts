@@ -4,6 +4,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
@@ -74,6 +75,29 @@ test('before the tests the types are checked, once; before a start nothing is', 
   prepare();
   const ran = readFileSync(join(root, 'ran'), 'utf8');
   expect(ran).toBe(`${join(root, 'scripts/first-checks.ts')} --if-needed\n`);
+});
+
+test('without a network it says so, and ends at once with what to do', () => {
+  const offline = { npm_config_offline: 'false', npm_config_registry: 'http://127.0.0.1:1/' };
+  const kept = prepare({ ...offline, npm_lifecycle_event: 'prestart' });
+  expect(kept.stderr).toContain('registry of npm cannot be reached (ECONNREFUSED).');
+  expect(kept.status).toBe(0);
+  rmSync(join(root, 'node_modules'), { recursive: true });
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  const absent = { version: '1.0.0', resolved: 'http://127.0.0.1:1/absent-1.0.0.tgz' };
+  lock.packages[''].dependencies.absent = '1.0.0';
+  lock.packages['node_modules/absent'] = absent;
+  write('package-lock.json', lock);
+  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  manifest.dependencies.absent = '1.0.0';
+  write('package.json', manifest);
+  const temporary = join(root, 'temporary');
+  mkdirSync(temporary);
+  const given = { ...offline, TMPDIR: temporary, npm_lifecycle_event: 'prestart' };
+  const missing = prepare(given);
+  expect(missing.stderr).toContain('Connect this machine to the network and try again.');
+  expect(missing.status).toBe(1);
+  expect(readdirSync(temporary).filter((name) => name.startsWith('patchclaw-'))).toEqual([]);
 });
 
 function write(path: string, content: object): void {

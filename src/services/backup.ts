@@ -90,7 +90,10 @@ async function drill(context: ServiceContext): Promise<void> {
   // The command notes the result itself.
   if (problem === null || context.signal.aborted) return;
   context.log.warn('the backup drill failed', { reason: problem });
-  tell(context, `The monthly test of the backups failed: ${problem}`);
+  tell(
+    context,
+    `The monthly test of the backups failed: ${problem}\n\nTo try again: \`npx claw backup --drill\`. To make a backup now: \`/backup\`.`,
+  );
 }
 
 function tell({ queueMessage, newId, store }: ServiceContext, text: string): void {

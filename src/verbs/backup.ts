@@ -175,6 +175,8 @@ async function verify(
 ): Promise<VerbEnd> {
   if (word === undefined) throw usage();
   const file = backupPath(word, projectDir, backupsFolder(dataDir));
+  if (!existsSync(file))
+    throw new VerbError('usage', `${file} does not exist. See: npx claw backup list`);
   const keys = await keysOf(call, projectDir);
   try {
     const { facts, files } = await verifyBackup(file, keys);

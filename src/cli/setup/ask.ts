@@ -66,17 +66,20 @@ export async function askForModel(asking: Asking): Promise<AnsweredQuestions> {
     async service() {
       const chosen = await askForService(services);
       if (chosen === BACK) return BACK;
+      // A key that was typed for one service is not sent to another one.
+      if (chosen !== service) key = '';
       [service, baseUrl, model] = [chosen, given.baseUrl ?? chosen.address, given.model];
       return null;
     },
     async address() {
       const typed = await askForAddress(service?.proposedAddress ?? '', baseUrl);
+      if (typed !== BACK && typed !== baseUrl) key = '';
       if (typed !== BACK) baseUrl = typed;
       return typed === BACK ? BACK : null;
     },
     async key() {
       if (service === null) return null;
-      const onEmpty = refused?.key ? 'typed' : hasKey(service.provider) ? 'set' : null;
+      const onEmpty = key ? 'typed' : hasKey(service.provider) ? 'set' : null;
       const typed = await askForKey(service, onEmpty);
       if (typed === BACK) return BACK;
       key = typed === '' ? key : typed;

@@ -244,6 +244,54 @@ test('a refused key is asked for again, and what is typed answers no other quest
   expect(codebase.read('.env')).toContain('ANTHROPIC_API_KEY=sk-good\n');
 });
 
+test('a key that was typed for one address is not sent to another one', async () => {
+  const refusing = await startOpenAiServer(
+    () => 'ok',
+    (response) => void response.writeHead(401).end(),
+  );
+  const seen: (string | undefined)[] = [];
+  const other = await startOpenAiServer(
+    () => 'ok',
+    (response, headers) => {
+      seen.push(headers.authorization);
+      listOf('small-1')(response, headers);
+    },
+  );
+  await using codebase = temporaryCodebase({ '.env': '' });
+  const terminal = onTerminal(codebase.root, 'model');
+  await terminal.sees('another server');
+  terminal.type('\u001b[A\r');
+  await terminal.sees('Address of the server');
+  terminal.type(`${refusing.url}/v1\r`);
+  await terminal.sees('API key');
+  terminal.type('sk-of-the-first\r');
+  await terminal.sees('Enter keeps the one you typed');
+  terminal.type('\u001b');
+  await terminal.sees('Address of the server');
+  terminal.type(`\u0015${other.url}/v1\r`);
+  await terminal.sees('Enter if it needs none');
+  terminal.type('\r');
+  await terminal.sees('The model (type to search)');
+  await terminal.sees('small-1');
+  terminal.type('\r');
+  expect(await terminal.code).toBe(0);
+  expect(seen).not.toContain('Bearer sk-of-the-first');
+  expect(codebase.read('.env')).not.toContain('sk-of-the-first');
+  await refusing.close();
+  await other.close();
+});
+
+test('the set-up of a skill that is not added yet names the skill', async () => {
+  await using codebase = temporaryCodebase({
+    'skills/raven/add/src/setup/raven.ts': 'export const setup = null;\n',
+  });
+  const run = await setup(codebase.root, '', 'raven');
+  expect(run).toMatchObject({ code: 2, json: { error: { code: 'USAGE' } } });
+  expect(run.json.error.message).toContain('The skill raven brings it: add that first');
+  const unknown = await setup(codebase.root, '', 'rave');
+  expect(unknown.json.error.message).not.toContain('The skill');
+});
+
 test('an address is checked when it is given; the field is empty, and Esc leads out of it', async () => {
   await using codebase = temporaryCodebase({ '.env': '' });
   const terminal = onTerminal(codebase.root, 'model', '--model', 'mine');

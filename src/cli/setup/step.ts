@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ClawError, CliError, ended, type Invocation } from '@patchclaw/claw/cli';
 import {
@@ -41,7 +42,12 @@ export async function runSetupStep(
     const names = ['model', STARTER.name, ...steps.map((known) => known.name), 'service'].join(
       ', ',
     );
-    throw new ClawError('USAGE', `There is no set-up "${name}". There are: ${names}.`);
+    const brought = join('skills', name, 'add/src/setup', `${name}.ts`);
+    const hint =
+      /^[a-z0-9-]+$/.test(name) && existsSync(join(invocation.root, brought))
+        ? ` The skill ${name} brings it: add that first, by \`/add-${name}\` in the chat or \`npx claw apply ${name}\` here.`
+        : '';
+    throw new ClawError('USAGE', `There is no set-up "${name}". There are: ${names}.${hint}`);
   }
   try {
     const { summary, data, needsRestart = true } = await runStep(invocation, step, args);

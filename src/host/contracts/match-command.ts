@@ -9,11 +9,11 @@ export function isCommandText(text: string): boolean {
 }
 
 /**
- * Returns what the owner said in a chat of their own as the command it means: who says only `help` there wants that, and
- * not a talk about helping.
+ * Returns what the owner said in a chat of their own as the command it means: who says only `help` there, `?` or a bare
+ * slash wants that, and not a talk about helping.
  */
 export function asCommand(text: string): string {
-  return /^(help|\?)$/i.test(text.trim()) ? '/help' : text.trim();
+  return /^(\/|\/?\s*(help|\?))$/i.test(text.trim()) ? '/help' : text.trim();
 }
 
 export type CommandMatch<C extends Pick<Command, 'name'>> =

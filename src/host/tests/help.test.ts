@@ -23,7 +23,7 @@ test('help shows the commands in groups, also without its slash, and explains a 
   expect(short).toContain('- **This conversation**: ');
   expect(short.match(/^- \*\*/gm)).toHaveLength(5);
   expect(short.length).toBeLessThan(1_000);
-  for (const same of ['help', ' Help ', '?']) expect(await said(same)).toBe(short);
+  for (const same of ['help', ' Help ', '?', '/', '/ help']) expect(await said(same)).toBe(short);
   const chats = await said('/help chats');
   expect(chats).toMatch(/^Chats:\n\n- `\/allow`: /);
   expect(await said('/help your code')).toContain('`/undo`: ');
@@ -47,6 +47,8 @@ test('help lists every command, and an unknown one names the nearest', async () 
   await hears(assistant, 'There is no command `/statsu`. Nearest: `/status`');
   await assistant.terminal.say('/nonsense');
   await hears(assistant, 'There is no command `/nonsense`. `/help` lists the commands.');
+  await assistant.terminal.say('/add');
+  await hears(assistant, 'Nearest: `/add-<skill>`. `/skills` lists the skills.');
   await assistant.stop();
 });
 

@@ -84,7 +84,8 @@ async function drillIn(place: Installation, call: VerbCall): Promise<VerbEnd> {
       ],
     };
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    // What an agent of the trial still writes while it ends comes into a folder that is being emptied.
+    await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
     await rm(sockets, { recursive: true, force: true });
   }
 }

@@ -92,7 +92,10 @@ async function createProgram(
     .usage('<verb> [options]')
     .version(edition.version, '--version', 'print the version')
     .exitOverride()
-    .configureOutput({ writeOut: (text) => printHelp(text, way.isJson) })
+    .configureOutput({
+      writeOut: (text) => printHelp(text, way.isJson),
+      outputError: (text, write) => write(inPlainWords(text)),
+    })
     .showHelpAfterError('(claw --help lists the verbs)')
     .showSuggestionAfterError()
     .configureHelp(HELP)
@@ -289,8 +292,21 @@ function verbOf(program: Command, args: readonly string[]): string {
 
 function usageError(error: CommanderError): ClawError {
   const isBare = error.code === 'commander.help';
-  const message = isBare ? 'No verb is given.' : error.message.replace(/^error: /, '');
+  const message = isBare
+    ? 'No verb is given.'
+    : inPlainWords(error.message).replace(/^error: /, '');
   return new ClawError('USAGE', `${message.replace(/\.$/, '')}. \`claw --help\` lists the verbs.`);
+}
+
+/** Says what the library says of a word that is none of a list. */
+export function inPlainWords(message: string): string {
+  return message
+    .replace(
+      /(?:command-)?argument value '(.*)' is invalid for argument '[^']*'\./,
+      '"$1" is none of the words that can stand here.',
+    )
+    .replace(/option '([^ ']+)[^']*' argument '(.*)' is invalid\./, '$1 does not take "$2".')
+    .replace('Allowed choices are', 'There are:');
 }
 
 function folderArgument(value: string): string {

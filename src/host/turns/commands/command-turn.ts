@@ -141,7 +141,9 @@ function callOfText(text: string, commands: readonly OwnerCommand[]): Call {
   if (match.kind === 'unknown') {
     const names = match.nearest.map((name) => `\`/${name}\``).join(', ');
     const typed = text.split(/\s/, 1)[0];
-    const hint = names === '' ? '`/help` lists the commands.' : `Nearest: ${names}.`;
+    const isOfSkills = match.nearest.some((name) => name.endsWith('<skill>'));
+    const list = isOfSkills ? '`/skills` lists the skills.' : '`/help` lists the commands.';
+    const hint = names === '' ? list : `Nearest: ${names}. ${list}`;
     return { kind: 'said', text: `There is no command \`${typed}\`. ${hint}` };
   }
   const { command, argument } = match;
