@@ -62,7 +62,8 @@ test.skipIf(playwright === null)(
   'the switch lets a browser be told: it is, shows the notification, and is not any more when it is switched off',
   async () => {
     using service = await pushService();
-    await using served = await serveOn(openProject());
+    const settings = { DASHBOARD_PUSH_INSIDE: 'yes' };
+    await using served = await serveOn(openProject(), undefined, { settings });
     const { page, context, faults } = await visit(served);
     await go(page, 'settings');
     const toggle = page.locator('input[type="checkbox"]');

@@ -215,7 +215,7 @@ test.skipIf(playwright === null)(
     expect(await page.locator('.grid th[scope="row"]').allTextContents()).toEqual(['b', 'c', 'd']);
     await page.click('main label:text("Also skills")');
     await page.waitForSelector('.grid th[scope="row"]:text("dice")');
-    const headers = await served.enter('read');
+    const headers = await served.enter('admin');
     const at = async () =>
       JSON.parse((await served.ask('/api/code/together', { headers })).text).at;
     const first = await at();

@@ -108,6 +108,8 @@ async function namespaceWithDocker(): Promise<
   const socket = join(dir, 'docker.sock');
   const tidy = () => {
     if (existsSync(`/var/run/netns/${NAME}`)) run('ip', 'netns', 'del', NAME);
+    // It stays while something of a run that was killed is still in that network.
+    if (existsSync('/sys/class/net/claw-far-0')) run('ip', 'link', 'del', 'claw-far-0');
   };
   tidy();
   run('ip', 'netns', 'add', NAME);
