@@ -1,5 +1,5 @@
 // The other machine is a network namespace with a Docker daemon of its own. Needs root.
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -108,8 +108,8 @@ async function namespaceWithDocker(): Promise<
   const socket = join(dir, 'docker.sock');
   const tidy = () => {
     if (existsSync(`/var/run/netns/${NAME}`)) run('ip', 'netns', 'del', NAME);
-    // It stays while something of a run that was killed is still in that network.
-    if (existsSync('/sys/class/net/claw-far-0')) run('ip', 'link', 'del', 'claw-far-0');
+    // The kernel takes it away in its own time, and not while something of a run that was killed is in that network.
+    spawnSync('ip', ['link', 'del', 'claw-far-0'], { stdio: 'ignore' });
   };
   tidy();
   run('ip', 'netns', 'add', NAME);
