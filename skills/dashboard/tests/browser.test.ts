@@ -63,6 +63,23 @@ test.skipIf(playwright === null)(
 );
 
 test.skipIf(playwright === null)(
+  'a connection that breaks while the page is opened leaves no empty page: it is loaded again, and the link still lets in',
+  async () => {
+    await using served = await serveDashboard();
+    const { page, context } = await visit(served);
+    for (const path of ['**/dashboard/enter', '**/panels.json']) {
+      await context.clearCookies();
+      await page.route(path, (route) => route.abort('connectionreset'), { times: 1 });
+      await page.goto('about:blank');
+      await page.goto(await served.link());
+      await page.waitForSelector('nav a');
+      expect(page.url()).toBe(`${served.origin}/dashboard`);
+    }
+    await context.close();
+  },
+);
+
+test.skipIf(playwright === null)(
   'what was written for a chat and not sent yet waits there, also across a reload and a server that is away',
   async () => {
     await using served = await serveDashboard();

@@ -76,11 +76,12 @@ const refusal = signal<string | null>(null);
 async function enter(): Promise<void> {
   const [, code] = /^#([\w-]{43})$/.exec(location.hash) ?? [];
   if (code === undefined) return;
-  history.replaceState(null, '', location.pathname);
-  place.value = [];
   const name = describeBrowser(navigator.userAgent);
   const body = JSON.stringify({ code, name });
   const answer = await fetch('/dashboard/enter', { method: 'POST', body });
+  // Not before: where nothing was heard of it, the page is loaded again and asks again.
+  history.replaceState(null, '', location.pathname);
+  place.value = [];
   if (!answer.ok) refusal.value = await answer.text();
 }
 
@@ -134,4 +135,10 @@ async function loadPanels(): Promise<readonly Panel[]> {
 }
 
 render(html`<${Page} />`, document.body);
-void start();
+/** So long after a part of the page did not come all of it is loaded again. */
+const AGAIN_MS = 1_000;
+
+start().catch((error: unknown) => {
+  console.warn('The page is loaded again.', error);
+  setTimeout(() => location.reload(), AGAIN_MS);
+});
