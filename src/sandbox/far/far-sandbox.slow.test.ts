@@ -10,6 +10,15 @@ import { openBubblewrap } from '../engines/bwrap/bwrap.ts';
 import { agentUser } from '../mounts/ownership.ts';
 import { endMessage } from './resumable-link.ts';
 
+/** The message with which a home begins a container under a number. */
+function firstRecord(fence: number): Buffer {
+  const message = Buffer.alloc(30);
+  message[0] = 4;
+  message.writeUIntBE(fence, 1, 6);
+  message.writeUIntBE(1, 13, 6);
+  return message;
+}
+
 await describeWithEngine('bubblewrap', 'a chat on another machine', () => {
   test('is answered there, without a network, and its files are at home after the turn', async () => {
     await using nas = await farMachine();
@@ -307,9 +316,11 @@ await describeWithEngine('bubblewrap', 'a chat on another machine', () => {
     nas.forge('family', 2, endMessage(1, 'over'));
     nas.forge('other', 2, endMessage(2, 'over'));
     expect(await project.answer('still here')).toBe('You said: still here');
-    // A home that is outdated itself starts nothing there.
-    nas.worker.accept('family', 1, Buffer.concat([Buffer.from([4]), Buffer.alloc(29)]));
+    // A home that is outdated itself starts nothing there, and ends nothing.
+    nas.worker.accept('family', 1, firstRecord(1));
     expect(nas.worker.running()).toBe(1);
+    expect(await project.answer('and still here')).toBe('You said: and still here');
+    expect(nas.places.fences).toEqual([1, 2]);
   });
 
   test('a machine gives no files to chats that never ran there', async () => {
