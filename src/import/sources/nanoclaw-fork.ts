@@ -68,7 +68,7 @@ const PLACES: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /^src\/(router|formatting|sender|.*filter)/,
-    'an inbound filter, in src/inbound/, or a part of a channel: docs/extending.md',
+    'an inbound filter, in src/inbound-filters/, or a part of a channel: docs/extending.md',
   ],
   [
     /^src\/.*(allow|permission|guard|security|policy)/,

@@ -11,6 +11,16 @@ import { makeNanoclaw, writeFiles } from './nanoclaw-store.ts';
 const TELEGRAM = 'export class TelegramChannel {}\n';
 const MANIFEST = { name: 'nanoclaw', version: '1.2.11', dependencies: { baileys: '^7.0.0' } };
 
+test('each place that the plan names for code is a folder of this project', () => {
+  const source = readFileSync(join(import.meta.dirname, '../sources/nanoclaw-fork.ts'), 'utf8');
+  const named = [...source.matchAll(/ in ((?:src|container)\/[\w./-]*\w)/g)].map(
+    ([, path = '']) => path,
+  );
+  expect(named.length).toBeGreaterThan(5);
+  const home = join(import.meta.dirname, '../../..');
+  expect(named.filter((path) => !existsSync(join(home, path)))).toEqual([]);
+});
+
 function git(root: string, ...args: readonly string[]): string {
   const who = [
     '-c',
@@ -143,7 +153,7 @@ test('the code of a fork is compared with the upstream commit that it left, and 
     '  package.json: yours, changed (adds openmeteo). Place: npm_dependencies in the manifest of the skill that needs them: docs/writing-a-skill.md',
     '  src/channels/pigeon.ts: yours, added. Place: a channel, in src/channels/: docs/writing-a-channel.md',
     '  src/config.ts: yours, changed. Place: settings of the contribution that reads them: docs/extending.md',
-    '  src/router.ts: yours, changed. Place: an inbound filter, in src/inbound/, or a part of a channel: docs/extending.md',
+    '  src/router.ts: yours, changed. Place: an inbound filter, in src/inbound-filters/, or a part of a channel: docs/extending.md',
     '  src/weather-command.ts: yours, added. Place: a command, in src/commands/: docs/extending.md',
     '  src/task-scheduler.ts: deleted by you; nothing to do',
   ]);
