@@ -3,13 +3,13 @@
 // It looks whether everything is committed, runs the checks and all tests (`--tested`: they have passed on this very
 // commit), sets the versions, writes the changelogs from changes/, commits, tags and packs. It pushes nothing.
 import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { execa } from 'execa';
 import semver from 'semver';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { type Change, listsOf, readChange, withRelease } from './release/changelog.ts';
+import { type Change, listsOf, readChange, waitsFor, withRelease } from './release/changelog.ts';
 
 const root = process.cwd();
 const CHANGELOG = 'CHANGELOG.md';
@@ -105,11 +105,19 @@ function changedFiles(version: string, changes: readonly Change[]): ReadonlyMap<
   for (const name of packages) {
     const path = join('packages', name, CHANGELOG);
     const lists = listsOf(changes.filter((change) => change.package === name));
-    if (lists !== '') files.set(path, withRelease(read(path), { version, date, lists }));
+    const text = read(path);
+    if (lists !== '' || waitsFor(text, version))
+      files.set(path, withRelease(text, { version, date, lists }));
   }
   const own = changes.filter((change) => (change.skill ?? change.package) === undefined);
   files.set(CHANGELOG, withRelease(read(CHANGELOG), { version, date, lists: listsOf(own) }));
-  for (const skill of new Set(changes.flatMap((change) => change.skill ?? []))) {
+  const begun = globSync('skills/*/CHANGELOG.md', { cwd: root }).map((path) =>
+    basename(dirname(path)),
+  );
+  for (const skill of new Set([
+    ...begun.sort(),
+    ...changes.flatMap((change) => change.skill ?? []),
+  ])) {
     const folder = join('skills', skill);
     if (!existsSync(join(root, folder)))
       throw new Error(`changes/ names the skill ${skill}, which skills/ does not have.`);
@@ -119,7 +127,8 @@ function changedFiles(version: string, changes: readonly Change[]): ReadonlyMap<
       .looseObject({ version: z.string() })
       .parse(parse(read(join(folder, 'manifest.yaml'))));
     const lists = listsOf(changes.filter((change) => change.skill === skill));
-    files.set(path, withRelease(text, { version: itsOwn.version, date, lists }));
+    if (lists !== '' || waitsFor(text, itsOwn.version))
+      files.set(path, withRelease(text, { version: itsOwn.version, date, lists }));
   }
   return files;
 }

@@ -7,6 +7,9 @@ import { type Codebase, commitAll, temporaryCodebase } from '../src/testing/claw
 const SCRIPT = join(import.meta.dirname, '..', 'scripts', 'release.ts');
 const TODAY = new Date().toISOString().slice(0, 10);
 
+/** A changelog in which nothing waits for a release. */
+const OLD = '# Changelog of old\n\n## [1.0.0] - 2026-01-01\n\nThe first release.\n';
+
 const change = (kind: string, text: string, skill = '') =>
   `---\nkind: ${kind}\n${skill === '' ? '' : `skill: ${skill}\n`}---\n${text}\n`;
 
@@ -44,6 +47,12 @@ test('a release is put above the older ones; a section that waits for it gets it
   );
 });
 
+test('the section of a skill that is not released yet gets the version that its manifest has now', () => {
+  const old = '# Changelog of web\n\n## [Unreleased]\n\nThe first release.\n';
+  const released = withRelease(old, { version: '1.3.2', date: '2026-12-01', lists: '' });
+  expect(released).toBe('# Changelog of web\n\n## [1.3.2] - 2026-12-01\n\nThe first release.\n');
+});
+
 /** A project whose commands only say that they ran. */
 function project(): Codebase {
   const ran = (name: string) => `node -e "require('fs').appendFileSync('ran.txt', '${name} ')"`;
@@ -59,6 +68,10 @@ function project(): Codebase {
       'package-lock.json': `${JSON.stringify({ name: 'demo', version: '1.0.0', packages: { '': { version: '1.0.0' }, a: { version: '3.0.0' } } }, null, 2)}\n`,
       'CHANGELOG.md': '# Changelog\n\n## [1.0.0] - 2026-01-01\n\nThe first.\n',
       'skills/web/manifest.yaml': 'skill: web\nversion: 2.1.0\n',
+      'skills/new/manifest.yaml': 'skill: new\nversion: 1.0.3\n',
+      'skills/new/CHANGELOG.md': '# Changelog of new\n\n## [Unreleased]\n\nThe first release.\n',
+      'skills/old/manifest.yaml': 'skill: old\nversion: 1.0.0\n',
+      'skills/old/CHANGELOG.md': OLD,
       'src/old.ts': 'export const one = 1;\nexport const two = 2;\nexport const three = 3;\n',
       'src/kept.ts':
         'export const kept = true;\nexport const other = false;\nexport const last = 0;\n',
@@ -103,6 +116,10 @@ test('a release is checked, tested, written, committed, tagged and packed, and p
   expect(codebase.read('skills/web/CHANGELOG.md')).toBe(
     `# Changelog of web\n\n## [2.1.0] - ${TODAY}\n\n### Fixed\n\n- A page is found.\n`,
   );
+  expect(codebase.read('skills/new/CHANGELOG.md')).toBe(
+    `# Changelog of new\n\n## [1.0.3] - ${TODAY}\n\nThe first release.\n`,
+  );
+  expect(codebase.read('skills/old/CHANGELOG.md')).toBe(OLD);
   expect(JSON.parse(codebase.read('package-lock.json'))).toMatchObject({
     version: '1.1.0',
     packages: { '': { version: '1.1.0' }, a: { version: '3.0.0' } },

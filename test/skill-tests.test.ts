@@ -18,3 +18,10 @@ test('no test that an owner’s proof runs measures time or growth', () => {
   const found = tests.filter((path) => measuring.test(readFileSync(join(SKILLS, path), 'utf8')));
   expect(found).toEqual([]);
 });
+
+test('each skill has a changelog, which npm run release continues', () => {
+  for (const name of bundledSkills()) {
+    const text = readFileSync(join(SKILLS, name, 'CHANGELOG.md'), 'utf8');
+    expect(text, name).toMatch(new RegExp(`^# Changelog of ${name}\\n\\n## \\[`));
+  }
+});

@@ -41,7 +41,7 @@ export function listsOf(changes: readonly Change[]): string {
 /**
  * Returns a changelog with a release at its top.
  *
- * A section that is there already as `unreleased` gets the date, and the lists at its end.
+ * A section that waits for this release ({@link waitsFor}) gets the version and the date, and the lists at its end.
  *
  * @param changelog the whole text, with a title above its sections
  * @param date as 2026-12-24
@@ -57,9 +57,8 @@ export function withRelease(
   const heading = `## [${version}] - ${date}`;
   const [before, ...sections] = changelog.split(/^(?=## )/m);
   const top = sections[0] ?? '';
-  const begun = `## [${version}] - unreleased\n`;
-  const [first, rest] = top.startsWith(begun)
-    ? [`${heading}\n${top.slice(begun.length).trimEnd()}\n`, sections.slice(1)]
+  const [first, rest] = waitsFor(changelog, version)
+    ? [`${heading}\n${top.slice(top.indexOf('\n') + 1).trimEnd()}\n`, sections.slice(1)]
     : [`${heading}\n`, sections];
   const section = [first, lists]
     .filter((part) => part !== '')
@@ -69,4 +68,10 @@ export function withRelease(
     .join('\n\n')
     .trimEnd()
     .concat('\n');
+}
+
+/** Whether the top section of a changelog waits for this release: `[Unreleased]`, or the version as `unreleased`. */
+export function waitsFor(changelog: string, version: string): boolean {
+  const heading = /^## .*$/m.exec(changelog)?.[0];
+  return heading === '## [Unreleased]' || heading === `## [${version}] - unreleased`;
 }
