@@ -178,7 +178,7 @@ export default {
     only(
       'cli',
       '^src/cli/',
-      '^src/(cli/|lib/|supervisor/(console|control)/|store/(budgets|read-only-queries|usage)\\.ts$|host/budget/(day|budget-report)\\.ts$|(config|env-file|wrong-settings)\\.ts$|model/(catalog/ask-for-list|completion|model|provider)\\.ts$|verb\\.ts$|setup/step\\.ts$|doctor/examination\\.ts$|proof-runners/proof-runner\\.ts$)|^packages/claw/src/(cli/(index|prompts)|text/index)\\.ts$',
+      '^src/(cli/|lib/|supervisor/(console|control)/|store/(budgets|read-only-queries|usage)\\.ts$|host/budget/(local-day|budget-report)\\.ts$|(config|env-file|wrong-settings)\\.ts$|model/(catalog/ask-for-list|completion|model|provider)\\.ts$|verb\\.ts$|setup/step\\.ts$|doctor/examination\\.ts$|proof-runners/proof-runner\\.ts$)|^packages/claw/src/(cli/(index|prompts)|text/index)\\.ts$',
       'cli calls; it does not do.',
     ),
     only(

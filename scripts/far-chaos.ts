@@ -36,7 +36,7 @@ import {
 import { type CuttingProxy, type ProxyEnd, startCuttingProxy } from './far-chaos/cutting-proxy.ts';
 import { makeNamespace, type Namespace, WAY_ADDRESS } from './far-chaos/namespaces.ts';
 import { type ChaosEvent, planChaos } from './far-chaos/plan.ts';
-import type { Heard } from './far-chaos/tower.ts';
+import type { Heard } from './far-chaos/raven-far-end.ts';
 
 const CHATS_PER_MACHINE = 2;
 const FAKETIME = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1';

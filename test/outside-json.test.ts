@@ -19,7 +19,7 @@ const WITHOUT_BOUNDS: Readonly<Record<string, readonly string[]>> = {
     'skills/discord/add/src/channels/discord/delivery.ts',
     'skills/matrix/add/src/channels/matrix/inbound/inbox.ts',
     'skills/matrix/add/src/channels/matrix/records/*.ts',
-    'skills/mcp/add/src/lib/mcp/board.ts',
+    'skills/mcp/add/src/lib/mcp/server-states.ts',
     'skills/mcp/add/src/services/mcp/oauth.ts',
     'skills/pipeline/add/src/services/pipeline/ledger.ts',
     'skills/private-answers/add/src/host/inbound-path/private-answers.ts',

@@ -44,7 +44,7 @@ const FAR_ENDS: Readonly<Record<string, () => Promise<FarEnd>>> = {
     return farEnd(broker, { MQTT_URL: broker.url, MQTT_ALLOW_FROM: 'esp32' });
   },
   async telegram() {
-    const { startBotApi } = await partOf('telegram', 'botApi.ts');
+    const { startBotApi } = await partOf('telegram', 'bot-api.ts');
     const token = '4242:AAtest_token-for_a_bot_of_nobody';
     const api: Server = await startBotApi({ token });
     const own = { TELEGRAM_BOT_TOKEN: token, TELEGRAM_ALLOW_FROM: '1001' };
@@ -67,19 +67,19 @@ const FAR_ENDS: Readonly<Record<string, () => Promise<FarEnd>>> = {
   },
   async email() {
     const { settingsOf } = await partOf('email', 'fixtures.ts');
-    const { MailServer } = await partOf('email', 'mailServer.ts');
+    const { MailServer } = await partOf('email', 'mail-server.ts');
     const server: Server = await new MailServer().comeUp();
     return farEnd(server, Environment.parse(settingsOf(server)));
   },
   async signal() {
     const { settingsOf } = await partOf('signal', 'fixtures.ts');
-    const { SignalCli } = await partOf('signal', 'signalCli.ts');
+    const { SignalCli } = await partOf('signal', 'signal-cli.ts');
     const server: Server = await new SignalCli().comeUp();
     return farEnd(server, Environment.parse(settingsOf(server)));
   },
   async linear() {
     const { settingsOf } = await partOf('linear', 'fixtures.ts');
-    const { LinearServer } = await partOf('linear', 'linearServer.ts');
+    const { LinearServer } = await partOf('linear', 'linear-server.ts');
     const server: Server = await new LinearServer().comeUp();
     return farEnd(server, Environment.parse(settingsOf(server)));
   },

@@ -7,7 +7,7 @@ import { startAnthropicServer } from '../../src/testing/model/anthropic.ts';
 import { type Clone, cloneWithoutProof, visitorsEnvironment } from '../../test/story/clone.ts';
 import { chaosReply } from './chaos-model.ts';
 import { launch, Service } from './chaos-processes.ts';
-import { startTower, type Tower } from './tower.ts';
+import { startTower, type Tower } from './raven-far-end.ts';
 
 const RAVEN = '../../test/seams/packages/raven/add/src/channels/raven.ts';
 const Answers = z.object({ data: z.object({ answers: z.unknown() }) });

@@ -1,8 +1,8 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { structuredKind } from '../../packages/claw/src/structured/kind.ts';
 import { mergeStructured } from '../../packages/claw/src/structured/merge.ts';
+import { structuredKind } from '../../packages/claw/src/structured/structured-kind.ts';
 import { mergeFiles } from '../../packages/merge/src/merge-files.ts';
 import type { TreeFile, Versions } from '../../packages/merge/src/versions.ts';
 import { type LostLine, lostLines } from './lost-lines.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Tower } from '../far-chaos/tower.ts';
+import type { Tower } from '../far-chaos/raven-far-end.ts';
 
 type Turn = {
   readonly name: string;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
-import type { LeftBehind } from './items.ts';
+import type { LeftBehind } from './imported-items.ts';
 import { columnsOf, countFilled, countRows, tablesOf } from './source-database.ts';
 import { isFolder, NEVER, namesIn } from './source-files.ts';
 

@@ -1,4 +1,4 @@
-import type { SourceMessage } from './items.ts';
+import type { SourceMessage } from './imported-items.ts';
 
 /** What was said last in the chat of a folder. */
 export type ImportedText = Pick<SourceMessage, 'sender' | 'senderName' | 'text' | 'at'>;

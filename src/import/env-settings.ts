@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import type { LeftBehind, SourceSetting } from './items.ts';
+import type { LeftBehind, SourceSetting } from './imported-items.ts';
 import { readSourceText } from './source-files.ts';
 
 type KnownSettings = {

@@ -18,7 +18,7 @@ import {
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { list, text } from '../lib/bounded-schema.ts';
-import { ImportRefused } from './items.ts';
+import { ImportRefused } from './imported-items.ts';
 
 /** A root below which an import writes. */
 export type Place = 'project' | 'data';

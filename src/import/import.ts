@@ -11,7 +11,7 @@ import {
   type Product,
   type Source,
   type SourceContext,
-} from './items.ts';
+} from './imported-items.ts';
 import { isEmptyPlan, type Plan, titleOf } from './plan.ts';
 import { planImport } from './planner.ts';
 import { findRunning, realFolder, type SystemView } from './running-assistant.ts';

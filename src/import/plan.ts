@@ -6,7 +6,7 @@ import type {
   SourceLink,
   SourceSetting,
   SourceTask,
-} from './items.ts';
+} from './imported-items.ts';
 
 /** What is here already, as far as a plan asks for it. */
 export type Here = {

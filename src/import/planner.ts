@@ -7,7 +7,13 @@ import { TaskRefused } from '../host/scheduler/task-refused.ts';
 import { shortened } from '../lib/graphemes.ts';
 import type { TaskSchedule } from '../store/store.ts';
 import { quoted } from './env-settings.ts';
-import type { Product, SourceFile, SourceGroup, SourceState, SourceTask } from './items.ts';
+import type {
+  Product,
+  SourceFile,
+  SourceGroup,
+  SourceState,
+  SourceTask,
+} from './imported-items.ts';
 import {
   type Decisions,
   type Here,

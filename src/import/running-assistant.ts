@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DetectedSource } from './items.ts';
+import type { DetectedSource } from './imported-items.ts';
 
 /** What runs on this machine, as far as it can be seen. */
 export type SystemView = {

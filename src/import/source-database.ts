@@ -1,7 +1,7 @@
 import { constants, copyFileSync, lstatSync, mkdtempSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import Database from 'better-sqlite3';
-import { ImportRefused } from './items.ts';
+import { ImportRefused } from './imported-items.ts';
 
 /**
  * Opens a copy of another assistant's database. SQLite writes beside a database even if it only reads it (`-shm`, and

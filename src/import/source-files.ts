@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path';
 import type { z } from 'zod';
 import { type JsonBounds, jsonWithin, MESSENGER_BOUNDS } from '../lib/bounded-json.ts';
 import { text } from '../lib/bounded-schema.ts';
-import type { LeftBehind, SourceFile } from './items.ts';
+import type { LeftBehind, SourceFile } from './imported-items.ts';
 
 /** More files than a person's notes are; a folder with more of them is a cache or a checkout. */
 const MOST_FILES = 20_000;

@@ -8,7 +8,7 @@ import {
   stageBytes,
   stageCopy,
 } from './file-journal.ts';
-import type { SourceContent } from './items.ts';
+import type { SourceContent } from './imported-items.ts';
 import type { Target } from './target.ts';
 
 /** A file change with the number of its copies. */

@@ -11,7 +11,7 @@ import { type Database, openDatabase } from '../store/database.ts';
 import { databasePath } from '../store/database-condition.ts';
 import { discoverMigrations } from '../store/migrations.ts';
 import { digestAt, type Roots } from './file-journal.ts';
-import { ImportRefused } from './items.ts';
+import { ImportRefused } from './imported-items.ts';
 import type { Here } from './plan.ts';
 
 /** The assistant here, opened to be changed while it does not run. */

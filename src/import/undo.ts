@@ -11,7 +11,7 @@ import {
   removeJournal,
   writeJournal,
 } from './file-journal.ts';
-import { PRODUCTS, type Product } from './items.ts';
+import { PRODUCTS, type Product } from './imported-items.ts';
 import { type RowKey, readRow, whereOf } from './row-changes.ts';
 import type { Target } from './target.ts';
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { openLinkDatabase } from '../channels/whatsapp/session/link-database.ts';
 import { jsonWithin, MESSENGER_BOUNDS } from '../lib/bounded-json.ts';
-import type { LeftBehind, SourceLink } from './items.ts';
+import type { LeftBehind, SourceLink } from './imported-items.ts';
 import { namesIn, readSourceText } from './source-files.ts';
 
 /** The kinds of keys that Baileys writes into files of their own; longer names first, since some begin alike. */

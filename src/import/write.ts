@@ -5,7 +5,7 @@ import { openOutsideMarks } from '../store/turns/outside-marks.ts';
 import { lastSaid, sessionLines } from './conversation.ts';
 import { withSettings } from './env-settings.ts';
 import { carryOutChanges, importsFolder, removeJournal, writeJournal } from './file-journal.ts';
-import type { SourceState } from './items.ts';
+import type { SourceState } from './imported-items.ts';
 import { type Plan, type PlannedTask, saidItem, titleOf } from './plan.ts';
 import { createRowRecorder, type RowRecorder } from './row-changes.ts';
 import { Staging } from './staging.ts';

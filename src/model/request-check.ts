@@ -5,7 +5,7 @@ import type { Model } from './model.ts';
 import type { TokenCounts } from './tokens.ts';
 
 /** Fields of a request that bound the cost of a call. */
-const Request = z.looseObject({
+const ModelRequest = z.looseObject({
   model: text(200),
   stream: z.boolean().nullish(),
   stream_options: dictionary(z.unknown()).nullish(),
@@ -59,7 +59,7 @@ export async function checkCall(
   const read = await readJson(body, BOUNDS);
   if (read.kind === 'refused') return `The request cannot be read. ${read.problem}`;
   const isRequest = namesIn(read.value) <= MOST_FIELDS;
-  const request = isRequest ? Request.safeParse(read.value).data : undefined;
+  const request = isRequest ? ModelRequest.safeParse(read.value).data : undefined;
   if (request === undefined) return 'The request is not one that the model can read.';
   if (request.model !== name) return `Only the model ${name} can be called here.`;
   const problem = protocol.problemOf(request);

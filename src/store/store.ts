@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import type { Places } from '../lib/machines.ts';
 import { type Asks, openAsks } from './asks.ts';
 import { type Budgets, openStoredBudgets } from './budgets.ts';
+import { openPlaces } from './chats/chat-places.ts';
 import { type Chats, openChats } from './chats/chats.ts';
 import {
   type ModelChoices,
@@ -18,7 +19,6 @@ import {
 } from './chats/groups.ts';
 import { type MemoryVersions, openMemoryVersions } from './chats/memory-versions.ts';
 import { createChatMerger, type MergeChats } from './chats/merge-chats.ts';
-import { openPlaces } from './chats/places.ts';
 import { openSenders, type Senders } from './chats/senders.ts';
 import { openSessions, type Sessions } from './chats/sessions.ts';
 import { openDatabase } from './database.ts';

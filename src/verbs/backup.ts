@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { REASONS } from '../store/backup/facts.ts';
+import { REASONS } from '../store/backup/archive-format.ts';
 import { backupsFolder, listBackups, prune } from '../store/backup/kept-backups.ts';
 import { verifyBackup } from '../store/backup/make-backup.ts';
 import type { BackupLock } from '../store/backup/packed-stream.ts';

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { readEnvFile } from '../env-file.ts';
 import { importFrom } from '../import/import.ts';
-import { ImportRefused, PRODUCTS, type Product } from '../import/items.ts';
+import { ImportRefused, PRODUCTS, type Product } from '../import/imported-items.ts';
 import { isEmptyPlan, type Plan } from '../import/plan.ts';
 import { importedLines, planLines, undoneLines, undoQuestion } from '../import/report.ts';
 import { lookAtSystem } from '../import/running-assistant.ts';

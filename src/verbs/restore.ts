@@ -4,7 +4,12 @@ import { copyFile, mkdir, rename } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { compareLinks } from '../channels/whatsapp/session/link-comparison.ts';
-import { type BackupFacts, PARTS, type Part, SAVED_MOUNTS } from '../store/backup/facts.ts';
+import {
+  type BackupFacts,
+  PARTS,
+  type Part,
+  SAVED_MOUNTS,
+} from '../store/backup/archive-format.ts';
 import { backupsFolder } from '../store/backup/kept-backups.ts';
 import { instanceOf } from '../store/backup/make-backup.ts';
 import {

@@ -263,7 +263,7 @@ type Answers = { searchServer(answer: object): { readonly handler: unknown } };
 test('web: a page of nested results takes no longer than its length', async () => {
   const { webSearch } = await load<Search>('src/tools/web/search-tool.ts');
   const { localServer, toolCaller } = await load<Net>('skills/web/tests/net.ts');
-  const { searchServer } = await load<Answers>('skills/web/tests/searchServers.ts');
+  const { searchServer } = await load<Answers>('skills/web/tests/search-servers.ts');
   const link = '<a class="result__a" href="https://a.example/">x';
   const times: number[] = [];
   for (const count of [2_000, 16_000]) {

@@ -1,7 +1,7 @@
 import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { LinearServer, ME, type User } from '../../skills/linear/tests/linearServer.ts';
+import { LinearServer, ME, type User } from '../../skills/linear/tests/linear-server.ts';
 import { readFence } from '../../src/store/backup/fence.ts';
 import { openStore } from '../../src/store/store.ts';
 import { TestConversation, TestTree } from '../../src/testing/claw/supervised-project.ts';

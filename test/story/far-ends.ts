@@ -54,7 +54,7 @@ export function directChat({ id }: Person): Chat {
 
 /** Telegram, and the settings under which Ada may write to the bot. */
 export async function startTelegram() {
-  const { startBotApi } = TelegramModule.parse(await importFrom('telegram/tests/botApi.ts'));
+  const { startBotApi } = TelegramModule.parse(await importFrom('telegram/tests/bot-api.ts'));
   const server = await startBotApi({ token: TOKEN });
   const settings = {
     TELEGRAM_BOT_TOKEN: TOKEN,

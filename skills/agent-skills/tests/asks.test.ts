@@ -3,8 +3,8 @@ import {
   asksOf,
   languageByHead,
   languageByName,
-} from '../../../container/agent/agent-skills/asks.ts';
-import { beyondHere } from '../../../container/agent/agent-skills/missing.ts';
+} from '../../../container/agent/agent-skills/inferred-requirements.ts';
+import { beyondHere } from '../../../container/agent/agent-skills/missing-requirements.ts';
 
 const NOTHING = { programs: [], installs: [], hosts: [], secrets: [], files: [], sends: [] };
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { Inbox } from '../../../container/agent/claude-agent/inbox.ts';
 import { followMessages } from '../../../container/agent/claude-agent/messages.ts';
-import { Said } from '../../../container/agent/claude-agent/said.ts';
 import { loadSdk, type SdkInput } from '../../../container/agent/claude-agent/sdk.ts';
 import { apiMessages, sessionEntries } from '../../../container/agent/claude-agent/transcript.ts';
+import { Said } from '../../../container/agent/claude-agent/turn-messages.ts';
 import { FollowUps } from '../../../container/agent/follow-ups.ts';
 import { StreamedText } from '../../../container/agent/streamed-text.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type AgentScript, answers, TestProject } from '../../../src/testing/assistant.ts';
-import type { DiscordServer } from './discordServer.ts';
+import type { DiscordServer } from './discord-server.ts';
 import {
   ADA,
   ADA_DIRECT,

@@ -4,7 +4,7 @@ import { testChannel } from '../../../src/testing/channel/conformance.ts';
 import type { FarEnd, Place, Variation } from '../../../src/testing/channel/far-end.ts';
 import { NOTATIONS } from '../../../src/testing/channel/shown.ts';
 import { DISCORD_CONTENT, sendDiscordContent } from './content.ts';
-import type { DiscordServer } from './discordServer.ts';
+import type { DiscordServer } from './discord-server.ts';
 import {
   ADA,
   ADA_DIRECT,

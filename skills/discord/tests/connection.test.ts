@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import type { DiscordServer } from './discordServer.ts';
+import type { DiscordServer } from './discord-server.ts';
 import {
   ADA,
   ADA_DIRECT,

@@ -1,6 +1,6 @@
 import type { Channel } from '../../../src/channels/channel.ts';
 import type { ContentCells, ContentKind } from '../../../src/testing/channel/content-kinds.ts';
-import type { DiscordServer } from './discordServer.ts';
+import type { DiscordServer } from './discord-server.ts';
 import { ADA, ADA_DIRECT, EVE, THREAD } from './fixtures.ts';
 
 const IMAGE = '[image "cat.png", 1 kB, id ID]';

@@ -10,7 +10,7 @@ import {
   stoppedClock as stopped,
 } from '../../../src/testing/channel/connected-channel.ts';
 import type { HostEnd } from '../../../src/testing/channel/host-end.ts';
-import { type DiscordServer, startDiscord } from './discordServer.ts';
+import { type DiscordServer, startDiscord } from './discord-server.ts';
 
 // What the skill brings is reached through here: the files are there once it is applied.
 export { discordExamination } from '../../../src/doctor/discord.ts';

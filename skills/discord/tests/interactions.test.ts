@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ChatCommand, OutboundMessage } from '../../../src/channels/channel.ts';
-import type { DiscordServer } from './discordServer.ts';
+import type { DiscordServer } from './discord-server.ts';
 import {
   ADA,
   ADA_DIRECT,

@@ -5,7 +5,7 @@ import { type ContentKind, onlyContent } from '../../../src/testing/channel/cont
 import type { FarEnd } from '../../../src/testing/channel/far-end.ts';
 import { NOTATIONS } from '../../../src/testing/channel/shown.ts';
 import { ADA, EVE, mail, sentParts, settingsOf } from './fixtures.ts';
-import { MailServer, PASSWORD } from './mailServer.ts';
+import { MailServer, PASSWORD } from './mail-server.ts';
 
 const WRONG = 'not-that-word';
 const GROUP = 'andy+family@example.org';

@@ -11,7 +11,7 @@ import {
   memoryOf,
 } from '../../../src/testing/channel/connected-channel.ts';
 import { CA } from '../../../src/testing/channel/loopback-certificate.ts';
-import { type MailServer, PASSWORD, USER } from './mailServer.ts';
+import { type MailServer, PASSWORD, USER } from './mail-server.ts';
 
 // What the skill brings is reached through here: the files are there once it is applied.
 export { checkSender } from '../../../src/channels/email/inbound/authentication.ts';

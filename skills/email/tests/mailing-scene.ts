@@ -6,7 +6,7 @@ import { openOwnDatabases } from '../../../src/store/own-databases.ts';
 import type { TestProject } from '../../../src/testing/assistant.ts';
 import type { Scene } from '../../../src/testing/turn/interrupted-actions.ts';
 import { ADA, settingsOf } from './fixtures.ts';
-import { MailServer } from './mailServer.ts';
+import { MailServer } from './mail-server.ts';
 
 const JID = `email:${ADA}`;
 const servers = new Map<string, MailServer>();

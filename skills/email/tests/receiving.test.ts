@@ -10,7 +10,7 @@ import {
   SIGNER,
   settingsOf,
 } from './fixtures.ts';
-import { MailServer } from './mailServer.ts';
+import { MailServer } from './mail-server.ts';
 
 const OK = `${SIGNER}; dmarc=pass header.from=example.com`;
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { ADA, CA_FILE, connectChannel, inMemory, mail, sentParts, settingsOf } from './fixtures.ts';
-import { MailServer } from './mailServer.ts';
+import { MailServer } from './mail-server.ts';
 
 const JID = `email:${ADA}`;
 

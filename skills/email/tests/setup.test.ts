@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { examinedSettings } from '../../../src/testing/owner/examined-settings.ts';
 import { ownerAtKeyboard } from '../../../src/testing/owner/owner-at-keyboard.ts';
 import { ADA, emailExamination, mail, SIGNER, settingsOf, setup } from './fixtures.ts';
-import { MailServer, PASSWORD, USER } from './mailServer.ts';
+import { MailServer, PASSWORD, USER } from './mail-server.ts';
 
 const examine = (environment: Readonly<Record<string, string>>, isOffline = false) =>
   emailExamination(2_000).examine(examinedSettings(environment, { isOffline }));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type AgentScript, answers, TestProject } from '../../../src/testing/assistant.ts';
 import { ADA, createChannel, settingsOf } from './fixtures.ts';
-import { LinearServer } from './linearServer.ts';
+import { LinearServer } from './linear-server.ts';
 
 const SECRET = 'a-secret-of-more-than-sixteen';
 

@@ -4,7 +4,7 @@ import { onlyContent } from '../../../src/testing/channel/content-kinds.ts';
 import type { FarEnd, Variation } from '../../../src/testing/channel/far-end.ts';
 import { NOTATIONS } from '../../../src/testing/channel/shown.ts';
 import { ADA, channel, EVE, KEY, settingsOf } from './fixtures.ts';
-import { INVALID, LinearServer, ME, refusal } from './linearServer.ts';
+import { INVALID, LinearServer, ME, refusal } from './linear-server.ts';
 
 const WRONG = 'lin_api_wrong-key';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ADA, connect, EVE, inMemory, JID, nudge } from './fixtures.ts';
-import { LinearServer, ME } from './linearServer.ts';
+import { LinearServer, ME } from './linear-server.ts';
 
 test('an issue that is assigned is a message, with what it says and where its answers belong', async () => {
   await using linear = await new LinearServer().comeUp();

@@ -8,7 +8,7 @@ import {
   memoryOf,
 } from '../../../src/testing/channel/connected-channel.ts';
 import { HostEnd } from '../../../src/testing/channel/host-end.ts';
-import type { LinearServer, User } from './linearServer.ts';
+import type { LinearServer, User } from './linear-server.ts';
 
 // What the skill brings is reached through here: the files are there once it is applied.
 export { examination } from '../../../src/doctor/linear.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { connect, inMemory, JID } from './fixtures.ts';
-import { LinearServer, ME, refusal } from './linearServer.ts';
+import { LinearServer, ME, refusal } from './linear-server.ts';
 
 test('a comment is made once, also where its answer was lost and the process ended', async () => {
   await using linear = await new LinearServer().comeUp();

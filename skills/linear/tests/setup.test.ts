@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { examinedSettings } from '../../../src/testing/owner/examined-settings.ts';
 import { ownerAtKeyboard } from '../../../src/testing/owner/owner-at-keyboard.ts';
 import { examination, KEY, settingsOf, setup } from './fixtures.ts';
-import { LinearServer } from './linearServer.ts';
+import { LinearServer } from './linear-server.ts';
 
 test('the key is tried with Linear before anything is written', async () => {
   await using linear = await new LinearServer().comeUp();

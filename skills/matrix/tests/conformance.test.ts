@@ -15,7 +15,7 @@ import {
   startServer,
   TOKEN,
 } from './fixtures.ts';
-import type { Json, MatrixServer } from './matrixServer.ts';
+import type { Json, MatrixServer } from './matrix-server.ts';
 
 const WRONG = 'syt_wrong_token';
 const SEND = /^\/rooms\/[^/]+\/send\/m\.room\.message\//;

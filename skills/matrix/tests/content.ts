@@ -1,7 +1,7 @@
 import type { Channel } from '../../../src/channels/channel.ts';
 import type { ContentCells, ContentKind } from '../../../src/testing/channel/content-kinds.ts';
 import { ADA, ADA_DIRECT, BOT, EVE, HALL } from './fixtures.ts';
-import type { MatrixServer } from './matrixServer.ts';
+import type { MatrixServer } from './matrix-server.ts';
 
 const NO_SUCH = 'Matrix has no such messages';
 const NO_FORWARDS = 'Matrix does not mark forwarded messages';

@@ -15,7 +15,7 @@ import {
   startServer,
   stoppedClock,
 } from './fixtures.ts';
-import type { FarEvent, Json, MatrixServer } from './matrixServer.ts';
+import type { FarEvent, Json, MatrixServer } from './matrix-server.ts';
 import { Person } from './person.ts';
 
 const PEOPLE = [ADA, BOT];

@@ -10,7 +10,7 @@ import {
   memoryOf,
   stoppedClock as stopped,
 } from '../../../src/testing/channel/connected-channel.ts';
-import { MatrixServer } from './matrixServer.ts';
+import { MatrixServer } from './matrix-server.ts';
 
 export const TOKEN = 'syt_token_of_nobody';
 export const BOT = '@andy:test';

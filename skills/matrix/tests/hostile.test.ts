@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ADA, BOT, connectChannel, ENCRYPTED, EVE, HALL, SECRET, startServer } from './fixtures.ts';
-import type { Json } from './matrixServer.ts';
+import type { Json } from './matrix-server.ts';
 
 const MEGOLM = 'm.megolm.v1.aes-sha2';
 const GARBAGE: readonly Json[] = [

@@ -1,5 +1,5 @@
 import type { OlmMachine, OutgoingRequest } from '@matrix-org/matrix-sdk-crypto-wasm';
-import type { FarEvent, Json, MatrixServer } from './matrixServer.ts';
+import type { FarEvent, Json, MatrixServer } from './matrix-server.ts';
 
 /** A person with a device of their own, whose app encrypts: the same library, with keys in memory. */
 export class Person {

@@ -13,7 +13,7 @@ import {
   settingsOf,
   startServer,
 } from './fixtures.ts';
-import type { Json } from './matrixServer.ts';
+import type { Json } from './matrix-server.ts';
 
 const inReply = (event_id: string): Json => ({ 'm.in_reply_to': { event_id } });
 

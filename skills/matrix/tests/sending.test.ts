@@ -12,7 +12,7 @@ import {
   startServer,
   stoppedClock,
 } from './fixtures.ts';
-import type { MatrixServer } from './matrixServer.ts';
+import type { MatrixServer } from './matrix-server.ts';
 
 const jid = `matrix:${ADA_DIRECT}`;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { drawsOf } from '../../../src/services/pipeline/chance.ts';
+import { drawsOf } from '../../../src/services/pipeline/random-draws.ts';
 import {
   type Choice,
   discoverStages,

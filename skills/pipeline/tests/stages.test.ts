@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { drawBeta, drawsOf } from '../../../src/services/pipeline/chance.ts';
 import { ratingOf } from '../../../src/services/pipeline/emoji.ts';
+import { drawBeta, drawsOf } from '../../../src/services/pipeline/random-draws.ts';
 import {
   type Choice,
   defineStage,

@@ -5,7 +5,7 @@ import type { FarEnd, Place, Variation } from '../../../src/testing/channel/far-
 import type { Format, Notation } from '../../../src/testing/channel/shown.ts';
 import { SIGNAL_CONTENT, sendSignalContent } from './content.ts';
 import { ADA, ADA_JID, channel, EVE, GROUP, GROUP_JID, settingsOf } from './fixtures.ts';
-import { SignalCli } from './signalCli.ts';
+import { SignalCli } from './signal-cli.ts';
 
 /** Between a text and its styles. */
 const BESIDE = '\u0000';

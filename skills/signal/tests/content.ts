@@ -1,7 +1,7 @@
 import type { Channel } from '../../../src/channels/channel.ts';
 import type { ContentCells, ContentKind } from '../../../src/testing/channel/content-kinds.ts';
 import { ADA, ADA_JID, EVE } from './fixtures.ts';
-import type { SignalCli } from './signalCli.ts';
+import type { SignalCli } from './signal-cli.ts';
 
 const NO_SUCH = 'Signal has no such messages';
 const NO_CHATS = 'groups of Signal keep their address';

@@ -7,7 +7,7 @@ import {
   connectChannel,
   memoryOf,
 } from '../../../src/testing/channel/connected-channel.ts';
-import type { Person, SignalCli } from './signalCli.ts';
+import type { Person, SignalCli } from './signal-cli.ts';
 
 // What the skill brings is reached through here: the files are there once it is applied.
 export { styledParts } from '../../../src/channels/signal/styles.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { HostEnd } from '../../../src/testing/channel/host-end.ts';
 import { ADA, ADA_JID, BOB, connect, EVE, GROUP, GROUP_JID, inMemory } from './fixtures.ts';
-import { SignalCli } from './signalCli.ts';
+import { SignalCli } from './signal-cli.ts';
 
 const FAMILY = { group: GROUP, groupName: 'Family' };
 

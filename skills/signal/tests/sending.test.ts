@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ADA, ADA_JID, BOB, connect, GROUP, GROUP_JID, inMemory, styledParts } from './fixtures.ts';
-import { SignalCli } from './signalCli.ts';
+import { SignalCli } from './signal-cli.ts';
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'claw-signal-'));

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { examinedSettings } from '../../../src/testing/owner/examined-settings.ts';
 import { ownerAtKeyboard } from '../../../src/testing/owner/owner-at-keyboard.ts';
 import { ADA, examination, settingsOf, setup } from './fixtures.ts';
-import { SignalCli } from './signalCli.ts';
+import { SignalCli } from './signal-cli.ts';
 
 /** An owner at the keyboard, with a folder for what the step keeps. */
 function owner(answers: readonly string[], args: readonly string[] = []) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ADA, ADA_DIRECT, connectChannel, startWorkspace } from '../../slack/tests/fixtures.ts';
-import type { SlackServer } from '../../slack/tests/slackServer.ts';
+import type { SlackServer } from '../../slack/tests/slack-server.ts';
 
 const JID = `slack:${ADA_DIRECT}`;
 

@@ -16,7 +16,7 @@ import {
   settingsOf,
   startWorkspace,
 } from './fixtures.ts';
-import type { SlackServer } from './slackServer.ts';
+import type { SlackServer } from './slack-server.ts';
 
 const WRONG = 'xoxb-wrong-token-of-nobody';
 

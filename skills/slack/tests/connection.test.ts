@@ -15,7 +15,7 @@ import {
   startWorkspace,
   stoppedClock,
 } from './fixtures.ts';
-import type { SlackServer } from './slackServer.ts';
+import type { SlackServer } from './slack-server.ts';
 
 afterAll(() => vi.unstubAllGlobals());
 

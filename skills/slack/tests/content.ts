@@ -1,7 +1,7 @@
 import type { Channel } from '../../../src/channels/channel.ts';
 import type { ContentCells, ContentKind } from '../../../src/testing/channel/content-kinds.ts';
 import { ADA, ADA_DIRECT, EVE, GENERAL } from './fixtures.ts';
-import type { SlackServer } from './slackServer.ts';
+import type { SlackServer } from './slack-server.ts';
 
 const NO_REPLIES = 'Slack has threads instead of replies';
 const APPS_ALONE = 'only apps send this on Slack, and other apps are ignored';

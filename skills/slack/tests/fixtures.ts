@@ -8,7 +8,7 @@ import {
   memoryOf,
 } from '../../../src/testing/channel/connected-channel.ts';
 import type { HostEnd } from '../../../src/testing/channel/host-end.ts';
-import { type SlackServer, startSlack } from './slackServer.ts';
+import { type SlackServer, startSlack } from './slack-server.ts';
 
 // What the skill brings is reached through here: the files are there once it is applied.
 export { slackExamination } from '../../../src/doctor/slack.ts';

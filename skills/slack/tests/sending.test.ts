@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ChannelClock, OutboundMessage } from '../../../src/channels/channel.ts';
 import { connectChannel, GENERAL, inMemory, startWorkspace, stoppedClock } from './fixtures.ts';
-import type { SlackServer } from './slackServer.ts';
+import type { SlackServer } from './slack-server.ts';
 
 const JID = `slack:${GENERAL}`;
 

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import type { TurnEvents, TurnOutcome } from '../../../src/sandbox/sandbox.ts';
 import { type AgentScript, answers, TestProject } from '../../../src/testing/assistant.ts';
 import { TestClock } from '../../../src/testing/clock.ts';
-import { type BotApi, startBotApi } from '../../telegram/tests/botApi.ts';
+import { type BotApi, startBotApi } from '../../telegram/tests/bot-api.ts';
 import {
   ADA,
   ADA_DIRECT,

@@ -4,7 +4,7 @@ import { channelFrom } from '../../../src/testing/channel/bench.ts';
 import { testChannel } from '../../../src/testing/channel/conformance.ts';
 import type { FarEnd, Variation } from '../../../src/testing/channel/far-end.ts';
 import { NOTATIONS } from '../../../src/testing/channel/shown.ts';
-import { type BotApi, startBotApi } from './botApi.ts';
+import { type BotApi, startBotApi } from './bot-api.ts';
 import { CONTENT, sendContent } from './content.ts';
 import { ADA, ADA_DIRECT, EVE, EVE_DIRECT, FAMILY, TOKEN } from './fixtures.ts';
 

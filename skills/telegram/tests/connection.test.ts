@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { explainFailure, explainSendFailure } from '../../../src/channels/telegram/failure.ts';
-import { type BotApi, startBotApi } from './botApi.ts';
+import { type BotApi, startBotApi } from './bot-api.ts';
 import {
   ADA,
   ADA_DIRECT,

@@ -1,6 +1,6 @@
 import type { Channel } from '../../../src/channels/channel.ts';
 import type { ContentCells, ContentKind } from '../../../src/testing/channel/content-kinds.ts';
-import type { BotApi } from './botApi.ts';
+import type { BotApi } from './bot-api.ts';
 import { ADA, ADA_DIRECT, EVE, FAMILY } from './fixtures.ts';
 
 /** What the agent sees of each kind of content on Telegram. */

@@ -6,7 +6,7 @@ import {
 } from '../../../src/doctor/examination.ts';
 import { startSilentServer } from '../../../src/testing/channel/far-server.ts';
 import { examinedSettings } from '../../../src/testing/owner/examined-settings.ts';
-import { startBotApi } from './botApi.ts';
+import { startBotApi } from './bot-api.ts';
 import { ADA, TOKEN, telegramExamination } from './fixtures.ts';
 
 /** Returns the findings of `claw doctor` about Telegram, as it prints them. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startBotApi } from './botApi.ts';
+import { startBotApi } from './bot-api.ts';
 import { ADA, ADA_DIRECT, connectChannel, EVE, inMemory, stoppedClock, TOKEN } from './fixtures.ts';
 
 const JID = 'telegram:10011';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import type { HostToolResult } from '../../../src/sandbox/sandbox.ts';
 import { type AgentScript, answers, TestProject } from '../../../src/testing/assistant.ts';
-import { type BotApi, startBotApi } from './botApi.ts';
+import { type BotApi, startBotApi } from './bot-api.ts';
 import {
   ADA,
   ADA_DIRECT,

@@ -8,7 +8,7 @@ import {
   memoryOf,
 } from '../../../src/testing/channel/connected-channel.ts';
 import type { HostEnd } from '../../../src/testing/channel/host-end.ts';
-import type { BotApi, BotApiChat, BotApiUser } from './botApi.ts';
+import type { BotApi, BotApiChat, BotApiUser } from './bot-api.ts';
 
 export { TelegramEnvironment } from '../../../src/channels/telegram/settings.ts';
 export { secretOf } from '../../../src/channels/telegram/webhook.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ChatCommand } from '../../../src/channels/channel.ts';
-import { type BotApi, startBotApi } from './botApi.ts';
+import { type BotApi, startBotApi } from './bot-api.ts';
 import {
   ADA,
   ADA_DIRECT,

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type AgentScript, answers, TestProject } from '../../../src/testing/assistant.ts';
-import { startBotApi } from './botApi.ts';
+import { startBotApi } from './bot-api.ts';
 import {
   ADA,
   ADA_DIRECT,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Choice, ChoiceOutcome } from '../../../src/channels/channel.ts';
-import { startBotApi } from './botApi.ts';
+import { startBotApi } from './bot-api.ts';
 import { ADA, connectChannel, EVE, FAMILY, TOKEN } from './fixtures.ts';
 
 const QUESTION = '0b0e7c0e-3a0b-4d1c-9a52-6a4a5d5e0c11';

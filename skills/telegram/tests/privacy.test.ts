@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type BotApi, startBotApi } from './botApi.ts';
+import { type BotApi, startBotApi } from './bot-api.ts';
 import { ADA, connectChannel, EVE, FAMILY, TOKEN } from './fixtures.ts';
 
 /** Somebody has made the bot this in the group, where it was that before. */

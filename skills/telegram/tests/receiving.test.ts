@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startBotApi } from './botApi.ts';
+import { startBotApi } from './bot-api.ts';
 import { ADA, ADA_DIRECT, connectChannel, FAMILY, TOKEN } from './fixtures.ts';
 
 test.concurrent('a direct message arrives with everything that Telegram says about it', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ChannelClock } from '../../../src/channels/channel.ts';
 import { pngOf } from '../../../src/testing/pictures.ts';
-import { type BotApi, startBotApi } from './botApi.ts';
+import { type BotApi, startBotApi } from './bot-api.ts';
 import { ADA, ADA_DIRECT, connectChannel, TOKEN } from './fixtures.ts';
 
 const JID = 'telegram:10011';

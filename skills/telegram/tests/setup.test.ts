@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ownerAtKeyboard } from '../../../src/testing/owner/owner-at-keyboard.ts';
-import { startBotApi } from './botApi.ts';
+import { startBotApi } from './bot-api.ts';
 import {
   ADA,
   ADA_DIRECT,

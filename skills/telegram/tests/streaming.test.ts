@@ -5,7 +5,7 @@ import type { TurnEvents, TurnOutcome } from '../../../src/sandbox/sandbox.ts';
 import { openOwnDatabases } from '../../../src/store/own-databases.ts';
 import { type AgentScript, answers, TestProject } from '../../../src/testing/assistant.ts';
 import { TestClock } from '../../../src/testing/clock.ts';
-import { type BotApi, startBotApi } from './botApi.ts';
+import { type BotApi, startBotApi } from './bot-api.ts';
 import { ADA, ADA_DIRECT, createChannel, HostEnd, stoppedClock, TOKEN } from './fixtures.ts';
 
 /** A whole assistant on Telegram, whose agent's turn the test leads; its disk is the project's. */

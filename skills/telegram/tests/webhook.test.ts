@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Channel, ChannelClock, ChannelEvents } from '../../../src/channels/channel.ts';
 import { createLoopback } from '../../../src/http/server.ts';
-import { type BotApi, startBotApi } from './botApi.ts';
+import { type BotApi, startBotApi } from './bot-api.ts';
 import {
   ADA,
   ADA_DIRECT,

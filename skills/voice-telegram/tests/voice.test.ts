@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { clip } from '../../../src/lib/voice/clip.ts';
-import { startBotApi } from '../../telegram/tests/botApi.ts';
+import { startBotApi } from '../../telegram/tests/bot-api.ts';
 import {
   ADA,
   ADA_DIRECT,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { webSearch } from '../../../src/tools/web/search-tool.ts';
 import { localServer, toolCaller } from './net.ts';
-import { type Asked, googleServer, searchServer } from './searchServers.ts';
+import { type Asked, googleServer, searchServer } from './search-servers.ts';
 
 type Answer = Parameters<typeof searchServer>[0];
 

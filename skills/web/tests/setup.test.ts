@@ -3,7 +3,7 @@ import { webExamination } from '../../../src/doctor/web.ts';
 import { webSetup } from '../../../src/setup/web.ts';
 import { ownerAtKeyboard } from '../../../src/testing/owner/owner-at-keyboard.ts';
 import { localServer } from './net.ts';
-import { googleServer, searchServer } from './searchServers.ts';
+import { googleServer, searchServer } from './search-servers.ts';
 
 const at = (address: string) => ({
   brave: address,

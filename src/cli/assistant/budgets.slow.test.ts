@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { localDay } from '../../host/budget/day.ts';
+import { localDay } from '../../host/budget/local-day.ts';
 import { openStore } from '../../store/store.ts';
 
 const CLAW = resolve(import.meta.dirname, '../../../bin/claw.js');

@@ -57,7 +57,7 @@ async function readBudgetReport(
 ): Promise<AssistantData> {
   const [{ default: Database }, { localDay }, reports, usage, budgets] = await Promise.all([
     import('better-sqlite3'),
-    import('../../host/budget/day.ts'),
+    import('../../host/budget/local-day.ts'),
     import('../../host/budget/budget-report.ts'),
     import('../../store/usage.ts'),
     import('../../store/budgets.ts'),

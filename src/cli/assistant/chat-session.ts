@@ -7,7 +7,7 @@ import { interactiveConsole } from '../../supervisor/console/interactive-console
 import type { ChatResult } from '../results.ts';
 import { openConversation } from './conversation.ts';
 import { findEntry } from './started-assistant.ts';
-import { dataDirOf } from './talk.ts';
+import { dataDirOf } from './with-assistant.ts';
 
 const PROMPT = '> ';
 

@@ -4,8 +4,8 @@ import { ClawError, ended, type Invocation, type ResultWith } from '@patchclaw/c
 import { isLeaving } from '../../supervisor/console/owner-console.ts';
 import type { Answers, ChatResult } from '../results.ts';
 import { chatOnTerminal } from './chat-session.ts';
-import { withAssistant } from './talk.ts';
 import { collectingView } from './view.ts';
+import { withAssistant } from './with-assistant.ts';
 
 /**
  * Says something in the owner's chat and prints the answers; `-` at the end adds what is piped in.

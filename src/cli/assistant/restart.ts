@@ -3,7 +3,7 @@ import { findWrongSettings } from '../../wrong-settings.ts';
 import { environmentOf } from '../environment.ts';
 import { ownStartCommand } from '../system-service/service.ts';
 import { openConversation } from './conversation.ts';
-import { dataDirOf } from './talk.ts';
+import { dataDirOf } from './with-assistant.ts';
 
 /** Result of asking a running assistant to restart with new settings. */
 export type Restarted =

@@ -19,7 +19,7 @@ import {
   limitsFor,
   limitsUnpriced,
 } from './budget-report.ts';
-import { localDay } from './day.ts';
+import { localDay } from './local-day.ts';
 import { ALL, noticesOf } from './notices.ts';
 import { openReservations, type Reservations } from './reservations.ts';
 

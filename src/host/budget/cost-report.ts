@@ -1,7 +1,7 @@
 import type { Group, Spending, Store, TurnRun } from '../../store/store.ts';
 import type { ClockPort, SettingsPort, StorePort, TimeZonePort } from '../contracts/ports.ts';
 import { limitsFor, limitsUnpriced, OWN_CHATS } from './budget-report.ts';
-import { localDay } from './day.ts';
+import { localDay } from './local-day.ts';
 
 /** Spending of today and of the newest turn, of one chat or, in the owner's own chats, of all. */
 export type CostReport = {

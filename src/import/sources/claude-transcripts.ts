@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { text } from '../../lib/bounded-schema.ts';
-import type { SourceMessage } from '../items.ts';
+import type { SourceMessage } from '../imported-items.ts';
 import { isFile, namesIn } from '../source-files.ts';
 import { jsonLines, momentOfAny, wordsOf } from './gateway.ts';
 

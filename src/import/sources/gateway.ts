@@ -11,7 +11,7 @@ import type {
   SourceMessage,
   SourceSetting,
   SourceTask,
-} from '../items.ts';
+} from '../imported-items.ts';
 import { copiesOf, filesBelow, isFile, skillsIn } from '../source-files.ts';
 
 /**

@@ -24,7 +24,7 @@ import {
   type SourceGroup,
   type SourceMessage,
   type SourceState,
-} from '../items.ts';
+} from '../imported-items.ts';
 import { columnsOf, openSourceDatabase } from '../source-database.ts';
 import {
   copiesOf,

@@ -11,7 +11,7 @@ import type {
   SourceGroup,
   SourceMessage,
   SourceState,
-} from '../items.ts';
+} from '../imported-items.ts';
 import { isFile, isFolder, namesIn, readSourceJson } from '../source-files.ts';
 import { readWhatsAppFolder } from '../whatsapp-link.ts';
 import {

@@ -13,7 +13,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { jsonWithin, MESSENGER_BOUNDS } from '../../lib/bounded-json.ts';
 import { list, text } from '../../lib/bounded-schema.ts';
-import type { SourceCode } from '../items.ts';
+import type { SourceCode } from '../imported-items.ts';
 import { isFile, isFolder, namesIn, readSourceJson, readSourceText } from '../source-files.ts';
 
 const UPSTREAM_URL = /[/:](qwibitai|gavrielc|nanocoai)\/nanoclaw(\.git)?\/?$/i;

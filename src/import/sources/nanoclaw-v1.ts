@@ -27,7 +27,7 @@ import {
   type SourceRun,
   type SourceState,
   type SourceTask,
-} from '../items.ts';
+} from '../imported-items.ts';
 import { columnOr, columnsOf, openSourceDatabase } from '../source-database.ts';
 import {
   copiesOf,

@@ -25,7 +25,7 @@ import {
   type SourceMessage,
   type SourceState,
   type SourceTask,
-} from '../items.ts';
+} from '../imported-items.ts';
 import { columnsOf, openSourceDatabase } from '../source-database.ts';
 import {
   copiesOf,

@@ -1,5 +1,5 @@
 import { each, ignored, left, READ, type Rules } from '../accounting.ts';
-import type { DetectedSource, SourceChat } from '../items.ts';
+import type { DetectedSource, SourceChat } from '../imported-items.ts';
 
 /** How NanoClaw runs: as a service of the user, and with a container for each group. */
 export const NANOCLAW_RUNS: Pick<DetectedSource, 'units' | 'containerPrefixes' | 'commands'> = {

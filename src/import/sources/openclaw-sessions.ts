@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { MESSENGER_BOUNDS, readJsonHere } from '../../lib/bounded-json.ts';
 import { text } from '../../lib/bounded-schema.ts';
 import { each, ignored, left, ofTable, type Rules } from '../accounting.ts';
-import type { LeftBehind, SourceChat, SourceMessage } from '../items.ts';
+import type { LeftBehind, SourceChat, SourceMessage } from '../imported-items.ts';
 import { columnsOf } from '../source-database.ts';
 import { isFile, isFolder, namesIn, readSourceJson } from '../source-files.ts';
 import { chatOfPeer, jsonLines, messageOf, momentOfAny } from './gateway.ts';
@@ -128,7 +128,7 @@ export function sessionsInDatabase(database: Database, agent: string): readonly 
       'SELECT session_key, current_session_id, entry_json FROM session_nodes ORDER BY session_key',
     )
     .all()
-    .map((row) => Node.parse(row));
+    .map((row) => SessionNode.parse(row));
   const hasWindows = columnsOf(database, 'session_windows').size > 0;
   const windows = hasWindows
     ? database.prepare('SELECT session_id FROM session_windows WHERE session_key = ?').pluck()
@@ -144,7 +144,7 @@ export function sessionsInDatabase(database: Database, agent: string): readonly 
     const ids = [...new Set([...earlier, ...(current === null ? [] : [current])])];
     function* messages(): Iterable<SourceMessage> {
       for (const id of ids) {
-        const lines = events.all(id).map((row) => parsedOrNull(Event.parse(row).event_json));
+        const lines = events.all(id).map((row) => parsedOrNull(SessionEvent.parse(row).event_json));
         if (found !== null) yield* messagesOf(lines, found, id);
       }
     }
@@ -152,12 +152,12 @@ export function sessionsInDatabase(database: Database, agent: string): readonly 
   });
 }
 
-const Node = z.object({
+const SessionNode = z.object({
   session_key: text(1_000),
   current_session_id: text(200).nullable(),
   entry_json: text().nullable(),
 });
-const Event = z.object({ event_json: text(16_777_216) });
+const SessionEvent = z.object({ event_json: text(16_777_216) });
 const Line = z.looseObject({
   type: text(100).nullish(),
   id: text(200).nullish(),

@@ -23,7 +23,7 @@ import {
   type SourceFile,
   type SourceGroup,
   type SourceState,
-} from '../items.ts';
+} from '../imported-items.ts';
 import { columnsOf, openSourceDatabase } from '../source-database.ts';
 import { isFile, isFolder, namesIn, readSourceJson, readSourceText } from '../source-files.ts';
 import { readWhatsAppFolder } from '../whatsapp-link.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readSettings, SettingsError } from '../../config.ts';
 import { usd } from '../../host/budget/amount.ts';
-import { localDay } from '../../host/budget/day.ts';
+import { localDay } from '../../host/budget/local-day.ts';
 import { openModels } from '../model.ts';
 import { provider as anthropic } from '../providers/anthropic.ts';
 import { provider as openai } from '../providers/openai.ts';

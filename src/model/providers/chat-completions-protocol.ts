@@ -69,7 +69,7 @@ const Counts = z.object({
   prompt_tokens_details: z.object({ cached_tokens: Count.nullish() }).nullish(),
   completion_tokens: Count.nullish(),
 });
-const Event = z.object({
+const StreamEvent = z.object({
   error: z.unknown().optional(),
   choices: z
     .array(
@@ -114,7 +114,7 @@ export const chatCompletions: Protocol = {
   isAnswer: (body) => typeof body === 'object' && body !== null && 'choices' in body,
   textIn: (body) => Answer.safeParse(body).data?.choices[0].message.content ?? null,
   headEventOf(event) {
-    const { data } = Event.safeParse(event);
+    const { data } = StreamEvent.safeParse(event);
     if (data === undefined) return 'begun';
     if (data.error !== undefined && data.error !== null) {
       return { status: statusOfError(data.error) };

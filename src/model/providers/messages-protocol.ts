@@ -103,7 +103,7 @@ const Carrier = z.object({
   message: z.object({ usage: Counts.nullish() }).nullish(),
 });
 
-const Event = z.object({
+const StreamEvent = z.object({
   type: z.string(),
   error: z.unknown().optional(),
   content_block: z.object({ type: z.string(), text: z.string().optional() }).nullish().catch(null),
@@ -153,7 +153,7 @@ export const messages: Protocol = {
     return data === undefined ? null : data.content.map(({ text }) => text ?? '').join('');
   },
   headEventOf(event) {
-    const { data } = Event.safeParse(event);
+    const { data } = StreamEvent.safeParse(event);
     if (data?.type === 'error') return { status: statusOfError(data.error) };
     if (data?.type === 'message_start' || data?.type === 'ping') return 'waiting';
     const isEmptyBlock = data?.content_block?.type === 'text' && !data.content_block.text;

@@ -13,7 +13,7 @@ import {
   FORMAT,
   isSafePath,
   SUMS_ENTRY,
-} from './facts.ts';
+} from './archive-format.ts';
 import {
   type BackupKeys,
   type BackupLock,

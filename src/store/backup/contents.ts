@@ -21,8 +21,8 @@ import {
 import { join } from 'node:path';
 import { parseEnv, promisify } from 'node:util';
 import type { ArchiveItem } from './archive.ts';
+import { BackupError, SAVED_MOUNTS } from './archive-format.ts';
 import { copyDatabase, isDatabase } from './database-copy.ts';
-import { BackupError, SAVED_MOUNTS } from './facts.ts';
 
 export type ContentsOptions = {
   readonly projectDir: string;

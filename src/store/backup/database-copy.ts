@@ -2,7 +2,7 @@ import { closeSync, copyFileSync, existsSync, openSync, readSync, rmSync, statSy
 import Database from 'better-sqlite3';
 import { z } from 'zod';
 import { isDamage, REPAIR } from '../error.ts';
-import { BackupError } from './facts.ts';
+import { BackupError } from './archive-format.ts';
 
 const MAGIC = 'SQLite format 3\0';
 const WAL_HEAD_BYTES = 32;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { BackupReason } from './facts.ts';
+import type { BackupReason } from './archive-format.ts';
 import { backupName, type KeptBackup, listBackups, outdated, prune } from './kept-backups.ts';
 
 const DAY = 86_400_000;

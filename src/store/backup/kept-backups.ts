@@ -1,6 +1,6 @@
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type BackupReason, REASONS } from './facts.ts';
+import { type BackupReason, REASONS } from './archive-format.ts';
 
 /** A backup in a folder, as far as its name and its size tell. */
 export type KeptBackup = {

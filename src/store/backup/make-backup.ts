@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { openArchive, writeArchive } from './archive.ts';
-import { gatherContents } from './contents.ts';
 import {
   type ArchivedFile,
   BackupError,
   type BackupFacts,
   type BackupReason,
   FORMAT,
-} from './facts.ts';
+} from './archive-format.ts';
+import { gatherContents } from './contents.ts';
 import { backupName, backupsFolder } from './kept-backups.ts';
 import type { BackupKeys, BackupLock } from './packed-stream.ts';
 

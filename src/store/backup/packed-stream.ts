@@ -10,7 +10,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
-import { BackupError } from './facts.ts';
+import { BackupError } from './archive-format.ts';
 
 /** How a backup is locked. */
 export type BackupLock =

@@ -22,7 +22,7 @@ import {
 } from '../../../packages/claw/src/transaction/testing/strace.ts';
 import { swapFolder } from '../../supervisor/restore-swap.js';
 import { openStore } from '../store.ts';
-import type { Part } from './facts.ts';
+import type { Part } from './archive-format.ts';
 import { readFence } from './fence.ts';
 import { makeBackup } from './make-backup.ts';
 import type { BackupLock } from './packed-stream.ts';

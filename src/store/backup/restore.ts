@@ -4,9 +4,15 @@ import { mkdir, open, rename, statfs, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { openArchive } from './archive.ts';
+import {
+  type ArchivedFile,
+  BackupError,
+  type BackupFacts,
+  type Part,
+  partOf,
+} from './archive-format.ts';
 import { codeFiles } from './contents.ts';
 import { checkDatabase } from './database-copy.ts';
-import { type ArchivedFile, BackupError, type BackupFacts, type Part, partOf } from './facts.ts';
 import { fencePath } from './fence.ts';
 import { instancePath, READ_LIMITS } from './make-backup.ts';
 import type { BackupKeys } from './packed-stream.ts';

@@ -5,10 +5,10 @@ import { StoreError } from '../error.ts';
 import type { Messages } from '../messages/messages.ts';
 import { type Meta, openMeta } from '../meta.ts';
 import { createSpenderForgetter } from '../usage.ts';
+import { placeKey } from './chat-places.ts';
 import { type Chats, CURRENT_JID } from './chats.ts';
 import { choiceKey, switchesKey } from './folder-choices.ts';
 import type { MemoryVersions } from './memory-versions.ts';
-import { placeKey } from './places.ts';
 
 /** A registered chat: it has a folder, and its messages can become turns. */
 export type Group = {

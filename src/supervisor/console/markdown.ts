@@ -2,8 +2,8 @@ import { widthOf, wrap } from '@patchclaw/claw/text';
 import { Marked, type Token, type Tokens } from 'marked';
 import { unlessNested } from '../../lib/markdown-guard.ts';
 import { SHORT_WORDS } from '../../lib/markdown-words.ts';
-import { renderInline, styled } from './inline.ts';
 import { printable } from './printable.ts';
+import { renderInline, styled } from './styled-text.ts';
 import { terminalCode } from './terminal-code.ts';
 
 /**

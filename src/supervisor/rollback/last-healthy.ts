@@ -18,7 +18,10 @@ export interface LastHealthy {
 type HealthyStart = { readonly composition: string; readonly startMs: number };
 
 // Files of earlier releases have no time.
-const File = z.object({ composition: z.string(), startMs: z.number().nonnegative().catch(0) });
+const HealthyFile = z.object({
+  composition: z.string(),
+  startMs: z.number().nonnegative().catch(0),
+});
 
 /** Remembers the composition that was last healthy, by its name of `compositionOf`. */
 export function lastHealthyOf(dataDir: string): LastHealthy {
@@ -55,7 +58,7 @@ function write(path: string, known: HealthyStart): void {
 
 function readKnown(path: string): HealthyStart | null {
   try {
-    return File.parse(JSON.parse(readFileSync(path, 'utf8')));
+    return HealthyFile.parse(JSON.parse(readFileSync(path, 'utf8')));
   } catch {
     return null; // Absent or torn: nothing is known to have worked, so nothing is rolled back.
   }

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { mountsFileOf } from '../../config.ts';
-import { BackupError, type BackupReason } from '../../store/backup/facts.ts';
+import { BackupError, type BackupReason } from '../../store/backup/archive-format.ts';
 import { type MadeBackup, makeBackup } from '../../store/backup/make-backup.ts';
 import type { BackupKeys, BackupLock } from '../../store/backup/packed-stream.ts';
 import type { Unpacked } from '../../store/backup/restore.ts';

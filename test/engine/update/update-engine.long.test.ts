@@ -42,12 +42,12 @@ function nextEngine(codebase: Codebase): readonly string[] {
     const text = codebase.read(path);
     const changed = text
       .replaceAll('isSameFile', 'isEqualFile')
-      .replaceAll('package/nearest.ts', 'package/close-names.ts')
-      .replaceAll("'../nearest.ts'", "'../close-names.ts'");
+      .replaceAll('package/nearest-names.ts', 'package/close-names.ts')
+      .replaceAll("'../nearest-names.ts'", "'../close-names.ts'");
     if (changed !== text) files[path] = changed;
   }
   files['packages/claw/src/package/close-names.ts'] = codebase.read(
-    'packages/claw/src/package/nearest.ts',
+    'packages/claw/src/package/nearest-names.ts',
   );
   for (const path of [
     'bin/claw.js',
@@ -56,7 +56,7 @@ function nextEngine(codebase: Codebase): readonly string[] {
   ]) {
     files[path] = `${files[path] ?? codebase.read(path)}// The next one.\n`;
   }
-  const gone = ['packages/claw/src/package/nearest.ts'];
+  const gone = ['packages/claw/src/package/nearest-names.ts'];
   const manifest = codebase
     .read('package.json')
     .replace('"version": "0.1.0"', '"version": "0.2.0"');

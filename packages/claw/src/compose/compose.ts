@@ -9,7 +9,7 @@ import {
   type StructuredKind,
   structuredKind,
   structuredPaths,
-} from '../structured/kind.ts';
+} from '../structured/structured-kind.ts';
 import { ComposedTree, type Composition } from './composition.ts';
 import { Renames } from './files/renames.ts';
 import { mergeLayer } from './layer.ts';

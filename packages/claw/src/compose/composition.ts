@@ -1,6 +1,6 @@
 import type { TreeFile } from '@patchclaw/merge';
 import type { Conflict } from '../conflict.ts';
-import type { OwnStructured } from '../structured/kind.ts';
+import type { OwnStructured } from '../structured/structured-kind.ts';
 import type { Touch } from './blame/attribution.ts';
 import type { Followed } from './follow-imports.ts';
 import type { Draft } from './joint.ts';

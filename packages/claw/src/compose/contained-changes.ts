@@ -13,7 +13,7 @@ import type { Resolution } from '../installed/resolution.ts';
 import { addedFile, baseFile, modifiedFile } from '../package/accessors.ts';
 import { mapPath, type PathMap } from '../package/manifest/path-map.ts';
 import type { SkillPackage } from '../package/package.ts';
-import { structuredKind } from '../structured/kind.ts';
+import { structuredKind } from '../structured/structured-kind.ts';
 import type { ComposedTree } from './composition.ts';
 import { decidedKey, type LostChange } from './files/deleted-file.ts';
 import { followImports } from './follow-imports.ts';

@@ -13,7 +13,7 @@ import type { Conflict } from '../conflict.ts';
 import { addedFile, baseFile } from '../package/accessors.ts';
 import type { FileOp } from '../package/manifest/manifest.ts';
 import type { SkillPackage } from '../package/package.ts';
-import { type StructuredKind, structuredKind } from '../structured/kind.ts';
+import { type StructuredKind, structuredKind } from '../structured/structured-kind.ts';
 import { answeredFile } from './answer.ts';
 import { authorsOf } from './blame/attribution.ts';
 import { conflictHunks, faultTogether } from './conflict-hunks.ts';

@@ -1,7 +1,7 @@
 import type { mergeFiles, TreeFile } from '@patchclaw/merge';
 import type { Conflict } from '../conflict.ts';
 import type { SkillPackage } from '../package/package.ts';
-import type { OwnStructured } from '../structured/kind.ts';
+import type { OwnStructured } from '../structured/structured-kind.ts';
 import type { ComposedTree } from './composition.ts';
 import type { Renames } from './files/renames.ts';
 import type { ConflictOutcome } from './resolve-conflict.ts';

@@ -1,6 +1,6 @@
 import { type Hunk, isSameFile, mergeFiles, type TreeFile, type Versions } from '@patchclaw/merge';
 import { type Conflict, conflictFile, OWNER } from '../conflict.ts';
-import { structuredKind } from '../structured/kind.ts';
+import { structuredKind } from '../structured/structured-kind.ts';
 import { answeredFile } from './answer.ts';
 import { authorOf } from './blame/attribution.ts';
 import type { Composition } from './composition.ts';

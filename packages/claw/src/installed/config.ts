@@ -4,7 +4,7 @@ import type { TreeFile } from '@patchclaw/merge';
 import { type Document, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { ClawError } from '../errors.ts';
-import type { OwnStructured } from '../structured/kind.ts';
+import type { OwnStructured } from '../structured/structured-kind.ts';
 
 /** A codebase's configuration, from its `claw.config.yaml`. */
 export type CodebaseConfig = {

@@ -1,7 +1,7 @@
 import { digestFile } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import type { LayerState, State } from '../installed/state-file.ts';
-import { nearestNames } from '../package/nearest.ts';
+import { nearestNames } from '../package/nearest-names.ts';
 import type { SkillPackage } from '../package/package.ts';
 
 /** The place in git where a package was found. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { isSameFile, type TreeFile } from '@patchclaw/merge';
 import type { Composition } from '../compose/composition.ts';
-import { layersWithEffect } from '../compose/effect.ts';
+import { layersWithEffect } from '../compose/layers-with-effect.ts';
 import { digestBytes, digestFile, type FileDigest } from '../digest.ts';
 import {
   COMPOSED,

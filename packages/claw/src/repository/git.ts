@@ -286,13 +286,16 @@ export async function readCommit(
   return tree;
 }
 
-type Blob = { readonly oid: string; readonly path: string };
+type GitBlob = { readonly oid: string; readonly path: string };
 
 /**
  * Reads blobs with git's filters applied. git then announces each blob by its size before filtering, which is
  * of no use here. So the announcement carries a mark that no content can hold: a digest over the request.
  */
-export async function readBlobs(root: string, blobs: readonly Blob[]): Promise<readonly Buffer[]> {
+export async function readBlobs(
+  root: string,
+  blobs: readonly GitBlob[],
+): Promise<readonly Buffer[]> {
   if (blobs.length === 0) return [];
   // git takes one line per file, and cannot apply its filters to a file that it is not told of.
   const request = blobs
@@ -320,7 +323,7 @@ export async function readBlobs(root: string, blobs: readonly Blob[]): Promise<r
 }
 
 /** Names the first of some blobs that the repository does not have: what git prints instead shifts all that follows. */
-async function lostContent(root: string, blobs: readonly Blob[]): Promise<ClawError> {
+async function lostContent(root: string, blobs: readonly GitBlob[]): Promise<ClawError> {
   const request = blobs.map(({ oid }) => `${oid}\n`).join('');
   const kinds = (await runGit(root, ['cat-file', '--batch-check'], request)).toString('utf8');
   const lines = kinds.split('\n');

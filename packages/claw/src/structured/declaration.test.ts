@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import type { Conflict } from '../conflict.ts';
+import { dataAt } from './canonical-value.ts';
 import type { Declaration } from './declaration.ts';
 import { declaration } from './declaration-fixture.ts';
 import { composeStructured } from './declared-file.ts';
-import { disputedKind } from './kind.ts';
 import { mergeStructured } from './merge.ts';
+import { disputedKind } from './structured-kind.ts';
 import { dataOf } from './value-edit.ts';
-import { dataAt } from './values.ts';
 
 type Answers = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import type { Conflict } from '../conflict.ts';
-import type { StructuredKind } from './kind.ts';
+import type { StructuredKind } from './structured-kind.ts';
 
 /** A setting that a layer adds to `.env.example`. */
 export type DeclaredSetting = {

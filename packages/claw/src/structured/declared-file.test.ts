@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import type { Declaration } from './declaration.ts';
 import { declaration } from './declaration-fixture.ts';
 import { composeStructured } from './declared-file.ts';
-import { disputedKind, structuredKind, structuredPaths } from './kind.ts';
+import { disputedKind, structuredKind, structuredPaths } from './structured-kind.ts';
 
 function compose(path: string, release: string | null, declarations: readonly Declaration[]) {
   const bytes = release === null ? null : Buffer.from(release);

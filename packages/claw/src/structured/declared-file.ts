@@ -3,8 +3,8 @@ import { composeServices } from './docker-services/compose-services.ts';
 import { composeEnv } from './env.ts';
 import { insertItem, setValue } from './json/json-edit.ts';
 import { jsonBytes, readJson, valueAt } from './json/json-text.ts';
-import type { StructuredKind } from './kind.ts';
 import { composeNpm, composeRanges, declaredRanges, unreadableRelease } from './npm/npm.ts';
+import type { StructuredKind } from './structured-kind.ts';
 
 /**
  * Recomputes a structured file from the release's and what all layers declare for it.

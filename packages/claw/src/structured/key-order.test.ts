@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { declaration } from './declaration-fixture.ts';
 import { composeStructured } from './declared-file.ts';
-import { disputedKind } from './kind.ts';
 import { mergeStructured } from './merge.ts';
+import { disputedKind } from './structured-kind.ts';
 
 function merge(path: string, base: string, ours: string, theirs: string): string {
   const versions = {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { disputedKind } from './kind.ts';
 import { mergeStructured } from './merge.ts';
+import { disputedKind } from './structured-kind.ts';
 
 type Side = string | null;
 

@@ -1,6 +1,7 @@
 import type { Versions } from '@patchclaw/merge';
 import { gt, valid } from 'semver';
 import type { Conflict } from '../conflict.ts';
+import { canonicalValue, dataAt, isPlainMap } from './canonical-value.ts';
 import type { Decide } from './declaration.ts';
 import { disagreement, modifyDelete, unreadable } from './disagreement.ts';
 import { collide, hostPortsOf, showPorts } from './docker-services/host-ports.ts';
@@ -10,9 +11,8 @@ import { type KeyClash, mergeJson } from './json/json-merge.ts';
 import { type Fault, jsonBytes, readJson } from './json/json-text.ts';
 import { eolOf, joinLines, type KeyedMap } from './json/keyed-lines.ts';
 import { mergeKeyed } from './json/keyed-merge.ts';
-import type { StructuredKind } from './kind.ts';
+import type { StructuredKind } from './structured-kind.ts';
 import { dataOf, setAt } from './value-edit.ts';
-import { canonicalValue, dataAt, isPlainMap } from './values.ts';
 
 export type StructuredMergeInput = {
   readonly path: string;

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { disputedKind } from './kind.ts';
+import { dataWith } from './canonical-value.ts';
+import { disputedKind } from './structured-kind.ts';
 import { setAt } from './value-edit.ts';
-import { dataWith } from './values.ts';
 
 function apply(path: string, text: string, key: string, value: unknown): string {
   return String(setAt({ kind: disputedKind(path), bytes: Buffer.from(text) }, keysOf(key), value));

@@ -1,11 +1,11 @@
+import { canonicalValue, dataAt } from './canonical-value.ts';
 import { setYaml } from './docker-services/yaml-edit.ts';
 import { readYaml } from './docker-services/yaml-text.ts';
 import { envData, setEnv } from './env.ts';
 import { removeValue, setValue } from './json/json-edit.ts';
 import { jsonBytes, readJson, textOf, valueAt } from './json/json-text.ts';
-import type { StructuredKind } from './kind.ts';
 import { sortedPlace } from './npm/npm.ts';
-import { canonicalValue, dataAt } from './values.ts';
+import type { StructuredKind } from './structured-kind.ts';
 
 /**
  * Sets one key of a structured file to a value; every other byte stays, comments included. Null takes

@@ -35,7 +35,7 @@ import { checkRelations, orderLayers } from '../package/order.ts';
 import type { SkillPackage } from '../package/package.ts';
 import { openPackage } from '../package/sources/open.ts';
 import { findPackage } from '../package/sources/sources.ts';
-import { type StructuredKind, structuredKind } from '../structured/kind.ts';
+import { type StructuredKind, structuredKind } from '../structured/structured-kind.ts';
 import { listTransactions } from '../transaction/records.ts';
 
 /**

@@ -28,7 +28,7 @@ import {
   tidyUp,
 } from '../pending/pending.ts';
 import { hasDecisions, withDecided, writePending } from '../pending/waiting.ts';
-import { type StructuredKind, structuredKind } from '../structured/kind.ts';
+import { type StructuredKind, structuredKind } from '../structured/structured-kind.ts';
 import { commitSteps } from '../transaction/commit.ts';
 import type { Step } from '../transaction/journal.ts';
 import {

@@ -43,7 +43,7 @@ As git merge-file: merges what leads from orig-file to file2 into file1.
 Exit codes: 0 clean · 1 to 127 the number of conflicts (127: that many or more) · 255 an error · 129 wrong use
 `;
 
-type Request = {
+type MergeFileArguments = {
   readonly files: readonly [string, string, string];
   readonly labels: readonly string[];
   readonly style: ConflictStyle | null;
@@ -71,7 +71,7 @@ export function mergeFileCommand(args: readonly string[]): number {
   }
 }
 
-function merge(request: Request): number {
+function merge(request: MergeFileArguments): number {
   const { files, labels, favour, markerSize, path, isStdout, isQuiet, isObject } = request;
   const read = isObject ? readObject : readVersion;
   const [ours, base, theirs] = files;
@@ -106,7 +106,7 @@ function readObject(name: string): Buffer {
 }
 
 /** Parses the arguments; a text is what is wrong with them, and empty where help was asked for. */
-function parse(args: readonly string[]): Request | string {
+function parse(args: readonly string[]): MergeFileArguments | string {
   try {
     const { values, positionals, tokens } = parseArgs({
       args: [...args],

@@ -50,7 +50,7 @@ const FLUSH_MS = 200;
 const MEMBER_NEWS = new Set(['add', 'remove', 'leave']);
 
 const Plain = z.object({ plain: z.instanceof(Uint8Array) });
-const Node = z.object({ node: z.instanceof(Uint8Array) });
+const StoredNode = z.object({ node: z.instanceof(Uint8Array) });
 
 export function openInbox({ database, now }: LinkDatabase, baileys: Baileys): Inbox {
   const insert = database.prepare(`
@@ -134,7 +134,7 @@ export function openInbox({ database, now }: LinkDatabase, baileys: Baileys): In
     },
     flush,
     async notYetStored() {
-      const rows = z.array(Node).parse(all.all());
+      const rows = z.array(StoredNode).parse(all.all());
       // The first byte of the decoder's input tells whether the rest is compressed; the encoder writes it.
       return await Promise.all(rows.map(({ node }) => baileys.decodeBinaryNode(Buffer.from(node))));
     },

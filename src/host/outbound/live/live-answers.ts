@@ -1,6 +1,6 @@
 import type { Turn } from '../../../store/store.ts';
+import { within } from './channel-timeout.ts';
 import { type LiveAnswersOptions, Steps } from './steps.ts';
-import { within } from './within.ts';
 
 /** The answer of one turn, on its way to the chat. */
 export interface LiveAnswer {

@@ -11,7 +11,7 @@ import type {
 } from '../../contracts/ports.ts';
 import { withPictureWords } from '../answer-files.ts';
 import { createActivities } from './activities.ts';
-import { within } from './within.ts';
+import { within } from './channel-timeout.ts';
 
 export type LiveAnswersOptions = StorePort &
   ClockPort &

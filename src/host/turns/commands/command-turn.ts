@@ -34,7 +34,7 @@ const GivenReply = z.union([
 
 const Said = z.object({ kind: z.literal('said'), text: z.string() });
 
-const Request = z.discriminatedUnion('kind', [
+const StoredRequest = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('run'), text: z.string() }),
   Said,
   z.object({
@@ -111,7 +111,7 @@ export async function resumeCommandTurn(
   const kept = Kept.safeParse(turn.payload).data;
   const command = ownerCommands(context.commands).find(({ name }) => name === kept?.command);
   if (kept === undefined || command?.resume === undefined) {
-    const text = Request.safeParse(turn.payload).data;
+    const text = StoredRequest.safeParse(turn.payload).data;
     const said = text?.kind === 'run' ? `\`${text.text}\`` : 'What you asked for';
     return failed('INTERRUPTED', `${said} was interrupted by a restart. Say it again.`);
   }
@@ -130,7 +130,7 @@ type Call =
     };
 
 function callOf(payload: unknown, commands: readonly OwnerCommand[]): Call {
-  const request = Request.parse(payload);
+  const request = StoredRequest.parse(payload);
   if (request.kind === 'run') return callOfText(request.text, commands);
   if (request.kind === 'said') return request;
   return callOfReply(parseQuestion(request.question), request, commands);

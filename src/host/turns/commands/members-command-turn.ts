@@ -11,7 +11,7 @@ const Sender = z.object({ id: z.string(), name: z.string().nullable(), isOwner: 
 export type Sender = Readonly<z.output<typeof Sender>>;
 
 /** A members' command as its turn was queued. */
-const Request = z.object({ kind: z.literal('run'), text: z.string(), by: Sender });
+const CommandRequest = z.object({ kind: z.literal('run'), text: z.string(), by: Sender });
 
 export type MembersCommandOptions = Omit<MembersContext, 'sender' | 'group' | 'ask'> & {
   /** Asks the person with this id in the chat. */
@@ -21,8 +21,8 @@ export type MembersCommandOptions = Omit<MembersContext, 'sender' | 'group' | 'a
 };
 
 /** Reads who gave the command that a turn was queued for; null where it is the owner's own. */
-export function givenByMember(payload: unknown): z.output<typeof Request> | null {
-  return Request.safeParse(payload).data ?? null;
+export function givenByMember(payload: unknown): z.output<typeof CommandRequest> | null {
+  return CommandRequest.safeParse(payload).data ?? null;
 }
 
 /** Returns the commands of members that work in a chat. */
@@ -38,7 +38,7 @@ export function membersCommands(
 /** Runs a members' command in the chat where it was given. Never rejects because of the command. */
 export async function runMembersCommand(
   options: MembersCommandOptions,
-  { text, by }: z.output<typeof Request>,
+  { text, by }: z.output<typeof CommandRequest>,
 ): Promise<TurnResult> {
   const match = matchCommand(text, membersCommands(options.commands, options.group));
   // It was there when the message came, and a restart has taken its skill out.

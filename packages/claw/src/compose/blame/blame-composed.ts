@@ -2,7 +2,7 @@ import { splitLines } from '@patchclaw/merge';
 import type { Resolution } from '../../installed/resolution.ts';
 import type { SkillPackage } from '../../package/package.ts';
 import { declarersOf, type KeyPath } from '../../structured/json/line-keys.ts';
-import { structuredKind } from '../../structured/kind.ts';
+import { structuredKind } from '../../structured/structured-kind.ts';
 import type { ComposedFile, Composition } from '../composition.ts';
 import type { ResolvedConflict } from '../resolve-conflict.ts';
 import type { Touch } from './attribution.ts';

@@ -1,6 +1,6 @@
 import { at, diffLines, internLines, splitLines, type TreeFile } from '@patchclaw/merge';
 import { type KeyPath, lineKeys } from '../../structured/json/line-keys.ts';
-import type { StructuredKind } from '../../structured/kind.ts';
+import type { StructuredKind } from '../../structured/structured-kind.ts';
 
 /** The owner of a line. `layers` of a shared line of a structured file are all that declare it. */
 export type Owner =

@@ -1,7 +1,7 @@
 import { isSameFile, mergeFiles, type TreeFile } from '@patchclaw/merge';
 import type { Conflict } from '../../conflict.ts';
 import type { SkillPackage } from '../../package/package.ts';
-import { structuredKind } from '../../structured/kind.ts';
+import { structuredKind } from '../../structured/structured-kind.ts';
 import { type ComposeInput, compose } from '../compose.ts';
 import type { Composition } from '../composition.ts';
 import { mergeByKey } from '../files/structured-file.ts';

@@ -1,8 +1,8 @@
 import { isSameFile, type TreeFile, type Versions } from '@patchclaw/merge';
 import type { Conflict } from '../../conflict.ts';
 import { readOwnStructured } from '../../installed/config.ts';
-import { type StructuredKind, structuredKind } from '../../structured/kind.ts';
 import { mergeStructured } from '../../structured/merge.ts';
+import { type StructuredKind, structuredKind } from '../../structured/structured-kind.ts';
 import { answeredFile } from '../answer.ts';
 import type { ConflictOutcome } from '../resolve-conflict.ts';
 

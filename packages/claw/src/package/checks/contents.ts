@@ -1,6 +1,6 @@
 import type { Tree } from '@patchclaw/merge';
 import { ClawError } from '../../errors.ts';
-import { type OwnStructured, structuredPaths } from '../../structured/kind.ts';
+import { type OwnStructured, structuredPaths } from '../../structured/structured-kind.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 
 const INTENT = '.intent.md';

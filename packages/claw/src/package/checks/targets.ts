@@ -1,5 +1,5 @@
 import { ClawError } from '../../errors.ts';
-import type { OwnStructured } from '../../structured/kind.ts';
+import type { OwnStructured } from '../../structured/structured-kind.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import type { SkillPackage } from '../package.ts';
 import { checkCollisions } from './collisions.ts';

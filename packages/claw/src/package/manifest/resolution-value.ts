@@ -1,5 +1,5 @@
 import { ClawError } from '../../errors.ts';
-import { disputedKind } from '../../structured/kind.ts';
+import { disputedKind } from '../../structured/structured-kind.ts';
 import { aptFault, rangeFault } from '../dependencies.ts';
 import { settingFault } from './docker-services.ts';
 import { parsePlainYaml } from './plain-yaml.ts';

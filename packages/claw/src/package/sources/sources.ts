@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { Tree } from '@patchclaw/merge';
 import { ClawError } from '../../errors.ts';
-import { nearestNames } from '../nearest.ts';
+import { nearestNames } from '../nearest-names.ts';
 import type { IrregularEntry } from '../package-from-files.ts';
 import { type GitAddress, parseGitAddress } from './git-address.ts';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ClawError } from '../../errors.ts';
 import { checkCoreVersion } from '../manifest/core-version.ts';
-import { nearestNames } from '../nearest.ts';
+import { nearestNames } from '../nearest-names.ts';
 import { checkRelations, dependencesOf, orderLayers } from '../order.ts';
 import type { SkillPackage } from '../package.ts';
 import { packageFiles } from '../package-fixture.ts';

@@ -1,7 +1,7 @@
 import type { Conflict } from '../../conflict.ts';
+import { canonicalValue, dataAt, dataWith, isPlainMap, shorten } from '../canonical-value.ts';
 import { CORE, type StructuredInput } from '../declaration.ts';
 import { disagreement } from '../disagreement.ts';
-import { canonicalValue, dataAt, dataWith, isPlainMap, shorten } from '../values.ts';
 import { collide, type HostPorts, hostPortsOf, showPorts } from './host-ports.ts';
 
 /** A service and the layer that said the last word about it. */

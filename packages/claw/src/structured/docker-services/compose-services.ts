@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
 import type { Conflict } from '../../conflict.ts';
+import { dataAt, isPlainMap } from '../canonical-value.ts';
 import { CORE, type StructuredInput, type StructuredResult } from '../declaration.ts';
 import { disagreement } from '../disagreement.ts';
 import type { KeyClash } from '../json/json-merge.ts';
@@ -7,7 +8,6 @@ import { eolOf, joinLines } from '../json/keyed-lines.ts';
 import { EMPTY_MAP, mergeKeyed } from '../json/keyed-merge.ts';
 import { unreadableRelease } from '../npm/npm.ts';
 import { setAt } from '../value-edit.ts';
-import { dataAt, isPlainMap } from '../values.ts';
 import { agreeOnServices, type DecidedKey } from './agree-on-services.ts';
 import { hostPortsOf, namedVolumes, showPorts } from './host-ports.ts';
 import { YAML_STYLE } from './yaml-edit.ts';

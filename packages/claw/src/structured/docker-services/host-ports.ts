@@ -1,4 +1,4 @@
-import { dataAt, isPlainMap } from '../values.ts';
+import { dataAt, isPlainMap } from '../canonical-value.ts';
 
 /** A stretch of host ports that a service takes; `address` is null for all addresses. */
 export type HostPorts = {

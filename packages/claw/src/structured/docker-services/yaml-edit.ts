@@ -12,6 +12,7 @@ import {
   Scalar,
   stringify,
 } from 'yaml';
+import { canonicalValue, dataAt, dataWith } from '../canonical-value.ts';
 import {
   bodyOf,
   eolOf,
@@ -21,7 +22,6 @@ import {
   splitLines,
 } from '../json/keyed-lines.ts';
 import { EMPTY_MAP, mergeKeyed } from '../json/keyed-merge.ts';
-import { canonicalValue, dataAt, dataWith } from '../values.ts';
 import { keyText, readYaml, type YamlText } from './yaml-text.ts';
 
 /**

@@ -1,8 +1,8 @@
 import type { Versions } from '@patchclaw/merge';
 import type { Node } from 'jsonc-parser';
+import { shorten } from '../canonical-value.ts';
 import { isSameOrder, ordered } from '../key-order.ts';
 import { sortedPlace } from '../npm/npm.ts';
-import { shorten } from '../values.ts';
 import { insertItem, type Placement, removeItem, removeValue, setValue } from './json-edit.ts';
 import { canonicalJson, type JsonText, membersOf, textOf, valueAt } from './json-text.ts';
 

@@ -1,6 +1,6 @@
 import type { Versions } from '@patchclaw/merge';
+import { shorten } from '../canonical-value.ts';
 import { orderOfTheirs } from '../key-order.ts';
-import { shorten } from '../values.ts';
 import type { KeyClash } from './json-merge.ts';
 import { bodyOf, isSameText, type KeyedChunk, type KeyedMap, transplant } from './keyed-lines.ts';
 

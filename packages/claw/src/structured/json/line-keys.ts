@@ -3,7 +3,7 @@ import type { Declaration } from '../declaration.ts';
 import { namedVolumes } from '../docker-services/host-ports.ts';
 import { readYaml } from '../docker-services/yaml-text.ts';
 import { envMap } from '../env.ts';
-import type { StructuredKind } from '../kind.ts';
+import type { StructuredKind } from '../structured-kind.ts';
 import { type JsonText, membersOf, readJson } from './json-text.ts';
 import { type KeyedMap, splitLines } from './keyed-lines.ts';
 

@@ -2,8 +2,8 @@ import type { TreeFile } from '@patchclaw/merge';
 import { type Document, isMap, isScalar, isSeq, type YAMLSeq } from 'yaml';
 import { isOwnValue, type OwnValues } from '../../operation/secrets.ts';
 import { envData, envMap } from '../../structured/env.ts';
-import type { StructuredKind } from '../../structured/kind.ts';
 import { intersectRanges } from '../../structured/npm/ranges.ts';
+import type { StructuredKind } from '../../structured/structured-kind.ts';
 import { dataOf } from '../../structured/value-edit.ts';
 
 /** A structured file before and after the edits that a package is made of. */

@@ -12,7 +12,7 @@ import { dependencesOf, orderLayers } from '../../package/order.ts';
 import type { SkillPackage } from '../../package/package.ts';
 import { packageFromFiles } from '../../package/package-from-files.ts';
 import { readPackage } from '../../package/read-package.ts';
-import { structuredKind } from '../../structured/kind.ts';
+import { structuredKind } from '../../structured/structured-kind.ts';
 import { type Declaration, declarationsOf } from './declarations.ts';
 import { type LeftoverEdit, leftInTree } from './leftover-edits.ts';
 import type { Renewable, VersionFor } from './renewal-input.ts';

@@ -1,6 +1,6 @@
 import { isSameFile, type TreeFile } from '@patchclaw/merge';
 import { isOwnValue, type OwnValues } from '../../operation/secrets.ts';
-import type { StructuredKind } from '../../structured/kind.ts';
+import type { StructuredKind } from '../../structured/structured-kind.ts';
 import { dataOf } from '../../structured/value-edit.ts';
 
 /** An edit, or a part of one, that no package took; it stays the owner's. */

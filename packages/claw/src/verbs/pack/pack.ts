@@ -24,7 +24,7 @@ import { skillPage } from '../../package/skill-page.ts';
 import { descriptionOf, unwrittenIn } from '../../package/templates.ts';
 import { isGitFolder, readCommit, resolveCommit, runGit } from '../../repository/git.ts';
 import { rangePatches } from '../../repository/git-patches.ts';
-import { structuredKind } from '../../structured/kind.ts';
+import { structuredKind } from '../../structured/structured-kind.ts';
 import { findEdits } from '../customize.ts';
 import { type ReadCode, setUpOf, undeclaredSettings } from './code-facts.ts';
 import { type LeftoverEdit, leftOfStructured } from './leftover-edits.ts';

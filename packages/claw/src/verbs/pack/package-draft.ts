@@ -5,7 +5,7 @@ import type { Installation } from '../../installed/installation.ts';
 import type { OwnValues } from '../../operation/secrets.ts';
 import type { SkillPackage } from '../../package/package.ts';
 import { addEditorConfig, intentNote } from '../../package/templates.ts';
-import { structuredKind } from '../../structured/kind.ts';
+import { structuredKind } from '../../structured/structured-kind.ts';
 import { type Declaration, declarationsOf, declare } from './declarations.ts';
 import { findRenames, type PackedEdit } from './packed-edit.ts';
 import { testStub } from './test-stub.ts';

@@ -19,7 +19,7 @@ import {
 import { orderLayers } from '../../package/order.ts';
 import type { SkillPackage } from '../../package/package.ts';
 import { unwrittenIn } from '../../package/templates.ts';
-import { structuredKind } from '../../structured/kind.ts';
+import { structuredKind } from '../../structured/structured-kind.ts';
 import {
   type FoldedPackage,
   type FoldRequest,

@@ -10,7 +10,7 @@ import {
 } from '../../installed/installation.ts';
 import type { EngineContext } from '../../operation/context.ts';
 import { inferBases } from '../../operation/inference.ts';
-import { nearestNames } from '../../package/nearest.ts';
+import { nearestNames } from '../../package/nearest-names.ts';
 import { digestPackage, type SkillPackage } from '../../package/package.ts';
 import { readPackage } from '../../package/read-package.ts';
 import { bundledSkills, findPackage } from '../../package/sources/sources.ts';

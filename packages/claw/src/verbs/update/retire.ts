@@ -1,7 +1,7 @@
 import { isSameFile, type TreeFile } from '@patchclaw/merge';
 import { compose } from '../../compose/compose.ts';
 import type { Composition } from '../../compose/composition.ts';
-import { layersWithEffect } from '../../compose/effect.ts';
+import { layersWithEffect } from '../../compose/layers-with-effect.ts';
 import { type Conflict, conflictFile } from '../../conflict.ts';
 import { MergeCache } from '../../installed/merge-cache.ts';
 import type { Resolution } from '../../installed/resolution.ts';

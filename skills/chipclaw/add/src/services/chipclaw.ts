@@ -7,7 +7,10 @@ import { toolsOf } from './chipclaw/device-tools.ts';
 import { deviceFrameIn } from './chipclaw/frames.ts';
 import { updateDevice } from './chipclaw/own-code.ts';
 
-const Request = z.union([z.object({ list: z.literal(true) }), z.object({ update: z.string() })]);
+const BoardRequest = z.union([
+  z.object({ list: z.literal(true) }),
+  z.object({ update: z.string() }),
+]);
 
 /** Devices of the owner's on a serial line or a broker: their tools are the assistant's while they are there. */
 export const service = defineService({
@@ -44,7 +47,7 @@ export const service = defineService({
         }
       },
       async onCall(request, { signal }) {
-        const asked = Request.parse(request);
+        const asked = BoardRequest.parse(request);
         if ('list' in asked) return list();
         const device = devices.find(({ name }) => name === asked.update);
         if (device === undefined) return `There is no device ${asked.update}.\n\n${list()}`;

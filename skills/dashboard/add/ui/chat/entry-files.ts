@@ -1,5 +1,5 @@
 import type { Entry } from '../command.ts';
-import { whenLooked } from '../loaded.ts';
+import { whenLooked } from '../lazy-view.ts';
 import { wordsOf } from '../page.ts';
 import { html, useState, type VNode } from '../vendor.ts';
 
@@ -7,7 +7,7 @@ const t = wordsOf('chat');
 
 const PictureView = whenLooked(async () => (await import('./picture-view.ts')).PictureView);
 
-type File = Entry['files'][number] & {
+type EntryFile = Entry['files'][number] & {
   readonly address: string;
   readonly words: string;
   /** The assistant has it itself; others are fetched from a messenger when somebody asks. */
@@ -36,7 +36,7 @@ export function EntryFiles({
     }`;
 }
 
-function Gallery({ pictures }: { readonly pictures: readonly File[] }): VNode {
+function Gallery({ pictures }: { readonly pictures: readonly EntryFile[] }): VNode {
   const [isAsked, setAsked] = useState(false);
   const [opened, setOpened] = useState<number | null>(null);
   const [gone, setGone] = useState<readonly string[]>([]);
@@ -67,7 +67,7 @@ function Gallery({ pictures }: { readonly pictures: readonly File[] }): VNode {
     ${opened === null ? null : html`<${PictureView} pictures=${shown} first=${opened} onClose=${() => setOpened(null)} />`}`;
 }
 
-function filesOf(jid: string, { kind: said, seq, text, files }: Entry): readonly File[] {
+function filesOf(jid: string, { kind: said, seq, text, files }: Entry): readonly EntryFile[] {
   const isHere = said === 'answer' || text.includes(', id press:');
   return files.map((file, number) => {
     const query = new URLSearchParams({
@@ -81,7 +81,7 @@ function filesOf(jid: string, { kind: said, seq, text, files }: Entry): readonly
   });
 }
 
-function isPicture({ kind, name }: File): boolean {
+function isPicture({ kind, name }: EntryFile): boolean {
   return kind === 'image' || /\.(png|jpe?g|gif|webp)$/i.test(name ?? '');
 }
 

@@ -2,7 +2,7 @@ import { Command } from '../command.ts';
 import { epoch, onLive } from '../live.ts';
 import { get, linkTo, may, wordsOf } from '../page.ts';
 import { html, useEffect, useState, type VNode } from '../vendor.ts';
-import { authorOf, nameOf, Sides } from './sides.ts';
+import { authorOf, nameOf, Sides } from './conflict-sides.ts';
 
 // A change that waits for decisions: all sides of each conflict, and the choices of the chat as buttons.
 

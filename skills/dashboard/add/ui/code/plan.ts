@@ -2,7 +2,7 @@ import { Command } from '../command.ts';
 import { epoch, onLive } from '../live.ts';
 import { get, linkTo, wordsOf } from '../page.ts';
 import { html, useEffect, useState, type VNode } from '../vendor.ts';
-import { Sides } from './sides.ts';
+import { Sides } from './conflict-sides.ts';
 
 // What a command would change, as a diff before the yes; and the owner's edits in the same form.
 

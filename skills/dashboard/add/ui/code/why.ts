@@ -1,7 +1,7 @@
 import { epoch } from '../live.ts';
 import { get, linkTo, moment, wordsOf } from '../page.ts';
 import { html, useEffect, useRef, useState, type VNode } from '../vendor.ts';
-import { authorOf, nameOf } from './sides.ts';
+import { authorOf, nameOf } from './conflict-sides.ts';
 
 // A file with the owner of every line: which release, skill, decision or edit each comes from.
 
@@ -16,10 +16,10 @@ type Owner = {
   readonly layers?: readonly string[];
   readonly origin?: string | null;
 };
-type Range = Owner & { readonly from: number; readonly to: number; readonly text: string };
+type LineRange = Owner & { readonly from: number; readonly to: number; readonly text: string };
 type Why = {
   readonly path: string;
-  readonly ranges: readonly Range[];
+  readonly ranges: readonly LineRange[];
   readonly binary: boolean;
   readonly gone: (Owner & { readonly movedTo: string | null }) | null;
   readonly commands: readonly { readonly time: string; readonly summary: string }[];
@@ -48,10 +48,10 @@ export function WhyView({ rest }: { readonly rest: readonly string[] }): VNode {
         ? html`<p>${t('gone', { owner: nameOf(why.gone.owner) })} ${why.gone.movedTo === null ? null : html`<a href=${linkTo('code', 'why', ...why.gone.movedTo.split('/'))}>${why.gone.movedTo}</a>`}</p>`
         : null
     }
-    ${why === null || why.binary || why.ranges.length === 0 ? null : html`<${File} why=${why} owners=${owners} line=${Number(line) || 0} />`}`;
+    ${why === null || why.binary || why.ranges.length === 0 ? null : html`<${FileLines} why=${why} owners=${owners} line=${Number(line) || 0} />`}`;
 }
 
-function File({
+function FileLines({
   why: { path, ranges, commands },
   owners,
   line,

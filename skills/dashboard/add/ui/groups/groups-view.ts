@@ -1,6 +1,6 @@
 import { Command } from '../command.ts';
+import { whenLooked } from '../lazy-view.ts';
 import { epoch, onLive } from '../live.ts';
-import { whenLooked } from '../loaded.ts';
 import { count, get, linkTo, may, money, quoted, wordsOf } from '../page.ts';
 import { html, useEffect, useState, type VNode } from '../vendor.ts';
 import type { Group } from './rules.ts';

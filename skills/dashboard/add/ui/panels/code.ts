@@ -1,5 +1,5 @@
 import { isDrawerOpen } from '../command.ts';
-import { whenLooked } from '../loaded.ts';
+import { whenLooked } from '../lazy-view.ts';
 import { definePanel } from '../page.ts';
 import { changes, Proof } from '../proof.ts';
 import { html, type VNode } from '../vendor.ts';
@@ -20,7 +20,7 @@ const VIEWS: Readonly<Record<string, (props: { readonly rest: readonly string[] 
   files: whenLooked(async () => (await import('../code/files.ts')).FilesView),
   conflicts: whenLooked(async () => (await import('../code/conflicts.ts')).ConflictsView),
   updates: whenLooked(async () => (await import('../code/updates.ts')).UpdatesView),
-  together: whenLooked(async () => (await import('../code/together.ts')).TogetherView),
+  together: whenLooked(async () => (await import('../code/compatibility-grid.ts')).TogetherView),
 };
 const Overview = whenLooked(async () => (await import('../code/overview.ts')).OverviewView);
 

@@ -1,4 +1,4 @@
-import { whenLooked } from '../loaded.ts';
+import { whenLooked } from '../lazy-view.ts';
 import { definePanel } from '../page.ts';
 
 export const panel = definePanel({

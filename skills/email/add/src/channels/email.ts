@@ -147,7 +147,7 @@ class EmailChannel implements Channel {
       ...others,
       take: async (mail, client) => {
         // What reads a mail is a third of the channel's memory: it is there from the first mail on.
-        const { takeMail } = await import('./email/inbound/take.ts');
+        const { takeMail } = await import('./email/inbound/take-mail.ts');
         return await takeMail({ ...others, events: this.#events ?? events }, mail, client);
       },
     });

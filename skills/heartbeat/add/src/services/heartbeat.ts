@@ -1,4 +1,4 @@
-import { localDay } from '../host/budget/day.ts';
+import { localDay } from '../host/budget/local-day.ts';
 import {
   type Delivery,
   defineService,
@@ -11,7 +11,7 @@ import { isActive } from '../lib/heartbeat/active-hours.ts';
 import { HEARTBEAT_FILE, isEmptyOfWork } from '../lib/heartbeat/instructions.ts';
 import { describeBeat, HeartbeatEnvironment } from '../lib/heartbeat/settings.ts';
 import { isQuiet } from './heartbeat/answer.ts';
-import { BEATS, type BeatOutcome, openBeats } from './heartbeat/beats.ts';
+import { BEATS, type BeatOutcome, openBeats } from './heartbeat/beat-records.ts';
 import { beatPrompt } from './heartbeat/prompt.ts';
 
 /** A beat that passed while the assistant was down is made up for once, so long after the start. */

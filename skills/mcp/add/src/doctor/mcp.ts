@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { countedTools, readStates } from '../lib/mcp/board.ts';
 import { type McpServer, readMcpConfig } from '../lib/mcp/config.ts';
 import { launchOf } from '../lib/mcp/packages.ts';
 import { probe } from '../lib/mcp/probe.ts';
+import { countedTools, readStates } from '../lib/mcp/server-states.ts';
 import { isRunning } from '../supervisor/instance-lock.ts';
 import { type Examination, type Finding, ok, problem, type Subject } from './examination.ts';
 

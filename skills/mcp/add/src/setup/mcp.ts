@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { countedTools, readStates } from '../lib/mcp/board.ts';
 import { configFile, type McpServer, parseServer, readMcpConfig } from '../lib/mcp/config.ts';
 import { editConfig, entryOf } from '../lib/mcp/edit.ts';
 import { installServer } from '../lib/mcp/install.ts';
 import { launchOf } from '../lib/mcp/packages.ts';
 import { probe } from '../lib/mcp/probe.ts';
+import { countedTools, readStates } from '../lib/mcp/server-states.ts';
 import {
   defineSetup,
   type OwnSettings,

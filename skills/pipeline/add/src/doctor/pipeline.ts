@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { PoolSettings } from '../lib/model-pools.ts';
-import { counted } from '../lib/pipeline/counted.ts';
+import { counted } from '../lib/pipeline/count-words.ts';
 import { PipelineSettings } from '../lib/pipeline/settings.ts';
 import { openReadOnly } from '../store/open-read-only.ts';
 import { defineExamination, type Finding, ok } from './examination.ts';

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { defineService } from '../host/contracts/service.ts';
 import type { ServiceCaller } from '../host/contracts/service-call.ts';
 import { type RouteReply, RouteRequest } from '../lib/pipeline/calls.ts';
-import { counted } from '../lib/pipeline/counted.ts';
+import { counted } from '../lib/pipeline/count-words.ts';
 import { PipelineSettings } from '../lib/pipeline/settings.ts';
 import type { KeptReaction } from '../store/store.ts';
 import { openMeanings, typeOf } from './pipeline/by-meaning.ts';
-import { drawsOf } from './pipeline/chance.ts';
 import { ratingOf } from './pipeline/emoji.ts';
 import { MIGRATIONS, openLedger } from './pipeline/ledger.ts';
+import { drawsOf } from './pipeline/random-draws.ts';
 import { reportOf } from './pipeline/report.ts';
 import { requestOf } from './pipeline/request.ts';
 import { askedShape } from './pipeline/shape.ts';
@@ -21,7 +21,7 @@ import {
   type TaskType,
 } from './pipeline/stage.ts';
 
-const Request = z.discriminatedUnion('kind', [
+const PipelineRequest = z.discriminatedUnion('kind', [
   RouteRequest,
   z.object({ kind: z.literal('rate'), value: z.union([z.literal(1), z.literal(-1)]) }),
   z.object({ kind: z.literal('report') }),
@@ -152,7 +152,7 @@ export const service = defineService({
           : 'learning is off, the order of the pool holds',
       onReaction: reacted,
       onCall(given, caller) {
-        const request = Request.parse(given);
+        const request = PipelineRequest.parse(given);
         if (request.kind === 'route') return route(request, caller);
         return request.kind === 'rate' ? rate(request.value, caller) : report(caller);
       },

@@ -5,13 +5,13 @@ import { type ConceptNote, conceptNote, reasonsOf } from '../prompt/roles/concep
 import { RolesEnvironment } from '../prompt/roles/settings.ts';
 import { ConceptFolder } from './roles/concept-folder.ts';
 
-const Request = z.discriminatedUnion('kind', [
+const RoleRequest = z.discriminatedUnion('kind', [
   /** What the role knows about a message, for the turn that answers it. */
   z.object({ kind: z.literal('note'), role: z.string(), message: z.string() }),
   /** Why concepts were picked: of a message, or of the chat's last one. */
   z.object({ kind: z.literal('why'), role: z.string(), message: z.string().nullable() }),
 ]);
-type Request = z.output<typeof Request>;
+type RoleRequest = z.output<typeof RoleRequest>;
 
 const MOST_CHATS = 200;
 const MOST_PROBLEMS = 5;
@@ -41,7 +41,7 @@ function rolesService(
     stop() {},
     status: () => null,
     async onCall(request, { jid }) {
-      const asked = Request.parse(request);
+      const asked = RoleRequest.parse(request);
       if (asked.kind === 'note') {
         const note = await noteOf(asked.role, asked.message);
         last.delete(jid);
@@ -85,7 +85,7 @@ export async function whyPicked(
 }
 
 function whyText(
-  { role, message }: Request,
+  { role, message }: RoleRequest,
   note: ConceptNote | null,
   concepts: readonly { readonly file: string; readonly problem: string | null }[],
 ): string {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { type MarkCount, markCounts } from '../inbound-filters/sanitizer/counts.ts';
+import { type MarkCount, markCounts } from '../inbound-filters/sanitizer/mark-counts.ts';
 import { openReadOnly } from '../store/open-read-only.ts';
 import { databasesFolder } from '../store/own-databases.ts';
 import { defineExamination, ok, problem } from './examination.ts';

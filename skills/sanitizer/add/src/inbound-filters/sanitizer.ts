@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { defineInboundFilter, type FilterResult } from '../host/contracts/inbound-filter.ts';
 import { wholeNumber } from '../lib/setting-values.ts';
-import { countMarks, MIGRATIONS } from './sanitizer/counts.ts';
 import { examineNames, examineText } from './sanitizer/examine-text.ts';
+import { countMarks, MIGRATIONS } from './sanitizer/mark-counts.ts';
 
 const LONGEST_ID_BYTES = 256;
 const PASS: FilterResult = { kind: 'pass' };

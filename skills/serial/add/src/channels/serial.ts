@@ -18,7 +18,7 @@ import { CHAT, JID, writeLine } from './serial/line-message.ts';
 import { type Line, openLine } from './serial/open-line.ts';
 import { nameOf } from './serial/port.ts';
 import { lineOf, SerialEnvironment, type SerialSettings } from './serial/settings.ts';
-import { openWritten, type Written } from './serial/written.ts';
+import { openWritten, type Written } from './serial/written-lines.ts';
 
 /** A device on a serial line, which speaks in lines of JSON or plain text. Silent until SERIAL_PORT is set. */
 export const channel = defineChannel({

@@ -22,7 +22,7 @@ import {
   openFileReferences,
 } from './slack/file-references.ts';
 import { isSlackJid } from './slack/jid.ts';
-import { openSeenMessages, SEEN_MIGRATIONS, type SeenMessages } from './slack/seen.ts';
+import { openSeenMessages, SEEN_MIGRATIONS, type SeenMessages } from './slack/seen-messages.ts';
 import { appOf, SlackEnvironment, type SlackSettings } from './slack/settings.ts';
 import type { Workspace } from './slack/workspace.ts';
 

@@ -6,7 +6,7 @@ import { openSpawnBook, SPAWNS, type Spawn, type SpawnState } from './spawn/book
 import { findProfile, systemOf } from './spawn/system.ts';
 import { headOf, listOf, oneOf, rawReport, reportPrompt } from './spawn/texts.ts';
 
-const Request = z.discriminatedUnion('kind', [
+const SpawnRequest = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('start'),
     task: z.string(),
@@ -25,7 +25,7 @@ const waiting = new Map<string, PromiseWithResolvers<string>>();
 
 const MOST_GENERATIONS = 4;
 
-type Start = Extract<z.output<typeof Request>, { kind: 'start' }>;
+type Start = Extract<z.output<typeof SpawnRequest>, { kind: 'start' }>;
 
 /** Runs sub-agents beside the chats: each is a turn of its own, with its own container and conversation. */
 export const service = defineService({
@@ -194,7 +194,7 @@ export const service = defineService({
       status: () => `${atWork()} of ${most} at work`,
       onTurnEnd,
       onCall(given, caller) {
-        const request = Request.parse(given);
+        const request = SpawnRequest.parse(given);
         if (request.kind === 'start') return start(request, caller);
         if (request.kind === 'list') return listOf(book.last(20), now(), timeZone);
         if (request.kind === 'stop') return stopByOwner(request.number);

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Places } from '../prompt-section.ts';
-import { beyondHere, type Here, missingHere, programLookup } from './missing.ts';
+import { beyondHere, type Here, missingHere, programLookup } from './missing-requirements.ts';
 import { SKILL_FILE, type SkillFolder, type SkillReader } from './skill-folder.ts';
 
 /** The most folders that are looked into below one root. */

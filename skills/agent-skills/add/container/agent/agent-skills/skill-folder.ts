@@ -1,7 +1,13 @@
 import { open, readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
-import { type Asks, asksOf, languageByHead, languageByName, type Script } from './asks.ts';
 import { parseSkillFile, type SkillFile } from './front-matter.ts';
+import {
+  type Asks,
+  asksOf,
+  languageByHead,
+  languageByName,
+  type Script,
+} from './inferred-requirements.ts';
 
 export const SKILL_FILE = 'SKILL.md';
 /** A longer `SKILL.md` is a mistake: the model would have to read it whole. */

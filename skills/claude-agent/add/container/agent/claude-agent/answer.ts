@@ -17,11 +17,11 @@ import { conversationBefore } from './conversation.ts';
 import { openForwarder } from './forwarder.ts';
 import { Inbox } from './inbox.ts';
 import { followMessages } from './messages.ts';
-import { Said } from './said.ts';
 import type { Sdk, SdkInput, SdkOptions } from './sdk.ts';
 import { createToolHooks } from './tool-hooks.ts';
 import { createToolServer } from './tool-server.ts';
 import { apiMessages, sessionEntries } from './transcript.ts';
+import { Said } from './turn-messages.ts';
 
 /** Longer than any turn: how long a person takes for an approval is the host's matter. */
 const HOOK_SECONDS = 86_400;

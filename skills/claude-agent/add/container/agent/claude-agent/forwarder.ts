@@ -35,7 +35,7 @@ const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 60_000;
 
 const Body = z.looseObject({ stream: z.boolean().optional() });
-const Event = z.looseObject({
+const StreamEvent = z.looseObject({
   type: z.string(),
   error: z.looseObject({ message: z.string() }).optional(),
   content_block: z.looseObject({ type: z.string() }).optional(),
@@ -194,7 +194,7 @@ async function passOnEvents(
 ): Promise<void> {
   let last = '';
   let [calls, parts] = [0, 0];
-  for await (const event of parseJsonEventStream({ stream, schema: zodSchema(Event) })) {
+  for await (const event of parseJsonEventStream({ stream, schema: zodSchema(StreamEvent) })) {
     if (!event.success) throw event.error;
     const { type, error, content_block } = event.value;
     if (type === 'error') throw new Error(error?.message ?? 'an error');

@@ -5,8 +5,8 @@ import { ThoughtFilter } from '../../../src/lib/thoughts.ts';
 import type { FollowUp, FollowUps } from '../follow-ups.ts';
 import type { StreamedText } from '../streamed-text.ts';
 import type { Inbox } from './inbox.ts';
-import type { Said } from './said.ts';
 import type { SdkInput } from './sdk.ts';
+import type { Said } from './turn-messages.ts';
 
 const Usage = z.looseObject({
   input_tokens: z.number().nullish(),
@@ -14,7 +14,7 @@ const Usage = z.looseObject({
   cache_read_input_tokens: z.number().nullish(),
   output_tokens: z.number().nullish(),
 });
-const Event = z.looseObject({
+const StreamEvent = z.looseObject({
   type: z.string(),
   delta: z
     .looseObject({
@@ -28,7 +28,7 @@ const Event = z.looseObject({
 });
 /** A message of the SDK, as far as it is of use here. */
 const Message = z.union([
-  z.looseObject({ type: z.literal('stream_event'), event: Event }),
+  z.looseObject({ type: z.literal('stream_event'), event: StreamEvent }),
   z.looseObject({
     type: z.literal('assistant'),
     error: z.unknown().optional(),

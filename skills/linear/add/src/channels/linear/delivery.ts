@@ -47,7 +47,7 @@ export function createDelivery(options: DeliveryOptions): PartDelivery<PartStep<
   });
 }
 
-type Request = DeliveryOptions & {
+type DeliveryRequest = DeliveryOptions & {
   readonly message: OutboundMessage;
   readonly signal: AbortSignal;
 };
@@ -61,7 +61,7 @@ const UPDATE = `mutation Edit($id: String!, $body: String!) {
 const REMOVE = 'mutation Remove($id: String!) { commentDelete(id: $id) { success } }';
 const FIND = 'query Comment($id: String!) { comment(id: $id) { id } }';
 
-async function carryOut(request: Request, step: PartStep<string>): Promise<void> {
+async function carryOut(request: DeliveryRequest, step: PartStep<string>): Promise<void> {
   const { ask, message, records, signal } = request;
   const { jid, id } = message;
   if (step.kind === 'remove') {
@@ -82,7 +82,7 @@ async function carryOut(request: Request, step: PartStep<string>): Promise<void>
 }
 
 /** @returns the id of the comment */
-async function create(request: Request, body: string, at: number): Promise<string> {
+async function create(request: DeliveryRequest, body: string, at: number): Promise<string> {
   const { ask, message, signal } = request;
   const id = idOf(message.id, at);
   const place = placeOf(request);
@@ -101,7 +101,7 @@ async function create(request: Request, body: string, at: number): Promise<strin
 }
 
 /** The issue of the message that is answered, and the comment below which the answer belongs. */
-function placeOf({ message, records }: Request): Readonly<Record<string, string>> {
+function placeOf({ message, records }: DeliveryRequest): Readonly<Record<string, string>> {
   const [, identifier] = JID.exec(message.jid) ?? [];
   const [issueId, parentId] = message.thread?.split('/') ?? [];
   if (issueId !== undefined) return { issueId, ...(parentId === undefined ? {} : { parentId }) };

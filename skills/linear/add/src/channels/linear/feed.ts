@@ -2,8 +2,8 @@ import type { AskLinear } from '../../lib/linear/api.ts';
 import type { LinearSettings } from '../../lib/linear/settings.ts';
 import type { ChannelClock, ChannelEvents } from '../channel.ts';
 import { isAllowed } from '../kit/allow-list.ts';
+import { type News, newsIn } from './activity-messages.ts';
 import { changedComments, changedIssues, type FarPerson } from './far.ts';
-import { type News, newsIn } from './news.ts';
 import type { Progress, Records } from './records.ts';
 
 /** Changes may become visible at Linear after later ones: each look begins so much earlier. */

@@ -112,12 +112,12 @@ function sendingsOf(
   return [...kept, ...asked, ...files, ...needless];
 }
 
-type Request = DeliveryOptions & {
+type DeliveryRequest = DeliveryOptions & {
   readonly message: OutboundMessage;
   readonly signal: AbortSignal;
 };
 
-async function carryOut(request: Request, sending: Sending): Promise<void> {
+async function carryOut(request: DeliveryRequest, sending: Sending): Promise<void> {
   switch (sending.kind) {
     case 'send':
     case 'edit':
@@ -135,7 +135,7 @@ async function carryOut(request: Request, sending: Sending): Promise<void> {
 
 /** Sends a part, or has the event that is there show it. */
 async function bringTo(
-  request: Request,
+  request: DeliveryRequest,
   sending: Extract<Sending, { kind: 'send' | 'edit' }>,
 ): Promise<void> {
   const { message, sent, attempts } = request;
@@ -164,7 +164,7 @@ async function bringTo(
 }
 
 /** Sends a part that can be found again: noted before, and until its outcome is known. */
-async function attempt(request: Request, content: object, at: number): Promise<string> {
+async function attempt(request: DeliveryRequest, content: object, at: number): Promise<string> {
   const { attempts, message } = request;
   const { id, jid } = message;
   attempts.begin({ id, part: at, jid, thread: null, text: JSON.stringify(content) });
@@ -209,7 +209,7 @@ async function post(
 
 /** Takes one event away. It stays where the server does not allow that. */
 async function remove(
-  { api, sent, signal }: Pick<Request, 'api' | 'sent' | 'signal'>,
+  { api, sent, signal }: Pick<DeliveryRequest, 'api' | 'sent' | 'signal'>,
   { jid, farId }: { readonly jid: string; readonly farId: string },
 ): Promise<void> {
   const path = pathOf`/rooms/${roomIn(jid)}/redact/${farId}/${transactionOf(`remove ${farId}`)}`;
@@ -223,7 +223,7 @@ async function remove(
 
 /** Puts a number for each option below the question, to be pressed. */
 async function offer(
-  request: Request,
+  request: DeliveryRequest,
   { choices, at }: Extract<Sending, { kind: 'choices' }>,
 ): Promise<void> {
   const { message, sent, questions } = request;
@@ -247,7 +247,7 @@ async function offer(
 
 /** Sends a file. One that the server does not take is named in the chat: trying again would not help. */
 async function sendFile(
-  request: Request,
+  request: DeliveryRequest,
   { file, at }: Extract<Sending, { kind: 'file' }>,
 ): Promise<void> {
   const { message, rooms, signal } = request;
@@ -267,7 +267,7 @@ async function sendFile(
 }
 
 /** Puts an emoji below a message. One that cannot be put there, because the message is gone, is sent. */
-async function react(request: Request, emoji: string): Promise<void> {
+async function react(request: DeliveryRequest, emoji: string): Promise<void> {
   const { message } = request;
   const farId = message.reactsTo?.id ?? '';
   try {

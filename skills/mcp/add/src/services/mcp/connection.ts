@@ -10,9 +10,9 @@ import {
 import type { z } from 'zod';
 import type { Ask } from '../../host/contracts/ask.ts';
 import type { HostLog } from '../../host/contracts/log.ts';
-import type { ServerState } from '../../lib/mcp/board.ts';
 import type { McpServer } from '../../lib/mcp/config.ts';
 import { connectionProblem } from '../../lib/mcp/probe.ts';
+import type { ServerState } from '../../lib/mcp/server-states.ts';
 import { ToolFault, type ToolFaultKind } from '../../lib/tool-fault.ts';
 import { elicit } from './elicitation.ts';
 import { listRemoteTools, type RemoteTool } from './remote-tools.ts';

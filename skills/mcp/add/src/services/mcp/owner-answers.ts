@@ -1,5 +1,5 @@
 import { oneLine } from '../../host/scheduler/one-line.ts';
-import { countedTools, type ServerState } from '../../lib/mcp/board.ts';
+import { countedTools, type ServerState } from '../../lib/mcp/server-states.ts';
 import type { McpServers } from './servers.ts';
 
 const HOW =

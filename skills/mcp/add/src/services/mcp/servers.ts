@@ -2,9 +2,9 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { z } from 'zod';
 import type { HostLog } from '../../host/contracts/log.ts';
 import type { Tool } from '../../host/contracts/tool.ts';
-import { keepStates, type ServerState } from '../../lib/mcp/board.ts';
 import type { HttpServer, McpConfig, McpServer, StdioServer } from '../../lib/mcp/config.ts';
 import { launchOf, serverFolder } from '../../lib/mcp/packages.ts';
+import { keepStates, type ServerState } from '../../lib/mcp/server-states.ts';
 import type { StartProgram } from '../../lib/program.ts';
 import { ServerConnection, type ServerTransport } from './connection.ts';
 import { fetchFor, type LimitedFetch } from './limited-fetch.ts';

@@ -1,6 +1,6 @@
 import { open, stat } from 'node:fs/promises';
 import { readHead } from '../files/read-head.ts';
-import { daysShown, localNow, NotesFacts } from '../notes/facts.ts';
+import { daysShown, localNow, NotesFacts } from '../notes/turn-facts.ts';
 import { defineSection } from '../prompt-section.ts';
 
 /** Limits of what is shown: MEMORY.md, all days together, and the end of HISTORY.md. */

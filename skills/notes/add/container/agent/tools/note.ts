@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineTool } from '../agent-tool.ts';
 import { appendLines } from '../notes/append.ts';
-import { localNow, NotesFacts } from '../notes/facts.ts';
+import { localNow, NotesFacts } from '../notes/turn-facts.ts';
 
 export const tool = defineTool({
   name: 'note',

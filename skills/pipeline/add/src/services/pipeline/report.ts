@@ -1,4 +1,4 @@
-import { counted } from '../../lib/pipeline/counted.ts';
+import { counted } from '../../lib/pipeline/count-words.ts';
 import { KEPT_DAYS, type KnownTurn } from './ledger.ts';
 import { type Evidence, TASK_TYPES, type TaskType } from './stage.ts';
 

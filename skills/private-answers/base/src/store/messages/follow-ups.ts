@@ -18,7 +18,7 @@ export interface FollowUps {
   take(turnId: string, owner: string, upto: number): boolean;
 }
 
-const Range = z.object({ jid: z.string(), from: z.int(), upto: z.int() });
+const WaitingRow = z.object({ jid: z.string(), from: z.int(), upto: z.int() });
 
 export function openStoredFollowUps(database: Database): FollowUps {
   const asked = `turns.kind = 'agent' AND turns.state = 'queued' AND turns.payload IS NULL`;
@@ -36,7 +36,7 @@ export function openStoredFollowUps(database: Database): FollowUps {
   return {
     waiting(turnId) {
       const row = waiting.get(turnId);
-      return row === undefined ? null : Range.parse(row);
+      return row === undefined ? null : WaitingRow.parse(row);
     },
     take: database.transaction((turnId: string, owner: string, upto: number) => {
       const row = extend.get({ turnId, owner, upto });

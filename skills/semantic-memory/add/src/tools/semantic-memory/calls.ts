@@ -5,7 +5,7 @@ import type { Memory, RecallWish } from './memory.ts';
 import { SOURCE_KINDS } from './note.ts';
 import { countedNotes, statusLine } from './status-line.ts';
 
-const Request = z.discriminatedUnion('kind', [
+const RecallRequest = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('recall'), text: z.string(), isStrict: z.boolean() }),
   /** Counts the notes of these folders, for the owner. */
   z.object({ kind: z.literal('status'), folders: z.array(z.string()), isWhole: z.boolean() }),
@@ -51,7 +51,7 @@ async function answerCall(
   request: unknown,
   { folder }: Pick<ServiceCaller, 'folder'>,
 ): Promise<unknown> {
-  const asked = Request.parse(request);
+  const asked = RecallRequest.parse(request);
   if (asked.kind === 'recall') {
     return await memory.recall({ folder, text: asked.text, isStrict: asked.isStrict });
   }

@@ -79,13 +79,13 @@ function sendingsOf(message: OutboundMessage, { sent }: Records): readonly Sendi
   return [...texts, ...files, ...needless];
 }
 
-type Request = DeliveryOptions & {
+type DeliveryRequest = DeliveryOptions & {
   readonly message: OutboundMessage;
   readonly signal: AbortSignal;
 };
 
 /** A part that is there already, of an earlier attempt, is left out: also where that was before a crash. */
-async function carryOut(request: Request, sending: Sending): Promise<void> {
+async function carryOut(request: DeliveryRequest, sending: Sending): Promise<void> {
   const { records, message } = request;
   if ('at' in sending && records.sent.partsOf(message.id)[sending.at] !== undefined) return;
   switch (sending.kind) {
@@ -105,7 +105,7 @@ async function carryOut(request: Request, sending: Sending): Promise<void> {
 const Sent = z.looseObject({ timestamp: z.number() });
 
 async function sendText(
-  request: Request,
+  request: DeliveryRequest,
   { part, at }: { readonly part: StyledText; readonly at: number },
 ): Promise<void> {
   const farId = await send(request, { ...worded(part), ...quotation(request.message, at) });
@@ -114,7 +114,7 @@ async function sendText(
 
 /** Edits a message; one that apps would not change any more is taken away, and sent again. */
 async function edit(
-  request: Request,
+  request: DeliveryRequest,
   { part, at, farId }: { readonly part: StyledText; readonly at: number; readonly farId: string },
 ): Promise<void> {
   const { message, records } = request;
@@ -132,7 +132,7 @@ async function edit(
 }
 
 async function sendFile(
-  request: Request,
+  request: DeliveryRequest,
   { file, at }: { readonly file: OutboundFile; readonly at: number },
 ): Promise<void> {
   const content = await readFile(file.path);
@@ -146,7 +146,7 @@ async function sendFile(
 
 /** Takes a message away for everybody. After a day apps keep it. */
 async function remove(
-  { call, account, message, records, signal }: Request,
+  { call, account, message, records, signal }: DeliveryRequest,
   farId: string,
 ): Promise<void> {
   const { jid } = message;
@@ -160,7 +160,7 @@ async function remove(
 }
 
 /** Puts an emoji on a message. What Signal does not take as one is sent. */
-async function react(request: Request, emoji: string): Promise<void> {
+async function react(request: DeliveryRequest, emoji: string): Promise<void> {
   const { call, account, message, signal } = request;
   const target = messageIn(message.reactsTo?.id ?? '');
   try {
@@ -175,7 +175,10 @@ async function react(request: Request, emoji: string): Promise<void> {
 }
 
 /** @returns the time of the message, by which Signal knows it */
-async function send(request: Request, what: Readonly<Record<string, unknown>>): Promise<string> {
+async function send(
+  request: DeliveryRequest,
+  what: Readonly<Record<string, unknown>>,
+): Promise<string> {
   const { call, account, message, signal, log } = request;
   const answer = await call(
     'send',
@@ -190,7 +193,7 @@ async function send(request: Request, what: Readonly<Record<string, unknown>>): 
 }
 
 function note(
-  { message, records }: Request,
+  { message, records }: DeliveryRequest,
   part: { readonly at: number; readonly farId: string; readonly text: string },
 ): void {
   records.sent.note({ id: message.id, jid: message.jid, ...part });

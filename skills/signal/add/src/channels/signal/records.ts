@@ -43,8 +43,8 @@ export type Records = {
   forgetChat(jid: string): void;
 };
 
-const Event = z.object({ seq: z.int(), event: z.string() });
-const File = z.object({
+const SignalEvent = z.object({ seq: z.int(), event: z.string() });
+const SignalFile = z.object({
   farId: z.string(),
   size: z.number().nullable(),
   name: z.string().nullable(),
@@ -77,13 +77,13 @@ export function openRecords(openDatabase: OpenDatabase, now: () => number): Reco
     sent,
     inbox: {
       add: (event) => void add.run(event),
-      next: () => Event.optional().parse(next.get()) ?? null,
+      next: () => SignalEvent.optional().parse(next.get()) ?? null,
       // Lost, it is handed over again, and known to the host.
       done: (seq) => withoutWaiting(database, () => void done.run(seq)),
     },
     files: {
       keep: (jid, id, file) => void keep.run({ jid, id, ...file, now: now() }),
-      of: (jid, id) => File.optional().parse(find.get(jid, id)) ?? null,
+      of: (jid, id) => SignalFile.optional().parse(find.get(jid, id)) ?? null,
     },
     edits: {
       count: countOf,

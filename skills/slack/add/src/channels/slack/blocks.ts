@@ -3,7 +3,7 @@ import { unknownNote } from '../kit/notes.ts';
 
 const DEEPEST = 10;
 
-const Element = z.looseObject({
+const BlockElement = z.looseObject({
   type: z.string().max(100),
   text: z.unknown().optional(),
   url: z.string().max(5_000).optional().catch(undefined),
@@ -19,7 +19,7 @@ const Element = z.looseObject({
   fields: z.array(z.unknown()).max(100).default([]).catch([]),
 });
 
-type Element = z.output<typeof Element>;
+type BlockElement = z.output<typeof BlockElement>;
 
 /**
  * Writes the blocks of a message in Slack's own notation, a line for each: apps and some people's tools put the words
@@ -34,7 +34,7 @@ export function textOfBlocks(blocks: readonly unknown[]): string {
 
 function notationOf(value: unknown, depth: number): string {
   if (typeof value === 'string') return escaped(value);
-  const element = Element.safeParse(value).data;
+  const element = BlockElement.safeParse(value).data;
   if (element === undefined || depth > DEEPEST) return '';
   const inner = (between: string) =>
     [...element.elements, ...element.fields]
@@ -68,7 +68,7 @@ function notationOf(value: unknown, depth: number): string {
 }
 
 /** Writes what stands for something else: a link, a person, a picture. Null for what is none. */
-function referenceOf(element: Element): string | null {
+function referenceOf(element: BlockElement): string | null {
   const { type, url = '', user_id: user, channel_id: channel, name, range } = element;
   switch (type) {
     case 'link':

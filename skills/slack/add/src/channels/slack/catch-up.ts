@@ -2,7 +2,7 @@ import type * as webApi from '@slack/web-api';
 import { z } from 'zod';
 import type { ChannelClock, ChannelLog } from '../channel.ts';
 import { readFailure } from './failure.ts';
-import type { SeenMessages } from './seen.ts';
+import type { SeenMessages } from './seen-messages.ts';
 
 const PAGE = 200;
 /** A conversation in which thousands were written meanwhile is not read to its end. */

@@ -111,7 +111,7 @@ function sendingsOf(
   return [...steps.filter((step) => !isNeedless(step)), ...files, ...steps.filter(isNeedless)];
 }
 
-type Request = {
+type DeliveryRequest = {
   readonly web: webApi.WebClient;
   readonly message: OutboundMessage;
   readonly signal: AbortSignal;
@@ -119,7 +119,7 @@ type Request = {
   readonly attempts: Attempts;
 };
 
-async function carryOut(request: Request, sending: Sending): Promise<void> {
+async function carryOut(request: DeliveryRequest, sending: Sending): Promise<void> {
   switch (sending.kind) {
     case 'send':
     case 'edit':
@@ -135,7 +135,7 @@ async function carryOut(request: Request, sending: Sending): Promise<void> {
 
 /** Sends a part, or has the message that is there show it. */
 async function bringTo(
-  request: Request,
+  request: DeliveryRequest,
   sending: Extract<Sending, { kind: 'send' | 'edit' }>,
 ): Promise<void> {
   const { message, sent, attempts } = request;
@@ -159,7 +159,7 @@ async function remove(
     web,
     message: { jid },
     sent,
-  }: Pick<Request, 'web' | 'sent'> & { readonly message: { readonly jid: string } },
+  }: Pick<DeliveryRequest, 'web' | 'sent'> & { readonly message: { readonly jid: string } },
   farId: string,
 ): Promise<void> {
   try {
@@ -171,7 +171,11 @@ async function remove(
 }
 
 /** Posts a part that can be found again: noted before, and until its outcome is known. */
-async function attempt(request: Request, part: SlackPart, at: number): Promise<string | null> {
+async function attempt(
+  request: DeliveryRequest,
+  part: SlackPart,
+  at: number,
+): Promise<string | null> {
   const { message, attempts } = request;
   const { id, jid } = message;
   attempts.begin({ id, part: at, jid, thread: threadOf(message), text: JSON.stringify(part) });
@@ -186,7 +190,7 @@ async function attempt(request: Request, part: SlackPart, at: number): Promise<s
 
 /** @param at the number of the part, by which it is found again; null for what is not looked for */
 async function post(
-  { web, message }: Request,
+  { web, message }: DeliveryRequest,
   { text, blocks }: SlackPart,
   at: number | null = null,
 ): Promise<string | null> {
@@ -223,7 +227,7 @@ function threadOf({ thread, replyTo }: OutboundMessage): string | null {
 }
 
 /** Edits a message. One that cannot be edited any more, such as a deleted one, is sent once more. */
-async function edit(request: Request, part: SlackPart, ts: string): Promise<string | null> {
+async function edit(request: DeliveryRequest, part: SlackPart, ts: string): Promise<string | null> {
   const { web, message } = request;
   const { text, blocks } = part;
   // Without blocks Slack leaves those that are there.
@@ -242,7 +246,7 @@ async function edit(request: Request, part: SlackPart, ts: string): Promise<stri
  * would not help.
  */
 async function sendFile(
-  request: Request,
+  request: DeliveryRequest,
   { file, at: part }: Extract<Sending, { kind: 'file' }>,
 ): Promise<void> {
   const { web, message, signal, attempts } = request;
@@ -266,7 +270,7 @@ async function sendFile(
 
 /** Puts an emoji below a message. One that Slack does not take, or the app may not put there, is sent as a message. */
 async function react(
-  request: Request,
+  request: DeliveryRequest,
   { emoji, ts: timestamp }: { readonly emoji: string; readonly ts: string },
 ): Promise<void> {
   const { web, message } = request;

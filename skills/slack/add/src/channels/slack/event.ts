@@ -27,7 +27,7 @@ export type SlackForward = {
 };
 
 /** A file as its message describes it: of those of another workspace, only the id is sure. */
-export type SlackFile = z.output<typeof File>;
+export type SlackFile = z.output<typeof FileFields>;
 
 /** Events that the channel listens for. */
 export type SlackEvent =
@@ -94,7 +94,7 @@ const NOTHING_NEW = new Set([
 
 const UNREADABLE = { id: '', mimetype: '', mode: 'unreadable' } as const;
 
-const File = z.looseObject({
+const FileFields = z.looseObject({
   id: z.string().regex(/^\w+$/),
   name: z.string().nullish().catch(null),
   mimetype: z.string().default('').catch(''),
@@ -105,7 +105,7 @@ const File = z.looseObject({
   duration_ms: z.number().nonnegative().nullish().catch(null),
 });
 
-const Files = z.array(File.catch(UNREADABLE)).max(100).default([]).catch([]);
+const Files = z.array(FileFields.catch(UNREADABLE)).max(100).default([]).catch([]);
 
 const Blocks = z.array(z.unknown()).max(200).default([]).catch([]);
 

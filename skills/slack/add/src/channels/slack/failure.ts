@@ -62,7 +62,7 @@ const NEVER_SENT = new Set([
 const Platform = z.looseObject({ data: z.looseObject({ error: z.string() }) });
 const RateLimited = z.looseObject({ retryAfter: z.number() });
 const Http = z.looseObject({ statusCode: z.number() });
-const Request = z.looseObject({
+const FailedRequest = z.looseObject({
   original: z.looseObject({
     name: z.string(),
     cause: z.looseObject({ code: z.string() }).optional(),
@@ -81,7 +81,7 @@ export function readFailure(error: unknown): ApiFailure {
   if (seconds !== undefined) return { kind: 'rate-limited', waitMs: seconds * 1_000 };
   const statusCode = Http.safeParse(error).data?.statusCode;
   if (statusCode !== undefined) return unreachable(`HTTP ${statusCode}`);
-  const original = Request.safeParse(error).data?.original;
+  const original = FailedRequest.safeParse(error).data?.original;
   return unreachable(original?.cause?.code ?? original?.name ?? 'connection cut');
 }
 

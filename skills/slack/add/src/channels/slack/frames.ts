@@ -12,7 +12,7 @@ const Frame = z.looseObject({
   payload: z.unknown().optional(),
 });
 
-const Event = z.looseObject({ event: z.looseObject({ type: z.string() }) });
+const SlackEvent = z.looseObject({ event: z.looseObject({ type: z.string() }) });
 
 /**
  * Keeps frames from the client that it does not expect: it reads them without looking, and one without an event would
@@ -50,6 +50,6 @@ function isFrame(text: string): boolean {
   if (frame === undefined) return false;
   if (frame.type === 'hello' || frame.type === 'disconnect') return true;
   const name =
-    frame.type === 'events_api' ? Event.safeParse(frame.payload).data?.event.type : frame.type;
+    frame.type === 'events_api' ? SlackEvent.safeParse(frame.payload).data?.event.type : frame.type;
   return frame.envelope_id !== undefined && name !== undefined && !OWN_EVENTS.has(name);
 }

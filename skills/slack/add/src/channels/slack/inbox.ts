@@ -16,7 +16,7 @@ import type { FileReferences } from './file-references.ts';
 import { isDirectChannel, jidOf } from './jid.ts';
 import type { Names } from './names.ts';
 import { choiceOf, type Press, readPress } from './press.ts';
-import type { SeenMessages } from './seen.ts';
+import type { SeenMessages } from './seen-messages.ts';
 import { mentionsUser, readSlackText } from './text.ts';
 
 const REMEMBERED = 1_000;

@@ -19,7 +19,7 @@ import { Inbox } from './inbox.ts';
 import { slackLogger } from './logger.ts';
 import { Names } from './names.ts';
 import { showOutcome } from './press.ts';
-import type { SeenMessages } from './seen.ts';
+import type { SeenMessages } from './seen-messages.ts';
 import { openSession } from './session.ts';
 
 /** A request that takes longer is of unknown outcome. */

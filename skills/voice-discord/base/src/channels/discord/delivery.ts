@@ -117,12 +117,12 @@ function sendingsOf(
   return [...steps.filter((step) => !isNeedless(step)), ...files, ...steps.filter(isNeedless)];
 }
 
-type Request = DeliveryOptions & {
+type DeliveryRequest = DeliveryOptions & {
   readonly message: OutboundMessage;
   readonly signal: AbortSignal;
 };
 
-async function carryOut(request: Request, sending: Sending): Promise<void> {
+async function carryOut(request: DeliveryRequest, sending: Sending): Promise<void> {
   switch (sending.kind) {
     case 'send':
     case 'edit':
@@ -138,7 +138,7 @@ async function carryOut(request: Request, sending: Sending): Promise<void> {
 
 /** Sends a part, or has the message that is there show it. */
 async function bringTo(
-  request: Request,
+  request: DeliveryRequest,
   sending: Extract<Sending, { kind: 'send' | 'edit' }>,
 ): Promise<void> {
   const { message, sent } = request;
@@ -163,7 +163,7 @@ const Sent = z.looseObject({ id: z.string(), channel_id: z.string() });
 const QUIETLY = { allowed_mentions: { parse: [], replied_user: true }, flags: 1 << 2 };
 
 /** Sends a part: the first one of an answer to a slash command in the place that Discord keeps for it. */
-async function begin(request: Request, part: Words, at: number): Promise<string> {
+async function begin(request: DeliveryRequest, part: Words, at: number): Promise<string> {
   const { api, message, signal, interactions } = request;
   const open = at === 0 ? interactions.of(message.jid, message.answersTo ?? []) : null;
   if (open === null) return await attempt(request, part, at);
@@ -182,7 +182,7 @@ async function begin(request: Request, part: Words, at: number): Promise<string>
 }
 
 /** Posts a part that can be found again: noted before, and until its outcome is known. */
-async function attempt(request: Request, part: Words, at: number): Promise<string> {
+async function attempt(request: DeliveryRequest, part: Words, at: number): Promise<string> {
   const { message, attempts } = request;
   const { id, jid, thread = null } = message;
   const text = JSON.stringify(bodyOf(message, part, at));
@@ -197,7 +197,7 @@ async function attempt(request: Request, part: Words, at: number): Promise<strin
 }
 
 /** Posts a message. The nonce makes it one message, however often it is sent within some minutes. */
-async function post(request: Request, part: Words, at: number): Promise<string> {
+async function post(request: DeliveryRequest, part: Words, at: number): Promise<string> {
   const { api, message, signal } = request;
   const body = bodyOf(message, part, at);
   return await postBody(api, { channelId: placeOf(message), body, signal });
@@ -222,7 +222,7 @@ async function postBody(
 
 /** Edits a message. One that cannot be edited any more, such as a deleted one, is sent once more. */
 async function edit(
-  request: Request,
+  request: DeliveryRequest,
   part: Words,
   { farId, at }: { readonly farId: string; readonly at: number },
 ): Promise<string> {
@@ -242,7 +242,7 @@ async function edit(
 
 /** Takes one message away. It stays where Discord does not allow that. */
 async function remove(
-  { api, sent, signal }: Pick<Request, 'api' | 'sent' | 'signal'>,
+  { api, sent, signal }: Pick<DeliveryRequest, 'api' | 'sent' | 'signal'>,
   { jid, farId }: { readonly jid: string; readonly farId: string },
 ): Promise<void> {
   const { channelId, messageId } = farMessageIn(farId);
@@ -262,7 +262,7 @@ const NOT_SENT: Readonly<Record<number, string>> = {
 
 /** Sends a file. One that Discord does not take is named in the chat: trying again would not help. */
 async function sendFile(
-  request: Request,
+  request: DeliveryRequest,
   { file, at }: Extract<Sending, { kind: 'file' }>,
 ): Promise<void> {
   const { api, message, signal } = request;
@@ -279,7 +279,7 @@ async function sendFile(
 }
 
 /** Puts an emoji below a message. One that Discord does not take, or the bot may not put there, is sent. */
-async function react(request: Request, emoji: string): Promise<void> {
+async function react(request: DeliveryRequest, emoji: string): Promise<void> {
   const { api, message, signal } = request;
   const { reactsTo: replyTo, ...others } = message;
   const messageId = replyTo?.id.replace(/-\d+$/, '') ?? '';

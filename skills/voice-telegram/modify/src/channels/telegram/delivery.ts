@@ -162,7 +162,7 @@ function withButtons(
   return [...parts.slice(0, -1), { ...last, keyboard: keyboardOf(choices) }];
 }
 
-type Request<M = OutboundMessage> = {
+type DeliveryRequest<M = OutboundMessage> = {
   readonly api: Api;
   readonly message: M;
   readonly signal: AbortSignal;
@@ -170,7 +170,7 @@ type Request<M = OutboundMessage> = {
 };
 
 /** Sends the voice note of an answer, below its text; in its place, why there is none. */
-async function sayAloud(request: Request, spoken: SpokenAnswers): Promise<void> {
+async function sayAloud(request: DeliveryRequest, spoken: SpokenAnswers): Promise<void> {
   const { api, message, signal } = request;
   const voice = await spoken.make(message, signal);
   if (voice.kind === 'nothing') return;
@@ -195,7 +195,7 @@ function plainPart(text: string): Words {
 
 type WithoutVoice = Exclude<Sending, { kind: 'voice' }>;
 
-async function carryOut(request: Request, sending: WithoutVoice): Promise<void> {
+async function carryOut(request: DeliveryRequest, sending: WithoutVoice): Promise<void> {
   const { message, sent } = request;
   switch (sending.kind) {
     case 'send':
@@ -226,7 +226,7 @@ async function carryOut(request: Request, sending: WithoutVoice): Promise<void> 
 
 /** Takes one message away. It stays where Telegram does not allow that, as after two days. */
 async function remove(
-  { api, message: { jid }, signal, sent }: Request<Pick<OutboundMessage, 'jid'>>,
+  { api, message: { jid }, signal, sent }: DeliveryRequest<Pick<OutboundMessage, 'jid'>>,
   farId: string,
 ): Promise<void> {
   try {
@@ -238,7 +238,7 @@ async function remove(
 }
 
 /** @returns Telegram's id of the message */
-async function sendText(request: Request, part: Words, isFirst: boolean): Promise<string> {
+async function sendText(request: DeliveryRequest, part: Words, isFirst: boolean): Promise<string> {
   const { api, message, signal } = request;
   const buttons = part.keyboard === undefined ? {} : { reply_markup: part.keyboard };
   const place = { ...placeOf(message, isFirst), ...buttons };
@@ -255,7 +255,7 @@ async function sendText(request: Request, part: Words, isFirst: boolean): Promis
 
 /** Edits a message. One that cannot be edited any more, such as a deleted one, is sent once more. */
 async function editText(
-  request: Request,
+  request: DeliveryRequest,
   part: Words,
   { messageId, isFirst }: { readonly messageId: string; readonly isFirst: boolean },
 ): Promise<string> {
@@ -279,7 +279,7 @@ async function editText(
 }
 
 /** Telegram takes a few emojis as reactions, and those that a group allows. Another one is a message. */
-async function react(request: Request, emoji: string): Promise<void> {
+async function react(request: DeliveryRequest, emoji: string): Promise<void> {
   const { api, message, signal } = request;
   const messageId = Number(message.reactsTo?.id);
   const reaction = { type: 'emoji', emoji: emoji as ReactionTypeEmoji['emoji'] } as const;

@@ -9,7 +9,7 @@ import { openPageCache, type ReadPage } from './page-cache.ts';
 import { rawText, readPage } from './reading.ts';
 import { openRobots } from './robots.ts';
 import { ReadingSettings } from './settings.ts';
-import { refusalOfSite } from './sites.ts';
+import { refusalOfSite } from './site-rules.ts';
 import { asUntrusted } from './untrusted.ts';
 
 const TIMEOUT_MS = 45_000;

@@ -25,9 +25,9 @@ export function readableFeed(xml: string, url: string): Readable {
   };
 }
 
-type Node = ReturnType<DOMParser['parseFromString']>['documentElement'];
+type FeedElement = ReturnType<DOMParser['parseFromString']>['documentElement'];
 
-function entryText(entry: Node, url: string): string {
+function entryText(entry: FeedElement, url: string): string {
   const date = ['pubDate', 'published', 'updated', 'dc:date']
     .map((name) => textIn(entry, name))
     .find((text) => text !== '');
@@ -47,17 +47,17 @@ function entryText(entry: Node, url: string): string {
 }
 
 /** RSS has the address as text, Atom as an attribute. */
-function linkOf(entry: Node): string {
+function linkOf(entry: FeedElement): string {
   const links = elementsIn(entry, 'link');
   const own = links.find((link) => /^(?:alternate)?$/.test(link.getAttribute('rel') ?? ''));
   return own?.getAttribute('href') ?? own?.textContent?.trim() ?? '';
 }
 
-function textIn(element: Node, name: string): string {
+function textIn(element: FeedElement, name: string): string {
   return elementsIn(element, name)[0]?.textContent?.trim() ?? '';
 }
 
-function elementsIn(element: Node, name: string): readonly Node[] {
+function elementsIn(element: FeedElement, name: string): readonly FeedElement[] {
   return [...element.children].filter(
     (child) => child.tagName.toLowerCase() === name.toLowerCase(),
   );

@@ -4,7 +4,7 @@ import { hostOf } from './page-address.ts';
 import type { Found } from './search/server.ts';
 import { openSearch, type ServerAddresses } from './search/servers.ts';
 import { chosenServer, SearchSettings } from './settings.ts';
-import { refusalOfSite } from './sites.ts';
+import { refusalOfSite } from './site-rules.ts';
 import { asUntrusted } from './untrusted.ts';
 
 const TIMEOUT_MS = 30_000;

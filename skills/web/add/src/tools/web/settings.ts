@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Address, oneOf, wholeNumber } from '../../lib/setting-values.ts';
-import { SiteList } from './sites.ts';
+import { SiteList } from './site-rules.ts';
 
 /** Settings of what chats may read. */
 export const ReadingSettings = z.object({

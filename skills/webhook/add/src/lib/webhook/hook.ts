@@ -39,7 +39,7 @@ export type Hooks =
   | { readonly ok: true; readonly hooks: readonly Hook[] }
   | { readonly ok: false; readonly problem: string };
 
-const File = z.looseObject({ hooks: z.record(z.string().regex(HOOK_NAME), HookEntry) });
+const HookFile = z.looseObject({ hooks: z.record(z.string().regex(HOOK_NAME), HookEntry) });
 
 /** The file with the owner's hooks and their secrets, which only its owner can read. */
 export function hooksFile(dataDir: string): string {
@@ -51,7 +51,7 @@ export function readHooks(dataDir: string): Hooks {
   const path = hooksFile(dataDir);
   const text = read(path);
   if (text === null) return { ok: true, hooks: [] };
-  const parsed = File.safeParse(jsonIn(text));
+  const parsed = HookFile.safeParse(jsonIn(text));
   // The reasons of zod and of the JSON parser quote the file, which holds secrets.
   if (!parsed.success) return { ok: false, problem: `${path} is not a list of hooks any more.` };
   const hooks = Object.entries(parsed.data.hooks)

@@ -10,7 +10,7 @@ const Titled = z.looseObject({
   body: text().nullish(),
   merged: z.boolean().optional(),
 });
-const Event = z.looseObject({
+const GithubEvent = z.looseObject({
   action: text().optional(),
   sender: Named.optional(),
   repository: z.looseObject({ full_name: text(), html_url: text().optional() }).optional(),
@@ -32,13 +32,13 @@ const Event = z.looseObject({
   compare: text().optional(),
   commits: list(z.looseObject({ message: text() })).optional(),
 });
-type Event = z.output<typeof Event>;
+type GithubEvent = z.output<typeof GithubEvent>;
 
 const MOST_COMMITS = 5;
 
 /** Tells an event of GitHub in a few lines: who did what, where, and its address. */
 export function describeGitHub(event: string, value: unknown): string {
-  const read = Event.safeParse(value).data ?? {};
+  const read = GithubEvent.safeParse(value).data ?? {};
   const who = read.sender?.login ?? 'GitHub';
   const where = read.repository === undefined ? '' : ` in ${read.repository.full_name}`;
   const { what, url = read.repository?.html_url, lines = [] } = tell(event, read);
@@ -52,7 +52,7 @@ type Told = {
   readonly lines?: readonly string[];
 };
 
-function tell(event: string, read: Event): Told {
+function tell(event: string, read: GithubEvent): Told {
   const { action = 'changed', comment, review, release, workflow_run: run } = read;
   const subject = read.pull_request ?? read.issue ?? read.discussion;
   if (event === 'push') return tellPush(read);
@@ -83,7 +83,7 @@ function tell(event: string, read: Event): Told {
   return { what: `${did} ${thing}`, url: subject.html_url };
 }
 
-function tellPush({ commits = [], ref, compare }: Event): Told {
+function tellPush({ commits = [], ref, compare }: GithubEvent): Told {
   const branch = (ref ?? '').replace(/^refs\/(heads|tags)\//, '');
   const count = commits.length === 1 ? '1 commit' : `${commits.length} commits`;
   const titles = commits.map(({ message }) => `- ${oneLine(message)}`);
@@ -95,7 +95,7 @@ function tellPush({ commits = [], ref, compare }: Event): Told {
   };
 }
 
-function nounOf({ pull_request: pull, issue }: Event): string {
+function nounOf({ pull_request: pull, issue }: GithubEvent): string {
   if (pull !== undefined) return 'pull request';
   return issue === undefined ? 'discussion' : 'issue';
 }

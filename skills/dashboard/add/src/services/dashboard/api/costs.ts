@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { localDay } from '../../../host/budget/day.ts';
+import { localDay } from '../../../host/budget/local-day.ts';
 import { defineApi, reads } from '../api.ts';
 
 const DAYS = 30;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { closingOf, type GatewayEnd } from './closing.ts';
+import { closingOf, type GatewayEnd } from './close-codes.ts';
 import { type Frame, Hello, OP, Ready, readFrame } from './frame.ts';
 
 /** Discord says hello, and that a session is ready, within a second or two; a line without that is dead. */

@@ -4,7 +4,7 @@ import type { ChannelClock, ChannelStatus } from '../../channel.ts';
 import { type ConnectFailure, stayConnected } from '../../kit/stay-connected.ts';
 import { explainFailure, TOKEN_REFUSED } from '../failure.ts';
 import type { SessionBook } from '../records/session-book.ts';
-import type { GatewayEnd } from './closing.ts';
+import type { GatewayEnd } from './close-codes.ts';
 import { MESSAGE_CONTENT, PLAIN_INTENTS } from './frame.ts';
 import { type Dispatch, type Line, openLine, type SavedSession } from './session.ts';
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ChannelClock } from '../../channel.ts';
 import { patiently } from '../api.ts';
 import { refusalCode } from '../failure.ts';
-import type { SeenMessage, SeenMessages } from '../records/seen.ts';
+import type { SeenMessage, SeenMessages } from '../records/seen-messages.ts';
 
 const PAGE = 100;
 /** A chat in which thousands were written meanwhile is not read to its end. */

@@ -10,7 +10,7 @@ import { farIdOf, jidOf } from '../jid.ts';
 import { choiceIn, showOutcome } from '../press.ts';
 import type { FileReferences } from '../records/file-references.ts';
 import type { OpenInteractions } from '../records/open-interactions.ts';
-import type { SeenMessages } from '../records/seen.ts';
+import type { SeenMessages } from '../records/seen-messages.ts';
 import { typedCommand } from '../slash-commands.ts';
 import { baseOf, readEvent, readMessage } from './content.ts';
 import {

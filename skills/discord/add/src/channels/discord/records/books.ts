@@ -12,7 +12,7 @@ import {
   openRegisteredCommands,
   type RegisteredCommands,
 } from './registered-commands.ts';
-import { openSeenMessages, SEEN_MIGRATION, type SeenMessages } from './seen.ts';
+import { openSeenMessages, SEEN_MIGRATION, type SeenMessages } from './seen-messages.ts';
 import { openSessionBook, SESSION_MIGRATION, type SessionBook } from './session-book.ts';
 
 /** All that the channel keeps on disk. */

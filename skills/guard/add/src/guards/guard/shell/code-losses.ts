@@ -1,5 +1,5 @@
 import type { Loss } from './losses.ts';
-import type { Value } from './values.ts';
+import type { Value } from './word-values.ts';
 
 /** Programs that run what they are given as SQL. */
 export const SQL_CLIENT = /^(?:sqlite3|psql|mysql|mariadb|duckdb|sqlcmd|usql|litecli|pgcli|mycli)$/;

@@ -1,6 +1,6 @@
 import { isKnownProgram } from './programs.ts';
-import type { Trace } from './traced.ts';
-import type { Value } from './values.ts';
+import type { Trace } from './trace-result.ts';
+import type { Value } from './word-values.ts';
 
 /** Certainty about the effect of a text, from 0 to 1, and the reasons for doubt. */
 export type Confidence = { readonly value: number; readonly doubts: readonly string[] };

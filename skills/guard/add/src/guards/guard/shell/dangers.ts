@@ -2,8 +2,8 @@ import { losesRows } from './code-losses.ts';
 import { dangerOfGit } from './git-dangers.ts';
 import type { Call } from './outputs.ts';
 import { traceShell } from './trace.ts';
-import type { Trace } from './traced.ts';
-import type { Value } from './values.ts';
+import type { Trace } from './trace-result.ts';
+import type { Value } from './word-values.ts';
 
 /** Something that is never run, or only with the owner's word. */
 export type Danger = {

@@ -1,4 +1,4 @@
-import type { Value } from './values.ts';
+import type { Value } from './word-values.ts';
 
 /** Options of git itself that take a word. */
 const TAKES_WORD = /^(?:-[Cc]|--git-dir|--work-tree|--namespace)$/;

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { Value } from './values.ts';
+import type { Value } from './word-values.ts';
 
 /** A file that a text would delete, change or write over, where it is there. */
 export type Loss = {

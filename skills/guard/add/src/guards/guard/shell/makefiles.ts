@@ -1,4 +1,4 @@
-import type { Value } from './values.ts';
+import type { Value } from './word-values.ts';
 
 const USUAL = ['GNUmakefile', 'makefile', 'Makefile'];
 

@@ -1,4 +1,4 @@
-import type { Value } from './values.ts';
+import type { Value } from './word-values.ts';
 
 /** One program and its words, as it would run. */
 export type Call = {

@@ -16,9 +16,9 @@ import {
 import { type Loss, Losses } from './losses.ts';
 import { commandsInRules, rulesOf } from './makefiles.ts';
 import { type Call, outputOf } from './outputs.ts';
-import type { Trace } from './traced.ts';
-import { type Scope, type Value, valuesOf, wholeValue } from './values.ts';
+import type { Trace } from './trace-result.ts';
 import { setParameters, setVariables } from './variables.ts';
+import { type Scope, type Value, valuesOf, wholeValue } from './word-values.ts';
 import * as wrappers from './wrappers.ts';
 
 const DEEPEST = 12;

@@ -1,5 +1,5 @@
 import { DECLARES } from './kinds.ts';
-import { BREAK, type Value } from './values.ts';
+import { BREAK, type Value } from './word-values.ts';
 
 type Variables = Map<string, Value>;
 

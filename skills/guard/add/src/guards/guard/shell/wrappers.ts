@@ -1,4 +1,4 @@
-import type { Value } from './values.ts';
+import type { Value } from './word-values.ts';
 
 /** Options of programs that run another, which take a word of their own. */
 const WITH_WORD: Readonly<Record<string, RegExp>> = {

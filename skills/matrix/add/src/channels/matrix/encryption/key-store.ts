@@ -14,7 +14,7 @@ export type KeyStore = {
 };
 
 /** As much of IndexedDB as is used here, whose types belong to browsers. */
-type Request<T> = EventTarget & { readonly result: T; readonly error: Error | null };
+type StoreRequest<T> = EventTarget & { readonly result: T; readonly error: Error | null };
 type Store = {
   readonly name: string;
   readonly keyPath: unknown;
@@ -22,10 +22,10 @@ type Store = {
   readonly transaction: EventTarget & { readonly db: { readonly name: string } };
   index(name: string): Index;
   createIndex(name: string, keyPath: string | string[], options: object): unknown;
-  put(value: unknown, key?: string): Request<unknown>;
-  delete(key: unknown): Request<unknown>;
-  getAll(): Request<unknown[]>;
-  getAllKeys(): Request<unknown[]>;
+  put(value: unknown, key?: string): StoreRequest<unknown>;
+  delete(key: unknown): StoreRequest<unknown>;
+  getAll(): StoreRequest<unknown[]>;
+  getAllKeys(): StoreRequest<unknown[]>;
 };
 type Index = {
   readonly name: string;
@@ -46,8 +46,8 @@ type Database = {
   close(): void;
 };
 type Factory = {
-  open(name: string, version?: number): Request<Database>;
-  deleteDatabase(name: string): Request<unknown>;
+  open(name: string, version?: number): StoreRequest<Database>;
+  deleteDatabase(name: string): StoreRequest<unknown>;
   databases(): Promise<readonly { readonly name?: string }[]>;
 };
 type Globals = {
@@ -229,7 +229,7 @@ function watch({ IDBObjectStore, IDBCursor }: Globals): void {
   wrap(stores, ['put', 'add'], (store, request, [value]) => {
     // Before the transaction is complete, and in the order of the changes.
     const { keyPath } = store;
-    const done = request as Request<unknown>;
+    const done = request as StoreRequest<unknown>;
     done.addEventListener('success', () =>
       note(store, (place) => {
         return { kind: 'put', ...placeOf({ ...place, keyPath, key: done.result }), value };
@@ -237,14 +237,14 @@ function watch({ IDBObjectStore, IDBCursor }: Globals): void {
     );
   });
   wrap(stores, ['delete'], (store, request, [key]) => {
-    (request as Request<unknown>).addEventListener('success', () => {
+    (request as StoreRequest<unknown>).addEventListener('success', () => {
       note(store, (place) =>
         typeof key === 'string' ? { kind: 'delete', ...place, key } : { kind: 'stale', ...place },
       );
     });
   });
   wrap(stores, ['clear'], (store, request) => {
-    (request as Request<unknown>).addEventListener('success', () =>
+    (request as StoreRequest<unknown>).addEventListener('success', () =>
       note(store, (place) => ({ kind: 'clear', ...place })),
     );
   });
@@ -284,7 +284,7 @@ function placeOf(found: {
   return { database, store, key };
 }
 
-function outcome<T>(request: Request<T>): Promise<T> {
+function outcome<T>(request: StoreRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     request.addEventListener('success', () => resolve(request.result));
     request.addEventListener('error', () => reject(request.error ?? new Error('IndexedDB failed')));

@@ -1,5 +1,5 @@
 import type { PoolModel } from '../../../lib/pipeline/calls.ts';
-import { drawBeta } from '../chance.ts';
+import { drawBeta } from '../random-draws.ts';
 import { type Choice, type Decision, defineStage, type Evidence } from '../stage.ts';
 
 /**

@@ -10,10 +10,10 @@ import {
   type ProviderContribution,
 } from '../../provider.ts';
 import { chatCompletions } from '../chat-completions-protocol.ts';
-import { countsIn } from './counts.ts';
 import { type Dialect, rewrite } from './dialect.ts';
 import { HeaderList, headersIn } from './headers.ts';
 import { modelTable } from './model-table.ts';
+import { countsIn } from './token-counts.ts';
 
 /** A provider of models whose servers speak chat completions, as its file describes it. */
 export type CompatibleProvider = {

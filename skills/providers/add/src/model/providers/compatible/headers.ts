@@ -4,7 +4,7 @@ import { z } from 'zod';
 const FORBIDDEN =
   /^(host|content-length|content-type|transfer-encoding|connection|accept-encoding)$/i;
 
-const Headers = z.record(
+const ExtraHeaders = z.record(
   z
     .string()
     .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/)
@@ -27,7 +27,7 @@ export function headersIn(text: string | undefined): Readonly<Record<string, str
 
 function parsed(text: string): Readonly<Record<string, string>> | null {
   try {
-    return Headers.safeParse(JSON.parse(text)).data ?? null;
+    return ExtraHeaders.safeParse(JSON.parse(text)).data ?? null;
   } catch {
     return null; // The setting's error says what it must be.
   }

@@ -1,5 +1,5 @@
 import { isSameFile, type TreeFile } from '@patchclaw/merge';
-import { structuredKind } from '../structured/kind.ts';
+import { structuredKind } from '../structured/structured-kind.ts';
 import type { Composition } from './composition.ts';
 
 /**

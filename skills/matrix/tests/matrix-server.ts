@@ -6,7 +6,7 @@ import {
   sendJson,
   sendRawJson,
 } from '../../../src/testing/channel/far-server.ts';
-import { DeviceKeys } from './deviceKeys.ts';
+import { DeviceKeys } from './device-keys.ts';
 
 const TIMELINE = 100;
 

@@ -7,8 +7,8 @@ import {
   sendJson,
   sendRawJson,
 } from '../../../src/testing/channel/far-server.ts';
-import { BotApiFiles, type DownloadFailure } from './botApiFiles.ts';
-import { type Entity, findEntities, HtmlError, parseHtml } from './botApiText.ts';
+import { BotApiFiles, type DownloadFailure } from './bot-api-files.ts';
+import { type Entity, findEntities, HtmlError, parseHtml } from './bot-api-text.ts';
 
 /** Users, chats and answers have the Bot API's own shapes. */
 export type BotApiUser = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openPlaces } from './places.ts';
+import { openPlaces } from './chat-places.ts';
 
 function meta() {
   const values = new Map<string, string>();

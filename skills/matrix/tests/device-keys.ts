@@ -1,4 +1,4 @@
-import type { Json, Session } from './matrixServer.ts';
+import type { Json, Session } from './matrix-server.ts';
 
 type Message = { readonly pos: number; readonly event: Json };
 type PerUser<T> = Readonly<Record<string, Readonly<Record<string, T>>>>;

@@ -1,6 +1,6 @@
 import type { Loss } from './losses.ts';
 import type { Call } from './outputs.ts';
-import type { Value } from './values.ts';
+import type { Value } from './word-values.ts';
 
 /** Everything that a text would run, as far as it can be told before. */
 export type Trace = {

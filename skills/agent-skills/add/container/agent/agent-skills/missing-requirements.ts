@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import type { Asks } from './asks.ts';
 import type { Requirements } from './front-matter.ts';
+import type { Asks } from './inferred-requirements.ts';
 
 /** The place where a skill would run. */
 export type Here = {

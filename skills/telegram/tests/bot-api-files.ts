@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { sendJson } from '../../../src/testing/channel/far-server.ts';
-import type { BotApiError } from './botApi.ts';
+import type { BotApiError } from './bot-api.ts';
 
 /** A file as people send it. */
 export type BotApiFile = { readonly name: string; readonly content: Uint8Array };
