@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
-import { jsonWithin, MESSENGER_BOUNDS } from '../../lib/bounded-json.ts';
 import { text } from '../../lib/bounded-schema.ts';
 import {
   each,
@@ -22,9 +21,7 @@ import {
   type SourceContext,
   type SourceFile,
   type SourceGroup,
-  type SourceMessage,
   type SourceState,
-  type SourceTask,
 } from '../imported-items.ts';
 import { columnsOf, openSourceDatabase } from '../source-database.ts';
 import {
@@ -38,9 +35,16 @@ import {
   skillsIn,
 } from '../source-files.ts';
 import { readWhatsAppFolder } from '../whatsapp-link.ts';
-import { momentOfAny } from './gateway.ts';
-import { chatOf, isShippedSkill, NANOCLAW_FILES, NANOCLAW_RUNS } from './nanoclaw.ts';
+import { isShippedSkill, NANOCLAW_FILES, NANOCLAW_RUNS, platformChat } from './nanoclaw.ts';
 import { readForkCode } from './nanoclaw-fork.ts';
+import {
+  databasesOf,
+  messagesOf,
+  SESSION_TABLES,
+  sessionsOf,
+  tasksIn,
+  type WiredGroup,
+} from './nanoclaw-v2-sessions.ts';
 
 /** NanoClaw 2: a database of who talks where, `data/v2.db`, and two databases for each session. */
 export const nanoclawV2: Source = {
@@ -121,25 +125,6 @@ const TABLES: Rules = {
   'unregistered_senders/**': ignored('people whom it did not let in'),
   ...each(['chat_sdk_*/**', 'schema_version/**'], RUNNING),
 };
-const SESSION_TABLES: Rules = {
-  ...ofTable('messages_in', 'id seq kind timestamp status process_after recurrence series_id'),
-  ...ofTable('messages_in', 'platform_id channel_type content'),
-  ...ofTable('messages_in', 'tries trigger thread_id source_session_id on_wake', RUNNING),
-  ...ofTable('messages_out', 'id seq kind timestamp platform_id channel_type content'),
-  ...ofTable('messages_out', 'in_reply_to thread_id', RUNNING),
-  ...ofTable(
-    'messages_out',
-    'deliver_after recurrence',
-    left('an answer that was to be sent later; it is in the history as said'),
-  ),
-  ...each(
-    ['delivered', 'destinations', 'session_routing', 'processing_ack', 'session_state']
-      .concat('container_state')
-      .map((name) => `${name}/**`),
-    RUNNING,
-  ),
-};
-
 const Wiring = z.object({
   messaging_group_id: text(200),
   agent_group_id: text(200),
@@ -153,12 +138,6 @@ const Wiring = z.object({
   sender_scope: text(50),
 });
 type Wiring = z.output<typeof Wiring>;
-
-type WiredGroup = SourceGroup & {
-  readonly agent: string;
-  readonly chatId: string;
-  readonly home: string;
-};
 
 function readStore(context: SourceContext, store: string, version: string): SourceState {
   const { root, workDir } = context;
@@ -247,18 +226,6 @@ function readChats(database: Database): readonly SourceChat[] {
 }
 
 /** A platform id is a JID of WhatsApp's, else `<channel>:<id>`; Discord's has the server before the channel. */
-function platformChat(
-  channel: string,
-  id: string,
-  name: string | null,
-  isGroup: boolean,
-): SourceChat {
-  const [, , last] = /^discord:([^:]+):([^:]+)$/.exec(id) ?? [];
-  const isPlain = channel === 'whatsapp' || id.startsWith(`${channel}:`);
-  const jid = last === undefined ? (isPlain ? id : `${channel}:${id}`) : `discord:${last}`;
-  return { ...chatOf({ jid, channel, name, isGroup }), isDirect: !isGroup };
-}
-
 function readGroups(database: Database): readonly WiredGroup[] {
   const owners = new Set(
     database
@@ -333,177 +300,6 @@ function sendersOf(user: string, { channel }: SourceChat): readonly string[] {
   if (theirs !== channel) return [];
   const isNumber = channel === 'whatsapp' && !id.includes('@');
   return [isNumber ? `${id.replace(/\D/g, '')}@s.whatsapp.net` : id];
-}
-
-type SessionFiles = {
-  readonly group: WiredGroup;
-  readonly inbound: string;
-  readonly outbound: string;
-};
-const SessionRow = z.object({
-  id: text(200),
-  agent_group_id: text(200),
-  messaging_group_id: text(200).nullable(),
-});
-
-function sessionsOf(
-  database: Database,
-  root: string,
-  groups: readonly WiredGroup[],
-): readonly SessionFiles[] {
-  return database
-    .prepare('SELECT id, agent_group_id, messaging_group_id FROM sessions ORDER BY created_at, id')
-    .all()
-    .flatMap((row) => {
-      const { id, agent_group_id: agent, messaging_group_id: chat } = SessionRow.parse(row);
-      const ofAgent = groups.filter((group) => group.agent === agent);
-      const group = ofAgent.find(({ chatId }) => chatId === chat) ?? ofAgent[0];
-      const isName = [id, agent].every((name) => /^[\w.-]+$/.test(name) && !name.startsWith('.'));
-      if (group === undefined || !isName) return [];
-      const folder = join(root, 'data/v2-sessions', agent, id);
-      return [
-        { group, inbound: join(folder, 'inbound.db'), outbound: join(folder, 'outbound.db') },
-      ];
-    });
-}
-
-const Row = z.object({
-  id: text(500),
-  seq: z.int().nullable(),
-  kind: text(50),
-  timestamp: text(100),
-  platform_id: text(500).nullable(),
-  channel_type: text(100).nullable(),
-  content: text(16_777_216),
-});
-const Content = z.looseObject({
-  text: text().nullish(),
-  sender: text(1_000).nullish(),
-  senderId: text(500).nullish(),
-  author: z
-    .looseObject({
-      fullName: text(500).nullish(),
-      userName: text(500).nullish(),
-      userId: text(500).nullish(),
-    })
-    .nullish(),
-});
-
-/** The databases of all sessions, each open only while it is looked at. */
-function* databasesOf(sessions: readonly SessionFiles[], workDir: string): Iterable<Database> {
-  for (const path of sessions.flatMap(({ inbound, outbound }) => [inbound, outbound])) {
-    if (!isFile(path)) continue;
-    const database = openSourceDatabase(path, workDir);
-    try {
-      yield database;
-    } finally {
-      database.close();
-    }
-  }
-}
-
-/** What came in and what went out, by their common numbers. Each database is open only while it is read. */
-function* messagesOf(
-  { group, inbound, outbound }: SessionFiles,
-  workDir: string,
-): Iterable<SourceMessage> {
-  const found: { readonly seq: number; readonly message: SourceMessage }[] = [];
-  for (const [path, table, isAnswer] of [
-    [inbound, 'messages_in', false],
-    [outbound, 'messages_out', true],
-  ] as const) {
-    if (!isFile(path)) continue;
-    const database = openSourceDatabase(path, workDir);
-    try {
-      const rows = database.prepare(
-        `SELECT id, seq, kind, timestamp, platform_id, channel_type, content FROM ${table} WHERE kind LIKE 'chat%'`,
-      );
-      for (const raw of rows.iterate()) {
-        const row = Row.parse(raw);
-        const message = messageOf(row, group, isAnswer);
-        if (message !== null) found.push({ seq: row.seq ?? 0, message });
-      }
-    } finally {
-      database.close();
-    }
-  }
-  for (const { message } of found.toSorted((one, other) => one.seq - other.seq)) yield message;
-}
-
-function messageOf(
-  row: z.output<typeof Row>,
-  group: WiredGroup,
-  isAnswer: boolean,
-): SourceMessage | null {
-  const content = Content.safeParse(jsonWithin(row.content, MESSENGER_BOUNDS)).data;
-  const words = content?.text ?? '';
-  if (words.trim() === '') return null;
-  const { platform_id: id, channel_type: channel } = row;
-  const jid = id && channel ? platformChat(channel, id, null, false).jid : group.jid;
-  const name = content?.sender ?? content?.author?.fullName ?? content?.author?.userName ?? null;
-  const person = content?.senderId ?? content?.author?.userId ?? name ?? 'unknown';
-  return {
-    jid,
-    id: row.id,
-    sender: isAnswer ? null : person.replace(/^[a-z]+:/, ''),
-    senderName: isAnswer ? null : name,
-    isOwner: !isAnswer && group.isMain,
-    text: words,
-    at: momentOfAny(utc(row.timestamp)) ?? 0,
-  };
-}
-
-/** SQLite's own clock writes UTC without saying so. */
-function utc(moment: string | null): string | null {
-  return moment !== null && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/.test(moment)
-    ? `${moment.replace(' ', 'T')}Z`
-    : moment;
-}
-
-const TaskRow = z.object({
-  id: text(500),
-  series_id: text(500).nullable(),
-  timestamp: text(100),
-  status: text(50).nullable(),
-  process_after: text(100).nullable(),
-  recurrence: text(1_000).nullable(),
-  content: text(16_777_216),
-});
-const TaskContent = z.looseObject({ prompt: text(), script: text().nullish() });
-
-/** Tasks are messages that wait. Of a series each time is one; the newest tells when it is next. */
-function tasksIn(database: Database, group: WiredGroup, timeZone: string): readonly SourceTask[] {
-  if (columnsOf(database, 'messages_in').size === 0) return [];
-  const rows = database
-    .prepare(`SELECT id, series_id, timestamp, status, process_after, recurrence, content
-      FROM messages_in WHERE kind = 'task' ORDER BY seq`)
-    .all()
-    .map((row) => TaskRow.parse(row));
-  const series = Map.groupBy(rows, ({ id, series_id: name }) => name ?? id);
-  return [...series].flatMap(([id, times]) => {
-    const last = times.at(-1);
-    const content = TaskContent.safeParse(jsonWithin(last?.content ?? '', MESSENGER_BOUNDS)).data;
-    if (last === undefined || content === undefined) return [];
-    const next = momentOfAny(utc(last.process_after));
-    const isOpen = last.status === 'pending' || last.status === 'paused';
-    const done = times.filter(({ status }) => status === 'completed').at(-1);
-    return [
-      {
-        ...{ id, folder: group.folder, name: null, prompt: content.prompt },
-        schedule:
-          last.recurrence === null
-            ? { kind: 'at', at: next ?? momentOfAny(utc(last.timestamp)) ?? 0, timeZone }
-            : { kind: 'cron', pattern: last.recurrence, timeZone },
-        context: 'group',
-        state: !isOpen ? 'done' : last.status === 'paused' ? 'paused' : 'active',
-        nextRun: isOpen ? next : null,
-        lastRun: momentOfAny(utc(done?.process_after ?? null)),
-        createdAt: momentOfAny(utc(times[0]?.timestamp ?? null)),
-        runs: [],
-        lost: content.script ? 'the script that ran before it does not come' : null,
-      } satisfies SourceTask,
-    ];
-  });
 }
 
 /** `CLAUDE.md` is made by NanoClaw 2 of its own parts; the people's memory is `CLAUDE.local.md`. */

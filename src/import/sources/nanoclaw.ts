@@ -81,3 +81,20 @@ export function chatOf(chat: {
     isDirect,
   };
 }
+
+/**
+ * Names a chat of NanoClaw 2, which keeps channel and platform id apart.
+ *
+ * @param id a JID of WhatsApp's, else `<channel>:<id>`; Discord's has the server before the channel
+ */
+export function platformChat(
+  channel: string,
+  id: string,
+  name: string | null,
+  isGroup: boolean,
+): SourceChat {
+  const [, , last] = /^discord:([^:]+):([^:]+)$/.exec(id) ?? [];
+  const isPlain = channel === 'whatsapp' || id.startsWith(`${channel}:`);
+  const jid = last === undefined ? (isPlain ? id : `${channel}:${id}`) : `discord:${last}`;
+  return { ...chatOf({ jid, channel, name, isGroup }), isDirect: !isGroup };
+}
