@@ -32,10 +32,10 @@ type Answer = {
 
 type Asked = { readonly method: string; readonly path: string; readonly body: Fields };
 
-type Event = { readonly s: number; readonly t: string; readonly d: unknown };
+type GatewayEvent = { readonly s: number; readonly t: string; readonly d: unknown };
 
 /** A session at the gateway: the events that it had, for a line that resumes it. */
-type Session = { readonly id: string; readonly events: Event[]; intents: number };
+type Session = { readonly id: string; readonly events: GatewayEvent[]; intents: number };
 
 const MESSAGE_CONTENT = 1 << 15;
 const EPOCH_MS = 1_420_070_400_000n;

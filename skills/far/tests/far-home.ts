@@ -22,7 +22,7 @@ export type FarHome = AsyncDisposable & {
   readonly project: SandboxProject;
   readonly state: FarState;
   readonly port: number;
-  readonly proxy: Proxy;
+  readonly proxy: FaultyLine;
   readonly places: Places & { readonly fences: number[] };
   /** The server runs, and the home hears it. */
   ready(): Promise<void>;
@@ -128,9 +128,9 @@ function spawnWorker(dataDir: string): ChildProcess {
   });
 }
 
-type Proxy = { cut(): void; silent(): void; heal(): void; close(): void };
+type FaultyLine = { cut(): void; silent(): void; heal(): void; close(): void };
 
-async function startProxy(port: number, target: number): Promise<Proxy> {
+async function startProxy(port: number, target: number): Promise<FaultyLine> {
   let isDown = false;
   const sockets = new Set<Socket>();
   const destroyAll = () => {

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 
 // A server of the protocol, by hand: a library would not let it misbehave.
 const how = process.argv[2] ?? 'well';
-type Request = {
+type RpcRequest = {
   readonly id?: number;
   readonly method: string;
   readonly params?: Record<string, unknown>;
@@ -148,7 +148,7 @@ function flood(): void {
   else process.stdout.once('drain', flood);
 }
 
-async function answer({ id, method, params = {} }: Request): Promise<void> {
+async function answer({ id, method, params = {} }: RpcRequest): Promise<void> {
   if (id === undefined) {
     if (method === 'notifications/cancelled') {
       cancelled = params;
@@ -195,7 +195,7 @@ if (how === 'garbage')
 if (how === 'dead') process.exit(9);
 if (how === 'banner') process.stdout.write('Welcome!\n');
 createInterface({ input: process.stdin }).on('line', (said) => {
-  const message = JSON.parse(said) as Request & { readonly result?: unknown };
+  const message = JSON.parse(said) as RpcRequest & { readonly result?: unknown };
   if (message.method === undefined && message.id !== undefined)
     waiting.get(message.id)?.(message.result);
   else void answer(message);

@@ -15,7 +15,7 @@ const COUNT = 6;
 const SKILLS = 3;
 
 /** The fate of one core file: changes by the release, by skills and by the owner. */
-const File = fc.record({
+const GeneratedFile = fc.record({
   /** The file's place in the next release: one among all places, or none. */
   place: fc.nat(2 * COUNT - 1),
   isMoved: fc.boolean(),
@@ -30,7 +30,7 @@ const File = fc.record({
   isRenamed: fc.boolean(),
 });
 const Case = fc.record({
-  files: fc.array(File, { minLength: COUNT, maxLength: COUNT }),
+  files: fc.array(GeneratedFile, { minLength: COUNT, maxLength: COUNT }),
   isFolderMoved: fc.boolean(),
 });
 
