@@ -49,6 +49,47 @@ test('a daemon that says it is there and then nothing more is no engine', async 
   });
 });
 
+test('a container that podman refuses to remove while it ends is removed before its engine says so', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'claw-daemon-'));
+  const removals: number[] = [];
+  const daemon = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '', 'http://podman');
+    const path = pathname.replace(/^\/v[\d.]+/, '');
+    const says = (status: number, body: unknown) => {
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(body));
+    };
+    if (request.method === 'DELETE') {
+      removals.push(removals.length < 2 ? 500 : 204);
+      return removals.at(-1) === 204
+        ? void response.writeHead(204).end()
+        : says(500, { message: 'container state improper: stopped' });
+    }
+    if (path === '/containers/json') return says(200, [{ Id: 'ending' }]);
+    if (path === '/info') return says(200, { SecurityOptions: [] });
+    if (path === '/version') return says(200, { Version: '4.3.1' });
+    return says(200, { Id: 'image', RootFS: { Layers: ['a'] } });
+  });
+  const socketPath = join(dir, 'd.sock');
+  await new Promise<void>((resolve) => daemon.listen(socketPath, resolve));
+  onTestFinished(() => {
+    daemon.closeAllConnections();
+    daemon.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  await openDocker({
+    docker: new Docker({ socketPath }),
+    name: 'podman',
+    user: { uid: 1000, gid: 1000 },
+    instanceId: 'ending',
+    projectDir: join(import.meta.dirname, '../../..'),
+    dataDir: dir,
+    baseImage: null,
+    onProgress: () => {},
+  });
+  expect(removals).toEqual([500, 500, 204]);
+});
+
 await describeWithEngine('docker', 'an image that was cleared away', () => {
   test('is made again for the next turn', async () => {
     // Packages of its own make it an image of its own.

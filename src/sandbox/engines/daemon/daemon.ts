@@ -24,6 +24,9 @@ const ANSWER_TIMEOUT_MS = 20_000;
 /** A daemon that was killed is back within seconds, or not at all. */
 const REMOVAL_PAUSE_MS = 1_000;
 const REMOVAL_TRIES = 600;
+/** podman refuses to remove a container that is just ending, and does it a moment later. */
+const REFUSED_PAUSE_MS = 100;
+const REFUSED_TRIES = 20;
 const INSTANCE_LABEL = 'patchclaw.instance';
 const GROUP_LABEL = 'patchclaw.group';
 
@@ -283,26 +286,35 @@ async function create(
 }
 
 /**
- * Never rejects. What cannot be removed now, such as while the daemon starts again, is removed once it can be, without
+ * Never rejects. A daemon that answers and refuses is asked again for a moment: a process that ends after this would leave
+ * the container. What cannot be removed now, such as while the daemon starts again, is removed once it can be, without
  * anybody waiting for it; else at the next start.
  */
 async function removeContainer(container: Docker.Container): Promise<void> {
-  if (!(await isRemoved(container))) void removeLater(container);
+  for (let tries = 0; tries < REFUSED_TRIES; tries += 1) {
+    const removal = await remove(container);
+    if (removal === 'gone') return;
+    if (removal === 'no answer') break;
+    await sleep(REFUSED_PAUSE_MS);
+  }
+  void removeLater(container);
 }
 
 async function removeLater(container: Docker.Container): Promise<void> {
   for (let tries = 0; tries < REMOVAL_TRIES; tries += 1) {
     await sleep(REMOVAL_PAUSE_MS, null, { ref: false });
-    if (await isRemoved(container)) return;
+    if ((await remove(container)) === 'gone') return;
   }
 }
 
-async function isRemoved(container: Docker.Container): Promise<boolean> {
+async function remove(container: Docker.Container): Promise<'gone' | 'refused' | 'no answer'> {
   try {
     await container.remove({ force: true, v: true });
-    return true;
+    return 'gone';
   } catch (error) {
-    return isMissing(error);
+    if (isMissing(error)) return 'gone';
+    const { statusCode } = error as { readonly statusCode?: number };
+    return statusCode === undefined ? 'no answer' : 'refused';
   }
 }
 
