@@ -75,6 +75,12 @@ test('a style goes on behind a break and leaves the indentation alone', () => {
   );
 });
 
+test('a table without a head that is too wide is a list without empty names', () => {
+  expect(plain('| | |\n|---|---|\n| systemd | install it first |', 12)).toBe(
+    'systemd\ninstall it\nfirst',
+  );
+});
+
 test('a table that is too wide is a list of its rows', () => {
   expect(plain('| name | count |\n|---|---:|\n| a | 1 |\n| b | 2 |', 8)).toBe(
     'name: a\ncount: 1\n\nname: b\ncount: 2',

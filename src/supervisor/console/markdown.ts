@@ -88,7 +88,7 @@ function indent(text: string, by: string): string {
 
 /**
  * Returns a table with its columns aligned, and a rule below the head. One that is wider than the terminal
- * becomes a list of its rows, each cell with the head of its column.
+ * becomes a list of its rows, each cell with the head of its column, if that has one.
  */
 function renderTable(table: Tokens.Table, columns: number): string {
   const rows = [table.header, ...table.rows].map((row) =>
@@ -109,7 +109,12 @@ function renderTable(table: Tokens.Table, columns: number): string {
 function renderRecords([head = [], ...body]: readonly (readonly string[])[], columns: number) {
   return body
     .map((row) =>
-      row.map((cell, at) => wrap(`${styled('bold', `${head[at]}:`)} ${cell}`, columns)).join('\n'),
+      row
+        .map((cell, at) => {
+          const name = head[at] ?? '';
+          return wrap(name === '' ? cell : `${styled('bold', `${name}:`)} ${cell}`, columns);
+        })
+        .join('\n'),
     )
     .join('\n\n');
 }
