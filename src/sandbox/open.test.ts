@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { readSettings } from '../config.ts';
 import { discoverEngines, isWeaker } from './engines/engine.ts';
-import { installAdvice } from './open.ts';
+import { findersOf, installAdvice } from './open.ts';
 
 test('an engine that is asked for is what the advice is about', async () => {
   const engines = await discoverEngines();
@@ -11,6 +12,15 @@ test('an engine that is asked for is what the advice is about', async () => {
   expect(installAdvice(engines, null, ['docker: no daemon answers.'])).toMatch(
     /docker\.io.*bubblewrap/,
   );
+});
+
+test('engines are tried in their order, however they were found, as in a worker without a tree', async () => {
+  const engines = (await discoverEngines()).toSorted((one, other) =>
+    one.name < other.name ? -1 : 1,
+  );
+  const settings = readSettings({}, '/nonexistent');
+  const finders = findersOf(engines, { projectDir: '/', homeDir: '/', settings });
+  expect(finders.map(({ name }) => name)).toEqual(['docker', 'podman', 'bubblewrap']);
 });
 
 test('only bubblewrap after a daemon is weaker than before', async () => {

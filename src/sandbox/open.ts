@@ -104,6 +104,7 @@ export function findersOf(
   const wanted = settings.sandbox;
   return engines
     .filter(({ name }) => wanted === null || name === wanted)
+    .toSorted((one, other) => one.order - other.order)
     .map((engine) => ({
       name: engine.name,
       find() {
