@@ -193,10 +193,11 @@ function number(call: VerbCall, option: string, usual: number, most: number): nu
 }
 
 function listEnd(instances: readonly InstanceLook[], interrupted: string | null = null): VerbEnd {
-  const lines = instances.map(({ name, wish, isUp, version, idleMinutes, container }) => {
+  const lines = instances.map(({ name, wish, isUp, version, idleMinutes, container, size }) => {
     const state = wish !== 'running' ? wish : isUp ? 'running' : 'should run, but does not';
     const idle = idleMinutes === null ? '' : `, sleeps after ${idleMinutes} min`;
-    return `${name}  ${state}${idle}, ${version.image}, container ${container}`;
+    const disk = size === null ? '' : `, ${size} of disk`;
+    return `${name}  ${state}${idle}${disk}, ${version.image}, container ${container}`;
   });
   const none = ['No instances yet. Add one: npx claw fleet add mira'];
   return { data: { instances, interrupted }, lines: instances.length === 0 ? none : lines };

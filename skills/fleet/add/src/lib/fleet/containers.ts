@@ -53,6 +53,8 @@ const Activity = z.object({
 });
 export type Activity = z.output<typeof Activity>;
 
+const Volumes = z.array(z.object({ Name: z.string(), Size: z.string().max(40) })).max(10_000);
+
 /** No other header: it is shown at the keeper's own address. */
 const Answer = z.object({
   status: z.int().min(200).max(599),
@@ -210,6 +212,14 @@ export class Containers {
     return code === 0;
   }
 
+  /** Returns how large each volume is, as Docker writes it; none where Docker is too busy to count. */
+  async sizes(): Promise<ReadonlyMap<string, string>> {
+    const words = ['system', 'df', '--verbose', '--format', '{{json .Volumes}}'];
+    const { code, stdout } = await ask(words, { timeout: this.#limits.answerMs });
+    const volumes = code === 0 ? Volumes.safeParse(jsonWithin(stdout, BOUNDS)).data : undefined;
+    return new Map(volumes?.map(({ Name, Size }) => [Name, Size]));
+  }
+
   /** Removes the images of this fleet that are not named; one that a container still uses stays until the next time. */
   async removeImagesBut(used: ReadonlySet<string>): Promise<void> {
     const format = '{{.Repository}}:{{.Tag}}';
@@ -239,13 +249,18 @@ export class Containers {
     return lastLine(stderr) || lastLine(stdout) || 'it said nothing';
   }
 
-  /** One network for the fleet, in which instances do not reach each other. */
+  /**
+   * One network for the fleet, in which instances do not reach each other. Its bridge has a name that the keeper's firewall
+   * can know.
+   */
   async #network(): Promise<string> {
     const network = `claw-${this.#id}`;
     const { code } = await ask(['network', 'inspect', network]);
     if (code === 0) return network;
-    const option = 'com.docker.network.bridge.enable_icc=false';
-    await docker('network', 'create', '--driver', 'bridge', '--opt', option, network);
+    const options = ['enable_icc=false', `name=${network}`].flatMap((option) => [
+      ...['--opt', `com.docker.network.bridge.${option}`],
+    ]);
+    await docker('network', 'create', '--driver', 'bridge', options, network);
     return network;
   }
 

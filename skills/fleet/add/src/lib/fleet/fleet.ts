@@ -35,7 +35,12 @@ export type FleetParts = {
 };
 
 /** An instance as `claw fleet list` shows it. */
-export type InstanceLook = Instance & { readonly container: string; readonly isUp: boolean };
+export type InstanceLook = Instance & {
+  readonly container: string;
+  readonly isUp: boolean;
+  /** How large its volume is, as Docker writes it; null where that is not known. */
+  readonly size: string | null;
+};
 
 /** The instances of this keeper, each a container with a volume. Who changes anything holds the lock of the book. */
 export class Fleet {
@@ -82,10 +87,13 @@ export class Fleet {
   }
 
   async list(): Promise<readonly InstanceLook[]> {
-    const looks = this.#book.read().instances.map(async (instance) => {
+    const { instances } = this.#book.read();
+    const sizes = instances.length === 0 ? new Map() : await this.containers.sizes();
+    const looks = instances.map(async (instance) => {
       const look = await this.containers.look(instance.name);
       const container = this.containers.nameOf(instance.name);
-      return { ...instance, container, isUp: look?.isRunning === true };
+      const size = sizes.get(instance.version.volume) ?? null;
+      return { ...instance, container, isUp: look?.isRunning === true, size };
     });
     return await Promise.all(looks);
   }
