@@ -17,6 +17,8 @@ export interface KnownMachines {
   list(): readonly MachineLook[];
   /** Lets a machine take no new chat, or again. Returns false for a name that is not known. */
   drain(name: string, isDraining: boolean): boolean;
+  /** Why none of them can be used now, such as a server that does not run, as sentences for the owner. */
+  problems(): readonly string[];
 }
 
 /** The owner's word on where a chat runs. Without a machine and without needs it runs at home. */

@@ -80,6 +80,10 @@ export class OtherMachines implements KnownMachines {
     return this.#sources.some((source) => source.drain(name, isDraining));
   }
 
+  problems(): readonly string[] {
+    return this.#sources.flatMap((source) => source.problem?.() ?? []);
+  }
+
   /** Returns the engine for a chat's next container. @param present the machine where it has one now */
   engineFor(folder: string, present: string | null): Engine {
     const losses = this.#lossesOf(folder);

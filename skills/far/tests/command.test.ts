@@ -12,6 +12,7 @@ test('the owner is told what to do first, gets a code, and takes a machine out a
   using project = new TestProject();
   const state = new FarState(join(project.dir, 'data'));
   const drained: [string, boolean][] = [];
+  let problems = ['The server that machines dial does not answer.'];
   const machine = { description: 'docker 20.10', abilities: ['gpu'], capacity: 2, running: 1 };
   const sandbox = {
     ...testSandbox(async () => answers('pong')),
@@ -21,6 +22,7 @@ test('the owner is told what to do first, gets a code, and takes a machine out a
         drained.push([name, isDraining]);
         return name === 'nas';
       },
+      problems: () => problems,
     },
   };
   const open = async () => ({ kind: 'ready' as const, sandbox });
@@ -44,7 +46,13 @@ test('the owner is told what to do first, gets a code, and takes a machine out a
   expect(await say('/far')).toContain('npx claw far setup');
   expect(await say('/far add nas')).toContain('npx claw far setup');
   await state.setUp('192.168.1.10', 4_722);
+  // A code that nobody could use now is not made.
+  expect(await say('/far add nas')).toBe('The server that machines dial does not answer.');
+  expect(state.read().pending).toEqual([]);
+  expect(await say('/far')).toContain('does not answer');
+  problems = [];
   const added = await say('/far add nas');
+  expect(await say('/far')).toContain('**nas**: has not joined yet, its code is good for 15 min');
   const code = joinCode.read(/join (\S+)/.exec(added)?.[1] ?? '');
   expect(code).toMatchObject({ name: 'nas', host: '192.168.1.10', port: 4_722 });
   expect(code?.certificate).toBe(state.certificate());
@@ -114,7 +122,7 @@ test('the server’s file lets a machine use its own subjects, and a code enrol,
     expect(users[2]).toContain('publish: ["far.enrol.desk"], subscribe: ["far.enrolled.desk"]');
     // A public key may hold the letters by chance; a seed is as long as one.
     expect(text).not.toMatch(/\bSU[A-Z2-7]{56}/);
-    for (const name of ['far.json', 'nats.conf', 'server.key']) {
+    for (const name of ['far.json', 'nats.conf', 'server.key', 'server.pem']) {
       expect(statSync(join(state.dir, name)).mode & 0o077, name).toBe(0);
     }
     expect(statSync(state.dir).mode & 0o077).toBe(0);

@@ -146,6 +146,7 @@ await describeWithEngine('bubblewrap', 'another machine, over a real NATS server
         env: { PATH: '/usr/sbin:/usr/local/sbin:/usr/bin:/bin' },
         stdio: 'ignore',
       });
+      writeFileSync(state.pidPath, String(left.pid));
       await vi.waitFor(() => expect(state.serverPid()).toBe(left.pid), OFTEN);
       await state.setUp('127.0.0.1', await freePort());
       const gone = once(left, 'exit');

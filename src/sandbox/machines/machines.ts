@@ -17,6 +17,8 @@ export interface MachineSource {
   /** Those that are known now, with their present state. Called before each turn. */
   list(): readonly Machine[];
   drain: KnownMachines['drain'];
+  /** Why none of them can be used now, as a sentence for the owner; null where they can. */
+  problem?(): string | null;
   close(): Promise<void>;
 }
 

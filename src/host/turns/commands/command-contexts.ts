@@ -99,4 +99,4 @@ export async function machinesOf(sandbox: LazySandbox): Promise<KnownMachines> {
   return (opened.kind === 'ready' ? opened.sandbox.machines : undefined) ?? NO_MACHINES;
 }
 
-const NO_MACHINES: KnownMachines = { list: () => [], drain: () => false };
+const NO_MACHINES: KnownMachines = { list: () => [], drain: () => false, problems: () => [] };

@@ -28,7 +28,7 @@ async function carryOut(context: CommandContext, argument: string): Promise<stri
   const state = new FarState(context.settings.dataDir);
   if (verb === 'list' && words.length <= 1) return await listText(context, state);
   if (words.length === 2) {
-    if (verb === 'add') return addText(state.add(name, context.now()), name);
+    if (verb === 'add') return await add(context, state, name);
     if (verb === 'drain' || verb === 'undrain') return await drain(context, name, verb);
     if (verb === 'remove') {
       if (!state.remove(name)) throw new FarRefused(`No machine is called ${name}.`);
@@ -36,6 +36,15 @@ async function carryOut(context: CommandContext, argument: string): Promise<stri
     }
   }
   return await place(context, argument);
+}
+
+/** A code that nobody could use now is not made. */
+async function add(context: CommandContext, state: FarState, name: string): Promise<string> {
+  if (state.isSetUp) {
+    const problems = (await context.machines()).problems();
+    if (problems.length > 0) throw new FarRefused(problems.join('\n'));
+  }
+  return addText(state.add(name, context.now()), name);
 }
 
 function addText(code: string, name: string): string {
@@ -103,16 +112,35 @@ function groupOf({ store }: CommandContext, chat: string): Group {
 
 async function listText(context: CommandContext, state: FarState): Promise<string> {
   if (!state.isSetUp) return 'No machine can join yet: run `npx claw far setup <address>` first.';
-  const machines = (await context.machines()).list();
+  const known = await context.machines();
+  const machines = known.list();
   const chats = context.store.groups.all().flatMap(({ name, folder }) => {
     const { machine, needs } = context.store.places.of(folder);
-    if (machine !== null) return [`- ${name}: on ${machine}`];
+    if (machine !== null) {
+      const isKnown = machines.some((one) => one.name === machine);
+      return [`- ${name}: on ${machine}${isKnown ? '' : ', which has not joined: it runs here'}`];
+    }
     return needs.length > 0 ? [`- ${name}: where there is ${needs.join(' and ')}`] : [];
   });
-  if (machines.length === 0) return 'No machine has joined. `/far add nas` prints a code for one.';
-  return [...machines.map(machineLine), ...(chats.length > 0 ? ['', 'Chats:', ...chats] : [])].join(
-    '\n',
-  );
+  const lines = [...machines.map(machineLine), ...codesOf(state, context.now())];
+  if (lines.length === 0)
+    lines.push('No machine has joined. `/far add nas` prints a code for one.');
+  const problems = known.problems();
+  return [
+    ...(problems.length > 0 ? [...problems, ''] : []),
+    ...lines,
+    ...(chats.length > 0 ? ['', 'Chats:', ...chats] : []),
+  ].join('\n');
+}
+
+function codesOf(state: FarState, nowMs: number): readonly string[] {
+  return state
+    .read()
+    .pending.filter(({ untilMs }) => untilMs > nowMs)
+    .map(({ name, untilMs }) => {
+      const minutes = Math.ceil((untilMs - nowMs) / 60_000);
+      return `- **${name}**: has not joined yet, its code is good for ${minutes} min`;
+    });
 }
 
 const STATES = { here: 'here', away: 'away', draining: 'takes no new chat' } as const;

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { connectFar, type FarAddress } from '../lib/far/far-connection.ts';
+import { whyUnreachable } from '../lib/far/far-connection.ts';
 import { FarState } from '../lib/far/far-state.ts';
 import { dockerProblem } from '../lib/far/nats-container.ts';
 import { checkServer, NO_JETSTREAM } from '../lib/far/server-check.ts';
@@ -28,14 +28,14 @@ async function atHome(dataDir: string, isOffline: boolean): Promise<readonly Fin
   const server = image === null ? await natsProgram() : await natsContainer(image);
   if (typeof server !== 'string') return [server];
   const names = namesOf(state);
-  const problemOf = await reach(state.address());
+  const problemOf = await whyUnreachable(state.address());
   return problemOf === null
     ? [ok(AREA, `${server} answers at ${host}:${port}; machines: ${names}`)]
     : [
         problem(
           AREA,
           `the server of other machines does not answer (${problemOf})`,
-          'It runs with the assistant: `npm start`.',
+          'It runs with the assistant: `npm start`. If that runs already: `npx claw chat /restart`, and `/far` says what is wrong.',
         ),
       ];
 }
@@ -94,7 +94,7 @@ async function onWorker(dataDir: string, isOffline: boolean): Promise<readonly F
   if (config === null) return [];
   const home = `${config.host}:${config.port}`;
   if (isOffline) return [ok(AREA, `this machine is ${config.name} of ${home}; it was not asked`)];
-  const problemOf = await reach(config);
+  const problemOf = await whyUnreachable(config);
   return problemOf === null
     ? [ok(AREA, `this machine is ${config.name}, and ${home} lets it in`)]
     : [
@@ -104,20 +104,4 @@ async function onWorker(dataDir: string, isOffline: boolean): Promise<readonly F
           'Look whether the assistant runs there, or join again with a new code of `npx claw far add`.',
         ),
       ];
-}
-
-/** Connects and leaves. Returns why that was not possible. */
-async function reach({ host, port, certificate, seed }: FarAddress): Promise<string | null> {
-  try {
-    const connection = await connectFar({
-      ...{ host, port, certificate, seed },
-      waitsForServer: false,
-      onUp: () => {},
-      onRefused: () => {},
-    });
-    await connection.close();
-    return null;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
 }

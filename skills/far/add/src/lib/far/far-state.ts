@@ -284,6 +284,8 @@ export class FarState {
       );
     }
     chmodSync(file('server.key.new'), 0o600);
+    // Nothing secret, but what the doctor names would be looked at.
+    chmodSync(file('server.pem.new'), 0o600);
     renameSync(file('server.key.new'), file('server.key'));
     renameSync(file('server.pem.new'), file('server.pem'));
     for (const name of readdirSync(this.dir)) {
@@ -318,7 +320,7 @@ subjectAltName = ${names.join(',')}
  * everything below `far`, and alone the work queue and the key-value store.
  */
 function serverConfig(dir: string, state: State): string {
-  const { port, homeSeed, machines, pending, apply, image } = state;
+  const { port, homeSeed, machines, pending, apply } = state;
   const user = (key: string, publish: readonly string[], subscribe: readonly string[]) =>
     `      { nkey: ${key}, permissions: { publish: ${JSON.stringify(publish)}, subscribe: ${JSON.stringify(subscribe)} } }`;
   const users = [
@@ -337,16 +339,13 @@ ${users.join('\n')}
   return `# Written by Patchclaw; changes are lost.
 listen: "0.0.0.0:${port}"
 server_name: patchclaw
-${
-  image === null
-    ? `pid_file: ${JSON.stringify(join(dir, 'nats.pid'))}
-`
-    : ''
-}max_payload: 1048576
+max_payload: 1048576
 ping_interval: "10s"
 tls {
   cert_file: ${JSON.stringify(join(dir, 'server.pem'))}
   key_file: ${JSON.stringify(join(dir, 'server.key'))}
+  # By default two seconds, and a busy machine may take longer for its part.
+  timeout: 15
 }
 jetstream { store_dir: ${JSON.stringify(join(dir, 'jetstream'))}, max_memory_store: 67108864, max_file_store: 1073741824 }
 accounts {

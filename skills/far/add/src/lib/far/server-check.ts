@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { connectFar, type FarConnection } from './far-connection.ts';
+import { connectBriefly, type FarConnection } from './far-connection.ts';
 import type { FarState } from './far-state.ts';
 
 /** Contents are sent in parts of this size at most. */
@@ -17,10 +17,10 @@ export type ServerCheck =
 
 /** Dials the server as the home does, and tries each right that the home needs there. */
 export async function checkServer(state: FarState): Promise<ServerCheck> {
-  const address = { ...state.address(), waitsForServer: false, onUp: () => {}, inbox: 'far.home' };
+  const address = { ...state.address(), inbox: 'far.home' };
   const opened: FarConnection[] = [];
   const open = async () => {
-    const connection = await connectFar({ ...address, onRefused: () => {} });
+    const connection = await connectBriefly(address);
     opened.push(connection);
     return connection;
   };

@@ -22,7 +22,9 @@ const refused = Promise.withResolvers<string>();
 const connection = await connectFar({
   ...config,
   waitsForServer: true,
-  onUp: () => {},
+  onUp: () => say('the way home works again'),
+  onDown: (reason) =>
+    say(`${config.host}:${config.port} does not answer (${reason}); it is tried again`),
   onRefused: (reason) => refused.resolve(reason),
 });
 const ended = new AbortController();
@@ -38,9 +40,9 @@ const worker = new ProofWorker({
     signal: ended.signal,
   }),
   elapsed: () => performance.now(),
-  onProgress: (line) => void process.stdout.write(`${line}\n`),
+  onProgress: say,
 });
-process.stdout.write(`${config.name} proves for ${config.host}, ${slots} at a time\n`);
+say(`${config.name} proves for ${config.host}, ${slots} at a time`);
 process.once('SIGTERM', stop);
 process.once('SIGINT', stop);
 const reason = await refused.promise;
@@ -56,6 +58,10 @@ async function end(): Promise<void> {
   ended.abort();
   await worker.stop();
   await connection.close();
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
 }
 
 function fail(text: string): never {

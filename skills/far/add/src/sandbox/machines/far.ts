@@ -12,13 +12,20 @@ export const machines = defineMachines({
       openFarHome({ ...context, patienceMs, now: Date.now }),
     );
     let source: Awaited<typeof opening> = null;
+    let problem: string | null = 'The server that machines dial is being started.';
     opening.then(
       (opened) => {
         source = opened;
+        problem =
+          'The server that machines dial starts with the assistant: say `/restart` (in a shell: `npx claw chat /restart`).';
       },
-      (error: unknown) => context.onProgress(`other machines cannot be used: ${String(error)}`),
+      (error: unknown) => {
+        problem = `Other machines cannot be used: ${String(error)}`;
+        context.onProgress(problem);
+      },
     );
     return {
+      problem: () => (source === null ? problem : (source.problem?.() ?? null)),
       list: () => source?.list() ?? [],
       drain: (name, isDraining) => source?.drain(name, isDraining) ?? false,
       async close() {

@@ -12,6 +12,13 @@ export type RunningWorker = {
   stop(): Promise<void>;
 };
 
+/** A machine that was removed while it was away hears it when it dials. */
+export function downText({ host, port }: WorkerConfig, reason: string): string {
+  return /authorization/i.test(reason)
+    ? `${host}:${port} does not let this machine in, and is tried again. If it was removed, join again with a new code.`
+    : `${host}:${port} does not answer (${reason}), and is tried again. Is the assistant there running?`;
+}
+
 /** Dials the home and runs what it asks for, until it is stopped or taken out. */
 export async function runFarWorker(parts: {
   readonly config: WorkerConfig;
@@ -38,6 +45,7 @@ export async function runFarWorker(parts: {
   connection = await connectFar({
     ...config,
     waitsForServer: true,
+    onDown: (reason) => onProgress(downText(config, reason)),
     onUp() {
       onProgress('the way home works again');
       worker.resume();

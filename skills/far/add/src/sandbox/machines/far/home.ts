@@ -26,9 +26,13 @@ export async function openFarHome(parts: FarHomeParts): Promise<MachineSource | 
   const isOwn = state.read().apply !== null;
   const server = isOwn ? null : await runNatsServer(state, parts.onProgress);
   const home = new FarHome(parts, state);
-  await home.connect();
+  // A server that is not there keeps nobody waiting: machines are away until it is.
+  void home.connect().catch((error: unknown) => {
+    if (!home.isClosed) parts.onProgress(`other machines cannot be used: ${String(error)}`);
+  });
   return {
     list: () => home.list(),
+    problem: () => home.problem(server?.problem() ?? null),
     drain: (name, isDraining) => home.drain(name, isDraining),
     async close() {
       try {
@@ -55,6 +59,9 @@ class FarHome {
   /** Why the owner's command failed last. */
   #applyProblem: string | null = null;
   #isApplying = false;
+  /** Why the server cannot be had; null where it can. */
+  #down: string | null = 'it was not asked yet';
+  readonly #closed = new AbortController();
 
   constructor(parts: FarHomeParts, state: FarState) {
     this.#parts = parts;
@@ -62,21 +69,45 @@ class FarHome {
   }
 
   async connect(): Promise<void> {
+    // Before it is connected: the owner's server may have to be told of this home first.
+    this.#timer = setInterval(() => this.#tick(), ALIVE_MS).unref();
+    this.#tick();
     const connection = await connectFar({
       ...this.#state.address(),
       waitsForServer: true,
+      signal: this.#closed.signal,
       onUp: () => {
+        this.#down = null;
+        this.#parts.onProgress('the server of other machines answers again');
         for (const { engine } of this.#known.values()) engine.resume();
       },
-      onRefused: (reason) => this.#parts.onProgress(`the server of other machines: ${reason}`),
+      onDown: (reason) => {
+        this.#down = reason;
+        this.#parts.onProgress(
+          `the server of other machines does not answer (${reason}); it is tried again`,
+        );
+      },
     });
+    if (this.isClosed) return await connection.close();
     this.#connection = connection;
+    this.#down = null;
     connection.subscribe('far.up.>', (subject, message) => this.#accept(subject, message));
     connection.subscribe('far.enrol.*', (subject, message) => void this.#enrol(subject, message));
     await connection.flush();
-    this.#timer = setInterval(() => this.#tick(), ALIVE_MS).unref();
     this.#tick();
     this.#parts.onProgress('other machines can join');
+  }
+
+  get isClosed(): boolean {
+    return this.#closed.signal.aborted;
+  }
+
+  /** @param ofServer why the server that runs here ended last */
+  problem(ofServer: string | null): string | null {
+    if (this.#down === null) return null;
+    const { host, port } = this.#state.read();
+    const why = ofServer ?? `Reason: ${this.#down}.`;
+    return `The server that machines dial (${host}:${port}) does not answer, and is tried again. ${why}`;
   }
 
   list(): readonly Machine[] {
@@ -101,6 +132,7 @@ class FarHome {
   }
 
   async close(): Promise<void> {
+    this.#closed.abort();
     if (this.#timer !== null) clearInterval(this.#timer);
     for (const { engine } of this.#known.values()) engine.close('the home ends');
     await this.#connection?.flush().catch(() => {});

@@ -13,7 +13,14 @@ const RESTART_MS = 1_000;
 /** Debian puts it where only root's PATH looks. */
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin';
 
-export type NatsServer = { stop(): Promise<void> };
+/** As long as that, and what ended it is news. */
+const STEADY_MS = 10_000;
+
+export type NatsServer = {
+  /** Why it ended or did not start last, as a sentence; null where it never has. */
+  problem(): string | null;
+  stop(): Promise<void>;
+};
 
 /**
  * Runs the server as a child of the assistant. One that outlived an assistant which was killed is replaced: nobody would
@@ -28,6 +35,13 @@ export async function runNatsServer(
     image === null ? ['nats-server', '-c', state.configPath] : await containerCommand(state, image);
   let child: ChildProcess | null = null;
   let isStopped = false;
+  let problem: string | null = null;
+
+  /** It is started each second: the same reason is told once. */
+  function fail(reason: string, hasRun: boolean): void {
+    if (hasRun || reason !== problem) onProgress(`${reason} It is started again.`);
+    problem = reason;
+  }
 
   function start(): void {
     if (isStopped) return;
@@ -37,16 +51,24 @@ export async function runNatsServer(
       env: image === null ? { PATH } : process.env,
     });
     child = started;
-    // The server writes its own number, but one in a container is worth nothing here.
-    if (image !== null) writeFileSync(state.pidPath, String(started.pid ?? ''));
+    // The server's own number is worth nothing here where it is in a container.
+    writeFileSync(state.pidPath, String(started.pid ?? ''), { mode: 0o600 });
     let said = '';
     started.stderr?.on('data', (chunk: Buffer) => {
       said = `${said}${chunk}`.slice(-500);
     });
-    started.once('error', (error) => onProgress(`nats-server does not start: ${error.message}`));
+    let failure: Error | null = null;
+    let hasRun = false;
+    const steady = setTimeout(() => {
+      hasRun = true;
+    }, STEADY_MS).unref();
+    started.once('error', (error) => {
+      failure = error;
+    });
     started.once('close', (code) => {
+      clearTimeout(steady);
       if (isStopped) return;
-      onProgress(`nats-server ended (${code}): ${said.trim().split('\n').at(-1) ?? ''}`);
+      fail(whyEnded(program, failure, said, code), hasRun);
       setTimeout(restart, RESTART_MS).unref();
     });
   }
@@ -57,6 +79,9 @@ export async function runNatsServer(
     else void removeContainer(state).then(start);
   }
 
+  // An assistant that has no time left to stop it, such as while a machine does not answer, leaves none behind.
+  const endChild = () => void child?.kill('SIGTERM');
+  process.once('exit', endChild);
   await endLeftBehind(state);
   if (image !== null) await removeContainer(state);
   start();
@@ -64,8 +89,10 @@ export async function runNatsServer(
     await sleep(START_PAUSE_MS);
   }
   return {
+    problem: () => problem,
     async stop() {
       isStopped = true;
+      process.off('exit', endChild);
       const running = child;
       if (running === null || running.exitCode !== null) return;
       const ended = new Promise((resolve) => running.once('close', resolve));
@@ -73,6 +100,22 @@ export async function runNatsServer(
       await ended;
     },
   };
+}
+
+function whyEnded(
+  program: string,
+  failure: Error | null,
+  said: string,
+  code: number | null,
+): string {
+  if (failure !== null && 'code' in failure && failure.code === 'ENOENT') {
+    return program === 'nats-server'
+      ? 'nats-server is not installed: `sudo apt install nats-server`, or `npx claw far setup <address> --docker` and a restart.'
+      : `${program} is not installed, which nats-server runs in.`;
+  }
+  // Without its number and the time, by which each would be another reason.
+  const last = (said.trim().split('\n').at(-1) ?? '').replace(/^\[\d+\] [\d/]+ [\d:.]+ /, '');
+  return `nats-server ended (${failure?.message ?? code}): ${last}${/[.!]$/.test(last) ? '' : '.'}`;
 }
 
 async function endLeftBehind(state: FarState): Promise<void> {
