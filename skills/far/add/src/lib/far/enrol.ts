@@ -28,6 +28,7 @@ export async function enrol(code: JoinCode): Promise<string> {
     () => answer.reject(new Error('nobody answers; is the assistant there running?')),
     ANSWER_TIMEOUT_MS,
   );
+  let problem: string | null = null;
   try {
     connection.subscribe(`far.enrolled.${code.name}`, (_, message) =>
       answer.resolve(message.toString()),
@@ -37,16 +38,21 @@ export async function enrol(code: JoinCode): Promise<string> {
     const word = await answer.promise;
     if (word !== user.getPublicKey()) throw new Error('another machine has used this code');
   } catch (error) {
-    throw new FarRefused(`This machine could not join: ${(error as Error).message}.`);
+    problem = `This machine could not join: ${(error as Error).message}.`;
   } finally {
     clearTimeout(late);
     await connection.close();
   }
   const seed = new TextDecoder().decode(user.getSeed());
-  // The server lets it in once it has read its file again.
-  const own = await dial({ ...code, seed }, OWN_DIALS, () => {});
-  await own.close();
-  return seed;
+  // The server lets it in once it has read its file again. By that it ends the code's connection, and the home's word may
+  // not have come through before. A key that the server knows is one that the home has taken.
+  try {
+    const own = await dial({ ...code, seed }, problem === null ? OWN_DIALS : CODE_DIALS, () => {});
+    await own.close();
+    return seed;
+  } catch (error) {
+    throw problem === null ? error : new FarRefused(problem);
+  }
 }
 
 /** Dials a few times: the server may still be reading the file with a code that was made just now. */
