@@ -5,6 +5,7 @@ import { DRY_RUNS, withoutChanges } from '../packages/claw/src/cli/dry-run.ts';
 import { engineVerbs } from '../packages/claw/src/cli/engine/engine-verbs.ts';
 import { mergeVerbs } from '../packages/claw/src/cli/merge/merge-verbs.ts';
 import { assistantVerbs } from '../src/cli/assistant/assistant-verbs.ts';
+import { discoverCommands, openCommands } from '../src/host/contracts/command.ts';
 
 test('help puts every verb of the engine into a group that says what it is for', () => {
   const program = new Command();
@@ -22,6 +23,22 @@ test('a verb is called as it is listed, since it alone is defined then', () => {
     define(program, async () => {});
     expect(program.commands.map((command) => command.name())).toEqual([name]);
   }
+});
+
+/** The verbs with which a help text may begin. */
+const ORDERS =
+  /^(add|answer|ask|begin|bring|change|check|compare|connect|continue|discard|find|finish|forget|join|leave|let|link|list|merge|move|print|rate|rebuild|record|remove|repair|resolve|restore|save|set|show|speak|start|stop|take|talk|work|make)\b/;
+
+test('each help text of a verb or a command begins with what it does, as an order', async () => {
+  const program = new Command();
+  for (const define of Object.values({ ...engineVerbs, ...mergeVerbs, ...assistantVerbs })) {
+    define(program, async () => {});
+  }
+  const verbs = program.commands.map((one) => [`claw ${one.name()}`, one.description()] as const);
+  const { commands } = openCommands(await discoverCommands(), {});
+  const own = commands.map(({ name, help }) => [`/${name}`, help] as const);
+  expect(own.length).toBeGreaterThan(20);
+  expect([...verbs, ...own].filter(([, help]) => !ORDERS.test(help))).toEqual([]);
 });
 
 test('every verb of the engine says what --dry-run does with it', () => {

@@ -12,7 +12,7 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'allow',
   topic: 'chats',
-  help: 'lists who may call the assistant; `/allow 2 Ada, Bob` lets only them call it in chat 2',
+  help: 'show who may call the assistant; `/allow 2 Ada, Bob` lets only them call it in chat 2',
   complete: (context) => registeredNames(context).map((name) => `${name} `),
   run: (context, argument) =>
     answerOrRefusal(async () => {

@@ -17,7 +17,7 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'backup',
   topic: 'assistant',
-  help: 'saves everything in one file; `/backup list` shows the files',
+  help: 'save everything in one file; `/backup list` shows the files',
   complete: () => ['list'],
   isCancellable: true,
   async run({ claw, settings: { dataDir }, tasks: { timeZone }, signal }, argument) {

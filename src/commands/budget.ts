@@ -14,7 +14,7 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'budget',
   topic: 'work',
-  help: 'what was spent today; `/budget 2 10 usd` is what chat 2 may spend a day, and so `500000 tokens`, `none`, `default`',
+  help: 'show what was spent today; `/budget 2 10 usd` sets what chat 2 may spend in a day; also `500000 tokens`, `none`, `default`',
   complete: ({ store }) =>
     store.groups
       .all()

@@ -7,7 +7,7 @@ export const command = defineCommand({
   scope: 'members',
   name: 'cost',
   topic: 'work',
-  help: 'what the last answer here cost, and all of today; in the owner’s own chats that of all chats and models',
+  help: 'show what the last answer here cost, and all of today; in the owner’s own chats, of all chats and models',
   run: async ({ costs }) => textOf(costs()),
 });
 

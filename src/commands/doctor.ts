@@ -19,7 +19,7 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'doctor',
   topic: 'assistant',
-  help: 'checks everything here and says what to do; `/doctor all` shows what is fine, too',
+  help: 'check everything here and say what to do; `/doctor all` also shows what is fine',
   complete: () => ['all'],
   isCancellable: true,
   async run({ claw, signal }, argument) {

@@ -8,7 +8,7 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'groups',
   topic: 'chats',
-  help: 'lists the chats that are registered and those that are known, with numbers; `/groups family` those called so',
+  help: 'list registered and known chats, with numbers; `/groups family` searches by name',
   isQuick: true,
   async run(context, argument) {
     const wanted = argument.trim().toLowerCase();

@@ -7,7 +7,7 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'help',
   topic: 'assistant',
-  help: 'the commands in groups; `/help chats` explains the commands of a group, `/help model` one command, `/help all` all of them',
+  help: 'list the commands by topic; `/help chats` explains a topic, `/help model` one command, `/help all` all of them',
   complete: ({ commands }) => ['all', ...Object.keys(TOPICS), ...commands.map(({ name }) => name)],
   isQuick: true,
   async run({ commands, settings, projectDir }, argument) {

@@ -25,7 +25,7 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'memory',
   topic: 'chats',
-  help: 'shows what is written down about a chat: `/memory Family`, `/memory Family log`; `/memory Family undo 4` takes a change back',
+  help: 'show what is written down about a chat: `/memory Family`, `/memory Family log`; `/memory Family undo 4` takes one change back',
   complete: (context) =>
     ['global', ...registeredNames(context)].flatMap((name) => [name, `${name} log`]),
   isQuick: true,

@@ -16,7 +16,7 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'model',
   topic: 'conversation',
-  help: 'lists the models with prices; `/model <name>` sets the one that answers here, with `for 2` or `for all` elsewhere; `/model default` goes back',
+  help: 'list the models with prices; `/model <name>` sets the model of this chat, with `for 2` or `for all` that of others; `/model default` goes back',
   chats: 'all',
   complete: () => ['default', 'default for all'],
   isQuick: true,

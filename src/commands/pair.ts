@@ -14,7 +14,7 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'pair',
   topic: 'chats',
-  help: 'links a channel to your phone by a QR code; `/pair <your number>` by a code to type',
+  help: 'link a channel to your phone by a QR code; `/pair <your number>` by a code to type',
   isCancellable: true,
   async run(context, argument) {
     const asked = chosenIn(context, argument.trim());

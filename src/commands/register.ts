@@ -27,7 +27,7 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'register',
   topic: 'chats',
-  help: 'joins a chat: `/register 3 [as <folder>] [trigger <word> | always]`',
+  help: 'join a chat: `/register 3 [as <folder>] [trigger <word> | always]`',
   complete: ({ store }) =>
     store.chats
       .unregistered(MOST_COMPLETED)

@@ -8,7 +8,7 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'reset',
   topic: 'conversation',
-  help: 'begins a new conversation here, or in the chat you name; what is written down stays',
+  help: 'begin a new conversation here, or in the chat you name; what is written down stays',
   complete: registeredNames,
   run: (context, argument) =>
     answerOrRefusal(async () => {

@@ -4,7 +4,7 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'restart',
   topic: 'assistant',
-  help: 'starts the assistant again, with `.env` as it is then',
+  help: 'start the assistant again, with the present `.env`',
   takesNothing: true,
   isForAgents: true,
   async run({ settingsProblem }) {

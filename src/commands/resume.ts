@@ -6,7 +6,7 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'resume',
   topic: 'assistant',
-  help: 'after a restore: `/resume here` connects the channels of this assistant',
+  help: 'connect the channels of this assistant after a restore: `/resume here`',
   complete: () => ['here'],
   async run({ settings: { dataDir } }, argument) {
     if (readFence(dataDir) === null) {

@@ -7,7 +7,7 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'sandbox',
   topic: 'assistant',
-  help: 'what runs the agents; `/sandbox bubblewrap` lets them run there where Docker is missing, `/sandbox docker` turns that off; `/sandbox build` tries a failed image again',
+  help: 'show what runs the agents; `/sandbox bubblewrap` uses bubblewrap if Docker is missing, `/sandbox docker` takes that back, `/sandbox build` tries a failed image again',
   complete: ({ engines }) => [...engines.map(({ name }) => name), BUILD],
   async run(context, argument) {
     const wanted = argument.trim().toLowerCase();

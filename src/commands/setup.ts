@@ -4,7 +4,7 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'setup',
   topic: 'assistant',
-  help: 'how to set up model, channels and service',
+  help: 'show how to set up model, channels and service',
   takesNothing: true,
   isQuick: true,
   async run({ projectDir, channels }) {

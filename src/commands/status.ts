@@ -15,7 +15,7 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'status',
   topic: 'assistant',
-  help: 'what runs, what waits, and what the code is made of',
+  help: 'show what runs, what waits, and what the code is made of',
   takesNothing: true,
   isQuick: true,
   async run(context) {

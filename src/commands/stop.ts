@@ -9,7 +9,7 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'stop',
   topic: 'conversation',
-  help: 'ends what the agent does here, or a `/pair`; `/stop 2` what it does in chat 2',
+  help: 'stop the agent here, or a `/pair`; `/stop 2` stops the agent of chat 2',
   complete: registeredNames,
   isQuick: true,
   run: (context, argument) =>

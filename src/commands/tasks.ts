@@ -27,7 +27,7 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'tasks',
   topic: 'work',
-  help: 'lists the scheduled tasks; `/tasks pause|resume|cancel|run|log 2` is for one; `/tasks add every 2 hours: …` adds one',
+  help: 'list the scheduled tasks; `/tasks pause|resume|cancel|run|log 2` acts on one; `/tasks add every 2 hours: …` adds one',
   complete: ({ store }) => [
     'add ',
     ...store.tasks

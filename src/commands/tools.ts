@@ -15,7 +15,7 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'tools',
   topic: 'conversation',
-  help: 'lists what agents can use in this chat; `/tools off <tool>` and `/tools on <tool>` switch one, with `for 2` in chat 2',
+  help: 'list the tools of agents in this chat; `/tools off <tool>` and `/tools on <tool>` switch one, with `for 2` in chat 2',
   chats: 'all',
   complete: completionsOf,
   isQuick: true,

@@ -9,7 +9,7 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'trigger',
   topic: 'chats',
-  help: 'sets the word that calls me in a chat: `/trigger 2 @home`, `/trigger 2 always` or `/trigger 2 default`',
+  help: 'set the word that calls me in a chat: `/trigger 2 @home`, `/trigger 2 always` or `/trigger 2 default`',
   complete: (context) => registeredNames(context).map((name) => `${name} `),
   run: (context, argument) =>
     answerOrRefusal(async () => {

@@ -15,7 +15,7 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'unregister',
   topic: 'chats',
-  help: 'leaves a chat and keeps its folder; `/unregister 2 delete` deletes all of it',
+  help: 'leave a chat and keep its folder; `/unregister 2 delete` deletes all of it',
   complete: registeredNames,
   run: (context, argument) =>
     answerOrRefusal(async () => {

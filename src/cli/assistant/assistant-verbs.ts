@@ -29,9 +29,9 @@ export const assistantVerbs: Verbs = {
       }),
   setup: (program, run) =>
     withStepsInHelp(program, program.command('setup'))
-      .description('walk through everything, or set up one thing')
-      .argument('[name]', 'what to set up')
-      .argument('[args...]', 'options of that step')
+      .description('set up everything step by step, or one part')
+      .argument('[name]', 'the part to set up, from the list below')
+      .argument('[args...]', 'options of that part')
       .option('--provider <name>', 'the provider of the model; --help lists them')
       .option('--model <name>', 'the model, if you do not want the default')
       .option('--base-url <url>', 'the address of the model’s server')
@@ -66,10 +66,10 @@ export const assistantVerbs: Verbs = {
   chat: (program, run) =>
     program
       .command('chat')
-      .description('talk to the assistant: a session, or one message and its answers')
+      .description('talk to the assistant: open a session, or send one message and print the answers')
       .argument(
         '[text...]',
-        'what to say; an owner’s command too, such as /status; - adds what is piped in',
+        'the message, or an owner’s command such as /status; - adds piped input',
       )
       .action((words: readonly string[]) =>
         run('chat', async (invocation) => {

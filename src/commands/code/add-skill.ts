@@ -20,7 +20,7 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'add-<skill>',
   topic: 'code',
-  help: 'adds a skill to the code, after showing what it brings',
+  help: 'add a skill to the code, after showing what it brings',
   complete: ({ projectDir }) => readSkillsToAdd(projectDir),
   isForAgents: true,
   async run(context, argument) {

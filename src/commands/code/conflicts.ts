@@ -14,7 +14,7 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'conflicts',
   topic: 'code',
-  help: 'goes on with a change that waits for your decision; `/conflicts give up` forgets it, `/conflicts src/a.ts telegram` decides one file',
+  help: 'continue a change that waits for your decision; `/conflicts give up` discards it, `/conflicts src/a.ts telegram` decides one file',
   complete: () => ['give up'],
   async run(context, argument) {
     const said = argument.trim().toLowerCase();

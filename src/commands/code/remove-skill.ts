@@ -10,7 +10,7 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'remove-<skill>',
   topic: 'code',
-  help: 'takes a skill out of the code again',
+  help: 'take a skill out of the code',
   complete: ({ projectDir }) => keptSkills(projectDir),
   isForAgents: true,
   async run(context, argument) {

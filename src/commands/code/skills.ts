@@ -7,7 +7,7 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'skills',
   topic: 'code',
-  help: 'skills that are in the code, and those you can add',
+  help: 'list the skills in the code, and those you can add',
   takesNothing: true,
   isQuick: true,
   run: async (context) => ({ kind: 'answer', text: await skillsText(context) }),

@@ -20,7 +20,7 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'undo',
   topic: 'code',
-  help: 'takes the last change of the code back, after showing what goes',
+  help: 'take back the last change of the code, after showing what goes',
   takesNothing: true,
   isForAgents: true,
   async run(context) {

@@ -29,7 +29,7 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'update',
   topic: 'code',
-  help: 'brings a newer core under your skills and edits, after showing what changes',
+  help: 'move to a newer release with your skills and edits, after showing what changes',
   isForAgents: true,
   async run(context, argument) {
     const given = readArguments(argument, OPTIONS);

@@ -20,7 +20,7 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'upgrade',
   topic: 'code',
-  help: 'brings all skills in the code to the versions that are there now; `/upgrade telegram` that one',
+  help: 'move all skills in the code to the versions that are there now; `/upgrade telegram` moves one',
   isForAgents: true,
   async run(context, argument) {
     const given = readArguments(argument);

@@ -80,7 +80,7 @@ test('help on a command says it alone, and on what is none that there is none', 
   const assistant = await project.start();
   await assistant.terminal.say('/help /restart');
   const last = () => textsOf(assistant.terminal).at(-1);
-  await vi.waitFor(() => expect(last()).toMatch(/^`\/restart`: starts the assistant/));
+  await vi.waitFor(() => expect(last()).toMatch(/^`\/restart`: start the assistant/));
   await assistant.terminal.say('/help add');
   await vi.waitFor(() => expect(last()).toMatch(/^- `\/add-<skill>`: /));
   await assistant.terminal.say('/help ../..');

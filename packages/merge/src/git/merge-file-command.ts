@@ -28,17 +28,17 @@ const OPTIONS = {
 /** Usage of `claw merge-file`, as its help prints it. */
 export const MERGE_FILE_USAGE = `usage: claw merge-file [options] [-L <name1> [-L <orig> [-L <name2>]]] <file1> <orig-file> <file2>
 
-As git merge-file: merges what leads from orig-file to file2 into file1.
+Works like git merge-file: puts the changes from orig-file to file2 into file1.
 
     -p, --stdout          send the result to standard output, and leave file1 alone
     -q, --quiet           do not warn about conflicts
     -L <name>             labels for file1, orig-file and file2
-    --diff3, --zdiff3     conflicts show the base too; zdiff3 takes out the lines that both sides begin or end with
-    --ours, --theirs, --union   decide conflicts by a side, or take the lines of both
+    --diff3, --zdiff3     show the base in conflicts too; with zdiff3, lines that both sides begin or end with are outside
+    --ours, --theirs, --union   resolve conflicts with one side, or with the lines of both
     --marker-size <n>     the length of markers (7)
-    --object-id           the three are names of objects (\`HEAD:a.ts\`); without -p the merged one is written as an object, and its name printed
-    --diff-algorithm <a>  accepted for git's sake; lines are aligned by claw's own
-    --path <name>         claw's own: the name that tells the language, where file1's does not
+    --object-id           read git objects (\`HEAD:a.ts\`) instead of files; without -p, write the result as an object and print its id
+    --diff-algorithm <a>  accepted, as git has it, and ignored: claw compares lines in its own way
+    --path <name>         only in claw: a file name that tells the language, if that of file1 does not
 
 Exit codes: 0 clean · 1 to 127 the number of conflicts (127: that many or more) · 255 an error · 129 wrong use
 `;

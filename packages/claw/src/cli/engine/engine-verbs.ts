@@ -28,7 +28,7 @@ export const engineVerbs: Verbs = {
     program
       .command('init')
       .description('record which release you have; the first apply does this for you')
-      .option('--core-version <version>', 'the version of the core, if it cannot be found out')
+      .option('--core-version <version>', 'the version of the core, if claw cannot find it')
       .option('--release <ref or dir>', 'the commit or folder that is the release')
       .action((options: ReleaseOptions) =>
         run('init', (invocation) => engine.init(createContext(invocation), releaseOf(options))),
@@ -54,8 +54,8 @@ export const engineVerbs: Verbs = {
           'or a git url with #folder or #ref:folder',
       )
       .argument('<skill...>')
-      .option('--core-version <version>', 'as for init, if this is the first command')
-      .option('--release <ref or dir>', 'as for init, if this is the first command')
+      .option('--core-version <version>', 'the version of the core; only for the first command')
+      .option('--release <ref or dir>', 'the commit or folder that is the release; only for the first command')
       .action((skills: string[], options: ReleaseOptions) =>
         runChanging(run, 'apply', (invocation) =>
           engine.apply(createContext(invocation), skills, releaseOf(options)),
@@ -116,7 +116,7 @@ export const engineVerbs: Verbs = {
   rebase: (program, run) =>
     program
       .command('rebase')
-      .description('make one customisation of all skills and edits')
+      .description('merge all skills and edits into one customisation')
       .action(() => run('rebase', (invocation) => engine.rebase(createContext(invocation)))),
   pack: (program, run) =>
     packCommand(program).action((name: string, paths: string[], options: PackArguments) =>
@@ -140,7 +140,7 @@ export const engineVerbs: Verbs = {
   plan: (program, run) =>
     program
       .command('plan')
-      .description('print what a verb would do, and touch nothing')
+      .description('print what a verb would do, and change nothing')
       .argument(
         '<verb>',
         'init, adopt, apply, remove, upgrade, replay, update, customize, rebase, undo or pack',
@@ -172,7 +172,7 @@ export const engineVerbs: Verbs = {
   status: (program, run) =>
     program
       .command('status')
-      .description('show what is installed, what waits, and what you have changed')
+      .description('show what is installed, which command waits, and what you have changed')
       .action(() =>
         run('status', async (invocation) => {
           const status = await engine.status(createContext(invocation));
@@ -313,14 +313,14 @@ export const engineVerbs: Verbs = {
   abort: (program, run) =>
     program
       .command('abort')
-      .description('forget the waiting command and its decisions')
+      .description('discard the waiting command and its decisions')
       .action(() => run('abort', (invocation) => engine.abort(createContext(invocation)))),
   recover: (program, run) =>
     program
       .command('recover')
-      .description('finish what a killed command left')
+      .description('finish a killed command, or roll it back')
       .addOption(
-        new Option('--keep-mine', 'keep your edits in the files where both differ').conflicts([
+        new Option('--keep-mine', 'keep your edits in files that the killed command changes too').conflicts([
           'rollForward',
           'rollBack',
           'adopt',

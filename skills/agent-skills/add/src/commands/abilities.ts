@@ -14,7 +14,7 @@ const SHOWN = 110;
 export const command = defineCommand({
   scope: 'owner',
   name: 'abilities',
-  help: 'lists the agent skills (SKILL.md) of this chat, what they need, and which are left out',
+  help: 'list the agent skills (SKILL.md) of this chat, what they need, and which are left out',
   chats: 'all',
   isQuick: true,
   async run({ settings, group }, argument) {

@@ -6,7 +6,7 @@ const USAGE =
 export const command = defineCommand({
   scope: 'owner',
   name: 'devices',
-  help: 'microcontrollers that are connected; update <name> brings them new programs',
+  help: 'list the connected microcontrollers; `/devices update <name>` brings one new programs',
   async run(context, argument) {
     const [verb = '', name = '', ...more] = argument.split(/\s+/).filter((word) => word !== '');
     if (verb === '') return { kind: 'answer', text: await ask(context, { list: true }) };

@@ -10,7 +10,7 @@ const LONGEST_INPUT = 120;
 export const command = defineCommand({
   scope: 'owner',
   name: 'audit',
-  help: 'the last calls of tools, and what became of them: `/audit 30`, `/audit refused`, `/audit family shell`',
+  help: 'show the last calls of tools, and what became of them: `/audit 30`, `/audit refused`, `/audit family shell`',
   isQuick: true,
   async run({ settings: { dataDir }, tasks: { timeZone } }, argument) {
     const words = argument

@@ -3,7 +3,7 @@ import { type CommandContext, defineCommand } from '../host/contracts/command.ts
 export const command = defineCommand({
   scope: 'owner',
   name: 'mcp',
-  help: 'tool servers (MCP): what they offer; tools, restart, login, logout <server>',
+  help: 'show the tool servers (MCP) and what they offer; `/mcp tools|restart|login|logout <server>`',
   isQuick: true,
   run: async (context, argument) => ({ kind: 'answer', text: await ask(context, argument) }),
   look: (context) => ask(context, ''),

@@ -6,7 +6,7 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'pin',
   topic: 'conversation',
-  help: 'keeps a line before the agent in this chat for good: `/pin <text>`, `/pin` in answer to a message, or `/pin` for the last message',
+  help: 'pin a line, so that the agent sees it in every turn of this chat: `/pin <text>`, `/pin` in answer to a message, or `/pin` for the last message',
   chats: 'all',
   async run(context, argument) {
     return { kind: 'answer', text: await pinned(context, argument.trim()) };

@@ -6,7 +6,7 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'pins',
   topic: 'conversation',
-  help: 'lists what is pinned in this chat',
+  help: 'list the pins of this chat',
   chats: 'all',
   isQuick: true,
   takesNothing: true,

@@ -6,7 +6,7 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'unpin',
   topic: 'conversation',
-  help: 'takes a pin of this chat away: `/unpin <number>`, or `/unpin all`',
+  help: 'remove a pin of this chat: `/unpin <number>`, or `/unpin all`',
   chats: 'all',
   async run({ settings: { dataDir }, group: { folder } }, argument) {
     const answer = (text: string) => ({ kind: 'answer', text }) as const;

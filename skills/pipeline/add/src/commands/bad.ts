@@ -3,7 +3,7 @@ import { defineCommand } from '../host/contracts/command.ts';
 export const command = defineCommand({
   scope: 'owner',
   name: 'bad',
-  help: 'says that the last answer here was bad, so that its model is chosen less for such work',
+  help: 'rate the last answer here as bad, so that its model is chosen less for such work',
   chats: 'all',
   isQuick: true,
   takesNothing: true,

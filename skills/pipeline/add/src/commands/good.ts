@@ -3,7 +3,7 @@ import { defineCommand } from '../host/contracts/command.ts';
 export const command = defineCommand({
   scope: 'owner',
   name: 'good',
-  help: 'says that the last answer here was good, so that its model is chosen more for such work',
+  help: 'rate the last answer here as good, so that its model is chosen more for such work',
   chats: 'all',
   isQuick: true,
   takesNothing: true,

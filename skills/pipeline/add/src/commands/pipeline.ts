@@ -3,7 +3,7 @@ import { defineCommand } from '../host/contracts/command.ts';
 export const command = defineCommand({
   scope: 'owner',
   name: 'pipeline',
-  help: 'what was learned of the models by kind of work, and why the last turn here got its model',
+  help: 'show what was learned about the models by kind of work, and why the last turn here got its model',
   chats: 'all',
   isQuick: true,
   takesNothing: true,

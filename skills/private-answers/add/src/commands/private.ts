@@ -12,7 +12,7 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'private',
   topic: 'chats',
-  help: 'answers of a group in private: `/private on`, `/private off`, or `/private 2 on` for chat 2; `/private` lists the groups',
+  help: 'answer questions of a group in private: `/private on`, `/private off`, or `/private 2 on` for chat 2; `/private` lists the groups',
   chats: 'all',
   isQuick: true,
   complete: ({ store }) =>

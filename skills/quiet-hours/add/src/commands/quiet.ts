@@ -32,7 +32,7 @@ export const command = defineCommand({
   scope: 'owner',
   name: 'quiet',
   topic: 'chats',
-  help: 'hours in which I do not speak first: `/quiet 22:00-7:00`, `/quiet now 2h`, `/quiet off`, or `/quiet 2 …` for chat 2',
+  help: 'set hours in which I do not speak first: `/quiet 22:00-7:00`, `/quiet now 2h`, `/quiet off`, or `/quiet 2 …` for chat 2',
   chats: 'all',
   isQuick: true,
   complete: () => ['22:00-7:00', 'now 2h', 'off', 'default', 'weekdays ', 'weekends ', 'urgent '],

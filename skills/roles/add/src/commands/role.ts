@@ -10,7 +10,7 @@ const HOW =
 export const command = defineCommand({
   scope: 'owner',
   name: 'role',
-  help: 'lists the roles of the assistant, or chooses one for all chats: `/role <name>`; `why` tells which of its concepts your last message here brought in',
+  help: 'list the roles of the assistant, or choose one for all chats: `/role <name>`; `/role why` shows which of its concepts your last message here brought in',
   chats: 'all',
   isQuick: true,
   async run({ settings, projectDir, store, callService }, argument) {

@@ -7,7 +7,7 @@ const MOST = 10;
 export const command = defineCommand({
   scope: 'owner',
   name: 'recall',
-  help: 'how much is kept in the memory; with words, what it finds here; `rebuild` makes its vectors again',
+  help: 'show how much is kept in the memory; with words, what it finds here; `/recall rebuild` makes its vectors again',
   chats: 'all',
   isQuick: true,
   async run(context, argument) {

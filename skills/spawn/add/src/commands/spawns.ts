@@ -9,7 +9,7 @@ const USAGE =
 export const command = defineCommand({
   scope: 'owner',
   name: 'spawns',
-  help: 'sub-agents at work and done; a number shows its result, `stop` and a number ends it',
+  help: 'list sub-agents at work and done; `/spawns 2` shows a result, `/spawns stop 2` ends one',
   settings: SpawnEnvironment,
   isQuick: true,
   async run({ own, callService }, argument) {

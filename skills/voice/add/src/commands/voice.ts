@@ -22,7 +22,7 @@ const SET_UP = '`npx claw setup voice` sets that up; then `/restart`.';
 export const command = defineCommand({
   scope: 'owner',
   name: 'voice',
-  help: 'answers in this chat are spoken as well: `/voice on`, `/voice off`; in another one: `/voice on 2`, its number or name',
+  help: 'speak the answers in this chat as well: `/voice on`, `/voice off`; in another one: `/voice on 2`, its number or name',
   chats: 'all',
   isQuick: true,
   // One that is wrong is the filter's to tell: once is enough.

@@ -6,7 +6,7 @@ import { wholeNumber } from '../lib/setting-values.ts';
 export const command = defineCommand({
   scope: 'members',
   name: 'dice',
-  help: 'throws dice: one, or so many',
+  help: 'throw dice: one, or as many as you say',
   settings: z.object({ DICE_SIDES: wholeNumber(2, 1_000).default(6) }),
   async run({ own, sender }, argument) {
     const count = argument === '' ? 1 : Number(argument);

@@ -5,7 +5,7 @@ const HALF_A_TIDE_MS = 6.21 * 3_600_000;
 
 export const verb = defineVerb({
   name: 'tides',
-  help: 'when the water is high and low',
+  help: 'show when the water is high and low',
   options: [{ flags: '--next <count>', help: 'how many' }],
   settings: z.object({ TIDES_HIGH: z.iso.datetime('must be a time of high water').optional() }),
   needs: ['TIDES_HIGH'],
