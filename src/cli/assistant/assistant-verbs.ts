@@ -66,7 +66,9 @@ export const assistantVerbs: Verbs = {
   chat: (program, run) =>
     program
       .command('chat')
-      .description('talk to the assistant: open a session, or send one message and print the answers')
+      .description(
+        'talk to the assistant: open a session, or send one message and print the answers',
+      )
       .argument(
         '[text...]',
         'the message, or an owner’s command such as /status; - adds piped input',

@@ -55,7 +55,10 @@ export const engineVerbs: Verbs = {
       )
       .argument('<skill...>')
       .option('--core-version <version>', 'the version of the core; only for the first command')
-      .option('--release <ref or dir>', 'the commit or folder that is the release; only for the first command')
+      .option(
+        '--release <ref or dir>',
+        'the commit or folder that is the release; only for the first command',
+      )
       .action((skills: string[], options: ReleaseOptions) =>
         runChanging(run, 'apply', (invocation) =>
           engine.apply(createContext(invocation), skills, releaseOf(options)),
@@ -320,11 +323,10 @@ export const engineVerbs: Verbs = {
       .command('recover')
       .description('finish a killed command, or roll it back')
       .addOption(
-        new Option('--keep-mine', 'keep your edits in files that the killed command changes too').conflicts([
-          'rollForward',
-          'rollBack',
-          'adopt',
-        ]),
+        new Option(
+          '--keep-mine',
+          'keep your edits in files that the killed command changes too',
+        ).conflicts(['rollForward', 'rollBack', 'adopt']),
       )
       .addOption(
         new Option(

@@ -155,7 +155,10 @@ export function matrixCommand(program: Command): Command {
     .option('--triples <n>', 'the most triples to try', atLeast(0), 10)
     .option('--jobs <n>', 'how many proofs run at the same time', atLeast(1), 2)
     .option('--on <where>', 'prove on other machines: far, with the skill far')
-    .option('--seed <text>', 'with --on: the seed that an earlier run printed, to run the same proofs twice')
+    .option(
+      '--seed <text>',
+      'with --on: the seed that an earlier run printed, to run the same proofs twice',
+    )
     .option('--no-proof', 'only compose; skip packages, checks and tests');
 }
 
