@@ -1,3 +1,4 @@
+import { isOnTheWay } from './page.ts';
 import { type RefObject, useEffect, useRef, useState } from './vendor.ts';
 
 // Lists that are long are drawn as far as they are seen.
@@ -5,16 +6,22 @@ import { type RefObject, useEffect, useRef, useState } from './vendor.ts';
 /** Items that are drawn before the first picture, and those that are added at a time. */
 const AT_ONCE = 8;
 const NEXT = 30;
-const PAUSE_MS = 30;
+const PAUSE_MS = 60;
 
-/** Returns how many of the newest items are to be drawn: those that are seen at once, and then bit by bit all. */
+/**
+ * Returns how many of the newest items are to be drawn: those that are seen at once, and then bit by bit all, but none
+ * while another place is on the way.
+ */
 export function useGrowing(length: number): number {
   const [drawn, setDrawn] = useState(AT_ONCE);
   useEffect(() => {
     if (length === 0 || drawn === Number.POSITIVE_INFINITY) return;
-    const next = drawn + AT_ONCE;
-    const grow = () => setDrawn(next >= length ? Number.POSITIVE_INFINITY : next);
-    const wait = setTimeout(grow, PAUSE_MS);
+    const next = drawn + 2 * AT_ONCE;
+    let wait = setTimeout(grow, PAUSE_MS);
+    function grow(): void {
+      if (isOnTheWay()) wait = setTimeout(grow, PAUSE_MS);
+      else setDrawn(next >= length ? Number.POSITIVE_INFINITY : next);
+    }
     return () => clearTimeout(wait);
   }, [length === 0, drawn]);
   return drawn;

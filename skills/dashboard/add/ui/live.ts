@@ -83,15 +83,19 @@ const REST_MS = 100;
 /**
  * Reads now, and again after each event that is meant, until the returned function is called: one reading at a time, some
  * a second, and none while nobody sees the tab. What goes on in the assistant then costs it the same, however much it is.
+ *
+ * @param isStale whether there is something to read now; false where it was read ahead
  */
 export function keepFresh(
   isMeant: (event: LiveEvent) => boolean,
   read: () => Promise<unknown>,
+  isStale = true,
 ): () => void {
-  let [isStale, isReading, isEnded] = [true, false, false];
+  let [isReading, isEnded] = [false, false];
   const again = (): void => {
     if (isEnded || isReading || !isStale || document.hidden) return;
-    [isStale, isReading] = [false, true];
+    isStale = false;
+    isReading = true;
     // What was not read is read after the next event, at the latest when the connection is back.
     const done = read().catch(() => {});
     void done.then(() => setTimeout(rested, REST_MS));

@@ -6,6 +6,7 @@ import {
   may,
   type Panel,
   place,
+  placeOf,
   type Scope,
   scope,
   session,
@@ -54,6 +55,22 @@ function Page(): VNode {
   </div>`;
 }
 
+/** For so long the place before is left in place. */
+const PATIENCE_MS = 150;
+
+/** Shows the place that the address names, once its panel has what is seen first. */
+async function showPlace(): Promise<void> {
+  const wanted = placeOf();
+  const [name, ...rest] = wanted;
+  const prepared = panels.value.find((panel) => panel.name === name)?.prepare?.(rest) ?? null;
+  if (prepared !== null) {
+    const patience = new Promise((done) => setTimeout(done, PATIENCE_MS));
+    await Promise.race([prepared.catch(() => {}), patience]);
+  }
+  // Meanwhile somebody may have gone elsewhere.
+  if (linkTo(...placeOf()) === linkTo(...wanted)) place.value = wanted;
+}
+
 /** The address names a panel, so it stays. */
 function skip(event: Event): void {
   event.preventDefault();
@@ -97,6 +114,7 @@ async function start(): Promise<void> {
   // A link that is opened in a tab which has the page already changes nothing but its address.
   addEventListener('hashchange', () => {
     if (/^#[\w-]{43}$/.test(location.hash)) location.reload();
+    else void showPlace();
   });
   if (me === null) {
     session.value = 'out';

@@ -14,6 +14,13 @@ export type Panel = {
   readonly scope: Scope;
   /** The path of an SVG picture of 24 by 24, drawn as a line. */
   readonly icon: string;
+  /**
+   * Begins to read what a place of this panel shows first. The place before stays until it is here, so that the new one is
+   * drawn once; null where nothing is to be waited for.
+   *
+   * @param rest the words of the address after the panel's name
+   */
+  prepare?(rest: readonly string[]): Promise<unknown> | null;
   /** @param rest the words of the address after the panel's name */
   view(props: { readonly rest: readonly string[] }): VNode;
 };
@@ -61,13 +68,16 @@ export function may(wanted: Scope): boolean {
   return order.indexOf(scope.value) >= order.indexOf(wanted);
 }
 
-/** The words of the address after `#/`, decoded. */
+/** The place that is shown. */
 export const place = signal<readonly string[]>(placeOf());
-addEventListener('hashchange', () => {
-  place.value = placeOf();
-});
 
-function placeOf(): readonly string[] {
+/** Whether the address names a place that is not shown yet. */
+export function isOnTheWay(): boolean {
+  return linkTo(...placeOf()) !== linkTo(...place.value);
+}
+
+/** Returns the words of the address after `#/`, decoded. */
+export function placeOf(): readonly string[] {
   return location.hash
     .replace(/^#\/?/, '')
     .split('/')

@@ -1,5 +1,5 @@
 import type { Entry, Page } from '../command.ts';
-import { keepFresh } from '../live.ts';
+import { keepFresh, type LiveEvent, onLive } from '../live.ts';
 import { get } from '../page.ts';
 import { useLayoutEffect, useState } from '../vendor.ts';
 
@@ -12,51 +12,90 @@ export type History = {
   readonly isAll: boolean;
 };
 
-/** For so long the chat before is left in place. */
-const PATIENCE_MS = 150;
+/** The newest page of a chat that is about to be shown. */
+type Ahead = {
+  readonly jid: string;
+  readonly reading: Promise<Page | null>;
+  page: Page | null;
+  /** More was said since it was asked for. */
+  isStale: boolean;
+};
 
-/**
- * Follows a chat. Until its first page is here the history is that of the chat before: going to another chat is drawn
- * once, and not first without its words.
- */
-export function useHistory(jid: string | null): readonly [History | null, () => Promise<void>] {
-  const [history, setHistory] = useState<History | null>(null);
+let ahead: (Ahead & { end(): void }) | null = null;
+/** The chat whose history is shown. */
+let shown: string | null = null;
+
+/** Begins to read a chat before it is shown; null if it is shown already. */
+export function readAhead(jid: string): Promise<unknown> | null {
+  ahead?.end();
+  ahead = null;
+  if (jid === shown) return null;
+  const isMeant = isAbout(jid);
+  const end = onLive((event) => {
+    if (isMeant(event)) one.isStale = true;
+  });
+  const one = { jid, reading: newest(jid), page: null as Page | null, isStale: false, end };
+  ahead = one;
+  return one.reading.then((page) => {
+    one.page = page;
+  });
+}
+
+function takeAhead(jid: string): Ahead | null {
+  const found = ahead?.jid === jid ? ahead : null;
+  found?.end();
+  if (found !== null) ahead = null;
+  return found;
+}
+
+async function newest(jid: string): Promise<Page | null> {
+  return await get<Page>('chat/history', { jid }).catch(() => null);
+}
+
+function isAbout(jid: string) {
+  return (event: LiveEvent): boolean =>
+    event.kind === 'hello' || (event.kind === 'chat' && event.jid === jid);
+}
+
+/** Follows the chat of a view that is made anew for each chat. */
+export function useHistory(jid: string): readonly [History, () => Promise<void>] {
+  const [early] = useState(() => takeAhead(jid));
+  const [history, setHistory] = useState<History>(() => {
+    const page = early?.page ?? null;
+    return { jid, page, past: [], isAll: page?.isAll ?? false };
+  });
   useLayoutEffect(() => {
-    if (jid === null) return;
+    shown = jid;
     let isGone = false;
-    const nothing: History = { jid, page: null, past: [], isAll: false };
-    const slow = setTimeout(() => {
-      setHistory((before) => (before?.jid === jid ? before : nothing));
-    }, PATIENCE_MS);
+    let first = early?.isStale === false ? early.reading : null;
     const read = async () => {
-      const page = await get<Page>('chat/history', { jid }).catch(() => null);
+      const page = await (first ?? newest(jid));
+      first = null;
       if (isGone || page === null) return;
-      setHistory((before) => {
-        if (before?.jid !== jid || before.page === null) {
-          return { jid, page, past: [], isAll: page.isAll };
-        }
-        return { ...before, page, past: pastOf(before.past, before.page.entries, page.entries) };
-      });
+      setHistory((before) =>
+        before.page === null
+          ? { jid, page, past: [], isAll: page.isAll }
+          : { ...before, page, past: pastOf(before.past, before.page.entries, page.entries) },
+      );
     };
-    const end = keepFresh(
-      (event) => event.kind === 'hello' || (event.kind === 'chat' && event.jid === jid),
-      read,
-    );
+    const isHere = early?.isStale === false && early.page !== null;
+    if (isHere) first = null;
+    const end = keepFresh(isAbout(jid), read, !isHere);
     return () => {
       isGone = true;
-      clearTimeout(slow);
+      if (shown === jid) shown = null;
       end();
     };
-  }, [jid]);
+  }, []);
   const older = async () => {
-    if (history === null) return;
     const entries = entriesOf(history);
     const before = { message: lowest(entries, 'message'), answer: lowest(entries, 'answer') };
-    const more = await get<Page>('chat/history', { jid: history.jid, ...before });
-    setHistory((now) => {
-      if (now?.jid !== history.jid) return now;
-      return { ...now, past: [...more.entries, ...now.past], isAll: more.isAll };
-    });
+    const more = await get<Page>('chat/history', { jid, ...before });
+    setHistory((now) => ({
+      ...now,
+      past: [...more.entries, ...now.past],
+      isAll: more.isAll,
+    }));
   };
   return [history, older];
 }

@@ -1,5 +1,5 @@
 import { Composer } from '../chat/composer.ts';
-import { entriesOf, type History, useHistory } from '../chat/history.ts';
+import { entriesOf, readAhead, useHistory } from '../chat/history.ts';
 import { asMessages, type Message, withoutFileLines } from '../chat/one-message.ts';
 import { Choices, jidOfDrawer, type Question } from '../command.ts';
 import { useFirst, useGrowing } from '../growing-list.ts';
@@ -8,7 +8,7 @@ import { epoch, turns } from '../live.ts';
 import { Markdown } from '../markdown.ts';
 import { memo } from '../memo.ts';
 import { definePanel, get, linkTo, may, moment, wordsOf } from '../page.ts';
-import { html, useEffect, useRef, useState, type VNode } from '../vendor.ts';
+import { html, useEffect, useState, type VNode } from '../vendor.ts';
 
 const t = wordsOf('chat');
 
@@ -36,6 +36,7 @@ export const panel = definePanel({
   order: 100,
   scope: 'read',
   icon: 'M4 5h16v11H9l-5 4z',
+  prepare: ([jid]) => (jid === undefined ? null : readAhead(jid)),
   view: View,
 });
 
@@ -52,24 +53,16 @@ function View({ rest: [wanted] }: { readonly rest: readonly string[] }): VNode {
   const jid = wanted ?? own;
   // A chat that is named by the address is shown before the list of them is here.
   const isKnown = chats.length === 0 || chats.some((one) => one.jid === jid);
-  const [history, older] = useHistory(isKnown ? jid : null);
-  const shown = isKnown ? history : null;
-  const name = chats.find((one) => one.jid === shown?.jid)?.name ?? '';
-  // On a phone the list is in place until the words of the chat are here.
-  const isAtList = useRef(true);
-  if (wanted === undefined || shown === null || shown.jid === jid)
-    isAtList.current = wanted === undefined;
+  const name = chats.find((one) => one.jid === jid)?.name ?? '';
   const [drawn, end] = useFirst(chats.length);
-  return html`<div class=${`chat ${isAtList.current ? 'at-list' : ''}`}>
+  return html`<div class=${`chat ${wanted === undefined ? 'at-list' : ''}`}>
     <aside>
       <${Search} onFound=${setHits} />
       ${
         hits === null
           ? html`<ul class="list">
             ${chats.slice(0, drawn).map(
-              (
-                one,
-              ) => html`<${ChatLink} key=${one.jid} chat=${one} isShown=${one.jid === (shown?.jid ?? jid)}
+              (one) => html`<${ChatLink} key=${one.jid} chat=${one} isShown=${one.jid === jid}
                 isAtWork=${turns.value.some((turn) => turn.jid === one.jid)} />`,
             )}
             ${drawn < chats.length ? html`<li ref=${end} aria-hidden="true"></li>` : null}
@@ -81,12 +74,8 @@ function View({ rest: [wanted] }: { readonly rest: readonly string[] }): VNode {
       jid === null || !isKnown
         ? html`<p class="hint">${t('choose')}</p>`
         : html`<section class="talk" aria-label=${name || t('history')}>
-          ${
-            shown === null
-              ? null
-              : html`<${Talk} key=${shown.jid} history=${shown} name=${name} older=${older} isLeft=${shown.jid !== jid} />
-                <${Composer} jid=${shown.jid} />`
-          }
+          <${Talk} key=${jid} jid=${jid} name=${name} />
+          <${Composer} jid=${jid} />
         </section>`
     }
   </div>`;
@@ -136,21 +125,16 @@ function Hits({ hits }: { readonly hits: readonly Hit[] }): VNode {
   </ul>`;
 }
 
-type TalkFacts = {
-  readonly history: History;
-  readonly name: string;
-  readonly older: () => Promise<void>;
-  /** Another chat is about to be shown here: nothing more of this one is drawn. */
-  readonly isLeft: boolean;
-};
+type TalkFacts = { readonly jid: string; readonly name: string };
 
 /** The entries of a chat that were read so far: pages of the past are put before them. */
-function Talk({ history, name, older, isLeft }: TalkFacts): VNode {
+function Talk({ jid, name }: TalkFacts): VNode {
   const [isOpen, setOpen] = useState(false);
-  const { jid, page, isAll } = history;
+  const [history, older] = useHistory(jid);
+  const { page, isAll } = history;
   const live = turns.value.filter((turn) => turn.jid === jid);
   const entries = entriesOf(history);
-  const drawn = useGrowing(isLeft ? 0 : entries.length);
+  const drawn = useGrowing(entries.length);
   return html`<header class="row">
       <a class="back" href=${linkTo('chat')} aria-label=${t('chats')}>‹</a>
       <h1>${name}</h1>

@@ -145,7 +145,7 @@ function pageOf(name: string, version: string, language: string): string {
     `<!doctype html><html lang="en" data-name="${title}"><head><meta charset="utf-8">`,
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     '<meta name="color-scheme" content="light dark">',
-    `<title>${title}</title><link rel="icon" href="/dashboard/ui/icon.svg">`,
+    `<title>${title}</title><link rel="icon" href="${base}/icon-192.png">`,
     '<link rel="apple-touch-icon" href="/dashboard/ui/icon-192.png">',
     '<link rel="manifest" href="/dashboard/ui/manifest.json">',
     `<link rel="stylesheet" href="${base}/styles.css">`,
