@@ -91,7 +91,7 @@ type LinkFacts = {
 const ChatLink = memo(
   ({ chat: { jid, name, isMain, folder }, isShown, isAtWork }: LinkFacts): VNode => html`<li>
     <a href=${linkTo('chat', jid)} aria-current=${isShown ? 'true' : null}>
-      <span>${name}</span>
+      <span class="own-side">${name}</span>
       ${isAtWork ? html`<span class="dot" title=${t('at-work')}></span>` : null}
       <span class="tag">${isMain ? t('yours') : folder}</span>
     </a>
@@ -117,8 +117,8 @@ function Hits({ hits }: { readonly hits: readonly Hit[] }): VNode {
     ${hits.map(
       (hit) => html`<li>
         <a href=${linkTo('chat', hit.jid)}>
-          <small>${hit.chat} · ${hit.sender ?? t('assistant')} · ${moment(hit.saidAt)}</small>
-          <span class="excerpt">${hit.text}</span>
+          <small><bdi>${hit.chat}</bdi> · <bdi>${hit.sender ?? t('assistant')}</bdi> · ${moment(hit.saidAt)}</small>
+          <span class="excerpt own-side">${hit.text}</span>
         </a>
       </li>`,
     )}
@@ -188,8 +188,8 @@ function Words({ jid, message }: SaidFacts): VNode {
     setIsAllHere((part?.length ?? 0) < PART);
   };
   return html`<article class=${`said ${isOwner ? 'mine' : 'theirs'}`}>
-    <small>${isOwner ? t('you') : (sender ?? t('assistant'))} · <time>${moment(at)}</time></small>
-    ${kind === 'answer' && known.length <= PART ? html`<${Markdown} text=${known} />` : known === '' ? null : html`<p class="words">${known}</p>`}
+    <small><bdi>${isOwner ? t('you') : (sender ?? t('assistant'))}</bdi> · <time>${moment(at)}</time></small>
+    ${kind === 'answer' && known.length <= PART ? html`<${Markdown} text=${known} />` : known === '' ? null : html`<p class="words own-side">${known}</p>`}
     ${hasFiles ? html`<${EntryFiles} jid=${jid} parts=${parts} />` : null}
     ${!isAllHere ? html`<button type="button" onClick=${more}>${t('whole', { length })}</button>` : null}
   </article>`;

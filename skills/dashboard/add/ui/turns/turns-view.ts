@@ -78,13 +78,13 @@ export function TurnsView({ rest: [wanted] }: { readonly rest: readonly string[]
     ${
       (newest?.runs.length ?? 0) === 0
         ? null
-        : html`<div class="scroll"><table>
+        : html`<div class="scroll" tabindex="0"><table>
       <thead><tr><th>${t('when')}</th><th>${t('chat')}</th><th>${t('state')}</th><th class="number">${t('took')}</th>
         <th class="number">${t('steps')}</th><th class="number">${t('tokens')}</th><th class="number">${t('cost')}</th></tr></thead>
       <tbody>${newest?.runs.map(
         (one) => html`<tr key=${one.seq}>
           <td><a href=${linkTo('turns', String(one.seq))}>${moment(one.startedAt)}</a></td>
-          <td>${one.chatName}</td>
+          <td class="name">${one.chatName}</td>
           <td class=${one.state === 'answered' ? 'good' : 'bad'}>${t(one.state)}${one.error === null ? '' : ` (${one.error})`} ${retryOf(one)}</td>
           <td class="number">${duration(one.endedAt - one.startedAt)}</td>
           <td class="number">${one.modelCalls + one.toolCalls}</td>

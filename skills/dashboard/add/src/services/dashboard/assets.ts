@@ -143,7 +143,8 @@ function pageOf(name: string, version: string, language: string): string {
   const words = [`strings.${language}.json`, 'panels.json'];
   return [
     `<!doctype html><html lang="en" data-name="${title}"><head><meta charset="utf-8">`,
-    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    // A keyboard on the screen leaves the field above it in sight, and an app has the whole screen.
+    '<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover, interactive-widget=resizes-content">',
     '<meta name="color-scheme" content="light dark">',
     `<title>${title}</title><link rel="icon" href="${base}/icon-192.png">`,
     '<link rel="apple-touch-icon" href="/dashboard/ui/icon-192.png">',
