@@ -10,6 +10,10 @@ import { go, openBrowser, openTab, playwright, seriousFindings } from './chromiu
 
 const visit = openBrowser();
 
+/** A group whose name is as long as may be, in one word. */
+const LONG = 'chat:long';
+const NAME = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunte';
+
 /** Whether a script ran, and how many elements of the page could run one. */
 const FOUND = `({
   attacked,
@@ -424,21 +428,43 @@ test.skipIf(playwright === null)(
     }
     store.senders.limitGroup(FAMILY, ['chat:ada', 'chat:bob']);
     store.budgets.set('family', { microUsd: 3_000_000, tokens: null });
+    store.chats.see({ jid: LONG, channel: 'chat', name: NAME, isDirect: false }, 1);
+    const long = { jid: LONG, folder: 'long', name: NAME, triggerWord: null };
+    store.groups.register({ ...long, needsTrigger: false, isMain: false }, 1);
+    const said = { jid: LONG, id: NAME, sender: 'chat:ada', senderName: NAME, isOwner: false };
+    store.messages.add({ ...said, text: NAME, sentAt: 1 }, 1);
     await served.terminal.say('/tasks add "Morning mail" cron 30 8 * * *: say what is on today');
     await served.terminal.say('/tasks add every 2 hours: look at the mail');
-    await expect.poll(() => store.tasks.open()).toHaveLength(2);
+    await served.terminal.say('/tasks add every 15 minutes: look at the door');
+    await served.terminal.say('/tasks add "Plants" cron 0 7 * * 1-5: water them');
+    await expect.poll(() => store.tasks.open()).toHaveLength(4);
     const { page, context, faults } = await visit(served, {
       locale: 'de',
       viewport: { width: 390, height: 780 },
     });
-    const last = await page.locator('nav a').last().boundingBox();
-    expect((last?.x ?? 999) + (last?.width ?? 0)).toBeLessThanOrEqual(390);
+    const endOf = async (selector: string) => {
+      const box = await page.locator(selector).last().boundingBox();
+      return (box?.x ?? 999) + (box?.width ?? 0);
+    };
+    expect(await endOf('nav a')).toBeLessThanOrEqual(390);
+    // A name without a space pushes nothing off the screen.
+    await go(page, `chat/${encodeURIComponent(LONG)}`);
+    await page.locator(`.talk h1:text("${NAME}")`).waitFor();
+    for (const one of ['.composer button.main', '.talk h1', '.talk > header button', '.said'])
+      expect([one, await endOf(one)]).toEqual([one, expect.toSatisfy((x: number) => x <= 390)]);
     await go(page, 'tasks');
     // One of today is over or not.
     await expect
       .poll(() => page.locator('.calendar li :text("Morning mail")').count())
       .toBeGreaterThan(12);
     await page.locator('.calendar :text-matches("12-mal bis")').first().waitFor();
+    // Of what is due more often than is told, the last days say that it goes on.
+    await page.locator('.calendar > li:last-child :text("Abstand: 15 Minuten")').waitFor();
+    expect(await page.locator('.calendar > li:last-child :text-matches("-mal bis")').count()).toBe(
+      1,
+    );
+    for (const words of [/^täglich um 08:30/, /^Abstand: 2 Stunden/, /^Montag – Freitag, um 07:00/])
+      await page.locator('article p').getByText(words).waitFor();
     await page.locator('button:has-text("/tasks run 1 now")').click();
     await page.locator('article >> nth=0').locator('summary').click();
     await page.locator('article td:text("beantwortet")').waitFor();
@@ -455,6 +481,14 @@ test.skipIf(playwright === null)(
     await page.locator('.tree a:text("manifest.yaml")').click();
     await page.locator('h1:has-text("skills/dice/manifest.yaml")').waitFor();
     expect(faults).toEqual([]);
+    // Refusals are in the words of the page, also where nothing comes at all.
+    await go(page, 'code/files/data');
+    await page.locator('.problem:text("Dieser Ordner enthält keinen Code.")').waitFor();
+    await go(page, 'chat/terminal%3Amain');
+    await page.route('**/dashboard/api/chat/say', (route) => route.abort());
+    await page.fill('.composer textarea', 'Tee?');
+    await page.keyboard.press('Enter');
+    await page.locator('.problem:text("Der Assistent ist nicht erreichbar.")').waitFor();
     await context.close();
   },
 );

@@ -136,6 +136,36 @@ test('each panel has its words in each language', () => {
   }
 });
 
+test('whoever has only a keyboard can scroll whatever scrolls', () => {
+  const files = readdirSync(UI, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.ts'),
+  );
+  const unreached = files.filter((name) =>
+    /class="scroll[^"]*"(?! tabindex="0")/.test(readFileSync(join(UI, name), 'utf8')),
+  );
+  expect(unreached).toEqual([]);
+});
+
+test('each refusal of the assistant has its words in each language', () => {
+  const folder = join(UI, '../src/services');
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /^dashboard(\.|\/).*ts$/.test(name),
+  );
+  const [en, de] = ['en', 'de'].map((language) =>
+    Object.keys(JSON.parse(readFileSync(join(UI, `main.${language}.json`), 'utf8'))),
+  );
+  // What is no text of the page's own, such as what a command has said, is quoted.
+  const own = /new ApiProblem\(\s*(?:'[^']*'|`[^`]*`)(?:,\s*'([a-z-]+)')?,?\s*\)/g;
+  const used = files.flatMap((name) =>
+    [...readFileSync(join(folder, name), 'utf8').matchAll(own)].map(([, words]) => words),
+  );
+  expect(used.length).toBeGreaterThan(10);
+  for (const words of ['push-inside', ...used]) {
+    expect(en).toContain(`problem-${words}`);
+    expect(de).toContain(`problem-${words}`);
+  }
+});
+
 function panelsOf(): readonly string[] {
   return readdirSync(join(UI, 'panels')).flatMap((name) =>
     name.endsWith('.ts') ? [name.slice(0, -3)] : [],

@@ -36,10 +36,20 @@ export class Problem extends Error {
 
 const BASE = '/dashboard';
 
-async function answered<T>(response: Response): Promise<T> {
-  if (response.ok) return (await response.json()) as T;
+/**
+ * Asks the assistant for something below `/dashboard/`.
+ *
+ * @throws Problem in the words of the page: what it has none for is quoted
+ */
+export async function ask(path: string, init?: RequestInit): Promise<Response> {
+  const t = wordsOf('main');
+  const response = await fetch(`${BASE}/${path}`, init).catch(() => null);
+  if (response === null) throw new Problem(t('problem-unreachable'));
+  if (response.ok) return response;
   if (response.status === 401) session.value = 'out';
-  throw new Problem((await response.text()).trim() || response.statusText);
+  const text = (await response.text()).trim() || `${response.status} ${response.statusText}`;
+  const name = response.headers.get('x-claw-problem');
+  throw new Problem(name === null ? t('problem-said', { text }) : t(`problem-${name}`));
 }
 
 /** Reads something: `get('chat/history', { jid })`. */
@@ -49,14 +59,13 @@ export async function get<T>(
 ): Promise<T> {
   const given = Object.entries(query).map(([name, value]) => [name, String(value)]);
   const search = given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
-  return await answered<T>(await fetch(`${BASE}/api/${action}${search}`));
+  return (await (await ask(`api/${action}${search}`)).json()) as T;
 }
 
 /** Does something: `post('chat/say', { jid, text })`. */
 export async function post<T>(action: string, body: unknown): Promise<T> {
-  return await answered<T>(
-    await fetch(`${BASE}/api/${action}`, { method: 'POST', body: JSON.stringify(body) }),
-  );
+  const init = { method: 'POST', body: JSON.stringify(body) };
+  return (await (await ask(`api/${action}`, init)).json()) as T;
 }
 
 /** `out` until this browser was let in, and after it was taken out. */

@@ -26,6 +26,8 @@ const LinkRequest = z.object({ kind: z.literal('link'), scope: z.enum(SCOPES) })
 /** A message is 20,000 characters at most, and what a page sends has few parts. */
 const BOUNDS = { maxBytes: 100_000, maxValues: 50, maxDepth: 4 };
 const Part = z.object({ id: z.uuid(), at: z.coerce.number().int().nonnegative() });
+/** Names the words of a refusal in the languages of the page. */
+const WORDS = 'x-claw-problem';
 const Entry = z.object({ code: z.string().max(100), name: z.string().max(200) });
 
 /** The page: its files to everybody who reaches this machine, and what it shows to browsers that were let in. */
@@ -100,11 +102,12 @@ export const service = defineService({
       maxBytes: MAX_PART_BYTES,
       handle({ query, body, device }) {
         const { data } = Part.safeParse(Object.fromEntries(query));
-        if (data === undefined) return problem('This page is older than the assistant.');
+        if (data === undefined) return problem(TOO_OLD);
         try {
           return { body: String(uploads.add(keyOf(device, data.id), data.at, body)) };
         } catch (error) {
-          return problem(error instanceof Error ? error.message : String(error));
+          if (error instanceof ApiProblem) return problem(error);
+          throw error;
         }
       },
     });
@@ -148,7 +151,7 @@ async function answer(
 ): Promise<HttpResponse> {
   const given = method === 'GET' ? Object.fromEntries(query) : jsonWithin(body, BOUNDS);
   const parsed = input.safeParse(given);
-  if (!parsed.success) return problem('This page is older than the assistant. Load it again.');
+  if (!parsed.success) return problem(TOO_OLD);
   try {
     const data = await run(parsed.data, about);
     return {
@@ -156,11 +159,13 @@ async function answer(
       body: mayDoAll(device) ? JSON.stringify(data ?? null) : jsonWithoutCodes(data),
     };
   } catch (error) {
-    if (error instanceof ApiProblem) return problem(error.message);
+    if (error instanceof ApiProblem) return problem(error);
     throw error;
   }
 }
 
-function problem(text: string): HttpResponse {
-  return { status: 400, body: text };
+const TOO_OLD = new ApiProblem('This page is older than the assistant. Load it again.', 'old');
+
+function problem({ message, words }: ApiProblem): HttpResponse {
+  return { status: 400, headers: words === null ? {} : { [WORDS]: words }, body: message };
 }

@@ -1,4 +1,4 @@
-import { Problem, post } from '../page.ts';
+import { ask, post } from '../page.ts';
 
 /** The most that one request brings. */
 const PART_BYTES = 262_144;
@@ -22,8 +22,7 @@ export async function sendFiles(
     const id = newId();
     for (let at = 0; at < file.size; at += PART_BYTES) {
       const body = file.slice(at, at + PART_BYTES);
-      const answer = await fetch(`/dashboard/upload?id=${id}&at=${at}`, { method: 'POST', body });
-      if (!answer.ok) throw new Problem((await answer.text()).trim() || answer.statusText);
+      await ask(`upload?id=${id}&at=${at}`, { method: 'POST', body });
       sent += body.size;
       onShare(sent / whole);
     }

@@ -75,11 +75,11 @@ export function PlanView({
     <h1>${t(`plan-${verb}`, { skill: name || undone || t('all-skills') })}</h1>
     ${problem === null ? null : html`<p class="problem" role="alert">${problem}</p>`}
     ${plan === null && problem === null ? html`<p class="hint" role="status">${t('reading')}</p>` : null}
-    ${plan?.error ? html`<p class="problem" role="alert">${plan.error.message}</p>` : null}
+    ${plan?.error ? html`<p class="problem" role="alert" lang="en">${plan.error.message}</p>` : null}
     ${plan?.warnings.map((warning) => html`<p class="hint">${warning}</p>`)}
     ${plan?.conflicts.map(
       (conflict) => html`<article class="card"><h3 class="bad">${conflict.path}</h3>
-        <p>${conflict.reason}</p>
+        <p lang="en">${conflict.reason}</p>
         ${conflict.hunks.map((hunk, at) => html`<${Sides} key=${at} layers=${conflict.layers} ...${hunk} />`)}</article>`,
     )}
     ${

@@ -71,10 +71,10 @@ function Budgets({
     ({ spent, limits }) => spent.tokens > 0 || limits.microUsd !== null,
   );
   return html`<div class="row"><h2>${t('of-budgets')}</h2><span class="push"></span><${Command} line="budget" label=${t('budgets')} /></div>
-    <div class="scroll budgets"><table><thead><tr><th>${t('name')}</th><th>${t('used')}</th><th class="number">${t('spent')}</th></tr></thead>
+    <div class="scroll budgets" tabindex="0"><table><thead><tr><th>${t('name')}</th><th>${t('used')}</th><th class="number">${t('spent')}</th></tr></thead>
       <tbody>${rows.map(({ name, spent, limits }) => {
         const share = shareOf(spent, limits);
-        return html`<tr><td>${name}</td><td>${
+        return html`<tr><td class="name">${name}</td><td>${
           share === null
             ? html`<span class="hint">${t('no-limit')}</span>`
             : html`<progress max="1" value=${Math.min(1, share)} aria-label=${name} class=${share >= 1 ? 'full' : ''}></progress> ${Math.round(share * 100)}\u00a0%`
@@ -114,12 +114,12 @@ function Table({ rows }: { readonly rows: readonly (readonly [string, Spending])
   const sorted = rows.toSorted(
     ([, one], [, other]) => other.microUsd - one.microUsd || other.tokens - one.tokens,
   );
-  return html`<div class="scroll"><table><thead><tr><th>${t('name')}</th><th class="number">${t('tokens')}</th><th class="number">${t('cost')}</th></tr></thead>
+  return html`<div class="scroll" tabindex="0"><table><thead><tr><th>${t('name')}</th><th class="number">${t('tokens')}</th><th class="number">${t('cost')}</th></tr></thead>
     <tbody>${sorted.map(
       ([
         name,
         { tokens, microUsd, unpricedCalls },
-      ]) => html`<tr><td>${name}</td><td class="number">${count(tokens)}</td>
+      ]) => html`<tr><td class="name">${name}</td><td class="number">${count(tokens)}</td>
       <td class="number">${money(microUsd)}${unpricedCalls > 0 ? ` ${t('unpriced', { count: unpricedCalls })}` : ''}</td></tr>`,
     )}</tbody></table></div>`;
 }
@@ -130,6 +130,8 @@ function dollars(value: number, marks: readonly number[]): string {
   const digits = step > 0 ? Math.min(6, Math.max(2, Math.ceil(-Math.log10(step)))) : 2;
   return value === 0 ? '$0' : `$${value.toFixed(digits)}`;
 }
+
+const DAY = new Intl.DateTimeFormat(navigator.language, { day: 'numeric', month: 'numeric' });
 
 /** Dollars and tokens by day. The table below it has the numbers for those who see no picture. */
 function Chart({ days }: { readonly days: Costs['days'] }): VNode {
@@ -165,7 +167,10 @@ function Chart({ days }: { readonly days: Costs['days'] }): VNode {
             y: { range: (_self, _least, most) => [0, most > 0 ? most * 1.1 : 1] },
           },
           axes: [
-            axis,
+            {
+              ...axis,
+              values: (_self, values) => values.map((value) => DAY.format(value * 1_000)),
+            },
             {
               ...axis,
               size: 72,

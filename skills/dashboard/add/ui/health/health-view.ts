@@ -57,7 +57,7 @@ function Findings(): VNode {
 
 function One({ finding: { area, ok, message, advice } }: { readonly finding: Finding }): VNode {
   return html`<article class="card"><div class="row"><span class=${ok ? 'good' : 'bad'} aria-label=${t(ok ? 'ok' : 'not-ok')}>${ok ? '✓' : '✗'}</span>
-    <strong>${message}</strong><span class="tag push">${area}</span></div>${advice === null ? null : html`<p class="hint">${advice}</p>`}</article>`;
+    <strong lang="en">${message}</strong><span class="tag push">${area}</span></div>${advice === null ? null : html`<p class="hint" lang="en">${advice}</p>`}</article>`;
 }
 
 function BackupList(): VNode {
@@ -72,9 +72,9 @@ function BackupList(): VNode {
     ${
       kept.length === 0
         ? html`<p class="hint">${t('no-backups')}</p>`
-        : html`<div class="scroll"><table><tbody>${kept.map(
+        : html`<div class="scroll" tabindex="0"><table><tbody>${kept.map(
             (one) =>
-              html`<tr><td>${moment(one.createdAt)}</td><td>${one.reason}</td><td>${one.isLocked ? t('locked') : ''}</td><td class="number">${(one.sizeBytes / 1e6).toFixed(1)} MB</td></tr>`,
+              html`<tr><td>${moment(one.createdAt)}</td><td>${t(`for-${one.reason}`)}</td><td>${one.isLocked ? t('locked') : ''}</td><td class="number">${(one.sizeBytes / 1e6).toFixed(1)} MB</td></tr>`,
           )}</tbody></table></div>`
     }
     <p><${Command} line="backup" label=${t('backup')} /></p></section>`;

@@ -46,7 +46,7 @@ function Devices(): VNode {
     read();
   };
   return html`<section><h2>${t('devices')}</h2>
-    <div class="scroll devices"><table><thead><tr><th>${t('browser')}</th><th>${t('may')}</th><th class="wide">${t('at')}</th><th>${t('seen')}</th><th></th></tr></thead>
+    <div class="scroll devices" tabindex="0"><table><thead><tr><th>${t('browser')}</th><th>${t('may')}</th><th class="wide">${t('at')}</th><th>${t('seen')}</th><th></th></tr></thead>
       <tbody>${devices.map(
         (
           one,
@@ -65,9 +65,9 @@ function Names(): VNode {
   useEffect(() => void get<readonly Setting[]>('settings/names').then(setNames), [epoch.value]);
   return html`<section><div class="row"><h2>${t('names')}</h2><span class="push"></span><${Command} line="model" label=${t('model')} /><${Command} line="setup" label=${t('setup')} /></div>
     <p class="hint">${t('no-values')}</p>
-    <div class="scroll"><table><thead><tr><th>${t('name')}</th><th>${t('state')}</th><th>${t('for')}</th></tr></thead>
+    <div class="scroll" tabindex="0"><table><thead><tr><th>${t('name')}</th><th>${t('state')}</th><th>${t('for')}</th></tr></thead>
       <tbody>${names.map(
         ({ name, help, isSet, line }) => html`<tr key=${name}><td><code>${name}</code></td>
-        <td>${isSet ? html`<span class="good">${t('set', { line: line ?? '' })}</span>` : html`<span class="hint">${t('default')}</span>`}</td><td>${help}</td></tr>`,
+        <td>${isSet ? html`<span class="good">${t('set', { line: line ?? '' })}</span>` : html`<span class="hint">${t('default')}</span>`}</td><td lang="en">${help}</td></tr>`,
       )}</tbody></table></div></section>`;
 }

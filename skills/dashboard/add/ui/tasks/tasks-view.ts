@@ -2,6 +2,7 @@ import { Command } from '../command.ts';
 import { keepFresh } from '../live.ts';
 import { duration, get, moment, wordsOf } from '../page.ts';
 import { html, useEffect, useState, type VNode } from '../vendor.ts';
+import { type Schedule, scheduleInWords } from './schedule-words.ts';
 
 const t = wordsOf('tasks');
 
@@ -18,8 +19,10 @@ type Task = {
   readonly name: string | null;
   readonly prompt: string;
   readonly state: string;
-  readonly when: string;
+  readonly schedule: Schedule;
+  /** The runs that are known; with `isMore` it goes on after the last of them. */
   readonly next: readonly number[];
+  readonly isMore: boolean;
   readonly last: Run | null;
 };
 
@@ -58,32 +61,48 @@ function Calendar({ tasks }: { readonly tasks: readonly Task[] }): VNode {
   );
   return html`<ol class="calendar">${days.map((day) => {
     const ofDay = tasks
-      .map((task) => ({ task, runs: task.next.filter((at) => isOn(at, day)) }))
-      .filter(({ runs }) => runs.length > 0)
+      .map((task) => ({
+        task,
+        runs: task.next.filter((at) => isOn(at, day)),
+        // Of this day not all runs are known, or none.
+        goesOn: task.isMore && !isAfter(task.next.at(-1), day),
+      }))
+      .filter(({ runs, goesOn }) => runs.length > 0 || goesOn)
       .sort((one, other) => (one.runs[0] ?? 0) - (other.runs[0] ?? 0));
     return html`<li key=${day.getTime()} class=${ofDay.length === 0 ? 'empty' : ''}><h3><time>${DAY.format(day)}</time></h3>
       <ul>${ofDay
         .slice(0, SHOWN)
         .map(
-          ({ task, runs: [first = 0, ...others] }) =>
-            html`<li><time>${CLOCK.format(first)}</time> ${titleOf(task)}${others.length === 0 ? null : html`<span class="hint">, ${t('times', { count: others.length + 1, last: CLOCK.format(others.at(-1)) })}</span>`}</li>`,
+          ({ task, runs: [first, ...others], goesOn }) =>
+            html`<li>${first === undefined ? null : html`<time>${CLOCK.format(first)}</time> `}${titleOf(task)}${
+              goesOn
+                ? html`<span class="hint">, ${scheduleInWords(task.schedule)}</span>`
+                : others.length === 0
+                  ? null
+                  : html`<span class="hint">, ${t('times', { count: others.length + 1, last: CLOCK.format(others.at(-1)) })}</span>`
+            }</li>`,
         )}</ul>
       ${ofDay.length > SHOWN ? html`<p class="hint">${t('more', { count: ofDay.length - SHOWN })}</p>` : null}</li>`;
   })}</ol>`;
 }
+
+/** Whether a moment is on a later day. */
+const isAfter = (at: number | undefined, day: Date) =>
+  at !== undefined &&
+  at >= new Date(day.getFullYear(), day.getMonth(), day.getDate() + 1).getTime();
 
 const isOn = (at: number, day: Date) => new Date(at).toDateString() === day.toDateString();
 
 const titleOf = ({ id, name, prompt }: Task) => name ?? `${id}: ${prompt.slice(0, 60)}`;
 
 function Card({ task }: { readonly task: Task }): VNode {
-  const { id, folder, prompt, state, when, next, last } = task;
+  const { id, folder, prompt, state, schedule, next, last } = task;
   const [runs, setRuns] = useState<readonly Run[] | null>(null);
   const onToggle = ({ currentTarget }: { readonly currentTarget: HTMLDetailsElement }) => {
     if (currentTarget.open) void get<readonly Run[]>('tasks/runs', { id }).then(setRuns);
   };
   return html`<article class="card"><div class="row"><h3>${titleOf(task)}</h3><span class="tag">${folder}</span><span class="tag">${t(state)}</span></div>
-    <p>${when}${next[0] === undefined ? '' : ` · ${t('next', { at: moment(next[0]) })}`}</p>
+    <p>${scheduleInWords(schedule)}${next[0] === undefined ? '' : ` · ${t('next', { at: moment(next[0]) })}`}</p>
     <p class="hint">${prompt}</p>
     ${last === null ? null : html`<p class=${isBad(last) ? 'bad' : ''}>${moment(last.firedAt)}: ${t(last.outcome ?? 'open')}</p>`}
     <div class="row"><${Command} line=${`tasks run ${id} now`} label=${t('run')} />

@@ -32,9 +32,20 @@ export type PageApi = {
   readonly actions: Readonly<Record<string, ApiAction>>;
 };
 
-/** Thrown by an action with a sentence for the person at the page. */
+/**
+ * Thrown by an action with a sentence for the person at the page.
+ *
+ * @param words the name of the same sentence in the languages of the page: `problem-<words>` in `main.<language>.json`;
+ *   null for what a command has said, which the page quotes
+ */
 export class ApiProblem extends Error {
   override readonly name = 'ApiProblem';
+  readonly words: string | null;
+
+  constructor(message: string, words: string | null = null) {
+    super(message);
+    this.words = words;
+  }
 }
 
 type Run<S extends z.ZodType> = (input: z.output<S>, about: ApiContext) => unknown;

@@ -38,7 +38,11 @@ export async function matrixOf(context: ServiceContext): Promise<z.output<typeof
 async function compute({ readClaw, now }: ServiceContext, of: string, path: string) {
   const result = await readClaw(['matrix', '--no-proof']);
   const data = dataBy(MatrixData, result);
-  if (data === null) throw new ApiProblem(result.error?.message ?? 'The engine told nothing.');
+  if (data === null) {
+    throw result.error === null
+      ? new ApiProblem('The engine told nothing.', 'no-answer')
+      : new ApiProblem(result.error.message);
+  }
   const made = { of, at: now(), data };
   mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 });
   writeFileSync(`${path}.new`, JSON.stringify(made), { mode: 0o600 });

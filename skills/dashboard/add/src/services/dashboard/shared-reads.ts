@@ -29,7 +29,7 @@ export function withSharedReads(context: ServiceContext): ServiceContext {
 
   async function askInTurn(args: Parameters<ReadClaw>[0]) {
     if (waiting >= MOST_WAITING) {
-      throw new ApiProblem('Too many pages ask at once. Load this page again in a moment.');
+      throw new ApiProblem('Too many pages ask at once. Load this page again in a moment.', 'busy');
     }
     waiting += 1;
     const before = last;

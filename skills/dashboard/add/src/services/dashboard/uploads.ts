@@ -1,4 +1,5 @@
 import type { ServiceContext } from '../../host/contracts/service.ts';
+import { ApiProblem } from './api.ts';
 
 /** Files on their way from browsers, which send them in parts: one request brings no more than it can on a slow line. */
 export interface Uploads {
@@ -39,11 +40,14 @@ export function openUploads({ setTimer }: Pick<ServiceContext, 'setTimer'>): Upl
       const all = [...uploads.values()].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
       if (upload.sizeBytes + part.length > MAX_FILE_BYTES) {
         forget(key);
-        throw new Error(`A file may have ${MAX_FILE_BYTES / 1e6} MB at most.`);
+        throw new ApiProblem(`A file may have ${MAX_FILE_BYTES / 1e6} MB at most.`, 'large-file');
       }
       const isTooMany = uploads.size >= MAX_FILES && !uploads.has(key);
       if (isTooMany || all + part.length > MAX_BYTES) {
-        throw new Error('Too many files are on their way. Try again in a minute.');
+        throw new ApiProblem(
+          'Too many files are on their way. Try again in a minute.',
+          'many-files',
+        );
       }
       upload.cancel();
       if (part.length > 0) upload.parts.push(part);

@@ -84,11 +84,12 @@ export const api = defineApi({
         if (isTalk && isMore) {
           throw new ApiProblem(
             'This browser may speak in chats. It gives no commands, and answers no questions.',
+            'only-talk',
           );
         }
         const content = file === undefined ? null : takeFile(file.id);
         if (file !== undefined && content === null) {
-          throw new ApiProblem('The file did not arrive. Send it again.');
+          throw new ApiProblem('The file did not arrive. Send it again.', 'no-file');
         }
         const sent = file && content ? { name: file.name, content } : undefined;
         return { id: await context.owner.say(jid, text, sent, { isTalk }).catch(asProblem) };
@@ -96,7 +97,8 @@ export const api = defineApi({
     ),
     command: does('admin', z.object({ text: CommandText }), async ({ text }, { context }) => {
       const jid = ownChat(context);
-      if (jid === null) throw new ApiProblem('There is no chat of yours to give a command in.');
+      if (jid === null)
+        throw new ApiProblem('There is no chat of yours to give a command in.', 'no-own-chat');
       return { jid, id: await context.owner.say(jid, `/${text}`).catch(asProblem) };
     }),
     answer: does(
@@ -104,7 +106,8 @@ export const api = defineApi({
       z.object({ jid: Jid, id: z.string().max(100), word: z.string().max(100) }),
       async ({ jid, id, word }, { context: { owner } }) => {
         const question = owner.questions(jid).find((one) => one.id === id);
-        if (question === undefined) throw new ApiProblem('This question is not open any more.');
+        if (question === undefined)
+          throw new ApiProblem('This question is not open any more.', 'not-open');
         return { outcome: await owner.answer(question, word) };
       },
     ),

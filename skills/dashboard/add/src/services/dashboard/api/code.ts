@@ -141,9 +141,10 @@ const NOT_CODE = ['data', 'groups', 'node_modules'];
 /** Lists one folder of the code by names; hidden files and links are left out. */
 function filesIn({ groupsDir }: ServiceContext, folder: string) {
   const path = join(dirname(groupsDir), folder);
-  if (NOT_CODE.includes(folder.split('/')[0] ?? '')) throw new ApiProblem(`${folder} is no code.`);
+  if (NOT_CODE.includes(folder.split('/')[0] ?? ''))
+    throw new ApiProblem(`${folder} is no code.`, 'no-code');
   if (!isFolder(path) || realpathSync(path) !== join(realpathSync(dirname(groupsDir)), folder)) {
-    throw new ApiProblem(`There is no folder ${folder}.`);
+    throw new ApiProblem(`There is no folder ${folder}.`, 'no-folder');
   }
   const entries = readdirSync(path, { withFileTypes: true })
     .filter(({ name }) => !name.startsWith('.') && !(folder === '' && NOT_CODE.includes(name)))

@@ -31,11 +31,13 @@ export const api = defineApi({
     ),
     pushOn: does('admin', Subscription, async (subscription, { push, device }) => {
       if (device === null)
-        throw new ApiProblem('Only a browser that was let in by a link is told.');
+        throw new ApiProblem('Only a browser that was let in by a link is told.', 'no-link');
       try {
         await push.switchOn(device.id, subscription, device.origin);
       } catch (error) {
-        throw error instanceof AddressRefused ? new ApiProblem(error.message) : error;
+        throw error instanceof AddressRefused
+          ? new ApiProblem(error.message, 'push-inside')
+          : error;
       }
     }),
     pushOff: does('admin', z.object({}), (_, { push, device }) => {
@@ -43,7 +45,8 @@ export const api = defineApi({
     }),
     revoke: does('admin', z.object({ id: z.string().max(40) }), ({ id }, { context, push }) => {
       push.switchOff(id);
-      if (!context.devices.revoke(id)) throw new ApiProblem('This browser was taken out already.');
+      if (!context.devices.revoke(id))
+        throw new ApiProblem('This browser was taken out already.', 'taken-out');
     }),
   },
 });

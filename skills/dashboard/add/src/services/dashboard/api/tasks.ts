@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { describeSchedule, nextRunAfter } from '../../../host/scheduler/schedule.ts';
+import { nextRunAfter } from '../../../host/scheduler/schedule.ts';
 import type { Task } from '../../../store/store.ts';
 import { defineApi, reads } from '../api.ts';
 
-/** The calendar: so many days from now on, and runs of one task in them: some more than one every hour. */
+/** The calendar: so many days from now on, and runs of one task in them, some more than one every hour: its page says so. */
 const DAYS = 14;
 const DAY_MS = 86_400_000;
 const MOST = 350;
@@ -20,8 +20,8 @@ export const api = defineApi({
         name: task.name,
         prompt: task.prompt.slice(0, 2_000),
         state: task.state,
-        when: describeSchedule(task.schedule),
-        next: nextRuns(task, now() + DAYS * DAY_MS),
+        schedule: task.schedule,
+        ...nextRuns(task, now() + DAYS * DAY_MS),
         last: store.taskRuns.last(task.id, 1)[0] ?? null,
       })),
     ),
@@ -31,13 +31,13 @@ export const api = defineApi({
   },
 });
 
-/** Returns the runs until then, and the next one in any case. */
-function nextRuns({ state, nextRun, schedule }: Task, until: number): readonly number[] {
+/** Returns the runs until then, and the next one in any case; `isMore` where more come until then than are told. */
+function nextRuns({ state, nextRun, schedule }: Task, until: number) {
   const runs: number[] = [];
   let next = state === 'active' ? nextRun : null;
   while (next !== null && runs.length < MOST && (next < until || runs.length === 0)) {
     runs.push(next);
     next = nextRunAfter(schedule, next);
   }
-  return runs;
+  return { next: runs, isMore: runs.length > 0 && next !== null && next < until };
 }
