@@ -134,7 +134,7 @@ export function readBase(
   if ((file ? digestFile(file) : undefined) === digests.files.get(path)) return file;
   throw new ClawError(
     'DIGEST_MISMATCH',
-    `${place} is not what .claw/state.yaml pins. Restore .claw/ from git, or run claw replay.`,
+    `${place} does not match its digest in .claw/state.yaml. Restore .claw/ from git, or run claw replay.`,
     { path: place },
   );
 }

@@ -26,7 +26,7 @@ export function refuseOtherPlan({ expect }: EngineContext, plan: Digest): void {
   if (expect === undefined || expect === plan) return;
   throw new ClawError(
     'PLAN_CHANGED',
-    'Something was changed since this was planned, so it would do other things now. Nothing was ' +
+    'Something has changed since this was planned, so the command would now do something else. Nothing was ' +
       'changed; look at the plan again.',
   );
 }

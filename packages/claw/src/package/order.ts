@@ -64,7 +64,7 @@ export function checkRelations(packages: readonly SkillPackage[]): void {
     if (other === undefined) continue;
     throw new ClawError(
       'SKILL_CONFLICT',
-      `${manifest.skill} cannot be together with ${other}: remove one of them first.`,
+      `${manifest.skill} cannot be installed together with ${other}: remove one of them first.`,
       { data: { skill: manifest.skill, other } },
     );
   }
@@ -106,7 +106,7 @@ function findCycle(waiting: ReadonlyMap<string, SkillPackage>): readonly string[
 function cycleError(cycle: readonly string[]): ClawError {
   return new ClawError(
     'GRAPH_INVALID',
-    `These skills depend on each other in a circle: ${cycle.join(' → ')}. None can come first.`,
+    `These skills depend on each other in a cycle: ${cycle.join(' → ')}. None can come first.`,
     { data: { cycle } },
   );
 }

@@ -114,7 +114,7 @@ function refuseOtherRelease(state: State | null, request: ReleaseRequest): void 
   if (state === null || !isRequested(request)) return;
   throw new ClawError(
     'ALREADY_INITIALISED',
-    'The core is taken already (.claw/state.yaml), so apply takes no --release and no --core-version. ' +
+    'The release is recorded already (.claw/state.yaml), so apply accepts no --release and no --core-version. ' +
       '`claw update` brings another release.',
   );
 }
@@ -194,7 +194,7 @@ function refuseOtherBytes(state: State | null, { manifest, digest }: SkillPackag
   }
   throw new ClawError(
     'DIGEST_MISMATCH',
-    `${known.name} ${known.version} is applied with other bytes than this package has. ` +
+    `${known.name} ${known.version} is applied, and this package has other contents under the same version. ` +
       `A changed package needs a new version: claw pack ${known.name} --update gives it one.`,
     { data: { applied: known.digest, offered: digest } },
   );

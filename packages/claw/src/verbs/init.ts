@@ -19,7 +19,7 @@ export async function planInit(
   if (installation.state !== null) {
     throw new ClawError(
       'ALREADY_INITIALISED',
-      'The core is taken already (.claw/state.yaml). `claw update` brings another release.',
+      'The release is recorded already (.claw/state.yaml). `claw update` moves to another one.',
     );
   }
   return {

@@ -119,7 +119,7 @@ function checkReplacement(state: State, { manifest, digest }: SkillPackage): voi
   if (known.version !== manifest.version || known.digest === digest) return;
   throw new ClawError(
     'DIGEST_MISMATCH',
-    `${known.name} ${known.version} is applied with other bytes than this package has. ` +
+    `${known.name} ${known.version} is applied, and this package has other contents under the same version. ` +
       `A changed package needs a new version: claw pack ${known.name} --update gives it one.`,
     { data: { applied: known.digest, offered: digest } },
   );

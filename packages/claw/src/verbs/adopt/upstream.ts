@@ -50,7 +50,7 @@ export async function findUpstream(context: EngineContext, wanted: string): Prom
   if (!isGitFolder(root) || (await resolveCommit(root, 'HEAD')) === null) {
     throw new ClawError(
       'RELEASE_NOT_FOUND',
-      'This folder has no git history, so nothing tells your edits from the release. Name the release that you ' +
+      'This folder has no git history, so claw cannot tell your edits from the release. Name the release that you ' +
         'began from: claw init --release <folder>.',
     );
   }

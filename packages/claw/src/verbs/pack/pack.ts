@@ -262,7 +262,7 @@ function refuseEmpty({ manifest }: SkillPackage, left: readonly LeftoverEdit[]):
   const reasons = left.map(({ path, what, why }) => `${[path, ...what].join(' ')}: ${why}`);
   throw new ClawError(
     'USAGE',
-    `Nothing of your edits is for a skill to bring, so that it would change nothing. ${reasons.join('; ')}. ` +
+    `None of your edits can be part of a skill, so the skill would change nothing. ${reasons.join('; ')}. ` +
       'claw customize records them.',
     { data: { left } },
   );
