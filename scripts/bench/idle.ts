@@ -153,11 +153,14 @@ async function watch(pid: number, seconds: number): Promise<IdleProcess[]> {
   const pids = [pid, ...childrenOf(pid)];
   const before = new Map(pids.map((it) => [it, cpuSeconds(it)]));
   await sleep(seconds * 1_000);
-  return pids.map((it) => ({
-    name: nameOf(it),
-    cpuPercent: ((cpuSeconds(it) - (before.get(it) ?? 0)) / seconds) * 100,
-    ...memoryOf(it),
-  }));
+  // What only the start needed, such as the bundler, may have ended meanwhile.
+  return pids
+    .filter((it) => existsSync(`/proc/${it}/smaps_rollup`))
+    .map((it) => ({
+      name: nameOf(it),
+      cpuPercent: ((cpuSeconds(it) - (before.get(it) ?? 0)) / seconds) * 100,
+      ...memoryOf(it),
+    }));
 }
 
 function childrenOf(pid: number): number[] {
