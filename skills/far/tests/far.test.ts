@@ -59,6 +59,29 @@ await describeWithEngine('bubblewrap', 'another machine, over a real NATS server
     expect(joinCode.read(text.slice(0, -9))).toBeNull();
   });
 
+  test('a machine joins that its home has taken in, although the server ended its code before the home could say so', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'claw-far-unsaid-'));
+    const state = new FarState(dataDir);
+    await state.setUp('127.0.0.1', await freePort());
+    const server = await runNatsServer(state, () => {});
+    try {
+      const home = await connectFar({ ...state.address(), waitsForServer: true, onUp() {} });
+      home.subscribe('far.enrol.*', (_, key) => {
+        state.enrol('nas', key.toString(), Date.now());
+        state.reload();
+      });
+      const code = joinCode.read(state.add('nas', Date.now()));
+      if (code === null) throw new Error('no code');
+      await home.flush();
+      const seed = await enrol(code);
+      expect(joinCode.publicKeyOf(seed)).toBe(state.read().machines[0]?.key);
+      await home.close();
+    } finally {
+      await server.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    }
+  });
+
   test('the link is cut, then silent, in the middle of turns: each is answered once', async () => {
     await using home = await farHome();
     await using _ = await home.join('nas');
