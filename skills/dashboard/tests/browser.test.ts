@@ -248,6 +248,35 @@ test.skipIf(playwright === null)(
 );
 
 test.skipIf(playwright === null)(
+  'who goes on before a chat is here sees where they went last, and the way back leads through all of them',
+  async () => {
+    await using served = await serveDashboard();
+    const { page, context, faults } = await visit(served);
+    const title = (name: string) => page.locator(`.talk h1:text-is("${name}")`).waitFor();
+    await go(page, 'chat/terminal%3Amain');
+    await title('Terminal');
+    const answer = Promise.withResolvers<void>();
+    await page.route('**/chat/history?jid=chat%3Afamily', async (route) => {
+      await answer.promise;
+      await route.continue();
+    });
+    // The second one is slow: its name is there before its words.
+    await page.evaluate("location.hash = '#/chat/chat%3Afamily'; location.hash = '#/tasks'");
+    await page.locator('main h1:text-is("Tasks")').waitFor();
+    await page.goBack();
+    await title('Family');
+    await page.goBack();
+    await title('Terminal');
+    answer.resolve();
+    await page.goForward();
+    await title('Family');
+    await page.locator('.talk .hint:text("Nothing was said here yet.")').waitFor();
+    expect(faults).toEqual([]);
+    await context.close();
+  },
+);
+
+test.skipIf(playwright === null)(
   'the page says that the assistant is gone, and asks for a link when it is taken out',
   async () => {
     await using served = await serveDashboard();

@@ -50,7 +50,11 @@ export function openBrowser(flags: readonly string[] = []) {
 export async function openTab(context: BrowserContext, faults: string[]): Promise<Page> {
   const page = await context.newPage();
   page.on('pageerror', ({ message }) => faults.push(message));
-  page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
+  page.on('console', (message) => {
+    // A container that comes or goes on this machine changes its network; the page asks again.
+    const isOurs = !message.text().includes('net::ERR_NETWORK_CHANGED');
+    if (message.type() === 'error' && isOurs) faults.push(message.text());
+  });
   page.on('dialog', async (dialog) => {
     faults.push(`dialog ${dialog.message()}`);
     await dialog.dismiss();
