@@ -5,23 +5,28 @@ import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { hasPending, recover } from '../packages/claw/src/transaction/recover.js';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamp = join(root, 'node_modules/.patchclaw-lock');
-const pinned = join(root, 'node_modules/node/bin/node');
+const pinned = nodeOf(root);
+/** Other packages are installed in here, and swapped in when they are whole. */
+const beside = join(root, '.claw/cache/packages');
+const replaced = join(beside, 'replaced');
 /** After the greeting the supervisor runs the first checks. */
 const isStart = process.env['npm_lifecycle_event'] === 'prestart';
 const QUIET = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
@@ -32,6 +37,10 @@ if (Number(process.versions.node.split('.')[0]) < 18) {
   fail('Patchclaw needs Node 18 or newer to install the Node that it runs on.');
 }
 if (hasPending(root)) finishInterrupted();
+// Killed between the two renames of `swapIn`.
+if (!existsSync(join(root, 'node_modules')) && existsSync(replaced)) {
+  renameSync(replaced, join(root, 'node_modules'));
+}
 const lockPath = join(root, 'package-lock.json');
 // `npm pack` leaves the lock file out, but for one of this name.
 if (!existsSync(lockPath)) renameSync(join(root, 'npm-shrinkwrap.json'), lockPath);
@@ -42,7 +51,7 @@ if (!isStamped() && !isInstalled()) {
   await install();
 } else if (!existsSync(pinned)) {
   say('The Node that Patchclaw runs on is missing. Downloading it …');
-  rebuildNode();
+  rebuildNode(root);
 }
 const isNew = !isStamped();
 if (isNew) writeFileSync(stamp, wanted);
@@ -78,7 +87,8 @@ function registryProblem() {
   return code === undefined ? null : `The package registry of npm cannot be reached (${code}).`;
 }
 
-// The pinned Node is downloaded while npm installs the other packages: one after the other takes a third longer.
+// `npm ci` empties node_modules first. Packages that are there are what this tree can still run with, so the new ones
+// are installed beside them. The pinned Node is downloaded meanwhile: one after the other takes a third longer.
 async function install() {
   say('1/2 Installing packages (about 500 MB, only this once) …');
   // Without a network npm would retry each package for minutes in silence; from its cache alone it ends at once.
@@ -86,28 +96,63 @@ async function install() {
   if (unreachable !== null) say(`${unreachable} Using the packages that npm has kept here …`);
   const quiet = unreachable === null ? QUIET : [...QUIET, '--offline'];
   const folder = mkdtempSync(join(tmpdir(), 'patchclaw-node-'));
+  const isFirst = !existsSync(join(root, 'node_modules'));
+  const place = isFirst || !layOutBeside() ? root : beside;
   // Also after Ctrl-C, and where this gives up.
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  process.on('exit', () => {
+    const isSwapped = existsSync(join(root, 'node_modules'));
+    for (const made of isSwapped ? [folder, beside] : [folder]) {
+      rmSync(made, { recursive: true, force: true });
+    }
+  });
   const stop = () => process.exit(130);
   process.on('SIGINT', stop).on('SIGTERM', stop);
   const downloading = downloadNode(folder, quiet);
-  const status = await run(root, 'inherit', ['ci', ...quiet]);
-  if (status !== 0 && unreachable !== null) {
-    fail(
-      'npm has not kept all of the packages. Connect this machine to the network and try again. ' +
-        'Behind a proxy, set HTTPS_PROXY=http://<proxy>:<port> first.',
-    );
-  }
+  const status = await run(place, 'inherit', ['ci', ...quiet]);
   if (status !== 0) {
+    const kept = place === root ? '' : ' The packages that were here before are untouched.';
     fail(
-      'npm ci failed; see above. Check the network and the free space on the disk, and try again.',
+      (unreachable === null
+        ? 'npm ci failed; see above. Check the network and the free space on the disk, and try again.'
+        : 'npm has not kept all of the packages. Connect this machine to the network and try again. ' +
+          'Behind a proxy, set HTTPS_PROXY=http://<proxy>:<port> first.') + kept,
     );
   }
   const node = await downloading;
-  if (node === null) rebuildNode();
-  else putInPlace(node);
+  if (node === null) rebuildNode(place);
+  else putInPlace(node, place);
+  if (place === beside) swapIn();
   process.off('SIGINT', stop).off('SIGTERM', stop);
   if (isStart) say('2/2 Starting the assistant …');
+}
+
+/** Copies what `npm ci` reads; false where node_modules is mounted, or packages come from outside of this folder. */
+function layOutBeside() {
+  if (statSync(join(root, 'node_modules')).dev !== statSync(root).dev) return false;
+  const places = Object.keys(packages).filter((path) => !path.includes('node_modules'));
+  const manifests = places.map((path) => join(path, 'package.json'));
+  const archives = Object.values(packages).flatMap(({ resolved }) =>
+    resolved?.startsWith('file:') ? [normalize(resolved.slice('file:'.length))] : [],
+  );
+  const needed = [...manifests, ...archives];
+  if (needed.some((path) => path.startsWith('..') || path.startsWith('/'))) return false;
+  rmSync(beside, { recursive: true, force: true });
+  for (const path of ['package-lock.json', '.npmrc', ...needed]) {
+    if (existsSync(join(root, path))) cpSync(join(root, path), join(beside, path));
+  }
+  return true;
+}
+
+/** Both renames are undone or finished: the next start puts back what a kill between them left aside. */
+function swapIn() {
+  const current = join(root, 'node_modules');
+  renameSync(current, replaced);
+  try {
+    renameSync(join(beside, 'node_modules'), current);
+  } catch (error) {
+    renameSync(replaced, current);
+    throw error;
+  }
 }
 
 /**
@@ -132,28 +177,38 @@ async function downloadNode(folder, quiet) {
   return status === 0 && existsSync(program) ? program : null;
 }
 
-/** @param {string} program */
-function putInPlace(program) {
-  mkdirSync(dirname(pinned), { recursive: true });
+/** @param {string} place a folder with node_modules */
+function nodeOf(place) {
+  return join(place, 'node_modules/node/bin/node');
+}
+
+/** @param {string} program @param {string} place */
+function putInPlace(program, place) {
+  const target = nodeOf(place);
+  mkdirSync(dirname(target), { recursive: true });
   try {
-    renameSync(program, pinned);
+    renameSync(program, target);
   } catch {
     // On another file system. Renamed last, so that a half copied program is never run.
-    copyFileSync(program, `${pinned}.new`);
-    renameSync(`${pinned}.new`, pinned);
+    copyFileSync(program, `${target}.new`);
+    renameSync(`${target}.new`, target);
   }
   // npm links only programs that are there when it installs a package; npm scripts run this one.
-  const link = join(root, 'node_modules/.bin/node');
+  const link = join(place, 'node_modules/.bin/node');
   mkdirSync(dirname(link), { recursive: true });
   if (!existsSync(link)) symlinkSync('../node/bin/node', link);
 }
 
-// package.json approves this install script by name.
-function rebuildNode() {
+/**
+ * Has npm run the install script of the package `node`, which package.json approves by name.
+ *
+ * @param {string} place
+ */
+function rebuildNode(place) {
   const args = ['rebuild', 'node', '--ignore-scripts=false', '--loglevel=error'];
-  const { status } = spawnSync('npm', args, { cwd: root, stdio: ['ignore', 2, 2] });
+  const { status } = spawnSync('npm', args, { cwd: place, stdio: ['ignore', 2, 2] });
   if (status !== 0) fail('npm rebuild node failed; see above. Check the network and try again.');
-  if (!existsSync(pinned)) {
+  if (!existsSync(nodeOf(place))) {
     fail(
       'npm did not install Node. Remove node_modules and try again, with install scripts allowed.',
     );

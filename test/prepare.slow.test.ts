@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -29,7 +30,8 @@ beforeEach(() => {
     name: 'node',
     version: '24.0.0',
     bin: { node: 'bin/node' },
-    scripts: { preinstall: 'node fetch.js' },
+    // Not the one of this package, which only notes that it ran.
+    scripts: { preinstall: `${process.execPath} fetch.js` },
   });
   writeFileSync(join(root, 'packed/fetch.js'), FETCH);
   npm('pack', './packed');
@@ -83,14 +85,7 @@ test('without a network it says so, and ends at once with what to do', () => {
   expect(kept.stderr).toContain('registry of npm cannot be reached (ECONNREFUSED).');
   expect(kept.status).toBe(0);
   rmSync(join(root, 'node_modules'), { recursive: true });
-  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
-  const absent = { version: '1.0.0', resolved: 'http://127.0.0.1:1/absent-1.0.0.tgz' };
-  lock.packages[''].dependencies.absent = '1.0.0';
-  lock.packages['node_modules/absent'] = absent;
-  write('package-lock.json', lock);
-  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  manifest.dependencies.absent = '1.0.0';
-  write('package.json', manifest);
+  needAlso('absent', 'http://127.0.0.1:1/absent-1.0.0.tgz');
   const temporary = join(root, 'temporary');
   mkdirSync(temporary);
   const given = { ...offline, TMPDIR: temporary, npm_lifecycle_event: 'prestart' };
@@ -99,6 +94,59 @@ test('without a network it says so, and ends at once with what to do', () => {
   expect(missing.status).toBe(1);
   expect(readdirSync(temporary).filter((name) => name.startsWith('patchclaw-'))).toEqual([]);
 });
+
+const OFFLINE = { npm_config_offline: 'false', npm_config_registry: 'http://127.0.0.1:9/' };
+const FAILURES = [
+  { what: 'without a network', given: OFFLINE, resolved: 'http://127.0.0.1:9/absent-1.0.0.tgz' },
+  { what: 'and npm fails', given: {}, resolved: 'file:absent-1.0.0.tgz' },
+];
+
+for (const { what, given, resolved } of FAILURES) {
+  test(`other packages are asked for ${what}: those that are here stay as they are`, () => {
+    expect(prepare().status).toBe(0);
+    write('node_modules/mine.json', {});
+    const before = readdirSync(join(root, 'node_modules'), { recursive: true });
+    needAlso('absent', resolved);
+    const failed = prepare(given);
+    expect(failed.stderr).toContain('The packages that were here before are untouched.');
+    expect(failed.status).toBe(1);
+    expect(readdirSync(join(root, 'node_modules'), { recursive: true })).toEqual(before);
+    expect(readdirSync(join(root, '.claw/cache'))).toEqual([]);
+  });
+}
+
+test('other packages replace those that are here once they are whole', () => {
+  expect(prepare().status).toBe(0);
+  write('node_modules/mine.json', {});
+  write('more/package.json', { name: 'more', version: '1.0.0' });
+  npm('pack', './more');
+  needAlso('more', 'file:more-1.0.0.tgz');
+  expect(prepare()).toMatchObject({ status: 0 });
+  expect(existsSync(join(root, 'node_modules/more/package.json'))).toBe(true);
+  expect(existsSync(join(root, 'node_modules/node/bin/node'))).toBe(true);
+  expect(existsSync(join(root, 'node_modules/mine.json'))).toBe(false);
+  expect(readdirSync(join(root, '.claw/cache'))).toEqual([]);
+  expect(prepare()).toMatchObject({ status: 0, stdout: '', stderr: '' });
+});
+
+test('packages that a kill left aside come back', () => {
+  expect(prepare().status).toBe(0);
+  mkdirSync(join(root, '.claw/cache/packages'), { recursive: true });
+  renameSync(join(root, 'node_modules'), join(root, '.claw/cache/packages/replaced'));
+  expect(prepare()).toMatchObject({ status: 0, stdout: '', stderr: '' });
+  expect(existsSync(join(root, 'node_modules/node/bin/node'))).toBe(true);
+});
+
+function needAlso(name: string, resolved: string): void {
+  const wanted = resolved.startsWith('file:') ? resolved : '1.0.0';
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  lock.packages[''].dependencies[name] = wanted;
+  lock.packages[`node_modules/${name}`] = { version: '1.0.0', resolved };
+  write('package-lock.json', lock);
+  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  manifest.dependencies[name] = wanted;
+  write('package.json', manifest);
+}
 
 function write(path: string, content: object): void {
   mkdirSync(dirname(join(root, path)), { recursive: true });
