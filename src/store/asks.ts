@@ -14,7 +14,11 @@ export type NewAsk = {
 };
 
 /** An open question, or one whose `reply` the work that asked has still to take; null as long as it is open. */
-export type StoredAsk = Omit<NewAsk, 'jid'> & { readonly reply: unknown };
+export type StoredAsk = Omit<NewAsk, 'jid'> & {
+  readonly reply: unknown;
+  /** When it was put, or put once more. */
+  readonly askedAt: number;
+};
 
 /** Questions to people. They are known by number within a chat, and several can be open. */
 export interface Asks {
@@ -31,10 +35,10 @@ export interface Asks {
   /** Closes all questions for which the work of an earlier process waited. */
   closeOrphans(): void;
   /**
-   * Tells whether the assistant said something in the chat after the question, other than what answers a
-   * command: a yes may be meant for that.
+   * Tells whether something else was said in the chat after the question, by another person than `sender` or by the
+   * assistant: a yes may be meant for that. What the turn says that asks, and what an answer was told, is not such.
    */
-  isFollowedByOther(id: string): boolean;
+  isFollowedByOther(id: string, sender: string): boolean;
 }
 
 const Row = z
@@ -45,9 +49,11 @@ const Row = z
     payload: z.string(),
     reply: z.string().nullable(),
     is_closing: z.int(),
+    asked_at: z.int(),
   })
-  .transform(({ payload, reply, is_closing, ...row }) => ({
+  .transform(({ payload, reply, is_closing, asked_at, ...row }) => ({
     ...row,
+    askedAt: asked_at,
     payload: parseJson(payload),
     reply: reply === null ? null : parseJson(reply),
     isClosing: is_closing !== 0,
@@ -55,7 +61,7 @@ const Row = z
 const Numbered = z.object({ number: z.int() });
 
 export function openAsks(database: Database): Asks {
-  const columns = 'id, number, sender, payload, reply, is_closing';
+  const columns = 'id, number, sender, payload, reply, is_closing, asked_at';
   const open = database.prepare(`
     INSERT INTO asks (id, jid, number, sender, payload, is_closing, asked_at)
     VALUES (:id, ${CURRENT_JID}, :number, :sender, :payload, :isClosing, :now)`);
@@ -73,8 +79,14 @@ export function openAsks(database: Database): Asks {
   const followed = database.prepare(`
     SELECT 1 FROM asks JOIN outbox ON outbox.jid = asks.jid
     LEFT JOIN turns ON turns.id = outbox.turn_id
-    WHERE asks.id = ? AND outbox.created_at > asks.asked_at
-    AND turns.kind IS NOT 'command' LIMIT 1`);
+    WHERE asks.id = :id AND outbox.created_at > asks.asked_at
+    AND (turns.kind IS NOT 'command' OR turns.payload ->> 'kind' IS NOT 'said'
+      AND turns.id IS NOT asks.payload ->> 'turnId')
+    UNION ALL
+    SELECT 1 FROM asks WHERE asks.id = :id AND asks.asked_at < (
+      SELECT stored_at FROM messages WHERE messages.jid = asks.jid AND sender <> :sender
+      ORDER BY messages.seq DESC LIMIT 1)
+    LIMIT 1`);
   return {
     open: ({ payload, isClosing, ...ask }, now) =>
       void open.run({
@@ -101,7 +113,7 @@ export function openAsks(database: Database): Asks {
       closeOld.run(id);
     },
     closeOrphans: () => void closeOrphans.run(),
-    isFollowedByOther: (id) => followed.get(id) !== undefined,
+    isFollowedByOther: (id, sender) => followed.get({ id, sender }) !== undefined,
   };
 }
 

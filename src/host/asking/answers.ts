@@ -51,13 +51,30 @@ export function takeAnswer(options: AnswerOptions, message: InboundMessage): Aft
     const { length } = ask.kept.choices;
     return said(`There is no choice ${reply.word}. Say a number from 1 to ${length}.`);
   }
-  // A yes to something else must not count here.
-  if (store.asks.isFollowedByOther(ask.id)) {
-    store.asks.repeat(ask.id, now());
-    const again = askedText(ask.kept, { number: ask.number, isAlone: !ask.kept.isNumbered });
-    return said(`Something else was said here since I asked. To be sure, once more:\n\n${again}`);
+  const doubt = doubtAbout(options, ask, message.sender);
+  if (doubt === null) return take(options, ask, reply);
+  store.asks.repeat(ask.id, now());
+  const again = askedText(ask.kept, { number: ask.number, isAlone: !ask.kept.isNumbered });
+  return said(`${doubt} To be sure, once more:\n\n${again}`);
+}
+
+/** An answer that comes later than this, and names no question, may be meant for something else. */
+const RECENT_MS = 3_600_000;
+
+/** Returns why an answer that names no question may be meant for something else; null where nothing speaks for it. */
+function doubtAbout({ store, now }: AnswerOptions, ask: OpenAsk, sender: string): string | null {
+  if (store.asks.isFollowedByOther(ask.id, sender)) {
+    // Where much is said, only an answer that names its question ever counts.
+    return `Something else was said here since I asked; \`${ask.number} ${exampleOf(ask.kept)}\` and the like always counts.`;
   }
-  return take(options, ask, reply);
+  const ageMs = now() - ask.askedAt;
+  return ageMs > RECENT_MS ? `I asked this ${agoText(ageMs)} ago.` : null;
+}
+
+function agoText(ageMs: number): string {
+  const hours = Math.floor(ageMs / 3_600_000);
+  if (hours < 2) return 'more than an hour';
+  return hours < 48 ? `${hours} hours` : `${Math.floor(hours / 24)} days`;
 }
 
 /**

@@ -10,5 +10,5 @@ export function openClosing(
   const kept = closingQuestion({ command: 'restart', data: null, ...question }, 't0');
   const jid = 'terminal:main';
   const place = { id: `closing-${store.asks.freeNumber(jid)}`, jid, sender: null };
-  store.asks.open(putQuestion({ store }, { ...place, kept }).ask, 1);
+  store.asks.open(putQuestion({ store }, { ...place, kept }).ask, Date.now());
 }
