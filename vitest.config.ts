@@ -23,6 +23,8 @@ export default defineConfig({
     // A failed command is told with all that it said.
     chaiConfig: { truncateThreshold: 0 },
     globalSetup: ['./test/scratch.ts'],
+    // `npx vitest` is no reason for `claw` to name itself as npx does.
+    env: { npm_lifecycle_event: '' },
     setupFiles: ['./test/patience.ts', './test/seeds.ts'],
     pool: 'forks',
     // Node reads the files itself, as it does in the product: nothing is transformed.

@@ -1,25 +1,26 @@
-const CLOCK = 'is the clock of this machine right?';
-const OFFLINE = 'is this machine online?';
-const SIGNER = 'this machine does not know who signed the certificate there. Is the address right?';
-const NO_TLS = 'what listens there speaks no TLS. Is it http:// in place of https://?';
+const CLOCK = 'look at the clock of this machine';
+const OFFLINE = 'this machine seems to be offline';
+const SIGNER = 'this machine does not know who signed the certificate there; check the address';
+const NO_TLS = 'what listens there speaks no TLS; it may be http:// in place of https://';
 const CUT = 'the line was cut';
-const LATE = 'no answer came in time. Is the address right, and no firewall in between?';
+const LATE = 'no answer came in time; check the address, and whether a firewall is in between';
 
-/** What the owner can look at, by the code with which a connection fails. */
+/** What the owner can look at, by the code with which a connection fails. They stand in brackets within a sentence. */
 const LOOK_AT: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: CLOCK,
   CERT_NOT_YET_VALID: CLOCK,
   DEPTH_ZERO_SELF_SIGNED_CERT: SIGNER,
   EAI_AGAIN: OFFLINE,
-  ECONNREFUSED: 'nothing listens there. Is the address right, and the server running?',
+  ECONNREFUSED: 'nothing listens there; check the address, and whether the server runs',
   ECONNRESET: CUT,
   EHOSTUNREACH: OFFLINE,
   ENETUNREACH: OFFLINE,
-  ENOTFOUND: 'there is no server of that name. Is it written right, and this machine online?',
+  ENOTFOUND:
+    'there is no server of that name; check how it is written, and whether this machine is online',
   EPROTO: NO_TLS,
   ERR_SSL_PACKET_LENGTH_TOO_LONG: NO_TLS,
   ERR_SSL_WRONG_VERSION_NUMBER: NO_TLS,
-  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name. Is the address right?',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name; check the address',
   ETIMEDOUT: LATE,
   SELF_SIGNED_CERT_IN_CHAIN: SIGNER,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: SIGNER,

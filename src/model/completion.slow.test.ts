@@ -69,7 +69,7 @@ test('an address where nothing listens is named', async () => {
   await new Promise((resolve) => server.close(resolve));
   expect(await completeOnce(model(`http://127.0.0.1:${port}`))).toEqual({
     ok: false,
-    message: `The model at 127.0.0.1:${port} cannot be reached (ECONNREFUSED: nothing listens there. Is the address right, and the server running?).`,
+    message: `The model at 127.0.0.1:${port} cannot be reached (ECONNREFUSED: nothing listens there; check the address, and whether the server runs).`,
   });
 });
 
@@ -104,7 +104,7 @@ test('a server is there when it answers anything; else it is said why not', asyn
 test('a name that there is not is told as that', () => {
   const unknown = Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' });
   expect(connectionFailure(model('https://api.nowhere.example/v1'), unknown).message).toBe(
-    'The model at api.nowhere.example cannot be reached (ENOTFOUND: there is no server of that name. Is it written right, and this machine online?).',
+    'The model at api.nowhere.example cannot be reached (ENOTFOUND: there is no server of that name; check how it is written, and whether this machine is online).',
   );
 });
 

@@ -155,6 +155,9 @@ async function runAfter(command: string | undefined, file: string, cwd: string):
 async function list(place: Installation, word: string | undefined): Promise<VerbEnd> {
   const folder =
     word === undefined ? backupsFolder(place.dataDir) : resolve(place.projectDir, word);
+  if (word !== undefined && !existsSync(folder)) {
+    throw new VerbError('usage', `There is no folder ${folder}.`);
+  }
   const backups = listBackups(folder);
   return {
     data: { folder, backups: backups.map(({ file: _, ...backup }) => backup) },

@@ -1,8 +1,10 @@
+import { join } from 'node:path';
 import { chatNames } from '../lib/chat-names.ts';
 import { type ChatOverview, withReadOnlyQueries } from '../store/read-only-queries.ts';
 import { printable } from '../supervisor/console/printable.ts';
-import { defineVerb } from '../verb.ts';
-import { STOPPED, tellOrLook, typed } from './assistant/assistant-answer.ts';
+import { defineVerb, VerbError } from '../verb.ts';
+import { looked, STOPPED, tellOrLook, typed } from './assistant/assistant-answer.ts';
+import { unknownChat } from './assistant/named-chat.ts';
 
 /** A chat for programs; `folder` is null for one that is not registered. */
 type ChatEntry = {
@@ -29,11 +31,12 @@ export const verb = defineVerb({
   },
   create:
     ({ dataDir }) =>
-    (call) => {
+    async (call) => {
       const { words } = call;
       const isCommand = COMMANDS.includes(words[0] ?? '');
+      if (!isCommand && words.length > 0) refuseUnknown(dataDir, words.join(' '));
       const command = isCommand ? `/${typed(words)}` : `/groups ${typed(words)}`.trim();
-      return tellOrLook(call, {
+      return await tellOrLook(call, {
         dataDir,
         command,
         isCommand,
@@ -48,6 +51,14 @@ export const verb = defineVerb({
       });
     },
 });
+
+/** In the chat a list without an entry says it; a program goes by the exit code. */
+function refuseUnknown(dataDir: string, name: string): void {
+  const chats = looked(() =>
+    withReadOnlyQueries(join(dataDir, 'claw.db'), (queries) => queries.chats()),
+  );
+  if (!chats.some(isCalled(name))) throw new VerbError('usage', unknownChat(chats, name));
+}
 
 function isCalled(wanted: string): (chat: ChatOverview) => boolean {
   const word = wanted.toLowerCase();

@@ -87,7 +87,7 @@ test('claw trace lists the newest turns, and shows the steps of one by the begin
 
 test('why a step failed is said whole below the table, however narrow the terminal is', () => {
   const reason =
-    'DuckDuckGo cannot be reached: there is no server of that name. Is it written right, and this machine online?';
+    'DuckDuckGo cannot be reached: there is no server of that name; check how it is written, and whether this machine is online';
   const step = { kind: 'host_tool', name: 'web_search', startedMs: 0, durationMs: 0 } as const;
   const none = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
   const steps = [

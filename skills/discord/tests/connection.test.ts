@@ -94,7 +94,7 @@ test.concurrent('when Discord is down at the start, connecting ends with the rea
   expect(channel.status()).toEqual({
     state: 'connecting',
     detail: expect.stringMatching(
-      /cannot be reached \(ECONNREFUSED: nothing listens there\..*\)\. Trying again\.$/,
+      /cannot be reached \(ECONNREFUSED: nothing listens there;.*\)\. Trying again\.$/,
     ),
   });
   await discord.comeUp();

@@ -37,7 +37,7 @@ test('server and account are tried before anything is written: by password, whic
   expect(problems).toEqual([
     '127.0.0.1:1 cannot be used (no answer).',
     `127.0.0.1:${port} cannot be used (what came back is no answer of Matrix’s).`,
-    expect.stringContaining('speaks no TLS. Is it http:// in place of https://?'),
+    expect.stringContaining('speaks no TLS; it may be http:// in place of https://'),
     'The homeserver does not know this user name with this password. To change the answer before this one, type back.',
     expect.stringContaining('does not know this user name with this password.'),
     expect.stringContaining('is the account of the assistant'),

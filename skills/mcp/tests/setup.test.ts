@@ -85,7 +85,7 @@ test('a server at an address is added, tried, listed and removed; the rest of th
   const { port } = gone.address() as AddressInfo;
   await new Promise((resolve) => gone.close(resolve));
   await expect(run('add', 'gone', `http://127.0.0.1:${port}/mcp`)).rejects.toThrow(
-    /cannot be reached \(ECONNREFUSED: nothing listens there\. .*\)\.$/,
+    /cannot be reached \(ECONNREFUSED: nothing listens there; .*\)\.$/,
   );
 });
 

@@ -103,7 +103,7 @@ test('a broker that is not there, and comes; one that is cut off, and is found a
   const { host, channel } = connected;
   expect(channel.status()).toEqual({
     state: 'failed',
-    detail: `The broker (127.0.0.1:${port}) cannot be reached (ECONNREFUSED: nothing listens there. Is the address right, and the server running?).`,
+    detail: `The broker (127.0.0.1:${port}) cannot be reached (ECONNREFUSED: nothing listens there; check the address, and whether the server runs).`,
   });
   await using broker = await Broker.start({}, port);
   await host.until(() => channel.status().state === 'connected');

@@ -76,7 +76,7 @@ test('where nothing listens nothing is written; nor where the owner leaves', asy
   // It is told at its question: the topics and the user are not asked for.
   await expect(setup.run({}, open.context)).rejects.toThrow('left');
   expect(open.problems).toEqual([
-    expect.stringMatching(/cannot be reached \(ECONNREFUSED: nothing listens there\..*\)\.$/),
+    expect.stringMatching(/cannot be reached \(ECONNREFUSED: nothing listens there;.*\)\.$/),
   ]);
   await expect(setup.run({}, { ...open.context, args: ['--url'] })).rejects.toThrow('no options');
   expect([gone.written, open.written]).toEqual([{}, {}]);

@@ -73,7 +73,7 @@ test('a server that is not there, and comes', async () => {
   const { host } = connected;
   expect(connected.channel.status()).toEqual({
     state: 'failed',
-    detail: `127.0.0.1:${port} cannot be opened (ECONNREFUSED: nothing listens there. Is the address right, and the server running?).`,
+    detail: `127.0.0.1:${port} cannot be opened (ECONNREFUSED: nothing listens there; check the address, and whether the server runs).`,
   });
   await using server = await LineServer.start(port);
   await host.until(() => host.statuses.at(-1)?.state === 'connected');

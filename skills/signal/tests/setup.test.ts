@@ -24,7 +24,7 @@ test('an account of signal-cli is taken after signal-cli has said that it has it
   expect(problems).toEqual([
     expect.stringContaining('begins with http'),
     expect.stringMatching(
-      /cannot be reached \(ECONNREFUSED: nothing listens there\..*\).*signal-cli daemon --http/,
+      /cannot be reached \(ECONNREFUSED: nothing listens there;.*\).*signal-cli daemon --http/,
     ),
     'signal-cli does not have that one. It has +4915100000000.',
     expect.stringContaining('Write numbers'),

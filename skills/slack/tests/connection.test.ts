@@ -50,7 +50,7 @@ test.concurrent('when Slack is down at the start, connecting ends with the reaso
   expect(channel.status()).toEqual({
     state: 'connecting',
     detail: expect.stringMatching(
-      /cannot be reached \(ECONNREFUSED: nothing listens there\..*\)\. Trying again\.$/,
+      /cannot be reached \(ECONNREFUSED: nothing listens there;.*\)\. Trying again\.$/,
     ),
   });
   const sending = channel.send({ id: 'm', jid: `slack:${GENERAL}`, text: 'hi' });

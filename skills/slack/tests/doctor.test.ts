@@ -54,7 +54,7 @@ test('where nothing listens, and where something listens and says nothing, is to
   // A port that was given back may be another test's by now; nobody is given this one.
   const nowhere = examinedSettings(settingsOf({ url: 'http://127.0.0.1:2/api/' }));
   const [gone] = await slackExamination(60_000).examine(nowhere);
-  expect(gone?.message).toMatch(/cannot be reached \(ECONNREFUSED: nothing listens there\./);
+  expect(gone?.message).toMatch(/cannot be reached \(ECONNREFUSED: nothing listens there;/);
 });
 
 test('a missing token and an empty allow-list are told; offline nothing is asked', async () => {

@@ -52,7 +52,7 @@ test('where nothing listens, and where something listens and says nothing, is to
   expect(quiet?.message).toMatch(/said nothing for 1 s\.$/);
   await silent[Symbol.asyncDispose]();
   const [gone] = await telegramExamination(60_000).examine(subject);
-  expect(gone?.message).toMatch(/cannot be reached \(ECONNREFUSED: nothing listens there\./);
+  expect(gone?.message).toMatch(/cannot be reached \(ECONNREFUSED: nothing listens there;/);
   expect(JSON.stringify([quiet, gone])).not.toContain(TOKEN);
 });
 

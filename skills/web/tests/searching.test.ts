@@ -213,6 +213,6 @@ test('a wrong key, a reached limit and a sick server are told apart', async () =
   }
   const closed = () => ({ SEARXNG_URL: 'http://127.0.0.1:1' });
   expect((await search('searxng', closed)).text).toBe(
-    'failed: SearXNG cannot be reached: ECONNREFUSED: nothing listens there. Is the address right, and the server running?',
+    'failed: SearXNG cannot be reached: ECONNREFUSED: nothing listens there; check the address, and whether the server runs',
   );
 });

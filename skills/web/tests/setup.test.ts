@@ -66,7 +66,7 @@ test('an address is tried as well, and a server without a key is set with a word
   const searxng = ownerAtKeyboard(['searxng', 'http://127.0.0.1:1', server.address]);
   await webSetup().run({}, searxng.context);
   expect(searxng.problems).toEqual([
-    'SearXNG cannot be reached: ECONNREFUSED: nothing listens there. Is the address right, and the server running?',
+    'SearXNG cannot be reached: ECONNREFUSED: nothing listens there; check the address, and whether the server runs',
   ]);
   expect(searxng.written).toEqual({ WEB_SEARCH: 'searxng', SEARXNG_URL: server.address });
   await using refusing = await localServer(searchServer({ status: 202, body: '' }).handler);

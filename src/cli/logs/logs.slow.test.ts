@@ -89,7 +89,13 @@ test('the logs of all processes and days are one, filtered by group, level, time
 test('what cannot be shown says why, and wrong options are wrong use', () => {
   expect(logs()).toMatchObject({ code: 0, out: '', err: expect.stringContaining('data/logs') });
   write('assistant', line('a turn started', { group: 'family' }));
-  expect(logs('famly').err).toBe('No line concerns a group "famly". There are lines of: family.\n');
+  expect(logs('famly')).toMatchObject({
+    code: 2,
+    out: '',
+    err: expect.stringContaining(
+      'No line concerns a group "famly". There are lines of: family. `npx claw groups` lists the groups.',
+    ),
+  });
   expect(logs('--since', 'once')).toMatchObject({ code: 2 });
   expect(logs('--level', 'loud')).toMatchObject({ code: 2 });
 });

@@ -31,7 +31,7 @@ export function defineLogs(program: Command): void {
       const { json, cwd } = program.opts<{ readonly json?: boolean; readonly cwd?: string }>();
       const root = findRoot(cwd ?? process.cwd());
       const { showLogs } = await import('./show.ts');
-      await showLogs({
+      const unknown = await showLogs({
         dataDir: dataDirOf(environmentOf(root), root),
         wanted: {
           group: group ?? null,
@@ -43,6 +43,7 @@ export function defineLogs(program: Command): void {
         isRaw: json === true,
         signal: untilLeft(),
       });
+      if (unknown !== null) program.error(`USAGE: ${unknown}`, { exitCode: 2 });
     });
 }
 

@@ -2,6 +2,7 @@ import { closeSync, fstatSync, openSync, readdirSync, readSync, watch } from 'no
 import { join } from 'node:path';
 import { painted, type Screen, screenOf } from '@patchclaw/claw/cli';
 import { z } from 'zod';
+import { withReadOnlyQueries } from '../../store/read-only-queries.ts';
 import { LEVELS } from './arguments.ts';
 
 /** A filter of lines; null means any. */
@@ -25,8 +26,12 @@ export type LogsRequest = {
 /** The bytes read of each file so far, always up to the end of a whole line. */
 type Positions = Map<string, number>;
 
-/** Prints the assistant's logs, and with `isFollowing` what is written until the signal. */
-export async function showLogs(request: LogsRequest): Promise<void> {
+/**
+ * Prints the assistant's logs, and with `isFollowing` what is written until the signal.
+ *
+ * @returns what to say of a group that nothing here knows; null where all is shown
+ */
+export async function showLogs(request: LogsRequest): Promise<string | null> {
   const { dataDir, wanted, count, isFollowing, isRaw, signal } = request;
   const folder = join(dataDir, 'logs');
   const positions: Positions = new Map();
@@ -36,20 +41,34 @@ export async function showLogs(request: LogsRequest): Promise<void> {
     if (lines.length > 0) process.stdout.write(lines.map(format).join(''));
   };
   const { lines, groups } = readLast(folder, wanted, { count, positions });
+  const { group } = wanted;
+  if (
+    group !== null &&
+    lines.length === 0 &&
+    !groups.includes(group) &&
+    !isFolder(dataDir, group)
+  ) {
+    const known = groups.length === 0 ? '' : ` There are lines of: ${groups.join(', ')}.`;
+    return `No line concerns a group "${group}".${known} \`npx claw groups\` lists the groups.`;
+  }
   print(lines);
   if (isFollowing) {
     await followFolder(folder, () => print(readNew(folder, wanted, positions)), signal);
   } else if (lines.length === 0 && count > 0) {
-    process.stderr.write(`${nothing(folder, wanted, groups)}\n`);
+    process.stderr.write(`No such line in ${folder}. The assistant writes there while it runs.\n`);
   }
+  return null;
 }
 
-function nothing(folder: string, { group }: LineFilter, groups: readonly string[]): string {
-  if (group !== null && !groups.includes(group)) {
-    const known = groups.length === 0 ? '' : ` There are lines of: ${groups.join(', ')}.`;
-    return `No line concerns a group "${group}".${known}`;
+/** Tells whether a group has this folder, of which there need not be a line yet. */
+function isFolder(dataDir: string, folder: string): boolean {
+  try {
+    return withReadOnlyQueries(join(dataDir, 'claw.db'), (queries) =>
+      queries.chats().some(({ group }) => group?.folder === folder),
+    );
+  } catch {
+    return true; // The database cannot be read now: nothing says that the name is wrong.
   }
-  return `No such line in ${folder}. The assistant writes there while it runs.`;
 }
 
 /** Interval for looking again where the system reports no changes, such as on a network drive. */

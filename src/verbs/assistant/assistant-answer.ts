@@ -29,9 +29,18 @@ export async function tellOrLook<Entry>(
       `Only the assistant does that, and it does not run. Start it with npx claw start, or say npx claw chat "${command.replaceAll('"', '')}", which starts it for that.`,
     );
   }
+  const data = looked(() => read(join(dataDir, 'claw.db')));
+  return { data, lines: linesOf(data) };
+}
+
+/**
+ * Looks into the database.
+ *
+ * @throws VerbError where its StoreError says why that cannot be
+ */
+export function looked<Found>(look: () => Found): Found {
   try {
-    const data = read(join(dataDir, 'claw.db'));
-    return { data, lines: linesOf(data) };
+    return look();
   } catch (error) {
     throw error instanceof StoreError ? new VerbError('failed', error.message) : error;
   }

@@ -20,12 +20,13 @@ export function namedChats(
   );
   const [only, second] = found;
   if (only !== undefined && second === undefined) return [only];
-  if (only === undefined) throw new VerbError('usage', unknown(chats, typed));
+  if (only === undefined) throw new VerbError('usage', unknownChat(chats, typed));
   const list = found.map(({ jid, group }) => (group === null ? jid : `${group.folder} or ${jid}`));
   throw new VerbError('usage', `Several chats are called "${typed}": say ${list.join('; ')}.`);
 }
 
-function unknown(chats: readonly ChatOverview[], typed: string): string {
+/** Returns what to say of a name that no chat has, with those that are like it. */
+export function unknownChat(chats: readonly ChatOverview[], typed: string): string {
   const names = chats.flatMap(({ jid, name, group }) => [group?.folder ?? name ?? jid]);
   const near = nearestNames(typed.toLowerCase(), [...new Set(names)], 3);
   const hint = near.length > 0 ? ` Did you mean ${near.join(' or ')}?` : '';

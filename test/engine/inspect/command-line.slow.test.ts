@@ -42,6 +42,22 @@ test('wrong use exits 2, and with --json still prints one object that names the 
   expect(codebase.has('.claw')).toBe(false);
 });
 
+test('started by npx, it names commands as they can be typed there; code and JSON are as ever', async () => {
+  await using codebase = temporaryCodebase({ 'a.txt': 'run claw undo\n' }, { git: true });
+  const run = (startedBy: string, ...args: string[]) =>
+    claw(args, { cwd: codebase.root, env: { npm_lifecycle_event: startedBy } });
+  const unknown = ['resolutions', 'forget', 'nobody'];
+  expect(run('start', ...unknown).stderr).toContain('nobody: claw resolutions lists');
+  expect(run('npx', ...unknown).stderr).toContain('nobody: npx claw resolutions lists');
+  const { error } = JSON.parse(run('npx', ...unknown, '--json').stdout);
+  expect(error.message).toContain('nobody: claw resolutions lists');
+  expect(run('npx', 'frob').stderr).toContain('(npx claw --help lists the verbs)');
+  expect(run('npx', 'status').stdout).toContain('`npx claw apply <skill>`');
+  expect((await codebase.claw('init')).json.ok).toBe(true);
+  codebase.write({ 'a.txt': 'run claw update\n' });
+  expect(run('npx', 'diff').stdout).toMatch(/^-run claw undo\n\+run claw update$/m);
+});
+
 test('help and version are no mistakes', () => {
   expect(claw(['--help'])).toMatchObject({ code: 0, stderr: '' });
   expect(claw(['apply', '--help']).stdout).toContain('--cwd');

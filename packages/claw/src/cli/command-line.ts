@@ -34,7 +34,7 @@ export async function runCommandLine(args: readonly string[], edition: Edition):
   if (wanted === null) return 2;
   const program = await createProgram(wanted, edition, way);
   try {
-    await program.parseAsync([...wanted], { from: 'user' });
+    await program.parseAsync([...withoutUnknownTopic(program, wanted)], { from: 'user' });
     // `start` gives the assistant's own, which it sets itself.
     return exitCode ?? Number(process.exitCode ?? 0);
   } catch (error) {
@@ -67,6 +67,35 @@ async function withoutDryRun(
   }
 }
 
+/** Asked for help about a word that is no verb, the library prints the help of all and says nothing of the word. */
+function withoutUnknownTopic(program: Command, args: readonly string[]): readonly string[] {
+  const [verb, topic] = args;
+  const isUnknown =
+    verb === 'help' &&
+    topic !== undefined &&
+    !topic.startsWith('-') &&
+    !['help', ...program.commands.map((command) => command.name())].includes(topic);
+  return isUnknown ? args.slice(1) : args;
+}
+
+type AsTyped = (text: string) => string;
+
+/**
+ * Writes the commands in a text as they have to be typed: where npx started this one, `claw` alone is most likely not
+ * on the path.
+ */
+function typedBy(
+  { npm_lifecycle_event: startedBy }: NodeJS.ProcessEnv,
+  verbs: readonly string[],
+): AsTyped {
+  if (startedBy !== 'npx') return (text) => text;
+  const command = new RegExp(
+    `(?<![\\w./@-]|npx )claw (?=(?:--)?(?:${verbs.join('|')}|help)\\b)`,
+    'g',
+  );
+  return (text) => text.replace(command, 'npx claw ');
+}
+
 const EXIT_CODES = `
 Exit codes: 0 done · 1 failed or refused · 2 wrong use · 3 blocked by conflicts ·
 4 checks, tests or npm failed · 5 locked · 6 recovery needs a decision.
@@ -87,6 +116,7 @@ async function createProgram(
   edition: Edition,
   way: Way,
 ): Promise<Command> {
+  const asTyped = typedBy(process.env, Object.keys(edition.verbs));
   const program = new Command('claw')
     .description(edition.description)
     .usage('<verb> [options]')
@@ -94,7 +124,7 @@ async function createProgram(
     .exitOverride()
     .configureOutput({
       writeOut: (text) => printHelp(text, way.isJson),
-      outputError: (text, write) => write(inPlainWords(text)),
+      outputError: (text, write) => write(asTyped(inPlainWords(text))),
     })
     .showHelpAfterError('(claw --help lists the verbs)')
     .showSuggestionAfterError()
@@ -134,7 +164,8 @@ async function createProgram(
     );
   const runVerb: RunVerb = async (verb, work) => {
     const options = program.opts<GlobalOptions>();
-    way.exit(await runAndPrint(verb, { options, additions: edition.additions }, work));
+    const given = { options, additions: edition.additions, asTyped };
+    way.exit(await runAndPrint(verb, given, work));
   };
   for (const define of wantedVerbs(program, args, edition.verbs)) define(program, runVerb);
   await edition.discover?.(program, runVerb, args);
@@ -157,7 +188,11 @@ function wantedVerbs(program: Command, args: readonly string[], verbs: Verbs) {
 
 async function runAndPrint(
   verb: string,
-  { options, additions }: Pick<Invocation, 'options' | 'additions'>,
+  {
+    options,
+    additions,
+    asTyped,
+  }: Pick<Invocation, 'options' | 'additions'> & { readonly asTyped: AsTyped },
   work: (invocation: Invocation) => Promise<CliResult | DiscoveredResult>,
 ): Promise<number> {
   const ui = createUi({
@@ -174,7 +209,7 @@ async function runAndPrint(
     const result = await resultOrFailure(verb, () => work(invocation));
     ui.stop(result.error === null);
     if (options.json) process.stdout.write(`${renderJson(result)}\n`);
-    else await print(result, await waitingDetails(result, invocation));
+    else await print(result, await waitingDetails(result, invocation), asTyped);
     return interruption.exitCode(result) ?? exitCodeOf(result);
   } finally {
     interruption.end();
@@ -206,9 +241,11 @@ async function waitingDetails(result: PrintedResult, invocation: Invocation) {
 async function print(
   result: PrintedResult,
   details: Awaited<ReturnType<typeof waitingDetails>>,
+  asTyped: AsTyped,
 ): Promise<void> {
   const { renderText } = await import('./render.ts');
-  const { out, err } = await renderText(result, screenOf(process.stdout, process.env), details);
+  const screen = screenOf(process.stdout, process.env);
+  const { out, err } = await renderText(result, screen, details, asTyped);
   if (out !== '') process.stdout.write(out);
   if (err !== '') process.stderr.write(err);
 }

@@ -27,11 +27,13 @@ export type RenderedResult = { readonly out: string; readonly err: string };
  * Turns a verb's result into text for a screen, or for a pipe.
  *
  * @param details of the conflicts that a blocked verb leaves to be decided
+ * @param asTyped writes the commands in a text as they have to be typed here
  */
 export async function renderText(
   result: PrintedResult,
   screen: Screen = PIPE,
   details: readonly Detail[] = [],
+  asTyped: (text: string) => string = (text) => text,
 ): Promise<RenderedResult> {
   // The output may be piped to `git apply`, so only the patch goes there.
   const isSame = result.verb === 'diff' && result.outcome === 'nothing';
@@ -41,7 +43,10 @@ export async function renderText(
     ...(result.error ? [`${result.error.code}: ${result.error.message}`] : []),
   ];
   const body = isFailure(result) ? [] : await linesOf(result, screen, details);
-  return { out: joined(body), err: joined(err.flatMap((line) => wrapped(line, screen))) };
+  return {
+    out: isCode(result) ? joined(body) : asTyped(joined(body)),
+    err: joined(err.flatMap((line) => wrapped(asTyped(line), screen))),
+  };
 }
 
 async function linesOf(
@@ -56,6 +61,12 @@ async function linesOf(
     headline(result),
     ...blockingLines(result.conflicts, details, screen),
   ];
+}
+
+/** Code is printed as it is. */
+function isCode({ verb, data }: PrintedResult): boolean {
+  const hasPatches = typeof data === 'object' && data !== null && 'patches' in data;
+  return verb === 'diff' || verb === 'why' || hasPatches;
 }
 
 function joined(lines: readonly string[]): string {
