@@ -126,7 +126,7 @@ async function createProgram(
       writeOut: (text) => printHelp(text, way.isJson),
       outputError: (text, write) => write(asTyped(inPlainWords(text))),
     })
-    .showHelpAfterError('(claw --help lists the verbs)')
+    .showHelpAfterError(asTyped('(claw --help lists the verbs)'))
     .showSuggestionAfterError()
     .configureHelp(HELP)
     .addOption(new Option('--json', 'print one JSON object on stdout'))
@@ -170,7 +170,7 @@ async function createProgram(
   for (const define of wantedVerbs(program, args, edition.verbs)) define(program, runVerb);
   await edition.discover?.(program, runVerb, args);
   for (const command of program.commands) {
-    command.showHelpAfterError(`(claw help ${command.name()} tells more)`);
+    command.showHelpAfterError(asTyped(`(claw help ${command.name()} tells more)`));
   }
   groupVerbs(program);
   return program;
