@@ -1,11 +1,7 @@
+import { TokenBucket } from '../lib/token-bucket.ts';
 import { oneLine } from '../model/failure.ts';
 import { AgentTurn, type TurnParts } from './agent-link/turn.ts';
-import {
-  CALL_BURST,
-  CALLS_PER_SECOND,
-  CallLimit,
-  type TurnLimits,
-} from './agent-link/turn-limits.ts';
+import { CALL_BURST, CALLS_PER_SECOND, type TurnLimits } from './agent-link/turn-limits.ts';
 import { AgentNotReady, type WarmAgent } from './agent-link/warm-agent.ts';
 import { MachineLost } from './engines/engine.ts';
 import type { TurnFrame } from './protocol/frames.ts';
@@ -30,7 +26,8 @@ export type GroupTurn = {
 /** One group's agent over time: started for a turn, kept warm, stopped when idle, replaced when lost. */
 export class GroupContainer {
   readonly #parts: GroupParts;
-  readonly #callLimit: CallLimit;
+  /** A flood of calls costs the other chats nothing: a refused one never reaches a tool. */
+  readonly #callLimit: TokenBucket;
   #agent: WarmAgent | null = null;
   /** Resolves when everything asked for so far is done: turns of one group never overlap. */
   #tail: Promise<unknown> = Promise.resolve();
@@ -48,7 +45,7 @@ export class GroupContainer {
   constructor(parts: GroupParts) {
     this.#parts = parts;
     const limits = { burst: CALL_BURST, perSecond: CALLS_PER_SECOND };
-    this.#callLimit = new CallLimit({ ...limits, now: parts.elapsed });
+    this.#callLimit = new TokenBucket({ ...limits, now: parts.elapsed });
   }
 
   /**

@@ -1,7 +1,7 @@
 import type { ActivityWatchdog } from '../../lib/activity-watchdog.ts';
+import type { TokenBucket } from '../../lib/token-bucket.ts';
 import type { AgentFrame, HostFrame } from '../protocol/frames.ts';
 import type { AgentReply, HostToolResult, OwnToolVerdict, TurnEvents } from '../sandbox.ts';
-import type { CallLimit } from './turn-limits.ts';
 
 /** Models call a few tools at once; each of these may hold a file, or a place in a queue. */
 const MAX_CALLS = 32;
@@ -20,7 +20,7 @@ export type TurnCallsOptions = {
   /** The names of the host's tools; a call of any other is answered here. */
   readonly toolNames: ReadonlySet<string>;
   /** Counts the calls of this group, over all its turns. */
-  readonly callLimit: Pick<CallLimit, 'take'>;
+  readonly callLimit: Pick<TokenBucket, 'take'>;
   readonly send: (frame: HostFrame) => boolean;
   /** Does not count the time in which the agent waits for the host. */
   readonly silence: Pick<ActivityWatchdog, 'during'>;

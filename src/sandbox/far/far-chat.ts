@@ -52,7 +52,7 @@ export function openFarChat(
   const { dir, engine, user, send, patienceMs, onProgress } = parts;
   const contents = join(dir, 'contents');
   const place = join(dir, 'chats', folder);
-  const handlers = new Set<(message: Buffer) => void>();
+  const handlers = new Set<(message: Buffer) => unknown>();
   const pipe: MessagePipe = {
     send: (message) => send(folder, fence, message),
     listen(handler) {

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { endMessage, type MessagePipe, ResumableLink, readHead } from './resumable-link.ts';
 
 /** Two ends with a wire between them that can be cut, and that writes down what passes. */
@@ -9,7 +9,7 @@ function wire() {
   const state = { isCut: false, drop: (_: string): boolean => false, now: 0 };
   const pipe = (from: Side, to: Side): MessagePipe => ({
     send(message) {
-      const line = `${from === 'home' ? '→' : '←'} ${describe(message)}`;
+      const line = `${from === 'home' ? '→' : '←'} ${lineOf(message)}`;
       const isLost = state.isCut || state.drop(line);
       log.push(isLost ? `${line}  lost` : line);
       if (!isLost) for (const handler of handlers[to]) handler(Buffer.from(message));
@@ -23,12 +23,12 @@ function wire() {
 }
 
 type Side = 'home' | 'worker';
-type Handler = (message: Buffer) => void;
+type Handler = (message: Buffer) => boolean;
 
 const KINDS = ['', 'ack', 'probe', 'reply', 'record', 'end'];
 const OPERATIONS = ['', 'open', 'bytes', 'finish', 'reset'];
 
-function describe(message: Buffer): string {
+function lineOf(message: Buffer): string {
   const head = readHead(message);
   if (head === null) return 'garbage';
   if (head.kind === 5) return `end ${message.toString('utf8', 7)}`;
@@ -215,4 +215,102 @@ test('a million bytes over a wire that loses every fifth message arrive whole', 
     }
   }
   expect(Buffer.concat(got).equals(sent)).toBe(true);
+});
+
+/** A home's end whose other side is anything that sends. What the home sends is counted, and most of it is small. */
+function homeBefore(
+  hostile: (line: ReturnType<typeof wire>) => void,
+  onMessage: (isNew: boolean) => void = () => {},
+) {
+  const line = wire();
+  const ended: (string | null)[] = [];
+  const home = new ResumableLink({
+    pipe: {
+      ...line.home,
+      listen: (handler) =>
+        line.home.listen((message) => {
+          const isNew = handler(message);
+          onMessage(isNew);
+          return isNew;
+        }),
+    },
+    fence: 7,
+    side: 'home',
+    patienceMs: 60_000,
+    elapsed: () => line.state.now,
+    onChannel: () => {},
+    onEnd: (reason) => void ended.push(reason),
+  });
+  const channel = home.open();
+  channel.write(Buffer.alloc(3_000_000, 'x'));
+  const before = line.log.length;
+  hostile(line);
+  return { home, ended, sent: line.log.slice(before).filter((text) => text.startsWith('→')) };
+}
+
+/** A message as a worker may write it. */
+function written(kind: number, parts: { ack?: number; seq?: number; bytes?: number } = {}): Buffer {
+  const { ack = 0, seq, bytes = 0 } = parts;
+  const message = Buffer.alloc(seq === undefined ? 13 : 24 + bytes);
+  message[0] = kind;
+  message.writeUIntBE(7, 1, 6);
+  message.writeUIntBE(ack, 7, 6);
+  if (seq === undefined) return message;
+  message.writeUIntBE(seq, 13, 6);
+  message.writeUInt32BE(2, 19);
+  message[23] = seq === 1 ? 1 : 2;
+  return message;
+}
+
+const FLOOD = 20_000;
+
+describe('a worker that sends without end', () => {
+  test('requests to send again: the window goes once, and no more before something is acknowledged', () => {
+    const { home, sent } = homeBefore((line) => {
+      for (let count = 0; count < FLOOD; count += 1) line.worker.send(written(3));
+    });
+    expect(home.isOver).toBe(false);
+    // 23 records of the window, and some more of them until what may be sent again is used up.
+    expect(sent.length).toBeLessThan(64);
+  });
+
+  test('an acknowledgement of what was never sent ends the link', () => {
+    const { ended } = homeBefore((line) => void line.worker.send(written(1, { ack: 1_000 })));
+    expect(ended).toEqual(['it acknowledged what was never sent']);
+  });
+
+  test('records that go on although nothing is acknowledged end the link, small ones as well as large ones', () => {
+    for (const bytes of [1, 131_072]) {
+      const { ended } = homeBefore((line) => {
+        line.worker.send(written(4, { seq: 1 }));
+        const hasEnded = () => line.log.some((text) => text.startsWith('→ end'));
+        for (let seq = 2; seq < 200_000 && (seq % 100 > 0 || !hasEnded()); seq += 1) {
+          line.worker.send(written(4, { seq, bytes }));
+        }
+      });
+      expect(ended, `records of ${bytes} bytes`).toEqual(['it sent more than it may']);
+    }
+  });
+
+  test('of a flood, only what is new counts as worth something', () => {
+    const worth: boolean[] = [];
+    const said = [
+      written(4, { seq: 1 }),
+      written(4, { seq: 2, bytes: 5 }),
+      written(4, { seq: 2, bytes: 5 }),
+      written(4, { seq: 9, bytes: 5 }),
+      written(1),
+      written(2),
+      written(3),
+      Buffer.from('garbage'),
+    ];
+    const { home } = homeBefore(
+      (line) => {
+        for (const message of said) line.worker.send(message);
+      },
+      (isNew) => void worth.push(isNew),
+    );
+    expect(worth).toEqual([false, true, false, false, false, false, false, false]);
+    home.close();
+  });
 });

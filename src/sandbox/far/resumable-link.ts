@@ -13,16 +13,22 @@
  * other side send everything after `ack` again. A silent sender asks with a PROBE. A pipe keeps the order of what
  * passes, so the REPLY tells exactly what was lost before the PROBE.
  *
+ * The other side may be hostile. What it sends over and over costs it, not this side: it is sent no more again than what
+ * it acknowledges and this side asked for; records are acknowledged no faster than {@link RECORDS_PER_SECOND}, which
+ * stops a sender that keeps to the window; one that does not is cut off. Each message says whether it brought anything
+ * new, so that the owner of the pipe can count those that did not.
+ *
  * `fence` is the number under which the home started this container: a higher one makes the link outdated, and what
  * carries another number is dropped before it is read.
  */
 import { Duplex } from 'node:stream';
+import { TokenBucket } from '../../lib/token-bucket.ts';
 
 /** Carries messages, of which any may be lost, doubled or late. Those that arrive keep their order. */
 export type MessagePipe = {
   send(message: Buffer): void;
-  /** Calls the handler with each message. Returns what ends that. */
-  listen(handler: (message: Buffer) => void): () => void;
+  /** Calls the handler with each message; it returns whether that brought anything new. Returns what ends that. */
+  listen(handler: (message: Buffer) => boolean): () => void;
 };
 
 export type ResumableLinkParts = {
@@ -49,9 +55,18 @@ const RECORD_HEAD_BYTES = 24;
 /** Below the usual limit of a message broker, 1 MB. */
 const MAX_RECORD_BYTES = 131_072;
 /** The most that is under way in one direction. */
-const WINDOW_BYTES = 4_194_304;
-/** The most that a channel holds for a slow reader; the other side's window is part of it. */
-const MAX_UNREAD_BYTES = 4 * WINDOW_BYTES;
+export const WINDOW_BYTES = 4_194_304;
+/** What a message costs beside its bytes: small ones count for what they are, or millions would be under way. */
+export const MESSAGE_COST_BYTES = 1_024;
+/** What all channels together hold for slow readers before nothing is acknowledged any more. */
+const CROWDED_BYTES = 2 * WINDOW_BYTES;
+/** More than this without an acknowledgement, and the other side does not keep to the window. */
+const MAX_UNACKNOWLEDGED_BYTES = 4 * WINDOW_BYTES;
+/** So much is sent again for what was acknowledged meanwhile: a link that loses every second message gets along with 2. */
+const AGAIN_PER_ACKNOWLEDGED = 4;
+/** Records of a link that are acknowledged in a second, and at once after a pause. Files take a hundredth of that. */
+const RECORDS_PER_SECOND = 5_000;
+const MAX_RECORDS_AT_ONCE = 20_000;
 const MAX_CHANNELS = 64;
 const TICK_MS = 250;
 /** A sender that hears no acknowledgement for so long asks. */
@@ -86,6 +101,11 @@ export class ResumableLink {
   #lastProgressAt: number;
   #lastProbeAt: number;
   #lastReply = { received: -1, at: 0 };
+  /** What may be sent again. */
+  #againBytes = WINDOW_BYTES;
+  /** What came since the last acknowledgement. */
+  #unacknowledgedBytes = 0;
+  readonly #pace: TokenBucket;
   #isOver = false;
 
   constructor(parts: ResumableLinkParts) {
@@ -95,6 +115,11 @@ export class ResumableLink {
     this.#lastHeardAt = this.#elapsed();
     this.#lastProgressAt = this.#lastHeardAt;
     this.#lastProbeAt = this.#lastHeardAt;
+    this.#pace = new TokenBucket({
+      burst: MAX_RECORDS_AT_ONCE,
+      perSecond: RECORDS_PER_SECOND,
+      now: this.#elapsed,
+    });
     this.#stopListening = parts.pipe.listen((message) => this.#accept(message));
     this.#tick = setInterval(() => this.tick(), TICK_MS).unref();
   }
@@ -141,10 +166,13 @@ export class ResumableLink {
     const isLate = this.#unacknowledged.length > 0 && now - this.#lastProgressAt >= PROBE_MS;
     const isQuiet = now - this.#lastHeardAt >= KEEPALIVE_MS;
     if ((isLate || isQuiet) && now - this.#lastProbeAt >= PROBE_MS) this.#probe();
+    this.#acknowledgeRead();
   }
 
   #probe(): void {
     this.#lastProbeAt = this.#elapsed();
+    // The answer may ask for everything that is under way.
+    this.#againBytes = Math.max(this.#againBytes, WINDOW_BYTES);
     this.#sendHead(Kind.Probe);
   }
 
@@ -187,42 +215,62 @@ export class ResumableLink {
     bytes.copy(message, RECORD_HEAD_BYTES);
     if (this.#unacknowledged.length === 0) this.#lastProgressAt = this.#elapsed();
     this.#unacknowledged.push({ seq, message });
-    this.#underWayBytes += message.length;
+    this.#underWayBytes += costOf(message);
     this.#parts.pipe.send(message);
   }
 
   #sendHead(kind: number): void {
     const message = Buffer.alloc(HEAD_BYTES);
     // A reader that does not keep up is not acknowledged, which stops the other side.
-    this.#acknowledged = this.#isCrowded() ? this.#acknowledged : this.#received;
+    if (!this.#isCrowded()) {
+      this.#acknowledged = this.#received;
+      this.#unacknowledgedBytes = 0;
+    }
     writeHead(message, kind, this.#parts.fence, this.#acknowledged);
     this.#parts.pipe.send(message);
   }
 
-  #accept(message: Buffer): void {
+  /** Returns whether the message brought anything new. */
+  #accept(message: Buffer): boolean {
     const head = readHead(message);
-    if (this.#isOver || head === null || head.fence !== this.#parts.fence) return;
+    if (this.#isOver || head === null || head.fence !== this.#parts.fence) return false;
     this.#lastHeardAt = this.#elapsed();
     if (head.kind === Kind.End) {
       const reason = message.toString('utf8', 7, 500);
-      return void this.#end(reason, reason);
+      this.#end(reason, reason);
+      return true;
     }
-    if (message.length < HEAD_BYTES) return;
-    this.#forget(head.ack);
+    if (message.length < HEAD_BYTES) return false;
+    if (head.ack >= this.#nextSeq) {
+      this.#refuse('it acknowledged what was never sent');
+      return false;
+    }
+    const hasFreed = this.#forget(head.ack);
     if (head.kind === Kind.Probe) this.#sendHead(Kind.Reply);
     if (head.kind === Kind.Reply) this.#sendAgain();
-    if (head.kind === Kind.Record) this.#acceptRecord(message);
+    return (head.kind === Kind.Record && this.#acceptRecord(message)) || hasFreed;
   }
 
-  #acceptRecord(message: Buffer): void {
-    if (message.length < RECORD_HEAD_BYTES) return;
+  #acceptRecord(message: Buffer): boolean {
+    if (message.length < RECORD_HEAD_BYTES) return false;
     const seq = message.readUIntBE(13, 6);
-    if (seq !== this.#received + 1) return void this.#outOfOrder(seq);
+    if (seq !== this.#received + 1) {
+      this.#outOfOrder(seq);
+      return false;
+    }
     this.#received = seq;
-    this.#deliver(message.readUInt32BE(19), message[23] ?? 0, message.subarray(RECORD_HEAD_BYTES));
-    if (this.#isOver) return;
-    if (this.#received - this.#acknowledged >= ACK_EVERY) this.#sendHead(Kind.Ack);
+    this.#unacknowledgedBytes += costOf(message);
+    this.#pace.spend(1);
+    if (this.#unacknowledgedBytes > MAX_UNACKNOWLEDGED_BYTES) {
+      this.#refuse('it sent more than it may');
+      return false;
+    }
+    const bytes = message.subarray(RECORD_HEAD_BYTES);
+    const isHeard = this.#deliver(message.readUInt32BE(19), message[23] ?? 0, bytes);
+    if (this.#isOver) return isHeard;
+    if (this.#received - this.#acknowledged >= ACK_EVERY) this.#acknowledgeRead();
     else this.#ackTimer ??= setTimeout(() => this.#acknowledgeLate(), ACK_DELAY_MS).unref();
+    return isHeard;
   }
 
   #outOfOrder(seq: number): void {
@@ -235,22 +283,22 @@ export class ResumableLink {
     this.#sendHead(seq > this.#received ? Kind.Reply : Kind.Ack);
   }
 
-  #deliver(id: number, operation: number, bytes: Buffer): void {
+  /** Returns whether somebody gets bytes by it. */
+  #deliver(id: number, operation: number, bytes: Buffer): boolean {
     const known = this.#channels.get(id);
     if (operation === Operation.Open) {
       const isOthers = id % 2 === (this.#parts.side === 'home' ? 0 : 1);
       if (!isOthers || known !== undefined || this.#channels.size >= MAX_CHANNELS) {
-        return void this.#refuse('it opened channels as it may not');
-      }
-      return void this.#parts.onChannel(this.#channel(id));
+        this.#refuse('it opened channels as it may not');
+      } else this.#parts.onChannel(this.#channel(id));
+      return false;
     }
     // It was closed here, which the other side did not know yet.
-    if (known === undefined) return;
-    if (operation === Operation.Bytes) {
-      known.receive(bytes);
-      if (known.readableLength > MAX_UNREAD_BYTES) this.#refuse('it sent more than it may');
-    } else if (operation === Operation.Finish) known.receive(null);
+    if (known === undefined) return false;
+    if (operation === Operation.Bytes) known.receive(bytes);
+    else if (operation === Operation.Finish) known.receive(null);
     else known.resetByOther();
+    return operation === Operation.Bytes && bytes.length > 0;
   }
 
   /** The other side does not keep to the protocol. */
@@ -259,19 +307,35 @@ export class ResumableLink {
     this.#end(reason, reason);
   }
 
-  #forget(ack: number): void {
+  /** Returns whether anything was acknowledged by it. */
+  #forget(ack: number): boolean {
     const count = this.#unacknowledged.findIndex(({ seq }) => seq > ack);
     const gone = this.#unacknowledged.splice(0, count === -1 ? this.#unacknowledged.length : count);
-    if (gone.length === 0) return;
+    if (gone.length === 0) return false;
     this.#lastProgressAt = this.#elapsed();
-    for (const { message } of gone) this.#underWayBytes -= message.length;
+    let freedBytes = 0;
+    for (const { message } of gone) freedBytes += costOf(message);
+    this.#underWayBytes -= freedBytes;
+    this.#againBytes = Math.min(
+      this.#againBytes + AGAIN_PER_ACKNOWLEDGED * freedBytes,
+      2 * WINDOW_BYTES,
+    );
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const more of waiting) more();
+    return true;
   }
 
+  /**
+   * Sends again what was lost, as far as the other side has earned it: a request of 13 bytes must not cost a window each
+   * time. A link that loses much sends less at a time, and each question of this side's own may be answered in full.
+   */
   #sendAgain(): void {
-    for (const { message } of this.#unacknowledged) this.#parts.pipe.send(message);
+    for (const { message } of this.#unacknowledged) {
+      if (this.#againBytes <= 0) return;
+      this.#againBytes -= costOf(message);
+      this.#parts.pipe.send(message);
+    }
   }
 
   #acknowledgeLate(): void {
@@ -286,8 +350,12 @@ export class ResumableLink {
     }
   }
 
+  /** Readers do not keep up, or more records come than anybody needs. */
   #isCrowded(): boolean {
-    return [...this.#channels.values()].some(({ readableLength }) => readableLength > WINDOW_BYTES);
+    if (this.#pace.isEmpty) return true;
+    let unreadBytes = 0;
+    for (const { readableLength } of this.#channels.values()) unreadBytes += readableLength;
+    return unreadBytes > CROWDED_BYTES;
   }
 
   #end(reason: string | null, forChannels: string): void {
@@ -358,6 +426,11 @@ class Channel extends Duplex {
 }
 
 const EMPTY = Buffer.alloc(0);
+
+/** What a message counts for, in bytes. */
+export function costOf(message: Buffer): number {
+  return message.length + MESSAGE_COST_BYTES;
+}
 
 /** The numbers before a message's own bytes. */
 export type MessageHead = { readonly kind: number; readonly fence: number; readonly ack: number };

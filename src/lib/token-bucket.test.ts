@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { CallLimit } from './turn-limits.ts';
+import { TokenBucket } from './token-bucket.ts';
 
 test('a burst is let through, then so many a second, and a pause never saves up more than a burst', () => {
   let nowMs = 0;
-  const limit = new CallLimit({ burst: 4, perSecond: 2, now: () => nowMs });
+  const limit = new TokenBucket({ burst: 4, perSecond: 2, now: () => nowMs });
   const taken = (calls: number) =>
     Array.from({ length: calls }, () => limit.take()).filter(Boolean).length;
   expect(taken(10)).toBe(4);
