@@ -70,6 +70,7 @@ test('a build that failed is tried again when its files change, after a while, a
       now: () => now,
       machines: [],
       onFileConflict: () => {},
+      onMachineTrouble: () => {},
       obstacle: null,
     });
     const opened = await sandbox.open();

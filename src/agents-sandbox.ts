@@ -21,6 +21,7 @@ export type AgentsSandboxOptions = {
   readonly log: HostLog;
   readonly now: () => number;
   readonly onFileConflict: (folder: string, text: string) => void;
+  readonly onMachineTrouble: (text: string) => void;
   /** Why no agent may run, such as a setting that is wrong; null for no reason. */
   readonly obstacle: string | null;
 };
@@ -42,6 +43,7 @@ export function createAgentsSandbox(options: AgentsSandboxOptions): LazySandbox 
       machines: options.machines,
       places: store.places,
       onFileConflict: options.onFileConflict,
+      onMachineTrouble: options.onMachineTrouble,
       environment,
       builds: buildMemory(store.engines, now),
       elapsed: () => performance.now(),

@@ -121,6 +121,7 @@ const sandbox = createAgentsSandbox({
   log,
   now: Date.now,
   onFileConflict: (folder, text) => host.tell(`In the chat ${folder}: ${text}`),
+  onMachineTrouble: (text) => host.tell(text),
   // What an agent may spend, see and reach is what the owner has set, and nothing else.
   obstacle: wrong.length > 0 ? troubleOf(wrong, []) : null,
 });

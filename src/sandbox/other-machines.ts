@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { openContributions } from '../lib/contribution.ts';
@@ -18,7 +18,13 @@ import type { SandboxOptions } from './sandbox.ts';
 
 export type OtherMachinesParts = Pick<
   SandboxOptions,
-  'projectDir' | 'environment' | 'elapsed' | 'now' | 'onProgress' | 'onFileConflict'
+  | 'projectDir'
+  | 'environment'
+  | 'elapsed'
+  | 'now'
+  | 'onProgress'
+  | 'onFileConflict'
+  | 'onMachineTrouble'
 > & {
   readonly dataDir: string;
   readonly sources: readonly MachinesContribution[];
@@ -63,6 +69,7 @@ export class OtherMachines implements KnownMachines {
           onProgress,
         }),
       onFilesLeft: (machine, folders) => void this.#collect(machine, folders),
+      onTrouble: (text) => parts.onMachineTrouble?.(text),
       onProgress,
     }));
     this.#sources = made.map(({ value }) => value);
@@ -151,7 +158,7 @@ export class OtherMachines implements KnownMachines {
     for (const folder of folders) {
       const what = `${machine.name}/${folder}`;
       if (isAtWork(folder, machine.name) || this.#collecting.has(what)) continue;
-      if (agreedFiles(dataDir, machine.name, folder).load().size === 0) continue;
+      if (!agreedFiles(dataDir, machine.name, folder).isKnown()) continue;
       this.#collecting.add(what);
       try {
         await machine.engine.collect(folder, writableMounts(folder));
@@ -201,7 +208,7 @@ function agreedFiles(
   dataDir: string,
   machine: string,
   folder: string,
-): AgreedFiles & { forget(): void } {
+): AgreedFiles & { forget(): void; isKnown(): boolean } {
   const dir = join(dataDir, 'far/agreed', machine);
   const path = join(dir, `${folder}.json`);
   return {
@@ -223,5 +230,6 @@ function agreedFiles(
       renameSync(`${path}.new`, path);
     },
     forget: () => rmSync(path, { force: true }),
+    isKnown: () => existsSync(path),
   };
 }

@@ -252,6 +252,8 @@ export type SandboxOptions = {
   readonly places?: Places;
   /** Both sides have changed a file of a chat in ways that do not go together. Must not throw. */
   readonly onFileConflict?: (folder: string, text: string) => void;
+  /** Something is wrong with another machine, in sentences for the owner. Must not throw. */
+  readonly onMachineTrouble?: (text: string) => void;
   /** Failed builds of that image, between starts; without it each start tries again. */
   readonly builds?: BuildMemory;
   /** The longest silence of the model's server. A minute by default. */

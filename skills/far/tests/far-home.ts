@@ -24,6 +24,9 @@ export type FarHome = AsyncDisposable & {
   readonly port: number;
   readonly proxy: FaultyLine;
   readonly places: Places & { readonly fences: number[] };
+  /** What the owner was told of machines. */
+  readonly trouble: string[];
+  readonly lines: readonly string[];
   /** The server runs, and the home hears it. */
   ready(): Promise<void>;
   /** A code for a machine of that name, which dials the proxy. */
@@ -41,7 +44,9 @@ export type FarWorkerProcess = AsyncDisposable & {
 };
 
 /** An assistant's sandbox with a real server, which workers reach by a proxy that cuts. */
-export async function farHome(): Promise<FarHome> {
+export async function farHome(
+  machineOf: (folder: string) => string = () => 'nas',
+): Promise<FarHome> {
   const [port, proxyPort] = [await freePort(), await freePort()];
   const dataDir = mkdtempSync(join(tmpdir(), 'claw-far-home-'));
   const state = new FarState(dataDir);
@@ -50,7 +55,7 @@ export async function farHome(): Promise<FarHome> {
   const fences: number[] = [];
   const places = {
     fences,
-    of: () => ({ machine: 'nas', needs: [] }),
+    of: (folder: string) => ({ machine: machineOf(folder), needs: [] }),
     set: () => {},
     nextFence() {
       fences.push(fences.length + 1);
@@ -58,10 +63,16 @@ export async function farHome(): Promise<FarHome> {
     },
   };
   const lines: string[] = [];
+  const trouble: string[] = [];
   const project = await sandboxProject({
     engine: 'bubblewrap',
     settings: { dataDir },
-    options: { machines: [machines], places, onProgress: (line) => void lines.push(line) },
+    options: {
+      machines: [machines],
+      places,
+      onProgress: (line) => void lines.push(line),
+      onMachineTrouble: (text) => void trouble.push(text),
+    },
   });
   const list = () => project.sandbox.machines?.list() ?? [];
   const home: FarHome = {
@@ -70,6 +81,8 @@ export async function farHome(): Promise<FarHome> {
     port,
     proxy,
     places,
+    trouble,
+    lines,
     ready: () => vi.waitFor(() => expect(lines).toContain('other machines can join'), OFTEN),
     code(name) {
       const code = joinCode.read(state.add(name, Date.now()));

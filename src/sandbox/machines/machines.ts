@@ -32,6 +32,8 @@ export type MachinesContext = {
   ) => FarEngine;
   /** A machine that is here has files of these chats. Those whose container is gone are fetched; may be said often. */
   readonly onFilesLeft: (machine: Machine, folders: readonly string[]) => void;
+  /** Something is wrong with a machine, in sentences for the owner. */
+  readonly onTrouble: (text: string) => void;
   readonly onProgress: (line: string) => void;
 };
 

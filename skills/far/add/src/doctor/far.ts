@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { whyUnreachable } from '../lib/far/far-connection.ts';
-import { FarState } from '../lib/far/far-state.ts';
+import { FarState, minutesLeft } from '../lib/far/far-state.ts';
 import { dockerProblem } from '../lib/far/nats-container.ts';
 import { checkServer, NO_JETSTREAM } from '../lib/far/server-check.ts';
 import { readWorkerConfig } from '../lib/far/worker-folder.ts';
@@ -15,10 +15,29 @@ const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/
 export const examination: Examination = {
   area: AREA,
   order: 62,
-  async examine({ dataDir, isOffline }): Promise<readonly Finding[]> {
-    return [...(await atHome(dataDir, isOffline)), ...(await onWorker(dataDir, isOffline))];
+  async examine({ dataDir, isOffline, now }): Promise<readonly Finding[]> {
+    return [
+      ...cutOff(dataDir, now()),
+      ...(await atHome(dataDir, isOffline)),
+      ...(await onWorker(dataDir, isOffline)),
+    ];
   },
 };
+
+/** Machines that send too much. */
+function cutOff(dataDir: string, nowMs: number): readonly Finding[] {
+  const state = new FarState(dataDir);
+  if (!state.isSetUp) return [];
+  return state.read().machines.flatMap(({ name, cutOff }) => {
+    const minutes = minutesLeft(cutOff, nowMs);
+    if (minutes === 0) return [];
+    return problem(
+      AREA,
+      `${name} sends far more than a worker has reason to, and is cut off for ${minutes} min; its chats run here`,
+      `If you do not know why: \`npx claw far remove ${name}\`. \`npx claw far undrain ${name}\` lets it in at once.`,
+    );
+  });
+}
 
 async function atHome(dataDir: string, isOffline: boolean): Promise<readonly Finding[]> {
   const state = new FarState(dataDir);

@@ -25,6 +25,10 @@ const CODE_MINUTES = 15;
 const CERTIFICATE_START = '20200101000000Z';
 const CERTIFICATE_END = '20491231235959Z';
 
+/** After so long without it, a machine that was cut off starts anew. */
+const CUT_OFF_MEMORY_MS = 86_400_000;
+const MOST_MINUTES_CUT_OFF = 60;
+
 /** The owner's command may dial another machine. */
 const APPLY_TIMEOUT_MS = 30_000;
 /** A code holds up to 4,000 letters of it, without its line breaks. */
@@ -37,7 +41,20 @@ const State = z.object({
   host: z.string(),
   port: z.number().int(),
   homeSeed: z.string(),
-  machines: z.array(z.object({ name: MachineName, key: Key, isDraining: z.boolean() })).max(100),
+  machines: z
+    .array(
+      z.object({
+        name: MachineName,
+        key: Key,
+        isDraining: z.boolean(),
+        /** It sent more than a worker has reason to: until when nothing of it is heard, and how often so far. */
+        cutOff: z
+          .object({ untilMs: z.number(), times: z.number().int().positive() })
+          .nullable()
+          .default(null),
+      }),
+    )
+    .max(100),
   /** Codes that were printed and not used; each has a key of its own that can do nothing but enrol. */
   pending: z.array(z.object({ name: MachineName, key: Key, untilMs: z.number() })).max(20),
   /** The command by which a server of the owner's own takes the list of keys; null where the assistant runs one. */
@@ -46,6 +63,7 @@ const State = z.object({
   image: z.string().min(1).nullable().default(null),
 });
 type State = z.output<typeof State>;
+type KnownMachine = State['machines'][number];
 
 /** A server that the owner runs. */
 export type OwnServer = {
@@ -136,7 +154,7 @@ export class FarState {
     if (key === publicKeyOf(state.homeSeed) || known.includes(key)) return false;
     this.#write({
       ...state,
-      machines: [...state.machines, { name, key, isDraining: false }],
+      machines: [...state.machines, { name, key, isDraining: false, cutOff: null }],
       pending: state.pending.filter((one) => one !== pending),
     });
     return true;
@@ -156,12 +174,31 @@ export class FarState {
     return true;
   }
 
+  /** Lets a machine take no new chat, or again; the latter also hears it again. Returns false for an unknown name. */
   drain(name: string, isDraining: boolean): boolean {
+    return this.#change(name, (one) => ({
+      ...one,
+      isDraining,
+      cutOff: isDraining ? one.cutOff : null,
+    }));
+  }
+
+  /** Notes that nothing of a machine is heard for a while, longer each time. Returns for how many minutes. */
+  cutOff(name: string, nowMs: number): number {
+    let minutes = 0;
+    this.#change(name, (one) => {
+      const isAgain = one.cutOff !== null && nowMs - one.cutOff.untilMs < CUT_OFF_MEMORY_MS;
+      const times = isAgain ? (one.cutOff?.times ?? 0) + 1 : 1;
+      minutes = Math.min(2 ** (times - 1), MOST_MINUTES_CUT_OFF);
+      return { ...one, cutOff: { untilMs: nowMs + minutes * 60_000, times } };
+    });
+    return minutes;
+  }
+
+  #change(name: string, change: (one: KnownMachine) => KnownMachine): boolean {
     const state = this.read();
     if (!state.machines.some((one) => one.name === name)) return false;
-    const machines = state.machines.map((one) =>
-      one.name === name ? { ...one, isDraining } : one,
-    );
+    const machines = state.machines.map((one) => (one.name === name ? change(one) : one));
     this.#write({ ...state, machines });
     return true;
   }
@@ -357,6 +394,11 @@ ${users.join('\n')}
   }
 }
 `;
+}
+
+/** For how many minutes more nothing of a machine is heard. */
+export function minutesLeft(cutOff: KnownMachine['cutOff'], nowMs: number): number {
+  return cutOff === null ? 0 : Math.max(0, Math.ceil((cutOff.untilMs - nowMs) / 60_000));
 }
 
 /** Returns null, or why it failed. */

@@ -9,7 +9,12 @@ export const machines = defineMachines({
   create(context) {
     const patienceMs = context.settings.FAR_PATIENCE_MINUTES * 60_000;
     const opening = import('./far/home.ts').then(({ openFarHome }) =>
-      openFarHome({ ...context, patienceMs, now: Date.now }),
+      openFarHome({
+        ...context,
+        patienceMs,
+        now: Date.now,
+        elapsed: () => performance.now(),
+      }),
     );
     let source: Awaited<typeof opening> = null;
     let problem: string | null = 'The server that machines dial is being started.';

@@ -1,17 +1,31 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { connectFar, type FarConnection } from '../../../lib/far/far-connection.ts';
-import { FarState } from '../../../lib/far/far-state.ts';
+import { FarState, minutesLeft } from '../../../lib/far/far-state.ts';
+import { TokenBucket } from '../../../lib/token-bucket.ts';
 import type { FarEngine } from '../../far/far-engine.ts';
 import { endMessage, isEndMessage } from '../../far/resumable-link.ts';
 import type { Machine, MachineSource, MachinesContext } from '../machines.ts';
-import { ALIVE_MS, type Alive, AWAY_MS, chatOf, readAlive, subjects } from './messages.ts';
+import { MachineLine } from './machine-line.ts';
+import {
+  ALIVE_MS,
+  type Alive,
+  AWAY_MS,
+  type ChatSubject,
+  readAlive,
+  subjects,
+} from './messages.ts';
 import { runNatsServer } from './nats-server.ts';
 
 export type FarHomeParts = MachinesContext & {
   readonly patienceMs: number;
   readonly now: () => number;
+  /** A clock in milliseconds that never goes back. */
+  readonly elapsed: () => number;
 };
+
+/** Codes are used one at a time. */
+const ENROLMENTS = { burst: 20, perSecond: 1 };
 
 type Known = {
   readonly engine: FarEngine;
@@ -51,7 +65,9 @@ class FarHome {
   readonly #boot = randomUUID();
   readonly #known = new Map<string, Known>();
   /** Handlers of the messages about containers, by their subjects. */
-  readonly #chats = new Map<string, (message: Buffer) => void>();
+  readonly #chats = new Map<string, (message: Buffer) => boolean>();
+  /** What is heard of each machine. */
+  readonly #lines = new Map<string, MachineLine>();
   #connection: FarConnection | null = null;
   #timer: NodeJS.Timeout | null = null;
   /** The server's file as it was at the last tick. */
@@ -79,7 +95,6 @@ class FarHome {
       onUp: () => {
         this.#down = null;
         this.#parts.onProgress('the server of other machines answers again');
-        for (const { engine } of this.#known.values()) engine.resume();
       },
       onDown: (reason) => {
         this.#down = reason;
@@ -91,8 +106,10 @@ class FarHome {
     if (this.isClosed) return await connection.close();
     this.#connection = connection;
     this.#down = null;
-    connection.subscribe('far.up.>', (subject, message) => this.#accept(subject, message));
-    connection.subscribe('far.enrol.*', (subject, message) => void this.#enrol(subject, message));
+    const enrolments = new TokenBucket({ ...ENROLMENTS, now: this.#parts.elapsed });
+    connection.subscribe('far.enrol.*', (subject, message) => {
+      if (enrolments.take()) void this.#enrol(subject, message);
+    });
     await connection.flush();
     this.#tick();
     this.#parts.onProgress('other machines can join');
@@ -111,14 +128,18 @@ class FarHome {
   }
 
   list(): readonly Machine[] {
-    return this.#state.read().machines.map(({ name, isDraining }): Machine => {
+    return this.#state.read().machines.map(({ name, isDraining, cutOff }): Machine => {
       const known = this.#of(name);
       const { alive, lastSeenAt, engine } = known;
-      const isAway = alive === null || this.#parts.now() - lastSeenAt > AWAY_MS;
+      const minutes = minutesLeft(cutOff, this.#parts.now());
+      const isAway = minutes > 0 || alive === null || this.#parts.now() - lastSeenAt > AWAY_MS;
       return {
         name,
         state: isAway ? 'away' : isDraining ? 'draining' : 'here',
-        description: alive?.description ?? 'not seen since the assistant started',
+        description:
+          minutes > 0
+            ? `it sent too much and is cut off for ${minutes} more min`
+            : (alive?.description ?? 'not seen since the assistant started'),
         abilities: alive?.abilities ?? [],
         capacity: alive?.capacity ?? 1,
         running: alive?.running ?? 0,
@@ -135,6 +156,9 @@ class FarHome {
     this.#closed.abort();
     if (this.#timer !== null) clearInterval(this.#timer);
     for (const { engine } of this.#known.values()) engine.close('the home ends');
+    const lines = [...this.#lines.values()];
+    this.#lines.clear();
+    await Promise.all(lines.map((line) => line.close()));
     await this.#connection?.flush().catch(() => {});
     await this.#connection?.close();
   }
@@ -149,10 +173,46 @@ class FarHome {
     for (const [name, { engine }] of this.#known) {
       if (names.has(name)) continue;
       this.#known.delete(name);
+      void this.#lines.get(name)?.close();
+      this.#lines.delete(name);
       engine.close('it was taken out');
       this.#parts.onProgress(`${name} was taken out`);
     }
-    for (const name of names) this.#connection?.publish(subjects.home(name), this.#boot);
+    for (const { name, cutOff } of machines) {
+      if (minutesLeft(cutOff, this.#parts.now()) > 0) continue;
+      if (this.#lines.get(name)?.isOver !== false) this.#openLine(name);
+      this.#connection?.publish(subjects.home(name), this.#boot);
+    }
+  }
+
+  /** Hears a machine from now on. */
+  #openLine(name: string): void {
+    const line = new MachineLine({
+      name,
+      address: this.#state.address(),
+      elapsed: this.#parts.elapsed,
+      onChat: (subject, message) => this.#chats.get(subject)?.(message) ?? null,
+      onOutdated: (chat, message) => this.#tellOutdated(chat, message),
+      onPresence: (kind, message) => this.#acceptPresence(name, kind, message),
+      onUp: () => this.#known.get(name)?.engine.resume(),
+      onFlood: () => this.#cutOff(name),
+    });
+    this.#lines.set(name, line);
+    void line.open().catch(() => line.close());
+  }
+
+  /** Its links end, so its turns run here; the server throws away what it sends on. */
+  #cutOff(name: string): void {
+    this.#lines.delete(name);
+    const known = this.#of(name);
+    known.lastSeenAt = Number.NEGATIVE_INFINITY;
+    known.engine.close('it sends too much');
+    const minutes = this.#state.cutOff(name, this.#parts.now());
+    const text = `${name} sends far more than a worker has reason to, and is cut off for ${minutes} min. Its chats run here meanwhile.`;
+    this.#parts.onProgress(text);
+    this.#parts.onTrouble(
+      `${text} If you do not know why, say \`/far remove ${name}\`; \`/far undrain ${name}\` lets it in at once.`,
+    );
   }
 
   /** A command of the owner's that fails is run again at the next tick, and told once. */
@@ -188,27 +248,25 @@ class FarHome {
     const subject = subjects.up(machine, folder, fence);
     return {
       send: (message: Buffer) =>
-        this.#connection?.publish(subjects.down(machine, folder, fence), message),
-      listen: (handler: (message: Buffer) => void) => {
+        // After a cut-off its links still say that they end.
+        (this.#lines.get(machine) ?? this.#connection)?.publish(
+          subjects.down(machine, folder, fence),
+          message,
+        ),
+      listen: (handler: (message: Buffer) => boolean) => {
         this.#chats.set(subject, handler);
         return () => void this.#chats.delete(subject);
       },
     };
   }
 
-  /** The server lets a machine send below its own name alone, so the subject tells which it is. */
-  #accept(subject: string, message: Buffer): void {
-    const chat = chatOf(subject);
-    if (chat !== null) return void this.#acceptOfChat(subject, chat, message);
-    const [, , name, kind] = subject.split('.');
-    const isKnown = this.#state.read().machines.some((one) => one.name === name);
-    if (name === undefined || !isKnown) return;
+  #acceptPresence(name: string, kind: 'alive' | 'leaving', message: Buffer): void {
+    if (!this.#state.read().machines.some((one) => one.name === name)) return;
     if (kind === 'leaving') {
       this.#of(name).lastSeenAt = Number.NEGATIVE_INFINITY;
       this.#parts.onProgress(`${name} is being stopped`);
       return;
     }
-    if (kind !== 'alive') return;
     const alive = readAlive(message);
     if (alive === null) return;
     const known = this.#of(name);
@@ -225,17 +283,10 @@ class FarHome {
   }
 
   /** A worker whose number is not the present one is told so, and ends what it still runs. */
-  #acceptOfChat(
-    subject: string,
-    chat: NonNullable<ReturnType<typeof chatOf>>,
-    message: Buffer,
-  ): void {
-    const handler = this.#chats.get(subject);
-    if (handler !== undefined) return void handler(message);
+  #tellOutdated({ machine, folder, fence }: ChatSubject, message: Buffer): void {
     if (isEndMessage(message)) return;
-    const { machine, folder, fence } = chat;
     const end = endMessage(fence, 'it is outdated');
-    this.#connection?.publish(subjects.down(machine, folder, fence), end);
+    this.#lines.get(machine)?.publish(subjects.down(machine, folder, fence), end);
   }
 
   async #enrol(subject: string, message: Buffer): Promise<void> {
@@ -243,7 +294,7 @@ class FarHome {
     const key = message.toString('utf8', 0, 100);
     if (!this.#state.enrol(name, key, this.#parts.now())) return;
     this.#connection?.publish(`far.enrolled.${name}`, key);
-    await this.#connection?.flush();
+    await this.#connection?.flush().catch(() => {});
     // From here on the code is worth nothing.
     this.#tick();
     this.#parts.onProgress(`${name} has joined`);

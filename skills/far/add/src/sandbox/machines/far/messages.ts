@@ -30,7 +30,7 @@ export function readAlive(message: Buffer): Alive | null {
 
 /** Names in subjects, between dots. */
 export const subjects = {
-  up: (machine: string, folder: string, fence: number) =>
+  up: (machine: string, folder: string, fence: number | '*') =>
     `far.up.${machine}.chat.${folder}.${fence}`,
   down: (machine: string, folder: string, fence: number) =>
     `far.down.${machine}.chat.${folder}.${fence}`,
@@ -40,10 +40,15 @@ export const subjects = {
   home: (machine: string) => `far.down.${machine}.home`,
 };
 
+/** The container that a message is about. */
+export type ChatSubject = {
+  readonly machine: string;
+  readonly folder: string;
+  readonly fence: number;
+};
+
 /** Reads `far.<way>.<machine>.chat.<folder>.<fence>`; null for any other. */
-export function chatOf(
-  subject: string,
-): { readonly machine: string; readonly folder: string; readonly fence: number } | null {
+export function chatOf(subject: string): ChatSubject | null {
   const [, , machine, kind, folder, fence, ...rest] = subject.split('.');
   if (kind !== 'chat' || machine === undefined || folder === undefined || rest.length > 0) {
     return null;
