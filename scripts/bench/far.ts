@@ -125,6 +125,7 @@ async function bench(turns: number, starts: number, roundTripMs: number): Promis
         machine: 'nas',
         description: 'a worker in a process of its own',
         patienceMs: PATIENCE_MS,
+        filesLimit: { bytes: Infinity, files: Infinity, settings: '' },
         openPipe: (folder, fence) => ({
           send: (message) => line.send(folder, fence, message),
           listen(handler) {

@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { openContributions } from '../lib/contribution.ts';
 import type { KnownMachines, MachineLook, Places } from '../lib/machines.ts';
 import { type Engine, MachineLost, type Mount } from './engines/engine.ts';
-import type { AgreedFiles, FileConflict } from './far/chat-files.ts';
-import { farEngine } from './far/far-engine.ts';
+import type { AgreedFiles } from './far/chat-files.ts';
+import { type FarEngineParts, type FileNews, farEngine } from './far/far-engine.ts';
 import { type Tree, TreeList } from './far/file-tree.ts';
 import {
   type Machine,
@@ -46,6 +46,8 @@ export class OtherMachines implements KnownMachines {
   readonly #told = new Map<string, string>();
   /** Chats whose files are being fetched, by machine and folder. */
   readonly #collecting = new Set<string>();
+  /** When they were fetched last, whatever came of it. */
+  readonly #collectedAt = new Map<string, number>();
   /** By folder, the machines that lost its container lately or could not start it. */
   readonly #losses = new Map<string, readonly Loss[]>();
 
@@ -64,7 +66,7 @@ export class OtherMachines implements KnownMachines {
           agreedFiles: (folder) => agreedFiles(dataDir, own.machine, folder),
           // Only root gives files to another user.
           user: process.getuid?.() === 0 ? parts.user : null,
-          onConflict: (folder, conflict) => this.#tellConflict(own.machine, folder, conflict),
+          onFileNews: (folder, news) => this.#tellNews(own, folder, news),
           onLeft: (folder, paths, place) => this.#tellLeft(own.machine, folder, paths, place),
           onProgress,
         }),
@@ -158,8 +160,12 @@ export class OtherMachines implements KnownMachines {
     for (const folder of folders) {
       const what = `${machine.name}/${folder}`;
       if (isAtWork(folder, machine.name) || this.#collecting.has(what)) continue;
+      const since =
+        this.#parts.elapsed() - (this.#collectedAt.get(what) ?? Number.NEGATIVE_INFINITY);
+      if (since < COLLECT_PAUSE_MS) continue;
       if (!agreedFiles(dataDir, machine.name, folder).isKnown()) continue;
       this.#collecting.add(what);
+      this.#collectedAt.set(what, this.#parts.elapsed());
       try {
         await machine.engine.collect(folder, writableMounts(folder));
         onProgress(`files of the chat ${folder} came home from ${machine.name}`);
@@ -171,21 +177,45 @@ export class OtherMachines implements KnownMachines {
     }
   }
 
-  #tellConflict(machine: string, folder: string, { path, beside, shown }: FileConflict): void {
+  #tellNews(
+    { machine, filesLimit }: Pick<FarEngineParts, 'machine' | 'filesLimit'>,
+    folder: string,
+    { conflicts, refused, place }: FileNews,
+  ): void {
+    const [one] = conflicts.first;
+    if (conflicts.count === 1 && one !== undefined) {
+      const text =
+        `\`${one.path}\` was changed here and on ${machine}, in ways that do not go together. ` +
+        `Yours is in place; the other one is \`${one.beside}\`.`;
+      this.#parts.onFileConflict?.(
+        folder,
+        one.shown === null ? text : `${text}\n\n\`\`\`\n${one.shown.slice(0, 2_000)}\n\`\`\``,
+      );
+    } else if (conflicts.count > 1) {
+      const names = named(
+        conflicts.first.map(({ beside }) => beside),
+        conflicts.count,
+      );
+      this.#parts.onFileConflict?.(
+        folder,
+        `${conflicts.count} files were changed here and on ${machine}, in ways that do not go together. ` +
+          `Yours are in place; the others are beside them: ${names}.`,
+      );
+    }
+    if (refused.count === 0) return;
+    const { bytes, files, settings } = filesLimit;
+    const what = refused.count === 1 ? 'A file was' : `${refused.count} files were`;
+    const where = place === null ? machine : `${machine}, in \`${place}\``;
     const text =
-      `\`${path}\` was changed here and on ${machine}, in ways that do not go together. ` +
-      `Yours is in place; the other one is \`${beside}\`.`;
-    this.#parts.onFileConflict?.(
-      folder,
-      shown === null ? text : `${text}\n\n\`\`\`\n${shown.slice(0, 2_000)}\n\`\`\``,
-    );
+      `${what} not taken from ${machine}: ${named(refused.first, refused.count)}. With it this chat would hold more than ` +
+      `${Math.round(bytes / 1024 ** 2)} MB or ${files} files here (${settings}). It stays on ${where}.`;
+    this.#parts.onProgress(text);
+    this.#parts.onFileConflict?.(folder, text);
   }
 
   #tellLeft(machine: string, folder: string, paths: readonly string[], place: string): void {
-    const names = paths.slice(0, MAX_NAMED).map((path) => `\`${path}\``);
-    const more = paths.length > names.length ? ` and ${paths.length - names.length} more` : '';
     const text =
-      `${names.join(', ')}${more} cannot be sent from ${machine}: larger than 64 MB, unreadable, or no plain ` +
+      `${named(paths.slice(0, MAX_NAMED), paths.length)} cannot be sent from ${machine}: larger than 64 MB, unreadable, or no plain ` +
       `file. They stay there, in \`${place}\`.`;
     this.#parts.onProgress(text);
     this.#parts.onFileConflict?.(folder, text);
@@ -198,8 +228,16 @@ type Loss = { readonly machine: string; readonly at: number; readonly hasStarted
 const LOSS_PAUSE_MS = 30_000;
 /** After so many, others may be next, as in an upgrade of all machines; a turn has three attempts. */
 const LOSSES_UNTIL_HOME = 2;
+/** A machine that has files again and again is asked for them so often: each time the owner may be told something. */
+const COLLECT_PAUSE_MS = 60_000;
 /** Files that one message names. */
 const MAX_NAMED = 5;
+
+/** The first names of so many. */
+function named(first: readonly string[], count: number): string {
+  const names = first.map((path) => `\`${path}\``).join(', ');
+  return count > first.length ? `${names} and ${count - first.length} more` : names;
+}
 
 const Stored = z.record(z.string(), TreeList);
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Places } from '../lib/machines.ts';
 import { openBubblewrap } from '../sandbox/engines/bwrap/bwrap.ts';
 import type { Engine } from '../sandbox/engines/engine.ts';
+import type { FilesLimit } from '../sandbox/far/chat-files.ts';
 import { type FarWorker, openFarWorker } from '../sandbox/far/worker.ts';
 import {
   defineMachines,
@@ -37,12 +38,19 @@ export type FarMachine = AsyncDisposable & {
   forge(folder: string, fence: number, message: Buffer): void;
 };
 
-type Handler = (message: Buffer) => void;
+type Handler = (message: Buffer) => unknown;
+
+const NO_LIMIT: FilesLimit = { bytes: Infinity, files: Infinity, settings: 'NONE' };
 
 export async function farMachine(
-  over: { readonly patienceMs?: number; readonly name?: string; readonly engine?: Engine } = {},
+  over: {
+    readonly patienceMs?: number;
+    readonly name?: string;
+    readonly engine?: Engine;
+    readonly filesLimit?: FilesLimit;
+  } = {},
 ): Promise<FarMachine> {
-  const { patienceMs = 60_000, name = 'nas' } = over;
+  const { patienceMs = 60_000, name = 'nas', filesLimit = NO_LIMIT } = over;
   const dir = await mkdtemp(join(tmpdir(), 'claw-far-'));
   const user = agentUser({ uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 });
   const engine =
@@ -110,6 +118,7 @@ export async function farMachine(
           machine: name,
           description: engine.description,
           patienceMs,
+          filesLimit,
           openPipe: (folder, fence) => ({
             send(message) {
               if (isCut) return;

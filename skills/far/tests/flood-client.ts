@@ -22,7 +22,7 @@ async function flood(parts: Flood): Promise<void> {
   const { port, certificate, seed, subject, numberAt } = parts;
   const connection = await connect({
     servers: `127.0.0.1:${port}`,
-    tls: { ca: certificate, checkServerIdentity: () => undefined },
+    tls: { ca: certificate },
     authenticator: nkeyAuthenticator(new TextEncoder().encode(seed)),
     maxReconnectAttempts: -1,
     reconnectTimeWait: 50,

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -51,23 +52,99 @@ const answers = Buffer.concat([Buffer.from([0, 0, 0, unasked.length, 0, 0, 0, 0]
 const LARGE = Buffer.alloc(1_000_000, 'x');
 
 const ROWS: readonly Row[] = [
-  { name: 'presence', outcome: 'cut off', sends: () => same(subjects.alive(MACHINE), Buffer.from(alive)) },
-  { name: 'that it leaves', outcome: 'cut off', sends: () => same(subjects.leaving(MACHINE), Buffer.alloc(0)) },
-  { name: 'presence of the largest size', outcome: 'cut off', sends: () => same(subjects.alive(MACHINE), LARGE) },
-  { name: 'acknowledgements', outcome: 'cut off', sends: (fence) => same(up(fence), linkMessage(FENCED.Ack, fence)) },
-  { name: 'questions', outcome: 'cut off', sends: (fence) => same(up(fence), linkMessage(FENCED.Probe, fence)) },
-  { name: 'requests to send again', outcome: 'cut off', sends: (fence) => same(up(fence), linkMessage(FENCED.Reply, fence)) },
-  { name: 'records that are not the next', outcome: 'cut off', sends: (fence) => same(up(fence), linkMessage(FENCED.Record, fence, Buffer.from('x'))) },
-  { name: 'records of the largest size', outcome: 'cut off', sends: (fence) => same(up(fence), linkMessage(FENCED.Record, fence, LARGE)) },
-  { name: 'garbage', outcome: 'cut off', sends: (fence) => same(up(fence), Buffer.from('garbage')) },
-  { name: 'an old number', outcome: 'cut off', sends: (fence) => same(up(fence), linkMessage(FENCED.Ack, 1)) },
-  { name: 'messages of a container that was never there', outcome: 'cut off', sends: () => same(up(9_999), linkMessage(FENCED.Probe, 9_999)) },
-  { name: 'frames of a turn, in their order', outcome: 'cut off', sends: (fence) => ({ subject: up(fence), message: linkMessage(FENCED.Record, fence, frames), numberAt: 13 }) },
-  { name: 'answers that nobody asked for, in their order', outcome: 'cut off', sends: (fence) => ({ subject: up(fence), message: linkMessage(FENCED.Record, fence, answers, 1), numberAt: 13 }) },
-  { name: 'results of proofs', outcome: 'unheard', sends: () => same(`far.up.${MACHINE}.proof.said`, LARGE) },
-  { name: 'subjects of its own making', outcome: 'unheard', sends: () => same(`far.up.${MACHINE}.made.up`, Buffer.alloc(10)) },
-  { name: 'in the name of another machine', outcome: 'unheard', sends: () => same(subjects.alive('nas'), Buffer.from(alive)) },
-  { name: 'enrolments', outcome: 'unheard', sends: () => same('far.enrol.eve', Buffer.alloc(56, 'U')) },
+  {
+    name: 'presence',
+    outcome: 'cut off',
+    sends: () => same(subjects.alive(MACHINE), Buffer.from(alive)),
+  },
+  {
+    name: 'that it leaves',
+    outcome: 'cut off',
+    sends: () => same(subjects.leaving(MACHINE), Buffer.alloc(0)),
+  },
+  {
+    name: 'presence of the largest size',
+    outcome: 'cut off',
+    sends: () => same(subjects.alive(MACHINE), LARGE),
+  },
+  {
+    name: 'acknowledgements',
+    outcome: 'cut off',
+    sends: (fence) => same(up(fence), linkMessage(FENCED.Ack, fence)),
+  },
+  {
+    name: 'questions',
+    outcome: 'cut off',
+    sends: (fence) => same(up(fence), linkMessage(FENCED.Probe, fence)),
+  },
+  {
+    name: 'requests to send again',
+    outcome: 'cut off',
+    sends: (fence) => same(up(fence), linkMessage(FENCED.Reply, fence)),
+  },
+  {
+    name: 'records that are not the next',
+    outcome: 'cut off',
+    sends: (fence) => same(up(fence), linkMessage(FENCED.Record, fence, Buffer.from('x'))),
+  },
+  {
+    name: 'records of the largest size',
+    outcome: 'cut off',
+    sends: (fence) => same(up(fence), linkMessage(FENCED.Record, fence, LARGE)),
+  },
+  {
+    name: 'garbage',
+    outcome: 'cut off',
+    sends: (fence) => same(up(fence), Buffer.from('garbage')),
+  },
+  {
+    name: 'an old number',
+    outcome: 'cut off',
+    sends: (fence) => same(up(fence), linkMessage(FENCED.Ack, 1)),
+  },
+  {
+    name: 'messages of a container that was never there',
+    outcome: 'cut off',
+    sends: () => same(up(9_999), linkMessage(FENCED.Probe, 9_999)),
+  },
+  {
+    name: 'frames of a turn, in their order',
+    outcome: 'cut off',
+    sends: (fence) => ({
+      subject: up(fence),
+      message: linkMessage(FENCED.Record, fence, frames),
+      numberAt: 13,
+    }),
+  },
+  {
+    name: 'answers that nobody asked for, in their order',
+    outcome: 'cut off',
+    sends: (fence) => ({
+      subject: up(fence),
+      message: linkMessage(FENCED.Record, fence, answers, 1),
+      numberAt: 13,
+    }),
+  },
+  {
+    name: 'results of proofs',
+    outcome: 'unheard',
+    sends: () => same(`far.up.${MACHINE}.proof.said`, LARGE),
+  },
+  {
+    name: 'subjects of its own making',
+    outcome: 'unheard',
+    sends: () => same(`far.up.${MACHINE}.made.up`, Buffer.alloc(10)),
+  },
+  {
+    name: 'in the name of another machine',
+    outcome: 'unheard',
+    sends: () => same(subjects.alive('nas'), Buffer.from(alive)),
+  },
+  {
+    name: 'enrolments',
+    outcome: 'unheard',
+    sends: () => same('far.enrol.eve', Buffer.alloc(56, 'U')),
+  },
 ];
 
 await describeWithEngine('bubblewrap', 'a machine that sends without end', () => {
@@ -75,62 +152,122 @@ await describeWithEngine('bubblewrap', 'a machine that sends without end', () =>
   let nas: FarWorkerProcess;
   let eve: FarWorkerProcess;
   let idle: Weight;
+  let scales: Scales;
 
   beforeAll(async () => {
+    scales = openScales();
     home = await farHome((folder) => (folder === 'other' ? MACHINE : 'nas'));
     nas = await home.join('nas');
     eve = await home.join(MACHINE);
     await home.project.answer('hello', { folder: 'family' });
     // The server, the flooding process and this one share the processors in each row, so here as well.
     await using _ = await startFlood(home, eve, same('far.down.nas.made.up', Buffer.alloc(100)));
-    idle = await weighed(home, async () => {});
-    console.log('idle', idle);
+    idle = await weighed(async () => {});
   });
 
   afterAll(async () => {
     await eve[Symbol.asyncDispose]();
     await nas[Symbol.asyncDispose]();
     await home[Symbol.asyncDispose]();
+    scales.close();
   });
 
-  test.each(ROWS)('$name: $outcome, and nobody else is harmed', async ({ name, outcome, sends }) => {
+  test.each(ROWS)('$name: $outcome, and nobody else is harmed', async ({ outcome, sends }) => {
+    let loopMs = Number.POSITIVE_INFINITY;
+    // A machine that is busy with other things makes one process late and not the other; not three times in a row.
+    for (let round = 0; round < 3 && loopMs > idle.loopMs + MOST_MS; round += 1) {
+      const weight = await flooded(outcome, sends);
+      loopMs = weight.loopMs;
+      expect(weight.memoryBytes).toBeLessThan(MOST_BYTES);
+      expect(weight.diskBytes).toBeLessThan(MOST_DISK_BYTES);
+    }
+    expect(loopMs).toBeLessThanOrEqual(idle.loopMs + MOST_MS);
+  });
+
+  async function flooded(outcome: Outcome, sends: Row['sends']): Promise<Weight> {
     await vi.waitFor(() => expect(home.stateOf(MACHINE)).toBe('here'), OFTEN);
+    // The machine is one like any other, also after the flood of the row before.
     expect(await home.project.answer('hello', { folder: 'other' })).toBe('You said: hello');
     const fence = home.places.fences.at(-1) ?? 0;
     home.trouble.length = 0;
     const lines = home.lines.length;
-    const weight = await weighed(home, async () => {
-      await using flood = await startFlood(home, eve, sends(fence));
-      if (outcome === 'cut off') {
-        await vi.waitFor(() => expect(home.trouble).toHaveLength(1), OFTEN);
-        expect(home.stateOf(MACHINE)).toBe('away');
-      }
-      // It goes on, and chats elsewhere are answered.
-      await flood.sends(4);
-      expect(await home.project.answer('in it', { folder: 'family' })).toBe('You said: in it');
-    });
-    console.log(name, weight, home.lines.length - lines);
-    expect(home.trouble).toHaveLength(outcome === 'cut off' ? 1 : 0);
+    const weight = await weighed(() => flood(outcome, sends(fence))).finally(
+      // The owner lets it in again.
+      () => home.state.drain(MACHINE, false),
+    );
+    // Once, and once more where the flood took longer than the machine was cut off for.
+    for (const text of home.trouble) expect(text).toContain('eve sends far more than a worker has');
+    if (outcome === 'unheard') expect(home.trouble).toEqual([]);
     expect(home.lines.length - lines).toBeLessThan(50);
-    expect(weight.loopMs).toBeLessThan(idle.loopMs + 50);
-    expect(weight.memoryBytes).toBeLessThan(256 * 1024 ** 2);
-    // The owner lets it in again, and it is a machine like any other.
-    home.state.drain(MACHINE, false);
-  });
+    return weight;
+  }
+
+  async function flood(outcome: Outcome, message: ReturnType<Row['sends']>): Promise<void> {
+    await using flooding = await startFlood(home, eve, message);
+    if (outcome === 'cut off') {
+      await vi.waitFor(() => expect(home.trouble).not.toEqual([]), OFTEN);
+      expect(home.stateOf(MACHINE)).toBe('away');
+    }
+    // It goes on, and chats elsewhere are answered.
+    await flooding.sends(4);
+    expect(await home.project.answer('in it', { folder: 'family' })).toBe('You said: in it');
+  }
+
+  /** What this process bears while something goes on and another machine's chat is answered. */
+  async function weighed(work: () => Promise<void>): Promise<Weight> {
+    const before = { memory: process.memoryUsage().rss, disk: bytesBelow(home.project.dataDir) };
+    const loop = monitorEventLoopDelay({ resolution: 5 });
+    scales.begin();
+    loop.enable();
+    await work();
+    for (let count = 0; count < 3; count += 1) {
+      await home.project.answer('hello', { folder: 'family' });
+    }
+    loop.disable();
+    const others = await scales.end();
+    return {
+      loopMs: loop.percentile(99) / 1e6 - others,
+      memoryBytes: process.memoryUsage().rss - before.memory,
+      diskBytes: bytesBelow(home.project.dataDir) - before.disk,
+    };
+  }
 });
 
-type Weight = { readonly loopMs: number; readonly memoryBytes: number };
+const MOST_MS = 50;
+const MOST_BYTES = 256 * 1024 ** 2;
+const MOST_DISK_BYTES = 8 * 1024 ** 2;
 
-/** What this process bears while something goes on and another machine's chat is answered. */
-async function weighed(home: FarHome, work: () => Promise<void>): Promise<Weight> {
-  const loop = monitorEventLoopDelay({ resolution: 5 });
-  const before = process.memoryUsage().rss;
-  loop.enable();
-  await work();
-  for (let count = 0; count < 3; count += 1) await home.project.answer('hello', { folder: 'family' });
-  loop.disable();
-  const after = process.memoryUsage().rss;
-  return { loopMs: Math.round(loop.percentile(99) / 1e6), memoryBytes: after - before };
+/** Milliseconds are above those of a process that does nothing. */
+type Weight = {
+  readonly loopMs: number;
+  readonly memoryBytes: number;
+  readonly diskBytes: number;
+};
+
+type Scales = ReturnType<typeof openScales>;
+
+/** A process that does nothing beside this one. */
+function openScales() {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'loop-delay-process.ts')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  return {
+    begin: () => void child.stdin.write('begin\n'),
+    async end(): Promise<number> {
+      const said = once(child.stdout, 'data');
+      child.stdin.write('end\n');
+      const [chunk] = await said;
+      return Number(chunk);
+    },
+    close: () => void child.kill(),
+  };
+}
+
+function bytesBelow(dir: string): number {
+  return readdirSync(dir, { recursive: true, withFileTypes: true })
+    .filter((one) => one.isFile())
+    .map((one) => statSync(join(one.parentPath, one.name), { throwIfNoEntry: false })?.size ?? 0)
+    .reduce((sum, size) => sum + size, 0);
 }
 
 async function startFlood(

@@ -223,6 +223,7 @@ export class WarmAgent {
     this.#connection.turn = null;
     // The answer does not wait for a link that went down just now: the files come when it is back.
     if (this.isAlive) await withTimeout(this.sync('take'), SYNC_WAIT_MS);
+    this.#container.endTurn?.();
     const isCrowded = turn.leftBehind > MAX_LEFT_BEHIND;
     if (isHung(outcome) || isCrowded || !this.isAlive) await this.stop();
     return outcome;

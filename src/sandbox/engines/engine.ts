@@ -46,6 +46,8 @@ export type Container = {
    * home what the agent wrote, after a turn and before such a call.
    */
   sync?(way: 'give' | 'take'): Promise<void>;
+  /** On another machine: a turn is over, so what became of its files is told now, all at once. */
+  endTurn?(): void;
   /** On another machine: the machine was lost, not the agent. Its turn runs again elsewhere. */
   readonly isMachineLost?: boolean;
   /** The engine itself went away, and its agent with it. Known once `ended` has resolved. */

@@ -4,6 +4,7 @@ import {
   digestOf,
   type FileTree,
   isSameEntry,
+  MAX_FILE_BYTES,
   type Tree,
   type TreeChange,
   type TreeEntry,
@@ -54,12 +55,23 @@ export type FileConflict = {
   readonly shown: string | null;
 };
 
+/** How much the folders of a chat may hold at home with what another machine adds. */
+export type FilesLimit = {
+  readonly bytes: number;
+  readonly files: number;
+  /** The settings by which the owner changes it. */
+  readonly settings: string;
+};
+
 export type ChatFilesParts = {
   readonly machine: string;
   readonly mounts: readonly SharedMount[];
   readonly agreed: AgreedFiles;
   readonly user: AgentUser | null;
+  readonly limit: Pick<FilesLimit, 'bytes' | 'files'>;
   readonly onConflict: (conflict: FileConflict) => void;
+  /** A file of the other side has no room here, and stays there. */
+  readonly onRefused: (path: string) => void;
   /** Remembers what files hold from one container to the next. */
   readonly treeOf: (source: string) => FileTree;
 };
@@ -132,25 +144,65 @@ export class ChatFiles {
     const steps = planSync(base, home, there).filter(({ path }) => path !== '');
     const agreed = agreedSoFar(base, home, there, steps);
     const sends: Change[] = [];
+    const room = this.#room();
     for (const step of steps) {
       if (step.kind === 'send') sends.push({ ...sent(step.path, home, there), tree });
       else if (!isWritable) continue;
-      else sends.push(...(await this.#takeOrMerge(step, { tree, home, there, base, agreed, far })));
+      else
+        sends.push(
+          ...(await this.#takeOrMerge(step, { tree, home, there, base, agreed, far, room })),
+        );
     }
     if (way === 'give') await this.#send(target, sends, far, agreed);
     this.#agreed.set(target, agreed);
     if (isWritable && steps.length > 0) this.#save();
   }
 
+  /** What the other side may still add. */
+  #room(): Room {
+    const { mounts, limit } = this.#parts;
+    let { bytes, files } = limit;
+    for (const { target, isWritable } of mounts) {
+      const held = isWritable ? this.#trees.get(target)?.held : undefined;
+      bytes -= held?.bytes ?? 0;
+      files -= held?.files ?? 0;
+    }
+    return { bytes, files, wastedBytes: 0 };
+  }
+
+  /** Whether a file of the other side may be asked for at all: one that has no room was fetched for nothing. */
+  #isAskedFor(path: string, isNew: boolean, room: Room): boolean {
+    const isAsked = room.wastedBytes < MAX_WASTED_BYTES && (!isNew || room.files > 0);
+    if (!isAsked) this.#parts.onRefused(path);
+    return isAsked;
+  }
+
+  /** Takes the room for a file; false where there is none. What does not grow is always taken. */
+  #takeRoom(path: string, sizes: { before: number | null; after: number }, room: Room): boolean {
+    const growth = sizes.after - (sizes.before ?? 0);
+    if (growth > 0 && growth > room.bytes) {
+      room.wastedBytes += sizes.after;
+      this.#parts.onRefused(path);
+      return false;
+    }
+    room.bytes -= growth;
+    if (sizes.before === null) room.files -= 1;
+    return true;
+  }
+
   /** Returns what the other side is to be given after it. */
   async #takeOrMerge(step: SyncStep, at: MountSync): Promise<readonly Change[]> {
     const { path } = step;
-    const { tree, home, there, agreed, far } = at;
+    const { tree, home, there, agreed, far, room } = at;
     const here = home.get(path) ?? null;
     const theirs = there.get(path) ?? null;
     if (step.kind !== 'merge') {
+      if (theirs !== null && !this.#isAskedFor(path, here === null, room)) return [];
       const bytes = theirs?.kind === 'file' ? await verified(far, theirs.digest) : null;
       if (theirs?.kind === 'file' && bytes === null) return [];
+      const before = here === null ? null : tree.sizeOf(path);
+      const sizes = { before, after: bytes?.length ?? 0 };
+      if (theirs !== null && !this.#takeRoom(path, sizes, room)) return [];
       const { user } = this.#parts;
       if (await tree.change({ path, expected: here, wanted: theirs }, bytes, user)) {
         setOrDelete(agreed, path, theirs);
@@ -165,9 +217,10 @@ export class ChatFiles {
   async #merge(
     path: string,
     { here, theirs }: { here: FileEntry; theirs: FileEntry },
-    { tree, home, there, base, agreed, far }: MountSync,
+    { tree, home, there, base, agreed, far, room }: MountSync,
   ): Promise<readonly Change[]> {
     const { machine, user, onConflict } = this.#parts;
+    if (!this.#isAskedFor(path, true, room)) return [];
     const was = base.get(path);
     const ours = await tree.read(path, here.digest);
     const other = await verified(far, theirs.digest);
@@ -176,11 +229,14 @@ export class ChatFiles {
     const old = was?.kind === 'file' ? await verified(far, was.digest) : null;
     const merged = await mergeFile(path, old, { home: ours, far: other });
     if (merged.kind === 'merged') {
+      const sizes = { before: ours.length, after: merged.bytes.length };
+      if (!this.#takeRoom(path, sizes, room)) return [];
       const wanted: FileEntry = { ...here, digest: digestOf(merged.bytes) };
       if (!(await tree.change({ path, expected: here, wanted }, merged.bytes, user))) return [];
       agreed.set(path, theirs);
       return [{ path, expected: theirs, wanted, bytes: merged.bytes }];
     }
+    if (!this.#takeRoom(path, { before: null, after: other.length }, room)) return [];
     const beside = pathBeside(path, machine, (one) => home.has(one) || there.has(one));
     if (!(await tree.change({ path: beside, expected: null, wanted: theirs }, other, user)))
       return [];
@@ -231,6 +287,12 @@ type FileEntry = Extract<TreeEntry, { kind: 'file' }>;
 /** A change for the other side; the bytes are read from the home's tree where they are not here. */
 type Change = TreeChange & { readonly tree?: FileTree; readonly bytes?: Buffer };
 
+/** What may still be added, and what was fetched although it may not. */
+type Room = { bytes: number; files: number; wastedBytes: number };
+
+/** So much is fetched in vain, in one comparison. */
+const MAX_WASTED_BYTES = 4 * MAX_FILE_BYTES;
+
 type MountSync = {
   readonly tree: FileTree;
   readonly home: Tree;
@@ -238,6 +300,7 @@ type MountSync = {
   readonly base: Tree;
   readonly agreed: Map<string, TreeEntry>;
   readonly far: FarFiles;
+  readonly room: Room;
 };
 
 function sent(path: string, home: Tree, there: Tree): TreeChange {

@@ -16,7 +16,8 @@
  *     home → read { digest }                worker → { isThere }, body
  *     home → change { mount, changes }      worker → { done }      of each change whether it was made
  *     home → stop                           worker → {}            the container is gone, its files are still there
- *     home → forget                         worker → { left, in }  now they are not, but for those that cannot be sent
+ *     home → forget { keeps }               worker → { left, in }  now they are not, but for those that cannot be sent;
+ *                                                                  where it keeps, all of them are in that place
  *                                           worker → ended { reason }
  *
  * A `look` that waits is asked before it is needed, and answered once the agent hands over: ends its turn, or calls a
@@ -68,7 +69,7 @@ export const ControlRequest = z.discriminatedUnion('op', [
     changes: z.array(Change).max(MAX_CHANGES),
   }),
   z.strictObject({ op: z.literal('stop') }),
-  z.strictObject({ op: z.literal('forget') }),
+  z.strictObject({ op: z.literal('forget'), keeps: z.boolean().optional() }),
 ]);
 export type ControlRequest = z.output<typeof ControlRequest>;
 
@@ -129,9 +130,10 @@ export class ControlClient {
       const answer = Answer.parse(head);
       if (answer.kind === 'ended') return onEnded(answer.reason);
       const asked = this.#open.get(answer.id);
+      if (asked === undefined) throw new ControlFailed('it answered what nobody had asked');
       this.#open.delete(answer.id);
-      if (answer.kind === 'failed') asked?.reject(new ControlFailed(answer.reason));
-      else asked?.resolve({ value: answer.value, body });
+      if (answer.kind === 'failed') asked.reject(new ControlFailed(answer.reason));
+      else asked.resolve({ value: answer.value, body });
     });
     stream.once('close', () => {
       const error = new ControlFailed(

@@ -162,7 +162,7 @@ export function openFarChat(
         await stopContainer();
         return { value: {} };
       case 'forget':
-        return { value: await forget() };
+        return { value: await forget(request.keeps === true) };
     }
   }
 
@@ -341,7 +341,7 @@ export function openFarChat(
   }
 
   /** The home has all that can be sent. The rest is put aside, where the next container does not meet it. */
-  async function forget(): Promise<{ left: string[]; in: string }> {
+  async function forget(keeps: boolean): Promise<{ left: string[]; in: string }> {
     const left: string[] = [];
     for (const { target, isWritable, path, tree } of places) {
       if (!isWritable || !existsSync(path)) continue;
@@ -349,13 +349,14 @@ export function openFarChat(
       left.push(...tree.leftOut.map((one) => `${target}/${one}`.slice(0, 1_100)));
     }
     const aside = join(dir, 'left', `${folder}-${fence}`);
-    if (left.length === 0) await rm(place, { recursive: true, force: true });
+    const isKept = left.length > 0 || (keeps && existsSync(place));
+    if (!isKept) await rm(place, { recursive: true, force: true });
     else {
       await mkdir(join(dir, 'left'), { recursive: true });
       await rename(place, aside);
     }
     places = [];
-    return { left, in: left.length === 0 ? '' : aside };
+    return { left, in: isKept ? aside : '' };
   }
 
   return {

@@ -9,6 +9,7 @@ import {
   ChatFiles,
   type FarFiles,
   type FileConflict,
+  type FilesLimit,
   type SharedMount,
   type SyncWay,
 } from './chat-files.ts';
@@ -30,6 +31,18 @@ const UNDER_WAY_BYTES = 4_194_304;
 /** Files of an earlier container are taken over once; whoever shows some again tells nonsense. */
 const BEGINNINGS = 2;
 
+/** Files of both sides that do not go together, and files that stay on the other machine. */
+export type FileNews = {
+  /** Counts, and the first of each. */
+  readonly conflicts: { readonly count: number; readonly first: readonly FileConflict[] };
+  readonly refused: { readonly count: number; readonly first: readonly string[] };
+  /** The folder there that has what was refused; null while the container still has it. */
+  readonly place: string | null;
+};
+
+/** Of more files, only the number is told. */
+const MAX_TOLD = 5;
+
 export type FarEngineParts = {
   /** The machine's name, as the owner says it. */
   readonly machine: string;
@@ -47,7 +60,10 @@ export type FarEngineParts = {
   readonly elapsed: () => number;
   /** The clock by which files here are stamped, in milliseconds. */
   readonly now: () => number;
-  readonly onConflict: (folder: string, conflict: FileConflict) => void;
+  /** What a chat may hold at home with the files of this machine. */
+  readonly filesLimit: FilesLimit;
+  /** What came of a chat's files in a turn, or where a container ended; called only where there is something to tell. */
+  readonly onFileNews: (folder: string, news: FileNews) => void;
   /** Files that no message can hold stay on the other machine, in a folder there. */
   readonly onLeft: (folder: string, paths: readonly string[], place: string) => void;
   readonly onProgress: (line: string) => void;
@@ -127,6 +143,7 @@ async function start(
       return isLost;
     },
     sync: (way) => container.sync(way),
+    endTurn: () => container.endTurn(),
     stop() {
       isStopping = true;
       stopped ??= withTimeout(container.stop(), STOP_TIMEOUT_MS).then(() => {
@@ -179,13 +196,32 @@ function openFarContainer(
   for (const { target } of mounts.filter((one) => one.target.startsWith(EXTRA_TARGET))) {
     parts.onProgress(`${target} is on this machine, and the chat ${folder} runs on ${machine}`);
   }
+  const conflicts: FileConflict[] = [];
+  /** Files that had no room, and those of them that the owner knows of. */
+  const refused = new Set<string>();
+  let toldRefused = '';
+  const tell = (place: string | null = null): void => {
+    const first = [...refused].slice(0, MAX_TOLD);
+    const all = `${refused.size} ${first}`;
+    const isKnown = refused.size === 0 || (all === toldRefused && place === null);
+    if (conflicts.length === 0 && isKnown) return;
+    const told = conflicts.splice(0);
+    toldRefused = all;
+    parts.onFileNews(folder, {
+      conflicts: { count: told.length, first: told.slice(0, MAX_TOLD) },
+      refused: isKnown ? NONE : { count: refused.size, first },
+      place,
+    });
+  };
   const files = new ChatFiles({
     machine,
     mounts: shared,
     agreed,
     user,
     treeOf,
-    onConflict: (conflict) => parts.onConflict(folder, conflict),
+    limit: parts.filesLimit,
+    onConflict: (conflict) => void conflicts.push(conflict),
+    onRefused: (path) => void refused.add(path),
   });
   const link: ResumableLink = new ResumableLink({
     pipe: parts.openPipe(folder, fence),
@@ -220,8 +256,10 @@ function openFarContainer(
   }
 
   async function forget(): Promise<void> {
-    const { left, in: place } = await control.ask({ op: 'forget' });
+    const keeps = refused.size > 0;
+    const { left, in: place } = await control.ask({ op: 'forget', ...(keeps ? { keeps } : {}) });
     agreed.forget();
+    tell(keeps ? place : null);
     if (left.length > 0) parts.onLeft(folder, left, place);
   }
 
@@ -233,6 +271,7 @@ function openFarContainer(
     /** Never rejects: what could not be compared now is the next time. */
     async sync(way: SyncWay): Promise<void> {
       try {
+        refused.clear();
         await files.sync(far, way);
         if (way === 'give') far.expectHandover();
         told = '';
@@ -243,6 +282,7 @@ function openFarContainer(
         parts.onProgress(`the files of ${folder} and those on ${machine} differ for now: ${why}`);
       }
     },
+    endTurn: () => tell(),
     /** Takes over what an earlier container left there. */
     async collect(): Promise<void> {
       const { kept } = await control.ask({ op: 'hello' });
@@ -283,6 +323,7 @@ function openFarContainer(
       if (link.isOver) return;
       try {
         await control.ask({ op: 'stop' });
+        refused.clear();
         await files.sync(far, 'take');
         await forget();
       } catch (error) {
@@ -290,7 +331,10 @@ function openFarContainer(
         parts.onProgress(`files of the chat ${folder} are still on ${machine}: ${why}`);
       }
     },
-    close: () => link.close(),
+    close() {
+      tell();
+      link.close();
+    },
   };
 
   /** Sends the contents that are missing there, and has the container run. */
@@ -316,6 +360,8 @@ function openFarContainer(
     return ran;
   }
 }
+
+const NONE = { count: 0, first: [] };
 
 type Kept = NonNullable<ControlAnswers['hello']['kept']>;
 

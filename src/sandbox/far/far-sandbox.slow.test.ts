@@ -221,6 +221,57 @@ await describeWithEngine('bubblewrap', 'a chat on another machine', () => {
     expect(await readFile(beside, 'utf8')).toBe('coffee\n');
   });
 
+  test('many conflicts of one turn are one message, with their number', async () => {
+    await using nas = await farMachine();
+    const { project, told } = await projectWith(nas);
+    await using _ = project;
+    const home = (name: string) => join(project.dir, 'groups/family', name);
+    const names = Array.from({ length: 12 }, (_, index) => `note-${index}.md`);
+    for (const name of names) await writeFile(home(name), 'tea\n');
+    await project.answer('hello');
+    const asked = project.turn(
+      'shell: for f in note-*.md; do echo coffee > $f; done; touch ready; while test ! -e go; do sleep 0.1; done',
+    );
+    await vi.waitFor(() => expect(nas.fileOf('family', 'ready')).toBe(''));
+    for (const name of names) await writeFile(home(name), 'water\n');
+    await writeFile(join(nas.dir, 'chats/family/0/go'), '');
+    expect(await asked).toMatchObject({ kind: 'answered' });
+    expect(told).toEqual([expect.stringContaining('12 files were changed here and on nas')]);
+    expect(told[0]).toContain('`note-0.from-nas.md`');
+    expect(told[0]).toContain('and 7 more');
+    expect(await readFile(home('note-3.md'), 'utf8')).toBe('water\n');
+  });
+
+  test('what a chat may hold at home is a limit: more is not taken, stays there, and the owner is told once', async () => {
+    const filesLimit = { bytes: 3_000_000, files: 200, settings: '`A_SETTING`' };
+    await using nas = await farMachine({ filesLimit });
+    const { project, told } = await projectWith(nas);
+    await using _ = project;
+    const home = (name: string) => join(project.dir, 'groups/family', name);
+    await project.answer('shell: head -c 1000000 /dev/zero > first');
+    await project.answer('shell: head -c 4000000 /dev/zero > large; echo small > small');
+    expect(told).toEqual([
+      expect.stringMatching(/^A file was not taken from nas: `large`.*A_SETTING/),
+    ]);
+    expect(existsSync(home('large'))).toBe(false);
+    expect(await readFile(home('small'), 'utf8')).toBe('small\n');
+    // What is here may change and go as before.
+    await project.answer('shell: head -c 900000 /dev/zero > first; rm small');
+    expect((await readFile(home('first'))).length).toBe(900_000);
+    expect(existsSync(home('small'))).toBe(false);
+    expect(told).toHaveLength(1);
+    await project.sandbox.stop('family');
+    const [, place = ''] = /stays on nas, in `([^`]+)`/.exec(told[1] ?? '') ?? [];
+    expect(
+      (await readdir(place, { recursive: true })).filter((path) => path.endsWith('/large')),
+    ).toHaveLength(1);
+
+    await project.answer('shell: for n in $(seq 300); do echo $n > many-$n; done');
+    expect(told[2]).toMatch(/^\d+ files were not taken from nas: .* more\. /);
+    expect((await readdir(join(project.dir, 'groups/family'))).length).toBeLessThanOrEqual(200);
+    expect(told).toHaveLength(3);
+  });
+
   test('a host tool reads what the agent has just written, and the agent what the tool wrote', async () => {
     await using nas = await farMachine();
     const { project } = await projectWith(nas, {

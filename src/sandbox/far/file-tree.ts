@@ -78,7 +78,12 @@ export function digestOf(bytes: Buffer): string {
  * Digests by what the system knows of a file, so that an unchanged one is not read again. One that was written just
  * before it was read is read once more: a second write within the same tick of the clock would leave the same stamp.
  */
-type Known = { readonly stamp: string; readonly digest: string; readonly isSettled: boolean };
+type Known = {
+  readonly stamp: string;
+  readonly sizeBytes: number;
+  readonly digest: string;
+  readonly isSettled: boolean;
+};
 
 /** Longer than a tick of any file system's clock here. */
 const TICK_MS = 100n;
@@ -102,6 +107,7 @@ export class FileTree {
   readonly #now: () => number;
   readonly #known = new Map<string, Known>();
   #leftOut: string[] = [];
+  #held = { files: 0, bytes: 0 };
 
   /** @param now the clock by which files here are stamped, in milliseconds */
   constructor(root: string, now: () => number) {
@@ -112,6 +118,16 @@ export class FileTree {
   /** Paths of the last look whose content stays where it is, the first hundred of them. */
   get leftOut(): readonly string[] {
     return this.#leftOut;
+  }
+
+  /** What the files of the last look come to. */
+  get held(): { readonly files: number; readonly bytes: number } {
+    return this.#held;
+  }
+
+  /** The size of a plain file of the last look; 0 for any other. */
+  sizeOf(path: string): number {
+    return this.#known.get(path)?.sizeBytes ?? 0;
   }
 
   /**
@@ -147,13 +163,22 @@ export class FileTree {
       }
     }
     this.#leftOut = leftOut.slice(0, MAX_TOLD);
+    let bytes = 0;
+    for (const [path, { kind }] of tree) if (kind === 'file') bytes += this.sizeOf(path);
+    this.#held = { files: tree.size, bytes };
     return tree;
   }
 
   /** Tells what a file holds that was put here just now and that nobody can have written to since. */
   know(path: string, digest: string): void {
     const found = this.#look(path);
-    if (found !== null) this.#known.set(path, { stamp: stampOf(found), digest, isSettled: true });
+    if (found !== null)
+      this.#known.set(path, {
+        stamp: stampOf(found),
+        sizeBytes: Number(found.size),
+        digest,
+        isSettled: true,
+      });
   }
 
   /** Returns the bytes of the file that has this digest; null where it is another one by now, or longer. */
@@ -235,7 +260,7 @@ export class FileTree {
     const isSettled = BigInt(Math.floor(this.#now())) - found.ctimeMs > TICK_MS;
     const digest = await this.#digest(path);
     if (digest === null) return this.#look(path) === null ? null : OPAQUE;
-    this.#known.set(path, { stamp, digest, isSettled });
+    this.#known.set(path, { stamp, sizeBytes: Number(found.size), digest, isSettled });
     return { kind: 'file', digest, isExecutable: isExecutable(found) };
   }
 

@@ -28,7 +28,10 @@ export type MachinesContext = {
   readonly dataDir: string;
   /** Makes the engine of a machine out of a way to send messages to its worker. */
   readonly openEngine: (
-    parts: Pick<FarEngineParts, 'machine' | 'description' | 'openPipe' | 'patienceMs'>,
+    parts: Pick<
+      FarEngineParts,
+      'machine' | 'description' | 'openPipe' | 'patienceMs' | 'filesLimit'
+    >,
   ) => FarEngine;
   /** A machine that is here has files of these chats. Those whose container is gone are fetched; may be said often. */
   readonly onFilesLeft: (machine: Machine, folders: readonly string[]) => void;

@@ -34,6 +34,21 @@ test('a line without end is refused as soon as it is too long', async () => {
   expect(far.garbage).toEqual([`a message of more than ${MAX_FRAME_BYTES} bytes`]);
 });
 
+test('frames without end are read with rests, and none is lost', async () => {
+  const far = farEnd();
+  const some = Buffer.from('{"type":"alive","turn":"1"}\n'.repeat(600));
+  for (let piece = 0; piece < 10; piece += 1) far.incoming.write(some);
+  const readBetween: number[] = [];
+  while (far.frames.length < 6_000) {
+    const before = far.frames.length;
+    await new Promise((resolve) => setImmediate(resolve));
+    readBetween.push(far.frames.length - before);
+  }
+  // Not all at once, and between two pieces nothing is read for a while.
+  expect(Math.max(...readBetween)).toBeLessThan(6_000);
+  expect(readBetween.filter((count) => count === 0).length).toBeGreaterThan(10);
+});
+
 test('a frame too long to be taken is not sent', async () => {
   const far = farEnd();
   const frame = (value: string): HostFrame => ({ type: 'tool_result', id: '1', ok: true, value });

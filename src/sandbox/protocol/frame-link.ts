@@ -6,6 +6,10 @@ import { MAX_FRAME_BYTES } from './protocol.ts';
 /** The most that the other side may leave unread: enough for everything that a turn says at once. */
 const MAX_UNREAD_BYTES = 8 * MAX_FRAME_BYTES;
 
+/** After so many frames the reader rests, a millisecond for each five: many times what an agent says, and no flood. */
+const FRAMES_UNTIL_REST = 500;
+const FRAMES_PER_MS = 5;
+
 /** More values than any input or result of a tool has; counted before anything is made of a line. */
 const FRAME_BOUNDS: JsonBounds = { maxBytes: MAX_FRAME_BYTES, maxValues: 100_000, maxDepth: 100 };
 
@@ -28,7 +32,7 @@ export type FrameLink<Outgoing> = {
 /**
  * Speaks newline-delimited JSON frames over a connected stream.
  *
- * Never holds more than one frame's worth of what comes in: what does not end in time is garbage. Nor
+ * Never reads more than some 5,000 frames in a second, whatever comes: the other chats have their turn. Never holds more than one frame's worth of what comes in: what does not end in time is garbage. Nor
  * more than eight of what goes out: a side that asks and does not read the answers is disconnected.
  */
 export function openFrameLink<Incoming, Outgoing>(
@@ -37,6 +41,7 @@ export function openFrameLink<Incoming, Outgoing>(
   const { stream } = parts;
   const lines = lineSplitter();
   let isOpen = true;
+  let framesSinceRest = 0;
 
   const refuse = (reason: string) => {
     isOpen = false;
@@ -49,8 +54,14 @@ export function openFrameLink<Incoming, Outgoing>(
       if (line === null) return refuse(`a message of more than ${MAX_FRAME_BYTES} bytes`);
       const frame = parseFrame(line, parts.schema);
       if (frame === null) return refuse('a message that is not in the protocol');
+      framesSinceRest += 1;
       parts.onFrame(frame);
     }
+    if (framesSinceRest < FRAMES_UNTIL_REST) return;
+    // The other side waits as well: what it sends on fills its own buffers.
+    stream.pause();
+    setTimeout(() => stream.resume(), framesSinceRest / FRAMES_PER_MS).unref();
+    framesSinceRest = 0;
   });
   // 'close' follows 'error' on every stream, and is where the loss is handled.
   stream.on('error', () => {});

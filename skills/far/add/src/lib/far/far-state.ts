@@ -377,6 +377,8 @@ ${users.join('\n')}
 listen: "0.0.0.0:${port}"
 server_name: patchclaw
 max_payload: 1048576
+max_subscriptions: 100
+max_connections: 4096
 ping_interval: "10s"
 tls {
   cert_file: ${JSON.stringify(join(dir, 'server.pem'))}

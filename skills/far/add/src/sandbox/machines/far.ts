@@ -5,13 +5,24 @@ import { defineMachines } from './machines.ts';
 /** The machines that have joined by `claw far join`. Nothing is loaded before `claw far setup`. */
 export const machines = defineMachines({
   name: 'far',
-  settings: z.object({ FAR_PATIENCE_MINUTES: wholeNumber(1, 60).default(5) }),
+  settings: z.object({
+    FAR_PATIENCE_MINUTES: wholeNumber(1, 60).default(5),
+    FAR_CHAT_MB: wholeNumber(1, 1_000_000).default(4_096),
+    FAR_CHAT_FILES: wholeNumber(1, 100_000).default(50_000),
+  }),
   create(context) {
-    const patienceMs = context.settings.FAR_PATIENCE_MINUTES * 60_000;
+    const { FAR_PATIENCE_MINUTES, FAR_CHAT_MB, FAR_CHAT_FILES } = context.settings;
+    const patienceMs = FAR_PATIENCE_MINUTES * 60_000;
+    const filesLimit = {
+      bytes: FAR_CHAT_MB * 1024 ** 2,
+      files: FAR_CHAT_FILES,
+      settings: '`FAR_CHAT_MB`, `FAR_CHAT_FILES`',
+    };
     const opening = import('./far/home.ts').then(({ openFarHome }) =>
       openFarHome({
         ...context,
         patienceMs,
+        filesLimit,
         now: Date.now,
         elapsed: () => performance.now(),
       }),

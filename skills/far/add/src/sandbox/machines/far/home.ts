@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { connectFar, type FarConnection } from '../../../lib/far/far-connection.ts';
 import { FarState, minutesLeft } from '../../../lib/far/far-state.ts';
 import { TokenBucket } from '../../../lib/token-bucket.ts';
+import type { FilesLimit } from '../../far/chat-files.ts';
 import type { FarEngine } from '../../far/far-engine.ts';
 import { endMessage, isEndMessage } from '../../far/resumable-link.ts';
 import type { Machine, MachineSource, MachinesContext } from '../machines.ts';
@@ -19,6 +20,7 @@ import { runNatsServer } from './nats-server.ts';
 
 export type FarHomeParts = MachinesContext & {
   readonly patienceMs: number;
+  readonly filesLimit: FilesLimit;
   readonly now: () => number;
   /** A clock in milliseconds that never goes back. */
   readonly elapsed: () => number;
@@ -235,6 +237,7 @@ class FarHome {
         machine: name,
         description: `another machine, ${name}`,
         patienceMs: this.#parts.patienceMs,
+        filesLimit: this.#parts.filesLimit,
         openPipe: (folder, fence) => this.#pipe(name, folder, fence),
       }),
       alive: null,
