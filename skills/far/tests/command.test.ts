@@ -98,7 +98,7 @@ test('a code is void when it is too old or used, and so is a key that is none', 
     expect(state.enrol('nas', createUser().getPublicKey(), 0)).toBe(false);
     // Set up again, such as with another address: who has joined stays.
     await state.setUp('nas.lan', 4_722);
-    expect(state.read().machines).toEqual([{ name: 'nas', key, isDraining: false }]);
+    expect(state.read().machines).toEqual([{ name: 'nas', key, isDraining: false, cutOff: null }]);
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }

@@ -42,6 +42,7 @@ describe.skipIf(!hasPrograms)('a server of the owner’s own (needs nats-server 
       dataDir,
       patienceMs: 60_000,
       now: Date.now,
+      elapsed: () => performance.now(),
       onProgress: (line: string) => void lines.push(line),
       onFilesLeft: () => {},
       openEngine: () => ({ resume: () => {}, close: () => {} }) as never,
@@ -56,7 +57,7 @@ describe.skipIf(!hasPrograms)('a server of the owner’s own (needs nats-server 
       const config = { ...code, seed, abilities: [], capacity: 1, patienceMinutes: 1 };
       writeWorkerConfig(worker, config);
       const examine = async (dir: string) =>
-        (await examination.examine({ dataDir: dir, isOffline: false } as never)).map(
+        (await examination.examine({ dataDir: dir, isOffline: false, now: Date.now } as never)).map(
           ({ message }) => message,
         );
       expect(await examine(worker)).toEqual([expect.stringContaining('lets it in')]);

@@ -105,6 +105,27 @@ await describeWithEngine('bubblewrap', 'proofs on other machines, over a real NA
     await eve.close();
   });
 
+  test('a machine that sends without end is not asked any more, and the matrix goes on', async () => {
+    await using codebase = skilledCodebase();
+    await using home = await proofHome();
+    const eve = await home.dial('eve');
+    let isFlooding = true;
+    await using _ = await home.joinWorker('desk', async () => {
+      const said = Buffer.from(JSON.stringify({ verdict: FAILING, reason: '', ticket: 'x' }));
+      for (let count = 0; isFlooding && count < 100_000; count += 1) {
+        eve.publish(proofSubjects.up('eve', 'said'), said);
+      }
+      isFlooding = false;
+      await eve.flush();
+      await home.connection.flush();
+      return { failures: [], warnings: [], ms: 1 };
+    });
+    const { data, warnings } = await home.matrix(codebase, 'skill-one', '--on', 'far');
+    expect(data.summary).toMatchObject({ clean: 1, failing: 0 });
+    expect(warnings.join()).toContain('eve sends far more than a worker has reason to');
+    await eve.close();
+  });
+
   test('without a machine that proves, the owner is told what to do', async () => {
     await using codebase = skilledCodebase();
     await using home = await proofHome();

@@ -11,6 +11,7 @@ import {
 } from '@patchclaw/claw';
 import { connectFar, type FarConnection } from '../../lib/far/far-connection.ts';
 import { FarState } from '../../lib/far/far-state.ts';
+import { TokenBucket } from '../../lib/token-bucket.ts';
 import { type ProofRunnerContext, RunnerUnusable } from '../proof-runner.ts';
 import { HOME, ProofLedger } from './proof-ledger.ts';
 import {
@@ -76,6 +77,21 @@ const CUT_OFF_MS = 60_000;
 /** A machine that has a job for longer loses it, whatever it says. */
 const MOST_MS = 3_600_000;
 const SENT_AT_ONCE_BYTES = 4 * 1024 ** 2;
+/** What a machine may say: results have up to half a megabyte, and are repeated each second until they are heard. */
+const HEARD_BYTES = { burst: 64 * 1024 ** 2, perSecond: 8 * 1024 ** 2 };
+const MESSAGE_COST_BYTES = 1_024;
+/** Each may ask for 128 contents. */
+const NEEDS = { burst: 100, perSecond: 10 };
+
+/** What is heard of one machine. */
+function hearing() {
+  const now = () => performance.now();
+  return {
+    bytes: new TokenBucket({ ...HEARD_BYTES, now }),
+    needs: new TokenBucket({ ...NEEDS, now }),
+    isIgnored: false,
+  };
+}
 
 /**
  * Opens the runner: connects to the server, makes the queue, and waits for machines.
@@ -138,6 +154,7 @@ class FarProofs implements ProofRunner {
   readonly #platform = platformOf(process);
   readonly #provers = new Map<string, Prover>();
   readonly #offers = new Map<string, Offer>();
+  readonly #hearing = new Map<string, ReturnType<typeof hearing>>();
   /** Tickets of all offers so far: what a machine says that it runs may be a second old. */
   readonly #tickets = new Set<string>();
   /** Jobs of all calls, by their digests. */
@@ -409,8 +426,20 @@ class FarProofs implements ProofRunner {
   #heard(subject: string, message: Buffer): void {
     // The server lets a machine send below its own name alone.
     const [, , machine = '', , kind] = subject.split('.');
+    const heard = this.#hearing.get(machine) ?? hearing();
+    this.#hearing.set(machine, heard);
+    if (heard.isIgnored) return;
+    if (!heard.bytes.take(message.length + MESSAGE_COST_BYTES)) {
+      heard.isIgnored = true;
+      this.#provers.delete(machine);
+      this.#warnings.add(
+        `${machine} sends far more than a worker has reason to, and was not asked any more. ${removeText(machine)}`,
+      );
+      this.#takeBack((offer) => offer.machine === machine);
+      return;
+    }
     if (kind === 'here') this.#heardHere(machine, message);
-    if (kind === 'need') void this.#send(machine, message).catch(() => {});
+    if (kind === 'need' && heard.needs.take()) void this.#send(machine, message).catch(() => {});
     if (kind === 'said') this.#heardSaid(machine, message);
   }
 
