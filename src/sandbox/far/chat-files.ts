@@ -118,6 +118,11 @@ export class ChatFiles {
     return (await this.#trees.get(target)?.read(path, digest)) ?? null;
   }
 
+  /** Resolves when no comparison is at work. */
+  get settled(): Promise<void> {
+    return this.#last;
+  }
+
   /** Brings both sides together, one call after the other. */
   sync(far: FarFiles, way: SyncWay): Promise<void> {
     const synced = this.#last.then(async () => {

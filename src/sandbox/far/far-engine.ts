@@ -282,7 +282,8 @@ function openFarContainer(
         parts.onProgress(`the files of ${folder} and those on ${machine} differ for now: ${why}`);
       }
     },
-    endTurn: () => tell(),
+    /** An answer does not wait for files that take long; what becomes of them is told together, when it is known. */
+    endTurn: () => void files.settled.then(() => tell()),
     /** Takes over what an earlier container left there. */
     async collect(): Promise<void> {
       const { kept } = await control.ask({ op: 'hello' });

@@ -236,6 +236,7 @@ await describeWithEngine('bubblewrap', 'a chat on another machine', () => {
     for (const name of names) await writeFile(home(name), 'water\n');
     await writeFile(join(nas.dir, 'chats/family/0/go'), '');
     expect(await asked).toMatchObject({ kind: 'answered' });
+    await vi.waitFor(() => expect(told).not.toEqual([]));
     expect(told).toEqual([expect.stringContaining('12 files were changed here and on nas')]);
     expect(told[0]).toContain('`note-0.from-nas.md`');
     expect(told[0]).toContain('and 7 more');
@@ -250,6 +251,7 @@ await describeWithEngine('bubblewrap', 'a chat on another machine', () => {
     const home = (name: string) => join(project.dir, 'groups/family', name);
     await project.answer('shell: head -c 1000000 /dev/zero > first');
     await project.answer('shell: head -c 4000000 /dev/zero > large; echo small > small');
+    await vi.waitFor(() => expect(told).not.toEqual([]));
     expect(told).toEqual([
       expect.stringMatching(/^A file was not taken from nas: `large`.*A_SETTING/),
     ]);
@@ -267,6 +269,7 @@ await describeWithEngine('bubblewrap', 'a chat on another machine', () => {
     ).toHaveLength(1);
 
     await project.answer('shell: for n in $(seq 300); do echo $n > many-$n; done');
+    await vi.waitFor(() => expect(told).toHaveLength(3));
     expect(told[2]).toMatch(/^\d+ files were not taken from nas: .* more\. /);
     expect((await readdir(join(project.dir, 'groups/family'))).length).toBeLessThanOrEqual(200);
     expect(told).toHaveLength(3);
