@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { subjects } from '../../../src/sandbox/machines/far/messages.ts';
 import { describeWithEngine } from '../../../src/testing/engine.ts';
@@ -152,10 +151,8 @@ await describeWithEngine('bubblewrap', 'a machine that sends without end', () =>
   let nas: FarWorkerProcess;
   let eve: FarWorkerProcess;
   let idle: Weight;
-  let scales: Scales;
 
   beforeAll(async () => {
-    scales = openScales();
     home = await farHome((folder) => (folder === 'other' ? MACHINE : 'nas'));
     nas = await home.join('nas');
     eve = await home.join(MACHINE);
@@ -169,19 +166,13 @@ await describeWithEngine('bubblewrap', 'a machine that sends without end', () =>
     await eve[Symbol.asyncDispose]();
     await nas[Symbol.asyncDispose]();
     await home[Symbol.asyncDispose]();
-    scales.close();
   });
 
   test.each(ROWS)('$name: $outcome, and nobody else is harmed', async ({ outcome, sends }) => {
-    let loopMs = Number.POSITIVE_INFINITY;
-    // A machine that is busy with other things makes one process late and not the other; not three times in a row.
-    for (let round = 0; round < 3 && loopMs > idle.loopMs + MOST_MS; round += 1) {
-      const weight = await flooded(outcome, sends);
-      loopMs = weight.loopMs;
-      expect(weight.memoryBytes).toBeLessThan(MOST_BYTES);
-      expect(weight.diskBytes).toBeLessThan(MOST_DISK_BYTES);
-    }
-    expect(loopMs).toBeLessThanOrEqual(idle.loopMs + MOST_MS);
+    const weight = await flooded(outcome, sends);
+    expect(weight.loopMs).toBeLessThanOrEqual(idle.loopMs + MOST_MS);
+    expect(weight.memoryBytes).toBeLessThan(MOST_BYTES);
+    expect(weight.diskBytes).toBeLessThan(MOST_DISK_BYTES);
   });
 
   async function flooded(outcome: Outcome, sends: Row['sends']): Promise<Weight> {
@@ -216,17 +207,13 @@ await describeWithEngine('bubblewrap', 'a machine that sends without end', () =>
   /** What this process bears while something goes on and another machine's chat is answered. */
   async function weighed(work: () => Promise<void>): Promise<Weight> {
     const before = { memory: process.memoryUsage().rss, disk: bytesBelow(home.project.dataDir) };
-    const loop = monitorEventLoopDelay({ resolution: 5 });
-    scales.begin();
-    loop.enable();
+    const loop = startLoopClock();
     await work();
     for (let count = 0; count < 3; count += 1) {
       await home.project.answer('hello', { folder: 'family' });
     }
-    loop.disable();
-    const others = await scales.end();
     return {
-      loopMs: loop.percentile(99) / 1e6 - others,
+      loopMs: loop.stop(),
       memoryBytes: process.memoryUsage().rss - before.memory,
       diskBytes: bytesBelow(home.project.dataDir) - before.disk,
     };
@@ -237,29 +224,29 @@ const MOST_MS = 50;
 const MOST_BYTES = 256 * 1024 ** 2;
 const MOST_DISK_BYTES = 8 * 1024 ** 2;
 
-/** Milliseconds are above those of a process that does nothing. */
 type Weight = {
   readonly loopMs: number;
   readonly memoryBytes: number;
   readonly diskBytes: number;
 };
 
-type Scales = ReturnType<typeof openScales>;
-
-/** A process that does nothing beside this one. */
-function openScales() {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'loop-delay-process.ts')], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
+/**
+ * Measures how long the loop's rounds keep others waiting, in milliseconds of this thread's processor: what other
+ * processes take of a busy machine does not count. Returns what 99 of 100 rounds keep.
+ */
+function startLoopClock() {
+  const rounds: number[] = [];
+  let last = process.threadCpuUsage();
+  const timer = setInterval(() => {
+    const now = process.threadCpuUsage();
+    rounds.push((now.user - last.user + now.system - last.system) / 1_000);
+    last = now;
+  }, 5);
   return {
-    begin: () => void child.stdin.write('begin\n'),
-    async end(): Promise<number> {
-      const said = once(child.stdout, 'data');
-      child.stdin.write('end\n');
-      const [chunk] = await said;
-      return Number(chunk);
+    stop(): number {
+      clearInterval(timer);
+      return rounds.toSorted((one, other) => one - other)[Math.floor(rounds.length * 0.99)] ?? 0;
     },
-    close: () => void child.kill(),
   };
 }
 
