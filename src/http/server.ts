@@ -35,6 +35,8 @@ export type LoopbackOptions = {
   readonly now: () => number;
   /** Whoever takes nothing of its answer for so long is cut off; a minute by default. */
   readonly stalledMs?: number;
+  /** A request that has not begun in full after so long is refused; half a minute by default. */
+  readonly headersMs?: number;
   readonly log: {
     info(message: string, data?: Readonly<Record<string, unknown>>): void;
     error(message: string, data?: Readonly<Record<string, unknown>>): void;
@@ -44,7 +46,11 @@ export type LoopbackOptions = {
 const HOST = '127.0.0.1';
 const BODY_MS = 10_000;
 const HANDLE_MS = 30_000;
-const HEADERS_MS = 2_000;
+/**
+ * Long enough for a machine that is busy: Node looks at the clock before it reads what has come in, so a short limit
+ * refuses requests that were here in time. A crowd of half-open requests is held by the limit of connections.
+ */
+const HEADERS_MS = 30_000;
 const STALLED_MS = 60_000;
 /** Node looks for requests that are late so often; every half minute by default. */
 const LATE_CHECK_MS = 500;
@@ -59,6 +65,7 @@ const MAX_OF_DEVICE = 64;
  */
 export function createLoopback(options: LoopbackOptions): Loopback {
   const { dataDir, setTimer, log, origins = [], now, stalledMs = STALLED_MS } = options;
+  const { headersMs = HEADERS_MS } = options;
   const routes = createRouteTable();
   const devices = openDeviceBook(dataDir, now);
   /** What each device is being sent. */
@@ -68,8 +75,8 @@ export function createLoopback(options: LoopbackOptions): Loopback {
   let address: string | null = null;
   const server = createServer(
     {
-      headersTimeout: HEADERS_MS,
-      requestTimeout: HEADERS_MS + BODY_MS,
+      headersTimeout: headersMs,
+      requestTimeout: headersMs + BODY_MS,
       connectionsCheckingInterval: LATE_CHECK_MS,
     },
     (request, response) => {
