@@ -125,6 +125,6 @@ test('a line that Slack refreshes, or cuts while a message is being stored, lose
 
 test('a clock that is wrong is named, and a message meanwhile counts as not sent', () => {
   const error = { original: { name: 'TypeError', cause: { code: 'CERT_NOT_YET_VALID' } } };
-  expect(explainFailure(error).status.detail).toContain('is the clock of this machine right?');
+  expect(explainFailure(error).status.detail).toContain('look at the clock of this machine');
   expect(explainSendFailure(error)).toMatchObject({ code: 'UNREACHABLE' });
 });
