@@ -1,7 +1,6 @@
 // Two owners with a container and a volume each, from real images, and agents in bubblewrap inside the containers.
 import { existsSync, rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { networkInterfaces } from 'node:os';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
@@ -236,10 +235,11 @@ type Relay = { readonly url: string; readonly close: () => void };
 
 /** Makes the model's server, which listens on this machine alone, reachable for containers. */
 async function relayTo(port: number): Promise<Relay> {
-  const format = '{{(index .IPAM.Config 0).Gateway}}';
-  const named = (await docker('network', 'inspect', '--format', format, 'bridge')).trim();
-  // A daemon that found the bridge of an earlier one does not name its address.
-  const host = named || networkInterfaces()['docker0']?.[0]?.address;
+  const format = '{{with index .IPAM.Config 0}}{{.Gateway}} {{.Subnet}}{{end}}';
+  const said = await docker('network', 'inspect', '--format', format, 'bridge');
+  const [, named, subnet = ''] = /^(\S*) (\S+)/.exec(said) ?? [];
+  // A daemon that found the bridge of an earlier one does not name its address: it is the first of its network.
+  const host = named || subnet.replace(/\.0\/\d+$/, '.1');
   const server = createServer((socket) => {
     const upstream = connect(port, '127.0.0.1');
     socket.pipe(upstream).pipe(socket);

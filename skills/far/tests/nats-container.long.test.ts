@@ -49,6 +49,7 @@ await describeWithEngine('docker', 'a server in a container', () => {
           dataDir,
           patienceMs: 60_000,
           now: Date.now,
+          elapsed: Date.now,
           onProgress: (line: string) => void lines.push(line),
           onFilesLeft: () => {},
           openEngine: () => ({ resume: () => {}, close: () => {} }) as never,
@@ -92,7 +93,11 @@ await describeWithEngine('docker', 'a server in a container', () => {
           const usual = { waitsForServer: false, onUp: () => {}, onRefused: refused.resolve };
           const machine = await vi.waitFor(() => connectFar({ ...code, seed, ...usual }), OFTEN);
           await vi.waitFor(async () => {
-            const [first] = await examination.examine({ dataDir, isOffline: false } as never);
+            const [first] = await examination.examine({
+              dataDir,
+              isOffline: false,
+              now: Date.now,
+            } as never);
             expect(first?.message).toMatch(/the server in Docker.*answers.*machines: nas/);
           }, OFTEN);
           expect(state.remove('nas')).toBe(true);

@@ -5,6 +5,8 @@ import { FarRefused } from './far-state.ts';
 import type { JoinCode } from './join-code.ts';
 
 const ANSWER_TIMEOUT_MS = 20_000;
+/** The home may be dialling the server again when the key is shown, and hears nothing of it. */
+const SHOW_AGAIN_MS = 2_000;
 /** A server that is busy takes a while to read its file again; a wrong code is refused for as long. */
 const CODE_DIALS = 10;
 /** This machine is in the file already, as the home has said. */
@@ -25,22 +27,25 @@ export async function enrol(code: JoinCode): Promise<string> {
   const refuse = (reason: string) => answer.reject(new Error(reason));
   const connection = await dial(code, CODE_DIALS, refuse);
   const late = setTimeout(
-    () => answer.reject(new Error('nobody answers; is the assistant there running?')),
+    () => answer.reject(new Error('nobody answers, so the assistant there may not be running')),
     ANSWER_TIMEOUT_MS,
   );
+  const show = () => connection.publish(`far.enrol.${code.name}`, user.getPublicKey());
+  const again = setInterval(show, SHOW_AGAIN_MS);
   let problem: string | null = null;
   try {
     connection.subscribe(`far.enrolled.${code.name}`, (_, message) =>
       answer.resolve(message.toString()),
     );
     await connection.flush();
-    connection.publish(`far.enrol.${code.name}`, user.getPublicKey());
+    show();
     const word = await answer.promise;
     if (word !== user.getPublicKey()) throw new Error('another machine has used this code');
   } catch (error) {
     problem = `This machine could not join: ${(error as Error).message}.`;
   } finally {
     clearTimeout(late);
+    clearInterval(again);
     await connection.close();
   }
   const seed = new TextDecoder().decode(user.getSeed());
