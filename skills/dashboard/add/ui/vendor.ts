@@ -19,11 +19,20 @@ export type { ComponentChildren, RefObject, VNode };
 export { h, render };
 
 /** Makes nodes of a template. Values are text or nodes, never markup. */
-export const html = (htm as unknown as Htm).bind(h);
+export const html = (htm as unknown as Htm).bind(create);
+
+/**
+ * Makes a node. htm would keep those without values, and a node that is kept holds the page in which it was drawn last,
+ * which holds the one before; 3 says that none is kept.
+ */
+function create(this: unknown[], ...made: Parameters<typeof h>): VNode {
+  this[0] = 3;
+  return h(...made);
+}
 
 /** The types of the package describe its module for `require`. */
 type Htm = {
-  bind(create: typeof h): (strings: TemplateStringsArray, ...values: unknown[]) => VNode;
+  bind(make: typeof create): (strings: TemplateStringsArray, ...values: unknown[]) => VNode;
 };
 
 /** Takes Markdown apart. */
