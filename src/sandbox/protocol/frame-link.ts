@@ -32,8 +32,9 @@ export type FrameLink<Outgoing> = {
 /**
  * Speaks newline-delimited JSON frames over a connected stream.
  *
- * Never reads more than some 5,000 frames in a second, whatever comes: the other chats have their turn. Never holds more than one frame's worth of what comes in: what does not end in time is garbage. Nor
- * more than eight of what goes out: a side that asks and does not read the answers is disconnected.
+ * Never reads more than some 5,000 frames in a second, whatever comes: the other chats have their turn. Never holds more
+ * than one frame's worth of what comes in: what does not end in time is garbage. Nor more than eight of what goes out: a
+ * side that asks and does not read the answers is disconnected.
  */
 export function openFrameLink<Incoming, Outgoing>(
   parts: FrameLinkParts<Incoming>,
