@@ -10,7 +10,7 @@ test.skipIf(playwright === null)(
   async () => {
     const project = openProject();
     const first = await serveOn(project);
-    const { page, context, faults } = await visit(first);
+    const { page, context, faults } = await visit(first, { serviceWorkers: 'allow' });
     const session = await context.newCDPSession(page);
     const { errors, url, data } = await session.send('Page.getAppManifest');
     expect([errors, url]).toEqual([[], `${first.origin}/dashboard/ui/manifest.json`]);
@@ -64,7 +64,7 @@ test.skipIf(playwright === null)(
     using service = await pushService();
     const settings = { DASHBOARD_PUSH_INSIDE: 'yes' };
     await using served = await serveOn(openProject(), undefined, { settings });
-    const { page, context, faults } = await visit(served);
+    const { page, context, faults } = await visit(served, { serviceWorkers: 'allow' });
     await go(page, 'settings');
     const toggle = page.locator('input[type="checkbox"]');
     // Without the permission it stays off, and says why.

@@ -35,9 +35,16 @@ export function openBrowser(flags: readonly string[] = []) {
   });
   afterAll(() => browser?.close());
 
-  /** Lets a browser of its own in, and notes all that goes wrong in it. */
+  /**
+   * Lets a browser of its own in, and notes all that goes wrong in it. Without the page's worker, unless that is what is
+   * tried: at a moment of its own it takes over what the page asks for, and `page.route` does not see that any more.
+   */
   return async (served: Pick<Served, 'link'>, options: BrowserContextOptions = {}) => {
-    const context = await browser.newContext({ locale: 'en', ...options });
+    const context = await browser.newContext({
+      locale: 'en',
+      serviceWorkers: 'block',
+      ...options,
+    });
     context.setDefaultTimeout(PATIENCE_MS);
     const faults: string[] = [];
     const page = await openTab(context, faults);
