@@ -11,21 +11,10 @@ import {
 } from '@patchclaw/claw';
 import { connectFar, type FarConnection } from '../../lib/far/far-connection.ts';
 import { FarState } from '../../lib/far/far-state.ts';
-import { TokenBucket } from '../../lib/token-bucket.ts';
 import { type ProofRunnerContext, RunnerUnusable } from '../proof-runner.ts';
 import { HOME, ProofLedger } from './proof-ledger.ts';
-import {
-  AWAY_MS,
-  BEAT_MS,
-  contentPart,
-  type Here,
-  type KnownResult,
-  type Offers,
-  proofSubjects,
-  read,
-  type Said,
-  shortened,
-} from './proof-messages.ts';
+import { ProofMachines, removeText } from './proof-machines.ts';
+import { BEAT_MS, type KnownResult, read, type Said, shortened } from './proof-messages.ts';
 import { ProofQueue, type QueuedJob } from './proof-queue.ts';
 
 export type FarProofsParts = ProofRunnerContext & {
@@ -40,17 +29,6 @@ type OpenedParts = FarProofsParts & {
   readonly run: string;
   /** Machines that lied in an earlier run. */
   readonly distrusted: readonly string[];
-};
-
-/** A machine that runs `claw far prove`. */
-type Prover = { readonly here: Here; readonly heardAt: number };
-
-/** A job that a machine has. */
-type Offer = {
-  readonly machine: string;
-  readonly boot: string;
-  readonly job: QueuedJob;
-  readonly offeredAt: number;
 };
 
 type Task = {
@@ -70,28 +48,9 @@ const FIRST_WAIT_MS = 8_000;
 const RETRY_MS = 300;
 /** A machine that has become free is seen so soon. */
 const LOOK_MS = 10;
-const WORKING_MS = 5_000;
 const COUNT_MS = 5_000;
 /** Without the server for so long, the home proves by itself. */
 const CUT_OFF_MS = 60_000;
-/** A machine that has a job for longer loses it, whatever it says. */
-const MOST_MS = 3_600_000;
-const SENT_AT_ONCE_BYTES = 4 * 1024 ** 2;
-/** What a machine may say: results have up to half a megabyte, and are repeated each second until they are heard. */
-const HEARD_BYTES = { burst: 64 * 1024 ** 2, perSecond: 8 * 1024 ** 2 };
-const MESSAGE_COST_BYTES = 1_024;
-/** Each may ask for 128 contents. */
-const NEEDS = { burst: 100, perSecond: 10 };
-
-/** What is heard of one machine. */
-function hearing() {
-  const now = () => performance.now();
-  return {
-    bytes: new TokenBucket({ ...HEARD_BYTES, now }),
-    needs: new TokenBucket({ ...NEEDS, now }),
-    isIgnored: false,
-  };
-}
 
 /**
  * Opens the runner: connects to the server, makes the queue, and waits for machines.
@@ -152,11 +111,7 @@ class FarProofs implements ProofRunner {
   readonly #parts: OpenedParts;
   readonly #ledger: ProofLedger;
   readonly #platform = platformOf(process);
-  readonly #provers = new Map<string, Prover>();
-  readonly #offers = new Map<string, Offer>();
-  readonly #hearing = new Map<string, ReturnType<typeof hearing>>();
-  /** Tickets of all offers so far: what a machine says that it runs may be a second old. */
-  readonly #tickets = new Set<string>();
+  readonly #machines: ProofMachines;
   /** Jobs of all calls, by their digests. */
   readonly #tasks = new Map<string, Task>();
   /** Jobs that are in the queue or with a machine, and who waits for their answer. */
@@ -164,27 +119,28 @@ class FarProofs implements ProofRunner {
   readonly #withdrawn = new Set<string>();
   readonly #warnings = new Set<string>();
   readonly #timer: NodeJS.Timeout;
-  #joined: readonly string[] = [];
-  #drained: ReadonlySet<string> = new Set();
   #hasWithdrawn = false;
   #upAt = performance.now();
-  #workingAt = 0;
   #countedAt = 0;
-  /** When a machine had its last answer out, while other jobs waited. */
-  readonly #freeSince = new Map<string, number>();
-  /** Of all proofs elsewhere: from the offer, or from when the machine was free for it, to the answer; and the proof alone. */
-  readonly #spent = { proofs: 0, wholeMs: 0, proofMs: 0 };
 
   constructor(parts: OpenedParts) {
     this.#parts = parts;
-    const { seed, percent, distrusted, connection } = parts;
+    const { seed, percent, distrusted, connection, state, run, onProgress } = parts;
     this.#ledger = new ProofLedger({ seed, percent, distrusted });
     for (const name of distrusted) {
       this.#warnings.add(
         `${name} is not asked: its results were wrong before. ${removeText(name)}`,
       );
     }
-    connection.subscribe(proofSubjects.allUp, (subject, message) => this.#heard(subject, message));
+    this.#machines = new ProofMachines({
+      ...{ connection, state, run, onProgress },
+      isDistrusted: (machine) => this.#ledger.isDistrusted(machine),
+      contentsOf: (digest) => this.#taskOf(digest).described.content,
+      doOthersWait: (digest) => this.#idle().some((one) => one !== digest),
+      onVerdict: (machine, digest, verdict) => this.#take(machine, digest, verdict),
+      onFailed: (machine, digest) => this.#ledger.fail(digest, machine),
+      warn: (text) => this.#warnings.add(text),
+    });
     this.#timer = setInterval(() => this.#beat(), BEAT_MS);
     this.#beat();
   }
@@ -192,7 +148,7 @@ class FarProofs implements ProofRunner {
   /** @throws RunnerUnusable where none comes */
   async waitForMachines(): Promise<void> {
     const until = performance.now() + FIRST_WAIT_MS;
-    while (this.#present().length === 0) {
+    while (this.#machines.present().length === 0) {
       if (performance.now() > until) {
         await this.close();
         throw new RunnerUnusable(
@@ -203,7 +159,7 @@ class FarProofs implements ProofRunner {
     }
     // The others have been asked at the same time.
     await sleep(BEAT_MS);
-    const names = this.#present().join(', ');
+    const names = this.#machines.present().join(', ');
     const { onProgress, seed } = this.#parts;
     onProgress(`proofs run on ${names}; --seed ${seed} chooses the same second opinions`);
   }
@@ -227,9 +183,8 @@ class FarProofs implements ProofRunner {
       }
     } finally {
       fault.abort();
-      this.#offers.clear();
       this.#waiting.clear();
-      this.#sayOffers();
+      this.#machines.endAll();
       await pulling;
     }
     for (const digest of mine) await this.#keep(digest, true);
@@ -243,10 +198,9 @@ class FarProofs implements ProofRunner {
 
   async close(): Promise<readonly string[]> {
     clearInterval(this.#timer);
-    this.#offers.clear();
-    this.#sayOffers();
+    this.#machines.endAll();
     const { connection, queue, onProgress } = this.#parts;
-    const { proofs, wholeMs, proofMs } = this.#spent;
+    const { proofs, wholeMs, proofMs } = this.#machines.spent;
     if (proofs > 0) {
       const more = ((wholeMs / proofMs - 1) * 100).toFixed(1);
       onProgress(`${proofs} proofs ran elsewhere; the way there and back took ${more} % more`);
@@ -331,12 +285,7 @@ class FarProofs implements ProofRunner {
 
   async #distrust(liar: string): Promise<void> {
     const { queue, state, onProgress } = this.#parts;
-    for (const [ticket, { machine, job }] of this.#offers) {
-      if (machine !== liar) continue;
-      this.#offers.delete(ticket);
-      job.giveBack(0);
-    }
-    this.#sayOffers();
+    this.#machines.takeAllFrom(liar);
     const thrown: string[] = [];
     for (const key of await queue.keys('known')) {
       const bytes = await queue.result(key);
@@ -354,7 +303,8 @@ class FarProofs implements ProofRunner {
   /** Hands jobs of the queue to machines, as long as there are some that are free. */
   async #pull(stop: AbortSignal): Promise<void> {
     while (!stop.aborted) {
-      const isFree = this.#present().length === 0 || this.#free(new Set()) !== null;
+      const isFree =
+        this.#machines.present().length === 0 || this.#machines.free(new Set()) !== null;
       if (this.#waiting.size === 0 || !isFree) {
         await sleep(LOOK_MS);
         continue;
@@ -372,156 +322,35 @@ class FarProofs implements ProofRunner {
   #hand(job: QueuedJob): void {
     const { digest } = job;
     const answer = this.#waiting.get(digest);
-    const isWithSomebody = [...this.#offers.values()].some((one) => one.job.digest === digest);
     const step = this.#ledger.next(digest);
-    if (answer === undefined || isWithSomebody || step.kind !== 'ask') {
+    if (answer === undefined || this.#machines.held().has(digest) || step.kind !== 'ask') {
       job.done();
       return;
     }
-    if (!this.#present().some((name) => !step.not.has(name))) {
+    if (!this.#machines.present().some((name) => !step.not.has(name))) {
       job.done();
       this.#waiting.delete(digest);
       answer('nobody');
       return;
     }
-    const machine = this.#free(step.not);
-    const boot = machine === null ? undefined : this.#provers.get(machine)?.here.boot;
-    if (machine === null || boot === undefined) {
-      job.giveBack(RETRY_MS);
-      return;
-    }
-    const ticket = randomUUID();
-    this.#tickets.add(ticket);
-    const offeredAt = this.#freeSince.get(machine) ?? performance.now();
-    this.#freeSince.delete(machine);
-    this.#offers.set(ticket, { machine, boot, job, offeredAt });
-    this.#sayOffers(machine);
+    const machine = this.#machines.free(step.not);
+    if (machine === null) job.giveBack(RETRY_MS);
+    else this.#machines.offer(machine, job);
   }
 
-  /** Returns the least busy machine that is free, but none of these. */
-  #free(not: ReadonlySet<string>): string | null {
-    const loads = this.#present().flatMap((name) => {
-      const here = this.#provers.get(name)?.here;
-      if (here === undefined || not.has(name)) return [];
-      const mine = [...this.#offers.values()].filter(({ machine }) => machine === name).length;
-      const others = here.running.filter((ticket) => !this.#tickets.has(ticket)).length;
-      return mine + others < here.slots ? [{ name, load: (mine + others) / here.slots }] : [];
-    });
-    return loads.toSorted((one, other) => one.load - other.load)[0]?.name ?? null;
-  }
-
-  /** Names of the machines that can be asked now. */
-  #present(): readonly string[] {
-    const now = performance.now();
-    return [...this.#provers].flatMap(([name, { here, heardAt }]) => {
-      const isUsable =
-        now - heardAt < AWAY_MS &&
-        here.platform === this.#platform &&
-        !this.#drained.has(name) &&
-        !this.#ledger.isDistrusted(name);
-      return isUsable ? [name] : [];
-    });
-  }
-
-  #heard(subject: string, message: Buffer): void {
-    // The server lets a machine send below its own name alone.
-    const [, , machine = '', , kind] = subject.split('.');
-    const heard = this.#hearing.get(machine) ?? hearing();
-    this.#hearing.set(machine, heard);
-    if (heard.isIgnored) return;
-    if (!heard.bytes.take(message.length + MESSAGE_COST_BYTES)) {
-      heard.isIgnored = true;
-      this.#provers.delete(machine);
-      this.#warnings.add(
-        `${machine} sends far more than a worker has reason to, and was not asked any more. ${removeText(machine)}`,
-      );
-      this.#takeBack((offer) => offer.machine === machine);
-      return;
-    }
-    if (kind === 'here') this.#heardHere(machine, message);
-    if (kind === 'need' && heard.needs.take()) void this.#send(machine, message).catch(() => {});
-    if (kind === 'said') this.#heardSaid(machine, message);
-  }
-
-  #heardHere(machine: string, message: Buffer): void {
-    const here = read.here(message);
-    if (here === null) return;
-    this.#provers.set(machine, { here, heardAt: performance.now() });
-    // Another worker than the one that had the jobs has none of them.
-    this.#takeBack((offer) => offer.machine === machine && offer.boot !== here.boot);
-  }
-
-  /** Takes a result only from the machine that has the job. */
-  #heardSaid(machine: string, message: Buffer): void {
-    const said = read.said(message);
-    const offer = said === null ? undefined : this.#offers.get(said.ticket);
-    if (said === null || offer === undefined || offer.machine !== machine) return;
-    this.#offers.delete(said.ticket);
-    this.#sayOffers(machine);
-    const { job, offeredAt } = offer;
-    const { verdict } = said;
-    if (verdict === null || verdict.failures.some(({ kind }) => kind === 'npm')) {
-      if (said.reason === 'busy') {
-        job.giveBack(RETRY_MS);
-        return;
-      }
-      const reason = said.reason || 'its packages cannot be installed there';
-      this.#parts.onProgress(`${machine} could not run a proof: ${reason}`);
-      this.#ledger.fail(job.digest, machine);
-      job.giveBack(0);
-      return;
-    }
-    this.#spent.proofs += 1;
-    this.#spent.wholeMs += performance.now() - offeredAt;
-    this.#spent.proofMs += verdict.ms;
-    if (this.#idle().some((one) => one !== job.digest))
-      this.#freeSince.set(machine, performance.now());
-    this.#ledger.say(job.digest, machine, verdict);
-    job.done();
-    const answer = this.#waiting.get(job.digest);
-    this.#waiting.delete(job.digest);
+  #take(machine: string, digest: string, verdict: JobVerdict): void {
+    this.#ledger.say(digest, machine, verdict);
+    const answer = this.#waiting.get(digest);
+    this.#waiting.delete(digest);
     answer?.('said');
   }
 
-  /** Sends contents to a machine that has the job to which they belong. */
-  async #send(machine: string, message: Buffer): Promise<void> {
-    const need = read.need(message);
-    const offer = need === null ? undefined : this.#offers.get(need.ticket);
-    if (need === null || offer === undefined || offer.machine !== machine) return;
-    const { described } = this.#taskOf(offer.job.digest);
-    const { connection } = this.#parts;
-    let sentBytes = 0;
-    for (const digest of need.digests) {
-      const content = described.content(digest);
-      if (content === null) continue;
-      for (const part of contentPart.write(digest, content)) {
-        connection.publish(proofSubjects.down(machine, 'part'), part);
-        sentBytes += part.length;
-        if (sentBytes > SENT_AT_ONCE_BYTES) {
-          await connection.flush();
-          sentBytes = 0;
-        }
-      }
-    }
-  }
-
   #beat(): void {
-    const { connection, state, queue } = this.#parts;
+    const { connection, queue } = this.#parts;
     const now = performance.now();
     if (connection.isUp) this.#upAt = now;
-    const { machines } = state.read();
-    this.#joined = machines.map(({ name }) => name);
-    this.#drained = new Set(machines.flatMap(({ name, isDraining }) => (isDraining ? [name] : [])));
-    this.#takeBack(({ machine, offeredAt }) => {
-      const heardAt = this.#provers.get(machine)?.heardAt ?? 0;
-      return now - heardAt > AWAY_MS || now - offeredAt > MOST_MS;
-    });
-    this.#sayOffers();
-    if (now - this.#workingAt > WORKING_MS) {
-      this.#workingAt = now;
-      for (const { job } of this.#offers.values()) job.working();
-    }
-    if (now - this.#countedAt > COUNT_MS && this.#waiting.size > this.#offers.size) {
+    this.#machines.beat(now);
+    if (now - this.#countedAt > COUNT_MS && this.#waiting.size > this.#machines.held().size) {
       this.#countedAt = now;
       void queue
         .count()
@@ -537,7 +366,7 @@ class FarProofs implements ProofRunner {
 
   /** Jobs that no machine has. */
   #idle(): readonly string[] {
-    const held = new Set([...this.#offers.values()].map(({ job }) => job.digest));
+    const held = this.#machines.held();
     return [...this.#waiting.keys()].filter((digest) => !held.has(digest));
   }
 
@@ -546,30 +375,6 @@ class FarProofs implements ProofRunner {
     for (const digest of this.#idle()) {
       this.#waiting.get(digest)?.('nobody');
       this.#waiting.delete(digest);
-    }
-  }
-
-  /** Gives jobs back to the queue: another machine shall have them. */
-  #takeBack(isLost: (offer: Offer) => boolean): void {
-    for (const [ticket, offer] of this.#offers) {
-      if (!isLost(offer)) continue;
-      this.#offers.delete(ticket);
-      this.#parts.onProgress(`${offer.machine} was lost in a proof, which goes to another machine`);
-      this.#ledger.fail(offer.job.digest, offer.machine);
-      offer.job.giveBack(0);
-    }
-  }
-
-  /** Says to machines which jobs they have. */
-  #sayOffers(only: string | null = null): void {
-    const { connection, run } = this.#parts;
-    for (const machine of this.#joined) {
-      if (only !== null && machine !== only) continue;
-      const jobs = [...this.#offers].flatMap(([ticket, offer]) =>
-        offer.machine === machine ? [{ ticket, digest: offer.job.digest }] : [],
-      );
-      const offers: Offers = { run, jobs };
-      connection.publish(proofSubjects.down(machine, 'jobs'), JSON.stringify(offers));
     }
   }
 
@@ -618,8 +423,4 @@ function resultKey(digest: string): string {
 
 function distrustKey(machine: string): string {
   return `distrusted.${machine}`;
-}
-
-function removeText(machine: string): string {
-  return `Find out why, or take it out: \`npx claw far remove ${machine}\`.`;
 }
