@@ -66,6 +66,15 @@ const FOCUS = `(() => {
 })()`;
 type Focus = { at: number; words: string; isSeen: boolean; isMarked: boolean } | null;
 
+/** Notes what has the focus when the drawer has come, before anything is painted. */
+const FOCUS_OF_DRAWER = `focusOfDrawer = [];
+focusWatch = new MutationObserver(() => {
+  if (document.querySelector('.drawer') === null) return;
+  focusOfDrawer.push(document.activeElement.className);
+  focusWatch.disconnect();
+});
+focusWatch.observe(document.body, { childList: true, subtree: true });`;
+
 test.skipIf(playwright === null)(
   'the keyboard alone reaches everything in every panel, in order, and always shows where it is',
   async () => {
@@ -111,15 +120,25 @@ test.skipIf(playwright === null)(
     );
     // What a command says is closed by Escape, and the focus is back where it was.
     const status = page.locator('button.command').first();
-    await status.focus();
-    await page.keyboard.press('Enter');
-    await page.locator('.drawer').waitFor();
-    await page.keyboard.press('Escape');
-    await page.locator('.drawer').waitFor({ state: 'detached' });
-    expect(await status.evaluate((button) => button === button.ownerDocument.activeElement)).toBe(
-      true,
-    );
-    expect(faults).toEqual([]);
+    const drawer = page.locator('.drawer');
+    for (const isRefused of [false, true]) {
+      if (isRefused) {
+        expect(faults).toEqual([]);
+        await page.route('**/api/chat/command', (route) => route.abort());
+      }
+      await page.evaluate(FOCUS_OF_DRAWER);
+      await status.focus();
+      await page.keyboard.press('Enter');
+      await drawer.waitFor();
+      // Whoever sees it can already close it.
+      expect(await page.evaluate('focusOfDrawer')).toEqual(['drawer']);
+      if (isRefused) await drawer.locator('.problem').waitFor();
+      await page.keyboard.press('Escape');
+      await drawer.waitFor({ state: 'detached' });
+      expect(await status.evaluate((button) => button === button.ownerDocument.activeElement)).toBe(
+        true,
+      );
+    }
     await context.close();
   },
 );

@@ -2,7 +2,15 @@ import { epoch, keepFresh, turns } from './live.ts';
 import { Markdown } from './markdown.ts';
 import { get, may, Problem, post, wordsOf } from './page.ts';
 import { changes, Proof } from './proof.ts';
-import { computed, html, signal, useEffect, useRef, type VNode } from './vendor.ts';
+import {
+  computed,
+  html,
+  signal,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  type VNode,
+} from './vendor.ts';
 
 const t = wordsOf('main');
 
@@ -106,9 +114,12 @@ export function Choices({ question }: { readonly question: Question }): VNode {
 export function CommandDrawer(): VNode | null {
   const dialog = useRef<HTMLElement>(null);
   const command = running.value;
+  // Whoever sees it can already close it by its key.
+  useLayoutEffect(() => {
+    if (command !== null) dialog.current?.focus();
+  }, [command]);
   useEffect(() => {
     if (command === null || command.jid === '') return;
-    dialog.current?.focus();
     const { jid } = command;
     return keepFresh(
       (event) => event.kind === 'hello' || (event.kind === 'chat' && event.jid === jid),

@@ -1,5 +1,5 @@
 import { wordsOf } from '../page.ts';
-import { html, useEffect, useRef, useState, type VNode } from '../vendor.ts';
+import { html, useLayoutEffect, useRef, useState, type VNode } from '../vendor.ts';
 
 const t = wordsOf('chat');
 
@@ -15,7 +15,7 @@ type Facts = {
 export function PictureView({ pictures, first, onClose }: Facts): VNode {
   const dialog = useRef<HTMLDialogElement>(null);
   const [at, setAt] = useState(first);
-  useEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   const count = pictures.length;
   const turn = (by: number) => setAt((at + by + count) % count);
   const onKeyDown = ({ key }: KeyboardEvent) => {
