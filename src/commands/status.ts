@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { StatusData } from '@patchclaw/claw/contract';
 import { budgetLine } from '../host/budget/budget-report.ts';
 import { describeLayers } from '../host/changes/running-code.ts';
@@ -7,8 +5,7 @@ import { dataBy } from '../host/contracts/claw.ts';
 import { type CommandContext, defineCommand } from '../host/contracts/command.ts';
 import { localTime } from '../host/scheduler/local-time.ts';
 import type { ServiceReport } from '../host/services/services.ts';
-import type { SilentContribution } from '../lib/contribution.ts';
-import { wrongText } from '../lib/settings.ts';
+import { whySilent } from '../host/silent-part.ts';
 import { readFence } from '../store/backup/fence.ts';
 
 export const command = defineCommand({
@@ -27,11 +24,11 @@ export const command = defineCommand({
       }),
       ...fenceLine(context),
       ...(context.silentChannels ?? []).map(
-        (channel) => `- channel ${channel.name}: silent (${missing(context, channel)})`,
+        (channel) => `- channel ${channel.name}: silent (${whySilent(context, channel)})`,
       ),
       ...(context.silentParts ?? []).map(
         (part) =>
-          `- ${part.kind} ${part.name}: ${part.effect ?? 'off'} (${missing(context, part)})`,
+          `- ${part.kind} ${part.name}: ${part.effect ?? 'off'} (${whySilent(context, part)})`,
       ),
       ...context.services().map((service) => `- service ${describeService(context, service)}`),
       ...pagesLine(context),
@@ -58,23 +55,6 @@ function fenceLine({ settings, tasks }: CommandContext): readonly string[] {
   return [
     `- held back: channels and tasks, until you say \`/resume here\` (restored from a backup of ${from})`,
   ];
-}
-
-function missing(
-  { isSet, projectDir }: CommandContext,
-  { name, needs, wrong, unusable }: SilentContribution,
-): string {
-  if (unusable !== undefined) return unusable;
-  if (wrong.length > 0) {
-    return wrong.map((setting) => wrongText(setting, '`.env`')).join('; ');
-  }
-  if (existsSync(join(projectDir, 'src/setup', `${name}.ts`))) {
-    return `run \`npx claw setup ${name}\` in a shell`;
-  }
-  const unset = needs.filter((setting) => !isSet(setting));
-  return unset.length === 0
-    ? 'nothing is set for it yet'
-    : `set ${unset.join(' and ')} in \`.env\`, then say \`/restart\``;
 }
 
 function describeService(

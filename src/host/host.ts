@@ -9,6 +9,7 @@ import { openOwnerFiles } from './attachments/owner-files.ts';
 import { openBudgets } from './budget/budgets.ts';
 import { newestRelease } from './changes/release-update.ts';
 import { noteRunningCode } from './changes/running-code.ts';
+import { openChannelBoard } from './channel-board.ts';
 import { completionsOf } from './command-completion.ts';
 import type { Resumption } from './contracts/command.ts';
 import type { HostOptions } from './contracts/options.ts';
@@ -52,6 +53,8 @@ export function openHost(options: HostOptions): Host {
   const ownerFiles = openOwnerFiles(ports);
   const feed = openLiveFeed(ports);
   const memory = openMemoryBook(ports);
+  const silentChannels = options.silentChannels ?? [];
+  const board = openChannelBoard({ ...ports, isSet: options.isSet, silentChannels });
   options.logLines?.on((line) => feed.tell({ kind: 'log', line }));
 
   // Out: from the outbox to the channels.
@@ -100,6 +103,7 @@ export function openHost(options: HostOptions): Host {
     memory,
     budgets,
     watch: feed.watch,
+    reportChannels: board.report,
     stopTurn: (id) => turns.stopTurn(id),
     onQueued: turnsQueued.emit,
     onMessageQueued: delivery.wake,
@@ -170,7 +174,7 @@ export function openHost(options: HostOptions): Host {
       git: options.git,
       isSet: options.isSet,
       settingsProblem: options.settingsProblem,
-      silentChannels: options.silentChannels ?? [],
+      silentChannels,
       silentParts: options.silentParts ?? [],
       services: services.report,
       pages: http.address,
@@ -221,7 +225,10 @@ export function openHost(options: HostOptions): Host {
     onReaction: services.reacted,
     onFrame: services.takeFrame,
     onLink: services.linkChanged,
-    onStatus: (channel, status) => feed.tell({ kind: 'status', channel, ...status }),
+    onStatus(channel, status) {
+      board.noted(channel, status);
+      feed.tell({ kind: 'status', channel, ...status });
+    },
     onSendable() {
       delivery.wake();
       live.sweep();

@@ -9,6 +9,7 @@ import type { StartProgram } from '../../lib/program.ts';
 import type { HostTool, HostToolCall, HostToolResult } from '../../sandbox/sandbox.ts';
 import type { KeptReaction, RunOutcome, Store } from '../../store/store.ts';
 import type { Budgets } from '../budget/budgets.ts';
+import type { ChannelReport } from '../channel-board.ts';
 import type { MemoryBook } from '../groups/memory-book.ts';
 import type { ChatModels } from '../models/chat-models.ts';
 import type { SetTimer } from '../scheduler/alarm.ts';
@@ -185,6 +186,8 @@ export type ServiceContext = {
   readonly owner: OwnerActs;
   /** Tells what happens in the assistant, as it happens. */
   readonly watch: Watch;
+  /** The channels of this tree as they are now; `watch` tells when one has another state. */
+  readonly channels: () => readonly ChannelReport[];
   /**
    * Sends a frame to the program at the far end of a chat, once. Rejects, in words, where the channel carries none or
    * is not connected.

@@ -51,6 +51,7 @@ test('a service holds its own settings and what its contract names, and nothing 
     'ask',
     'assistantName',
     'budgets',
+    'channels',
     'crash',
     'dataDir',
     'devices',

@@ -96,6 +96,7 @@ export type ServicesOptions = StorePort &
     readonly memory: ServiceContext['memory'];
     readonly budgets: ServiceContext['budgets'];
     readonly watch: Watch;
+    readonly reportChannels: ServiceContext['channels'];
     readonly channelOf: (jid: string) => Channel | undefined;
     /** Ends the agent of a turn, where it is at work. */
     readonly stopTurn: (id: string) => void;
@@ -251,6 +252,7 @@ function contextOf(
       signal.addEventListener('abort', end, { once: true });
       return end;
     },
+    channels: options.reportChannels,
     readClaw: options.readClaw,
     newestRelease: options.newestRelease,
     models: { of: options.models.of, lists: options.models.lists },

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
+import { PRESS } from '../messages/messages.ts';
 
 /** A chat that exists somewhere; being here gives it no rights. */
 export type Chat = {
@@ -11,6 +12,16 @@ export type Chat = {
 
 /** A chat that was heard of, and of a direct one the person who wrote there, if that is known. */
 export type SeenChat = Chat & { readonly person?: string | null };
+
+/** What goes on in the registered chats of a channel. */
+export type ChannelTraffic = {
+  readonly channel: string;
+  readonly chats: number;
+  /** When the newest message came; null for none among the newest of each chat. */
+  readonly receivedAt: number | null;
+  /** When the newest message that the far end has taken was written; null for none. */
+  readonly sentAt: number | null;
+};
 
 export interface Chats {
   /** Adds the chat, or keeps its name and person up to date; a missing one never replaces a known one. */
@@ -31,6 +42,8 @@ export interface Chats {
    */
   dismiss(jid: string): void;
   isDismissed(jid: string): boolean;
+  /** Returns the traffic of each channel with a registered chat; what the owner says by a page did not come by it. */
+  traffic(): readonly ChannelTraffic[];
 }
 
 const Row = z
@@ -42,10 +55,25 @@ const Row = z
     isDirect: row.is_direct === 1,
   }));
 
+const TrafficRow = z
+  .object({
+    channel: z.string(),
+    chats: z.int(),
+    received_at: z.int().nullable(),
+    sent_at: z.int().nullable(),
+  })
+  .transform(({ received_at: receivedAt, sent_at: sentAt, ...row }) => ({
+    ...row,
+    receivedAt,
+    sentAt,
+  }));
 const Jid = z.object({ jid: z.string() });
 
 /** SQL for the address that the chat `:jid` goes by. */
 export const CURRENT_JID = 'coalesce((SELECT merged_into FROM chats WHERE chats.jid = :jid), :jid)';
+
+/** A chat in which only a page is used is not searched further for what came by its channel. */
+const LOOKED_THROUGH = 200;
 
 /** The resolution of a chat's last-seen time. */
 const SEEN_TO_MS = 60_000;
@@ -67,6 +95,14 @@ export function openChats(database: Database): Chats {
     WHERE jid NOT IN (SELECT jid FROM groups) AND merged_into IS NULL ORDER BY seen_at DESC, jid LIMIT ?`);
   const dismiss = database.prepare('UPDATE chats SET is_dismissed = 1 WHERE jid = ?');
   const isDismissed = database.prepare('SELECT 1 FROM chats WHERE jid = ? AND is_dismissed = 1');
+  const traffic = database.prepare(`
+    SELECT channel, count(*) AS chats,
+      max((SELECT stored_at FROM
+        (SELECT seq, id, stored_at FROM messages WHERE messages.jid = groups.jid ORDER BY seq DESC LIMIT ${LOOKED_THROUGH})
+        WHERE id NOT GLOB '${PRESS}*' ORDER BY seq DESC LIMIT 1)) AS received_at,
+      max((SELECT created_at FROM outbox
+        WHERE outbox.jid = groups.jid AND state = 'sent' ORDER BY seq DESC LIMIT 1)) AS sent_at
+    FROM groups JOIN chats ON chats.jid = groups.jid GROUP BY channel`);
   return {
     see: ({ person = null, ...chat }, now) =>
       void see.run({ ...chat, person, isDirect: Number(chat.isDirect), now }),
@@ -82,5 +118,6 @@ export function openChats(database: Database): Chats {
     unregistered: (limit) => unregistered.all(limit).map((row) => Row.parse(row)),
     dismiss: (jid) => void dismiss.run(jid),
     isDismissed: (jid) => isDismissed.get(jid) !== undefined,
+    traffic: () => traffic.all().map((row) => TrafficRow.parse(row)),
   };
 }
