@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { discoverCommands, openCommands } from '../../../src/host/contracts/command.ts';
+import type { HostOptions } from '../../../src/host/contracts/options.ts';
 import { discoverServices } from '../../../src/host/contracts/service.ts';
 import { openServices } from '../../../src/host/services/services.ts';
 import { type AgentScript, answers, TestProject } from '../../../src/testing/assistant.ts';
@@ -47,7 +48,12 @@ export function openProject(files: Beside['files'] = {}): TestProject {
 export async function serveOn(
   project: TestProject,
   agent: AgentScript = async () => answers('pong'),
-  { origins = '', settings = {}, now }: { readonly origins?: string } & Omit<Beside, 'files'> = {},
+  {
+    origins = '',
+    settings = {},
+    now,
+    silentChannels = [],
+  }: { readonly origins?: string } & Omit<Beside, 'files'> = {},
 ) {
   const services = (await discoverServices()).filter(({ name }) => name === 'dashboard');
   const commands = openCommands(await discoverCommands(), {}).commands;
@@ -58,6 +64,7 @@ export async function serveOn(
     over: {
       services: openServices(services, environment).services,
       commands,
+      silentChannels,
       ...(now === undefined ? {} : { now }),
     },
   });
@@ -133,6 +140,7 @@ type Beside = {
   readonly files?: Readonly<Record<string, string>>;
   readonly settings?: Readonly<Record<string, string>>;
   readonly now?: () => number;
+  readonly silentChannels?: NonNullable<HostOptions['silentChannels']>;
 };
 
 type Asked = {

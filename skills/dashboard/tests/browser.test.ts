@@ -1,8 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crc32, deflateSync } from 'node:zlib';
-import type { Locator } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import type { Store } from '../../../src/store/store.ts';
 import { answers } from '../../../src/testing/assistant.ts';
 import { FAMILY, serveDashboard } from './assistant.ts';
 import { ATTACKS } from './attacks.ts';
@@ -522,6 +523,23 @@ test.skipIf(playwright === null)(
   },
 );
 
+/** Adds an album as a channel hands it over: each file a message of its own, the words with the last. */
+function addAlbum(
+  { messages, attachments }: Store,
+  words: string,
+  files: readonly { readonly kind: 'image' | 'document'; readonly name: string }[],
+): readonly number[] {
+  return files.map(({ kind, name }, at) => {
+    const id = `album-${at}`;
+    const line = `[${kind} "${name}", 1 kB, id ${id}]`;
+    const text = at === files.length - 1 ? `${words}\n${line}` : line;
+    const said = { jid: FAMILY, id, sender: 'chat:ada', senderName: 'Ada', isOwner: false };
+    const seq = messages.add({ ...said, text, sentAt: 5 }, 5_000 + at) ?? 0;
+    attachments.add(seq, [{ kind, name, mimeType: null, sizeBytes: 900 }]);
+    return seq;
+  });
+}
+
 test.skipIf(playwright === null)(
   'the files of one message stand together: pictures as a gallery that the keyboard turns over, the rest below',
   async () => {
@@ -531,21 +549,11 @@ test.skipIf(playwright === null)(
       return answers('Seen.');
     });
     const { store } = served;
-    // As a channel hands over an album: each file a message of its own, the words with the last.
-    const files = [
+    addAlbum(store, 'from the garden', [
       { kind: 'image', name: 'one.png' },
       { kind: 'document', name: 'plan.pdf' },
       { kind: 'image', name: 'two.png' },
-    ] as const;
-    for (const [at, { kind, name }] of files.entries()) {
-      const id = `album-${at}`;
-      const line = `[${kind} "${name}", 1 kB, id ${id}]`;
-      const text = at === 2 ? `from the garden\n${line}` : line;
-      const said = { jid: FAMILY, id, sender: 'chat:ada', senderName: 'Ada', isOwner: false };
-      const seq = store.messages.add({ ...said, text, sentAt: 5 }, 5_000 + at);
-      const file = { kind, name, mimeType: null, sizeBytes: 900 };
-      store.attachments.add(seq ?? 0, [file]);
-    }
+    ]);
     const other = { jid: FAMILY, id: 'other', sender: 'chat:bob', senderName: 'Bob' };
     store.messages.add({ ...other, isOwner: false, text: 'nice', sentAt: 6 }, 6_000);
     const { page, context, faults } = await visit(served, {
@@ -606,5 +614,146 @@ test.skipIf(playwright === null)(
     expect(store.turns.failed().map(({ jid }) => jid)).toEqual(['terminal:main']);
     expect(faults).toEqual([]);
     await context.close();
+  },
+);
+
+test.skipIf(playwright === null)(
+  'a picture that is gone is told from one that could not be loaded, which is shown when the connection is back',
+  async () => {
+    await using served = await serveDashboard();
+    const names = ['one.png', 'two.png', 'three.png'];
+    const album = names.map((name) => ({ kind: 'image', name }) as const);
+    const [away, gone, odd] = addAlbum(served.store, 'from the garden', album);
+    let isReachable = false;
+    let asked = 0;
+    const back = Promise.withResolvers<void>();
+    const { page, context } = await visit(served, { serviceWorkers: 'block' });
+    await page.route('**/dashboard/file?*', async (route) => {
+      const seq = Number(new URL(route.request().url()).searchParams.get('seq'));
+      if (seq === gone) return await route.fulfill({ status: 404 });
+      const contentType = 'image/png';
+      if (seq === odd) return await route.fulfill({ contentType, body: 'no picture' });
+      asked += Number(seq === away);
+      if (!isReachable) return await route.abort();
+      await route.fulfill({ contentType, body: PNG });
+    });
+    // The stream breaks, and comes back when the test says so.
+    let streams = 0;
+    await page.route('**/dashboard/stream', async (route) => {
+      streams += 1;
+      const contentType = 'text/event-stream';
+      if (streams === 1)
+        return await route.fulfill({ contentType, body: 'data: {"kind":"hello"}\n\n' });
+      await back.promise;
+      await route.continue();
+    });
+    await go(page, `chat/${encodeURIComponent(FAMILY)}`);
+    await page.reload();
+    await page.getByRole('button', { name: 'Show 3 pictures' }).click();
+    await page.getByText('one.png could not be loaded.').waitFor();
+    await page.getByText('two.png is not kept any more.').waitFor();
+    // What the browser cannot show can be taken home.
+    await page.locator('a:text("three.png (1 kB)")').waitFor();
+    expect(await page.locator('.gallery').count()).toBe(0);
+    const before = asked;
+    await page.getByRole('button', { name: 'Load again' }).click();
+    await expect.poll(() => asked).toBeGreaterThan(before);
+    await page.getByText('one.png could not be loaded.').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    isReachable = true;
+    back.resolve();
+    const shown = page.locator('.gallery img[alt="one.png"]');
+    await expect.poll(() => shown.evaluate((one) => Object(one).naturalWidth)).toBe(1);
+    expect(await page.getByRole('button', { name: 'Load again' }).count()).toBe(0);
+    await page.getByText('two.png is not kept any more.').waitFor();
+    await context.close();
+  },
+);
+
+test.skipIf(playwright === null)(
+  'a part of the page that does not come is said to be missing, and is there as soon as it can be had',
+  async () => {
+    await using served = await serveDashboard();
+    const { page, context } = await visit(served, { serviceWorkers: 'block' });
+    const missing = new Set(['panels/costs.ts', 'health/channels.ts']);
+    await page.route('**/dashboard/ui/**', async (route) => {
+      const isMissing = [...missing].some((name) => route.request().url().endsWith(name));
+      await (isMissing ? route.abort() : route.continue());
+    });
+    await page.reload();
+    await page.waitForSelector('nav a:has-text("Health")');
+    expect(await page.locator('nav a:has-text("Costs")').count()).toBe(0);
+    await go(page, 'health');
+    await page.getByText('This part of the page did not come.').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    missing.clear();
+    await page.waitForSelector('main h2:text("Channels")');
+    await page.waitForSelector('nav a:has-text("Costs")');
+    // It stands where it belongs.
+    expect(await page.locator('nav a').allInnerTexts()).toEqual(
+      'Chat Turns Code Health Groups Tasks Costs Settings'.split(' '),
+    );
+    await context.close();
+  },
+);
+
+test.skipIf(playwright === null)(
+  'each channel is listed with its state, as it is at the moment, and with the command that helps',
+  async () => {
+    await using served = await serveDashboard(undefined, '', {
+      files: { 'src/setup/raven.ts': '', 'src/setup/chat.ts': '' },
+      silentChannels: [
+        { name: 'raven', needs: ['RAVEN_TOKEN'], wrong: [] },
+        { name: 'gull', needs: ['GULL_TOKEN'], wrong: [] },
+      ],
+    });
+    const { chat } = served;
+    chat.pairing = { title: 'Chat', optionsOf: () => [], wrongUse: () => '' };
+    await chat.say('tea at five', { jid: FAMILY, isDirect: false });
+    const desk = await visit(served);
+    const phone = await visit(served, {
+      locale: 'de',
+      colorScheme: 'dark',
+      viewport: { width: 390, height: 780 },
+    });
+    const listed = (page: Page, name: string) =>
+      page.locator('.channels article', { has: page.locator(`h3:text-is("${name}")`) });
+    const onDesk = listed(desk.page, 'chat');
+    const onPhone = listed(phone.page, 'chat');
+    for (const { page } of [desk, phone]) await go(page, 'health');
+    await onDesk.getByText(/^since .+ · last received /).waitFor();
+    await onPhone.getByText(/^seit .+ · zuletzt empfangen /).waitFor();
+    await onDesk.getByText('1 chat', { exact: true }).waitFor();
+    expect(await onDesk.getByText('last sent').count()).toBe(0);
+    expect(await onDesk.locator('button, code').count()).toBe(0);
+    await listed(desk.page, 'raven').locator('code:text("npx claw setup raven")').waitFor();
+    await listed(desk.page, 'gull')
+      .getByText('set GULL_TOKEN in .env, then say /restart')
+      .waitFor();
+    // Nothing is loaded again: each of these comes while the page is looked at.
+    chat.become({ state: 'failed', detail: 'The far end is away.' });
+    await onDesk.getByText('does not work').waitFor();
+    await onDesk.getByText('The far end is away.').waitFor();
+    await onDesk.getByText(/^away since /).waitFor();
+    await onPhone.getByText('geht nicht').waitFor();
+    chat.become({ state: 'connecting', detail: null });
+    await onDesk.getByText('logging in').waitFor();
+    chat.become({ state: 'unpaired', detail: 'The phone has removed this device.' });
+    await onDesk.locator('button:has-text("/pair chat")').waitFor();
+    await onDesk.locator('code:text("npx claw setup chat")').waitFor();
+    await onPhone.getByText('mit keinem Konto verknüpft').waitFor();
+    chat.become({ state: 'refused', detail: 'The token is refused.' });
+    await onDesk.getByText('waits for you').waitFor();
+    await onDesk.locator('button:has-text("/restart")').waitFor();
+    for (const { page, faults } of [desk, phone]) {
+      expect(await seriousFindings(page)).toEqual([]);
+      expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
+      expect(faults).toEqual([]);
+    }
+    chat.become({ state: 'connected', detail: null });
+    await chat.say('@Andy tea?', { jid: FAMILY, isDirect: false });
+    await onDesk.getByText(/^since .+ · last sent /).waitFor();
+    await onPhone.getByText('verbunden', { exact: true }).waitFor();
+    await Promise.all([desk, phone].map(({ context }) => context.close()));
   },
 );

@@ -316,6 +316,14 @@ test('a file is handed over under any name and without any right, and is shown o
   }
 });
 
+test('a file that is gone is told from one that its far end did not give', async () => {
+  const query = new URLSearchParams({ jid: FAMILY, kind: 'message', seq: '1', number: '0' });
+  const statusWith = async (file: () => Promise<null>) =>
+    (await answerWithFile({ owner: { file } as never }, query)).status;
+  expect(await statusWith(async () => null)).toBe(404);
+  expect(await statusWith(() => Promise.reject(new Error('not connected')))).toBe(502);
+});
+
 test('the owner talks, gives commands and answers their questions from the page', async () => {
   await using served = await serveDashboard();
   const headers = await served.enter();
@@ -427,6 +435,10 @@ test('what a skill would change, who owns a line and what the doctor finds come 
   const owner = await served.enter();
   expect((await as('/api/code/overview', owner)).skills).toMatchObject([
     { name: 'dice', applied: true },
+  ]);
+  expect(await read('/api/health/channels')).toMatchObject([
+    { name: 'terminal', state: 'connected', chats: 1 },
+    { name: 'chat', state: 'connected', chats: 1, receivedAt: null },
   ]);
   expect((await read('/api/health/doctor')).report.findings.length).toBeGreaterThan(3);
   expect(await read('/api/costs/days')).toMatchObject({ names: { main: 'Terminal' } });

@@ -2,6 +2,8 @@ import { Command } from '../command.ts';
 import { epoch, onLive } from '../live.ts';
 import { get, may, moment, wordsOf } from '../page.ts';
 import { html, useEffect, useState, type VNode } from '../vendor.ts';
+import { Channels } from './channels.ts';
+import { withCode } from './with-code.ts';
 
 const t = wordsOf('health');
 
@@ -31,8 +33,8 @@ type Backups = {
 };
 
 export function HealthView(): VNode {
-  return html`<h1>${t('title')}</h1><div class="row"><${Command} line="status" label=${t('status')} /><${Command} line="restart" label=${t('restart')} /></div>
-    <${Findings} /><${BackupList} />${may('admin') ? html`<${Log} />` : null}`;
+  return html`<h1>${t('heading')}</h1><div class="row"><${Command} line="status" label=${t('status')} /><${Command} line="restart" label=${t('restart')} /></div>
+    <${Channels} /><${Findings} /><${BackupList} />${may('admin') ? html`<${Log} />` : null}`;
 }
 
 function Findings(): VNode {
@@ -57,7 +59,7 @@ function Findings(): VNode {
 
 function One({ finding: { area, ok, message, advice } }: { readonly finding: Finding }): VNode {
   return html`<article class="card"><div class="row"><span class=${ok ? 'good' : 'bad'} aria-label=${t(ok ? 'ok' : 'not-ok')}>${ok ? '✓' : '✗'}</span>
-    <strong lang="en">${message}</strong><span class="tag push">${area}</span></div>${advice === null ? null : html`<p class="hint" lang="en">${advice}</p>`}</article>`;
+    <strong lang="en">${withCode(message)}</strong><span class="tag push">${area}</span></div>${advice === null ? null : html`<p class="hint" lang="en">${withCode(advice)}</p>`}</article>`;
 }
 
 function BackupList(): VNode {

@@ -7,10 +7,11 @@ import { defineApi, reads } from '../api.ts';
 
 const TAIL_BYTES = 64_000;
 
-/** The state of the assistant: what the doctor finds, its log and its backups. */
+/** The state of the assistant: its channels, what the doctor finds, its log and its backups. */
 export const api = defineApi({
   name: 'health',
   actions: {
+    channels: reads(z.object({}), (_, { context }) => context.channels()),
     doctor: reads(z.object({}), async (_, { context }) => {
       const { data, error } = await context.readClaw(['doctor', '--offline']);
       return { report: data, problem: error?.message ?? null };
