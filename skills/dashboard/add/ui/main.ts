@@ -110,7 +110,7 @@ function describeBrowser(agent: string): string {
 
 async function start(): Promise<void> {
   // Nothing here waits for the other: a slow way to the assistant is gone once.
-  const [me, loaded] = await Promise.all([enter().then(whoAmI), loadPanels(), loadWords()]);
+  const [me] = await Promise.all([enter().then(whoAmI), loadPanels(), loadWords()]);
   // A link that is opened in a tab which has the page already changes nothing but its address.
   addEventListener('hashchange', () => {
     if (/^#[\w-]{43}$/.test(location.hash)) location.reload();
@@ -121,7 +121,6 @@ async function start(): Promise<void> {
     return;
   }
   scope.value = me.scope;
-  panels.value = loaded;
   session.value = 'in';
   followAssistant();
   // A browser has it only where the way to the page is safe.
@@ -134,26 +133,25 @@ async function whoAmI(): Promise<{ readonly scope: Scope } | null> {
   return answer?.ok === true ? await answer.json() : null;
 }
 
-async function loadPanels(): Promise<readonly Panel[]> {
+async function loadPanels(): Promise<void> {
   const found = await fetch(new URL('panels.json', import.meta.url));
   const names: readonly string[] = await found.json();
-  const loaded = await Promise.all(
-    names.map(async (name) => {
-      try {
-        const module = await import(`./panels/${name}.ts`);
-        return module.panel as Panel;
-      } catch (error) {
-        // The others work.
-        console.error(`The panel ${name} cannot be loaded.`, error);
-        return null;
-      }
-    }),
-  );
-  return loaded.filter((panel) => panel !== null).sort((one, other) => one.order - other.order);
+  await Promise.all(names.map((name) => loadPanel(name, AGAIN_MS)));
+}
+
+/** Brings in a panel. Without one that does not come the others work, and it is asked for again, ever less often. */
+async function loadPanel(name: string, waitMs: number): Promise<void> {
+  try {
+    const { panel } = (await import(`./panels/${name}.ts`)) as { readonly panel: Panel };
+    panels.value = [...panels.value, panel].sort((one, other) => one.order - other.order);
+  } catch (error) {
+    console.error(`The panel ${name} cannot be loaded.`, error);
+    setTimeout(() => void loadPanel(name, 2 * waitMs), waitMs);
+  }
 }
 
 render(html`<${Page} />`, document.body);
-/** So long after a part of the page did not come all of it is loaded again. */
+/** So long after a part of the page did not come it is asked for again: a panel alone, and all of it for the rest. */
 const AGAIN_MS = 1_000;
 
 start().catch((error: unknown) => {
