@@ -20,7 +20,9 @@ export async function answerWithFile(
   const { data: place } = Place.safeParse(Object.fromEntries(query));
   if (place === undefined) return { status: 400, body: 'There is no such file.\n' };
   const { jid, kind, seq, number } = place;
-  const found = await owner.file(jid, kind, seq, number).catch(() => null);
+  const found = await owner.file(jid, kind, seq, number).catch(() => undefined);
+  // Its far end did not give it: another time it may.
+  if (found === undefined) return { status: 502, body: 'This file could not be fetched now.\n' };
   if (found === null) return { status: 404, body: 'This file is not kept any more.\n' };
   const isShown = SHOWN.includes(found.mimeType);
   // A name from a messenger may have half a character in it, which no address can have.
