@@ -60,7 +60,7 @@ export class StreamedText {
     }
   }
 
-  /** What was said in this step was none of the answer: a thought that came without its beginning. */
+  /** Drops the text of this step: it was a thought whose opening tag was missing, not part of the answer. */
   forgetStep(): void {
     this.#waiting = '';
     const forgotten = this.#parts.splice(this.#stepFrom);

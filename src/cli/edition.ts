@@ -20,7 +20,7 @@ const ADDITIONS: Additions = {
   readCode: async () => (await import('./assistant/read-code.ts')).readCode,
 };
 
-/** What the assistant brings to `claw`. */
+/** The assistant's part of `claw`. */
 export const BESIDE: Beside = {
   description: 'Change code safely with skills, and run the assistant that they change.',
   verbs: assistantVerbs,

@@ -9,7 +9,7 @@ import { nearestModel } from '../model/catalog/nearest-model.ts';
 /** Models of one provider that are shown at once, and those that fit a search. */
 const SHOWN = 15;
 const FOUND = 40;
-/** Of all models together: a message of the usual channels takes some 4,000. */
+/** Limit for the list of all models; a message on the usual channels may have some 4,000 characters. */
 const MOST_CHARACTERS = 3_000;
 
 export const command = defineCommand({

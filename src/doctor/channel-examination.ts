@@ -13,9 +13,9 @@ import { lastChannelState } from './last-state.ts';
 /** The far end's answer to the channel's credentials, in words for the owner. */
 export type AccountTrial = {
   readonly ok: boolean;
-  /** Whose they are (`the bot is @andy_bot`), or why they will not do, as a sentence. */
+  /** A sentence that says whose credentials they are (`the bot is @andy_bot`), or why they cannot be used. */
   readonly message: string;
-  /** What else the far end told that the owner should know. */
+  /** Further findings of the trial that the owner should know. */
   readonly findings?: readonly Finding[];
 };
 
@@ -28,17 +28,17 @@ export type ChannelAccount<S extends z.ZodRawShape, Account> = {
   readonly settings: z.ZodObject<S>;
   /** How the owner sets it up: `claw setup pigeon`, and what that does, as a sentence. */
   readonly setUp: string;
-  /** What is missing where the channel is not set up: `no bot yet`. */
+  /** The finding if the channel is not set up: `no bot yet`. */
   readonly absent: string;
   /** Reads the account out of the settings; null where the channel is not set up. */
   readonly accountOf: (settings: z.output<z.ZodObject<S>>) => Account | null;
   /** Says why these settings cannot be used: nobody may write. Null for nothing. */
   readonly problemOf: (account: Account) => string | null;
-  /** What is told in place of a trial, where the doctor may ask no other machine; null for nothing. */
+  /** Returns the finding that replaces a trial if the doctor may contact no other machine; null for none. */
   readonly untried: (account: Account) => string | null;
   /** Asks the far end; null where there is nothing to ask with. */
   readonly tryAccount: (account: Account) => Promise<AccountTrial | null>;
-  /** What else can be seen in the settings. */
+  /** Returns further findings from the settings. */
   readonly remarks?: (account: Account) => readonly Finding[];
 };
 

@@ -20,7 +20,7 @@ export function openAddressBook(channels: readonly Channel[]): AddressBook {
   };
 }
 
-/** What a channel can tell of an address that the owner typed. */
+/** The functions of a channel that read an address typed by the owner. */
 export type AddressReader = {
   readonly name: string;
   /** Null for a channel that cannot tell an address from other texts. */

@@ -1,6 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** What a browser that was let in may do: look, also speak in chats, or all that the owner may; each includes the one before. */
+/**
+ * The rights of a browser that was let in: look, also speak in chats, or all that the owner may. Each includes the
+ * one before.
+ */
 export const SCOPES = ['read', 'talk', 'admin'] as const;
 export type Scope = (typeof SCOPES)[number];
 
@@ -10,7 +13,9 @@ export type Device = {
   /** As the browser told it. */
   readonly name: string;
   readonly scope: Scope;
-  /** Where it sees the pages, such as `https://nas.example.ts.net`: its credential counts there alone. */
+  /**
+   * The address at which it sees the pages, such as `https://nas.example.ts.net`. Its credential is valid only there.
+   */
   readonly origin: string;
   /** Milliseconds since the epoch. */
   readonly madeAt: number;
@@ -20,7 +25,7 @@ export type Device = {
 /** A code that lets one browser in, once, until then. */
 export type Invitation = { readonly code: string; readonly until: number };
 
-/** Who is let in beside those who have the token. */
+/** The devices that are let in without the token. */
 export interface Devices {
   /** Makes a code for a link, to be put behind a `#`, which no server, log or preview of a messenger gets to see. */
   invite(scope: Scope): Invitation;
@@ -77,7 +82,7 @@ export type Route = {
    * as `own`, and another page may lead the browser here, such as a login elsewhere that comes back.
    */
   readonly access?: 'token' | 'own' | 'landing';
-  /** What a browser must be allowed to do; `admin` by default. */
+  /** The right that a browser needs; `admin` by default. */
   readonly scope?: Scope;
   /** The longest body, in bytes. One megabyte by default. */
   readonly maxBytes?: number;

@@ -68,7 +68,7 @@ export function createLoopback(options: LoopbackOptions): Loopback {
   const { headersMs = HEADERS_MS } = options;
   const routes = createRouteTable();
   const devices = openDeviceBook(dataDir, now);
-  /** What each device is being sent. */
+  /** Responses that are still being sent, by device. */
   const sending = new Map<string, Set<ServerResponse>>();
   let lock: AccessLock = { token: '', port: 0, origins, devices };
   let listening: Promise<string> | null = null;

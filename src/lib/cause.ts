@@ -5,7 +5,7 @@ const NO_TLS = 'what listens there speaks no TLS; it may be http:// in place of 
 const CUT = 'the line was cut';
 const LATE = 'no answer came in time; check the address, and whether a firewall is in between';
 
-/** What the owner can look at, by the code with which a connection fails. They stand in brackets within a sentence. */
+/** Advice for the owner, by the error code of a failed connection. It stands in brackets within a sentence. */
 const LOOK_AT: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: CLOCK,
   CERT_NOT_YET_VALID: CLOCK,

@@ -30,7 +30,7 @@ export type ChatPlace = {
 
 export const AT_HOME: ChatPlace = { machine: null, needs: [] };
 
-/** Where chats run, as the store keeps it. */
+/** The machine of each chat, as the store keeps it. */
 export interface Places {
   of(folder: string): ChatPlace;
   set(folder: string, place: ChatPlace): void;

@@ -10,7 +10,7 @@ const SHORT_CODES = new Set(
 /** Countries whose numbers keep their 0 behind the country code: Italy and San Marino. */
 const KEEP_ZERO = new Set(['39', '378']);
 
-/** What a typed text says as a phone number. */
+/** The result of reading a typed text as a phone number. */
 export type TypedNumber =
   /** Digits from the country code on. */
   | { readonly kind: 'number'; readonly digits: string }

@@ -1,7 +1,7 @@
 export type TokenBucketOptions = {
-  /** What it holds at most, and at first. */
+  /** The capacity, and the amount at the start. */
   readonly burst: number;
-  /** What comes in. */
+  /** The refill rate. */
   readonly perSecond: number;
   /** A clock in milliseconds that never goes back. */
   readonly now: () => number;

@@ -9,8 +9,8 @@ export const TOOL_FAULTS = [
 ] as const;
 
 /**
- * What went wrong with a tool call. `unknown` is a call of which nobody knows whether it took effect; `failed` is all that
- * no other kind describes.
+ * The kind of a failed tool call. `unknown`: nobody knows whether the call took effect. `failed`: none of the other
+ * kinds.
  */
 export type ToolFaultKind = (typeof TOOL_FAULTS)[number];
 

@@ -28,7 +28,7 @@ export type Model = {
   readonly countsIn: Protocol['countsIn'];
   /** Returns a request as its server takes it. */
   adapt(request: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
-  /** What its server has refused so far. */
+  /** Features that its server has refused so far. */
   readonly quirks: Quirks;
   readonly contextTokens: number;
   /** The longest answer that it is asked for; null where its server's own limit counts. */

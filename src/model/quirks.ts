@@ -25,8 +25,8 @@ const LIMITS = ['max_tokens', 'max_completion_tokens'] as const;
 const SMALLEST_LIMIT = 256;
 
 /**
- * What a model's server has refused since the start, so that it is not asked for it again: each refusal is understood
- * once, and the same request goes out without its cause.
+ * Features that a model's server has refused since the start. Each refusal is understood once; then the same request
+ * is sent without its cause.
  */
 export interface Quirks {
   /** The longest answer that the server takes, as it said; null while it has said nothing. */

@@ -6,7 +6,7 @@ import {
   contributionOf,
 } from '../lib/contribution.ts';
 
-/** What a runner of proofs works with, beside its own settings. */
+/** The context of a proof runner, beside its own settings. */
 export type ProofRunnerContext = ProofRunnerParts & {
   /** Absolute path of the folder for database, sessions, credentials and logs. */
   readonly dataDir: string;

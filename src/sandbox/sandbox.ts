@@ -52,7 +52,7 @@ export type TurnRequest = {
   /** Those for work of the turn that has models of its own. */
   readonly sideModels?: Readonly<Partial<Record<SideWork, Candidates>>> | undefined;
   readonly system: string;
-  /** What holds for this turn alone, such as the time; the model reads it before the prompt. */
+  /** Notes that apply to this turn only, such as the time. The model reads them before the prompt. */
   readonly notes?: string;
   /** Facts for the sections of the system prompt that the container writes, by the section's name. */
   readonly sections?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -78,7 +78,7 @@ export type HostToolCall = {
 export type HostToolResult = {
   readonly ok: boolean;
   readonly value: unknown;
-  /** What went wrong; absent at a success, and for a failure of no known kind. */
+  /** The kind of fault; absent after a success, or if no kind is known. */
   readonly fault?: ToolFaultKind;
 };
 
@@ -137,7 +137,7 @@ export type TurnOutcome =
         | 'NO_ENGINE';
       /** One sentence fit for the chat. */
       readonly message: string;
-      /** Of a model's failure: the reason, where it is about more than this turn, and the model. */
+      /** The reason for a model's failure, if it concerns more than this turn, and the model. */
       readonly reason?: FailureReason;
       readonly model?: string;
     };
@@ -159,7 +159,7 @@ export type OwnToolRun =
       readonly doing?: string | undefined;
       readonly input?: unknown;
       readonly isRepeatable?: boolean | undefined;
-      /** What it reads was written outside the chat. */
+      /** True if the text that it reads was written outside the chat. */
       readonly isOutside?: boolean | undefined;
     }
   | {
@@ -167,7 +167,7 @@ export type OwnToolRun =
       readonly id: string;
       /** Null where it went well. */
       readonly error: string | null;
-      /** What the tool returned, or why it failed, whole. */
+      /** The tool's whole result, or the whole error. */
       readonly result?: string | undefined;
     };
 
@@ -248,7 +248,7 @@ export type SandboxOptions = {
   readonly baseImage?: string | null;
   /** Sources of other machines; none by default. */
   readonly machines?: readonly MachinesContribution[];
-  /** Where chats run; all at home by default. */
+  /** The machines of chats; all at home by default. */
   readonly places?: Places;
   /** Both sides have changed a file of a chat in ways that do not go together. Must not throw. */
   readonly onFileConflict?: (folder: string, text: string) => void;

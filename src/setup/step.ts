@@ -36,7 +36,7 @@ export type SetupQuestion = {
   readonly initial?: string;
   /** The answer that an empty line gives; shown until something is typed. */
   readonly proposed?: string;
-  /** Where answers are piped in, the proposed one counts if no line is left: a new question breaks no script. */
+  /** If answers are piped in and no line is left, the proposed answer counts, so a new question breaks no script. */
   readonly isOptional?: true;
   /** Says in a sentence what is wrong with an answer; null for nothing. */
   readonly check: (typed: string) => string | null | Promise<string | null>;

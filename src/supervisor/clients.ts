@@ -58,7 +58,7 @@ type ShownDraft = {
   readonly isShown: boolean;
 };
 
-/** Of a question that is named above its answer, so that it fits one row. */
+/** Length to which a question is cut above its answer, so that it fits one row. */
 const QUESTION_LENGTH = 60;
 
 export function openClients(lines: () => Lines): Clients {

@@ -30,11 +30,11 @@ import {
   saveInstallation,
 } from './backup/installation.ts';
 
-/** What became of one database, for programs. */
+/** The outcome for one database, for programs. */
 type RepairEntry = {
   readonly path: string;
   readonly state: 'whole' | 'repaired' | 'finished' | 'new' | 'failed';
-  /** Where the damaged file is now. */
+  /** The new path of the damaged file. */
   readonly damagedFile: string | null;
   readonly tables: readonly { readonly name: string; readonly rows: number }[];
   readonly lines: readonly string[];

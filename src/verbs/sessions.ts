@@ -32,7 +32,7 @@ const HOUR_MS = 3_600_000;
 const USAGE =
   'Say `npx claw sessions`, or `sessions show`, `sessions resume` or `sessions delete` and the id of a session, or how that begins.';
 
-/** What all that the verb does works with. */
+/** The values that all parts of the verb use. */
 type Place = {
   readonly projectDir: string;
   readonly dataDir: string;

@@ -4,7 +4,7 @@ import { defineTool } from '../agent-tool.ts';
 import { isPdf, readPdf } from '../files/pdf.ts';
 import { checkPlainFile, readText } from '../files/plain-file.ts';
 
-/** Where git looks for a zero byte, too, which text does not have. */
+/** Bytes that are searched for a zero byte, as git does: text has none. */
 const LOOKED_AT = 8_000;
 
 export const tool = defineTool({

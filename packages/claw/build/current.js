@@ -61,7 +61,8 @@ function listSources(home) {
 }
 
 /**
- * Of npm's note only the versions of what is built in count: a skill that brings a package of its own changes nothing.
+ * Of npm's record, only the versions of packages that are built in count: a package that a skill brings changes
+ * nothing.
  *
  * @param {string} home @param {string} path
  */

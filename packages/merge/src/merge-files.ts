@@ -133,7 +133,7 @@ function isChanged({ base, theirs }: Region, texts: Interned): boolean {
   return !isEqual(before, texts.theirs.subarray(theirs.start, theirs.end));
 }
 
-/** Of a change that both made, ours is taken where it has all of theirs. */
+/** Tells whether, of a change that both sides made, ours contains all of theirs. */
 function isContained({ kind }: Region): boolean {
   return kind === 'both' || kind === 'ours';
 }

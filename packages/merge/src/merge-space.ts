@@ -5,7 +5,7 @@ import type { Versions } from './versions.ts';
 
 /** Longer stretches are compared by lines alone, so that no input is slow. */
 const MAX_LENGTH = 20_000;
-/** What begins and ends a text over several lines, in which all space counts. */
+/** Quotes of texts that span several lines, in which all white space counts. */
 const QUOTES = /"""|'''|`/g;
 const HEREDOC = /<<[-~]?\s*(["']?)([A-Za-z_]\w*)\1/;
 

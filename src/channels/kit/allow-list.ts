@@ -9,18 +9,18 @@ export function isAllowed(allowFrom: readonly string[], id: string | number): bo
 export type AllowListSetting = {
   /** Its name: `PIGEON_ALLOW_FROM`. */
   readonly name: string;
-  /** What nobody may do while it is empty: `write to the bot`. */
+  /** The action that nobody may do while the list is empty: `write to the bot`. */
   readonly purpose: string;
-  /** What the owner puts there: `<your user id>`. */
+  /** An example of an entry: `<your user id>`. */
   readonly example: string;
-  /** Where the owner finds that, as a sentence. */
+  /** A sentence that says where the owner finds it. */
   readonly hint?: string;
   /** The entries that can be used; any where there are no rules for them. */
   readonly entries?: {
     readonly isValid: (entry: string) => boolean;
-    /** What another entry is: `not a user id`. */
+    /** The reason against a wrong entry: `not a user id`. */
     readonly otherwise: string;
-    /** What to write in its place: `numbers`. */
+    /** The right form of an entry: `numbers`. */
     readonly form: string;
   };
 };

@@ -118,7 +118,7 @@ export async function askForModel(asking: Asking): Promise<AnsweredQuestions> {
 const WAYS =
   'Esc goes back one question, Ctrl-C leaves. Nothing is written before the model has answered.';
 
-/** What people look for in the list: a provider, or a service that one of its protocols reaches. */
+/** An entry that people search the list for: a provider, or a service that one of its protocols reaches. */
 type Service = {
   readonly provider: ProviderContribution;
   readonly label: string;

@@ -18,7 +18,7 @@ export type CostReport = {
     /** The chats that have cost something today, the dearest first. */
     readonly chats: readonly (Spending & Limited & { readonly name: string })[];
   } | null;
-  /** Of all chats, or of this one. */
+  /** Spending by model, of all chats or of this one. */
   readonly models: ReturnType<Store['usage']['byModel']>;
 };
 

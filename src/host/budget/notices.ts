@@ -78,7 +78,7 @@ function doubled(spent: Spending, { microUsd, tokens }: Limits): string {
 
 const PAUSED = 'I have used up what I may spend today; I’m back after midnight.';
 
-/** What the owner is told in place of an answer. */
+/** The owner's message in place of an answer. */
 export const OWNER_PAUSED = `${PAUSED} \`/budget\` shows what was spent, and allows more.`;
 
 function nearText(whose: string, amount: string): string {

@@ -9,7 +9,7 @@ import type { WaitingOperation } from './waiting-operation.ts';
 
 /** A change of the code that was begun, as the process that finishes it finds it. */
 export const StartedChange = z.object({
-  /** Of `claw`: `apply`, `remove`, `upgrade`, `update`, `undo`. */
+  /** The verb of `claw`: `apply`, `remove`, `upgrade`, `update`, `undo`. */
   verb: z.string(),
   /** Skills, or the release. */
   args: z.array(z.string()),

@@ -44,7 +44,7 @@ export function planLines(result: ClawResult, isSet: (setting: string) => boolea
 /** The words for kinds of changes, those first that touch files the owner has. */
 const KINDS = { modify: 'changed', delete: 'deleted', rename: 'renamed', add: 'new' } as const;
 const NAMED_FILES = 4;
-/** Of settings that can be left out, as many are named; of more their number is told. */
+/** Up to this many optional settings are named; beyond that only their number is shown. */
 const NAMED_SETTINGS = 4;
 
 /** Returns how many files change in each way, with the names of the first ones. */

@@ -206,7 +206,7 @@ async function namedCommand(projectDir: string, skill: string): Promise<readonly
 
 const MAX_CHARS = 4_000;
 
-/** What a skill's `SKILL.md` says: its section on how to set it up, null where it has none, and all of it. */
+/** A skill's `SKILL.md`: its section on setting up (null if it has none), and the whole text. */
 type SetupSteps = { readonly section: string | null; readonly whole: string };
 
 /** Returns the set-up steps of a skill's `SKILL.md`; empty where there is no such file. */

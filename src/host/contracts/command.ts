@@ -181,7 +181,7 @@ export const TOPICS = {
 
 export type Topic = keyof typeof TOPICS;
 
-/** What completes a command that is being typed. It looks, and changes nothing. */
+/** The context of completing a command that is being typed. It only reads. */
 export type CompletionContext = Pick<
   CommandContext,
   'store' | 'projectDir' | 'commands' | 'engines' | 'tools'

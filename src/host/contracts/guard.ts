@@ -40,7 +40,7 @@ export type GuardedCall = {
   readonly turn: string;
   /** The first thing from outside that a turn of the owner's chats has read; null for none, and in other chats. */
   readonly outside: string | null;
-  /** What it acts on beside its own chat; null for nothing. */
+  /** The target of the call outside its own chat; null for none. */
   readonly elsewhere: Elsewhere | null;
   /** As the tool gets it; as the model wrote it where the tool runs in the container. */
   readonly input: unknown;

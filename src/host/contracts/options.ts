@@ -44,7 +44,7 @@ export type HostOptions = Ports & {
   readonly databases: OwnDatabases;
   readonly sandbox: LazySandbox;
   readonly claw: Claw;
-  /** What the engine knows, for services. */
+  /** Reads the engine's state, for services. */
   readonly clawReader: ClawReader;
   readonly git: Git;
   /** True if the terminal draws a block of the kind `qr` as a code. */

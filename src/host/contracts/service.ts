@@ -27,7 +27,7 @@ import type { Brings, Tool } from './tool.ts';
 export type ServiceStore = {
   readonly groups: Pick<Store['groups'], 'all' | 'byFolder' | 'byJid' | 'main'>;
   readonly history: Pick<Store['history'], 'page' | 'whole'>;
-  /** Who may call the assistant in a chat. */
+  /** Knows who may call the assistant in a chat. */
   readonly senders: Pick<Store['senders'], 'ofGroup'>;
   readonly toolSwitches: Pick<Store['toolSwitches'], 'offIn'>;
   readonly messages: Pick<Store['messages'], 'between' | 'countBetween' | 'sendersOf'>;

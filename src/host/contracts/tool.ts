@@ -75,20 +75,20 @@ export type ToolCall = {
 };
 
 /**
- * What a second call with the same input does. `harmless`: nothing new, as reading does. `once`: it must not be made
- * again, so a later run of its turn gets the first one's result. `each-run`: it sets how this run of the turn ends, so a
- * later run has to make it again.
+ * The effect of a second call with the same input. `harmless`: nothing new, as with reading. `once`: the call must
+ * not be made again, so a later run of its turn gets the first one's result. `each-run`: the call decides how this
+ * run of the turn ends, so a later run must make it again.
  */
 export type Repeat = 'harmless' | 'once' | 'each-run';
 
 /**
- * Who wrote what a tool returns. `own`: the owner, the people of the chat, or the assistant itself. `outside`: anybody
- * else, such as a page, a mail, a file or another chat; a turn of the owner's that has read it asks before it acts
- * on other chats.
+ * The author of a tool's result. `own`: the owner, the people of the chat, or the assistant itself. `outside`:
+ * anybody else, such as a page, a mail, a file or another chat. If a turn of the owner has read something from
+ * outside, it asks before it acts on other chats.
  */
 export type Brings = 'own' | 'outside';
 
-/** What a call acts on beside the caller's own chat: a yes for it covers its `key`, and people read its `name`. */
+/** The target of a call outside the caller's own chat. A yes covers the `key`; people see the `name`. */
 export type Elsewhere = { readonly key: string; readonly name: string };
 
 /** Something agents can ask the host for, without its name. */

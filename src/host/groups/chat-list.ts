@@ -13,7 +13,7 @@ export type ChatList = {
   /** Each with the number that the owner can say instead of its name. */
   readonly groups: readonly (Group & { readonly number: number })[];
   readonly known: readonly (Chat & { readonly number: number })[];
-  /** What to call each of them, by its address. */
+  /** Names of the chats, by address. */
   readonly names: ReadonlyMap<string, string>;
 };
 

@@ -22,7 +22,7 @@ export type MemoryWrite =
   | { readonly kind: 'written'; readonly version: MemoryVersion }
   | { readonly kind: 'outdated'; readonly now: MemoryVersion };
 
-/** What is written down in the `CLAUDE.md` of each group, with its versions; `global` is the folder of all groups. */
+/** The `CLAUDE.md` of each group, with its versions; `global` is the folder of all groups. */
 export interface MemoryBook {
   /**
    * Reads a memory as it is now, and notes it as a version if that is new. Null where it was never there.
@@ -137,7 +137,10 @@ export function openMemoryBook({
   };
 }
 
-/** Where the host is root, the agent is another user, who owns the folder and goes on writing the file. */
+/**
+ * Writes as the folder's owner. If the host is root, the agent is another user, who owns the folder and must be able
+ * to go on writing the file.
+ */
 function writeAsOwnerOf(folder: string, path: string, text: string): void {
   const file = openSync(path, 'wx', 0o666);
   try {

@@ -2,7 +2,7 @@ import type { InboundMessage } from '../../channels/channel.ts';
 import { oneLine, shortName, withMarkedNotes } from '../../channels/kit/notes.ts';
 import { fileLines } from '../attachments/attachments.ts';
 
-/** What the agent is shown of a message. */
+/** The parts of a message that the agent is shown. */
 type ShownMessage = Pick<InboundMessage, 'id' | 'text' | 'notes' | 'forwarded' | 'attachments'>;
 
 /** Begins each line of what was forwarded. */

@@ -172,7 +172,7 @@ export function createLeasedRunner(options: LeasedRunnerOptions): LeasedRunner {
   return { runLeased, release };
 }
 
-/** Where the owner said `/stop`, the answer to that is enough. */
+/** Ends a cancelled turn without a text if the owner said `/stop`: the answer to that command is enough. */
 function cancelled({ turn, cancelledIn }: RunningTurn): TurnEnd {
   const end = gaveUp('CANCELLED', 'Stopped.');
   return cancelledIn === turn.jid ? { ...end, texts: [] } : end;

@@ -96,7 +96,7 @@ function fromHex(pairs: readonly string[]): Colour {
   return shade([red, green, blue], alpha / 255);
 }
 
-/** What is half clear is of a colour that is not known here. */
+/** Returns the shade of a colour. A half-transparent one is unknown, because it depends on what is behind it. */
 function shade(colour: readonly [number, number, number], alpha: number): Colour {
   if (alpha <= 0.02) return 'clear';
   return alpha < 1 ? null : colour;

@@ -16,7 +16,10 @@ import type { TurnOutcome } from '../sandbox.ts';
 import type { AgentTurn } from './turn.ts';
 import { stuckOutcome, type TurnLimits, timeoutOutcome } from './turn-limits.ts';
 
-/** What takes longer to start, a container or the agent in it, hangs: a busy small machine has needed a minute. */
+/**
+ * A container, or the agent in it, that takes longer to start counts as hanging: a busy small machine has needed a
+ * minute.
+ */
 const START_TIMEOUT_MS = 120_000;
 /** An engine that takes longer to remove a container does not answer any more. */
 const REMOVE_TIMEOUT_MS = 10_000;

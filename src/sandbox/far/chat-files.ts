@@ -41,7 +41,7 @@ export type FarFiles = {
  */
 export type SyncWay = 'give' | 'take';
 
-/** What both sides had when they last agreed, by the target of a writable mount. Kept on disk by its owner. */
+/** The files on which both sides last agreed, by the target of a writable mount. Their owner keeps them on disk. */
 export type AgreedFiles = {
   load(): ReadonlyMap<string, Tree>;
   save(trees: ReadonlyMap<string, Tree>): void;
@@ -163,7 +163,7 @@ export class ChatFiles {
     if (isWritable && steps.length > 0) this.#save();
   }
 
-  /** What the other side may still add. */
+  /** Returns how much the other side may still add. */
   #room(): Room {
     const { mounts, limit } = this.#parts;
     let { bytes, files } = limit;
@@ -292,7 +292,7 @@ type FileEntry = Extract<TreeEntry, { kind: 'file' }>;
 /** A change for the other side; the bytes are read from the home's tree where they are not here. */
 type Change = TreeChange & { readonly tree?: FileTree; readonly bytes?: Buffer };
 
-/** What may still be added, and what was fetched although it may not. */
+/** The amount that may still be added, and the bytes that were fetched and then refused. */
 type Room = { bytes: number; files: number; wastedBytes: number };
 
 /** So much is fetched in vain, in one comparison. */

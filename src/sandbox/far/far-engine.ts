@@ -17,7 +17,7 @@ import { type ControlAnswers, ControlClient } from './control-channel.ts';
 import { digestOf, FileTree, type Tree, type TreeEntry } from './file-tree.ts';
 import { type MessagePipe, ResumableLink } from './resumable-link.ts';
 
-/** Where the socket of the host is, in every kind of container; a worker has one of its own there. */
+/** The folder of the host's socket, in every kind of container; a worker has its own there. */
 export const SOCKET_TARGET = '/run/claw';
 /** Extra folders of the owner's are on this machine, and are not sent. */
 const EXTRA_TARGET = '/workspace/extra/';
@@ -40,7 +40,7 @@ export type FileNews = {
   readonly place: string | null;
 };
 
-/** Of more files, only the number is told. */
+/** Up to this many files are named; beyond that only their number. */
 const MAX_TOLD = 5;
 
 export type FarEngineParts = {
@@ -60,9 +60,9 @@ export type FarEngineParts = {
   readonly elapsed: () => number;
   /** The clock by which files here are stamped, in milliseconds. */
   readonly now: () => number;
-  /** What a chat may hold at home with the files of this machine. */
+  /** The limit for a chat's files at home, if it runs on this machine. */
   readonly filesLimit: FilesLimit;
-  /** What came of a chat's files in a turn, or where a container ended; called only where there is something to tell. */
+  /** Called with news about a chat's files, after a turn or the end of a container; not called if there is none. */
   readonly onFileNews: (folder: string, news: FileNews) => void;
   /** Files that no message can hold stay on the other machine, in a folder there. */
   readonly onLeft: (folder: string, paths: readonly string[], place: string) => void;

@@ -45,7 +45,7 @@ export type MergeTask = {
   readonly theirs: string;
 };
 
-/** What comes back; of a text with conflicts only the beginning. */
+/** The result. Of a text with conflicts, only the beginning is returned. */
 export type MergedTexts = { readonly text: string; readonly conflicts: number };
 
 /** A merge that takes longer is given up, and both versions are kept. */

@@ -56,9 +56,9 @@ const RECORD_HEAD_BYTES = 24;
 const MAX_RECORD_BYTES = 131_072;
 /** The most that is under way in one direction. */
 export const WINDOW_BYTES = 4_194_304;
-/** What a message costs beside its bytes: small ones count for what they are, or millions would be under way. */
+/** The cost of a message beside its bytes. Without it, millions of small messages could be unacknowledged. */
 export const MESSAGE_COST_BYTES = 1_024;
-/** What all channels together hold for slow readers before nothing is acknowledged any more. */
+/** The number of bytes that all channels together may hold for slow readers. Beyond it, nothing is acknowledged. */
 const CROWDED_BYTES = 2 * WINDOW_BYTES;
 /** More than this without an acknowledgement, and the other side does not keep to the window. */
 const MAX_UNACKNOWLEDGED_BYTES = 4 * WINDOW_BYTES;

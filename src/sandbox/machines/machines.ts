@@ -22,7 +22,7 @@ export interface MachineSource {
   close(): Promise<void>;
 }
 
-/** What a source of machines works with, beside its own settings. */
+/** The context of a source of machines, beside its own settings. */
 export type MachinesContext = {
   readonly projectDir: string;
   readonly dataDir: string;
@@ -59,7 +59,7 @@ export function discoverMachines(
   return discoverExports(folder, 'machines', Definition);
 }
 
-/** Where a chat runs now: the machine, or home with the reason why its own place cannot be had. */
+/** The present place of a chat: a machine, or home with the reason why its own machine cannot be used. */
 export type Placing =
   | { readonly kind: 'machine'; readonly machine: Machine }
   | { readonly kind: 'home'; readonly reason: string | null };

@@ -7,7 +7,7 @@ import { readMountsFile, type WantedMount } from './mounts-file.ts';
 /** The agent's folder of files that the owner shared with its group. */
 export const EXTRA = '/workspace/extra';
 
-/** Of the system's own folders nothing can be shared. */
+/** Folders of the system, of which nothing can be shared. */
 const SYSTEM = ['/boot', '/dev', '/etc', '/proc', '/run', '/sys', '/var/run'];
 
 export type ExtraMountParts = {

@@ -86,7 +86,7 @@ const TurnFrame = z.strictObject({
   /** Facts for sections of the system prompt that the agent's side writes, by the section's name. */
   sections: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),
   prompt: z.string(),
-  /** What holds for this turn alone, such as the time. */
+  /** Notes that apply to this turn only, such as the time. */
   notes: z.string().optional(),
   /** Those that came with the messages of the prompt; only for a model that is shown them. */
   pictures: z.array(TurnPicture).optional(),
@@ -138,7 +138,7 @@ const ToolResultFrame = z.strictObject({
   id: Id,
   ok: z.boolean(),
   value: z.unknown(),
-  /** What went wrong; `failed` by default. */
+  /** The kind of fault; `failed` by default. */
   fault: z.enum(TOOL_FAULTS).exactOptional(),
 });
 
@@ -221,7 +221,7 @@ export const AgentFrame = z.discriminatedUnion('type', [
     ok: z.boolean(),
     /** Why it failed. */
     error: z.string().max(500).optional(),
-    /** What it returned, or why it failed, whole. */
+    /** The whole result, or the whole error. */
     result: z.string().max(100_000).optional(),
   }),
   z.strictObject({

@@ -37,7 +37,7 @@ export type Part = (typeof PARTS)[number];
 const MOST_NOTES = 200;
 const Text = z.string().max(2_000);
 
-/** What a backup says of itself. */
+/** A backup's description of itself. */
 export const BackupFacts = z.object({
   format: z.int().min(1),
   /** Unique for each backup. */
@@ -55,7 +55,7 @@ export const BackupFacts = z.object({
   hasMedia: z.boolean(),
   /** Rows of each table of the assistant's database. */
   rows: z.record(z.string().max(200), z.int().min(0)),
-  /** What is not in it although it belongs to the installation, in sentences. */
+  /** Sentences about parts of the installation that are not in the backup. */
   leftOut: z.array(Text).max(MOST_NOTES),
 });
 export type BackupFacts = z.output<typeof BackupFacts>;

@@ -381,7 +381,7 @@ function hostile(
   return new BackupError('NOT_A_BACKUP', `The archive was refused: ${name} ${what}.`);
 }
 
-/** What zlib, tar or age say of bytes that they cannot read is one thing for the owner. */
+/** Turns errors of zlib, tar and age about unreadable bytes into one message for the owner. */
 function inWords(error: unknown): unknown {
   if (error instanceof BackupError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';

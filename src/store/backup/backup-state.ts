@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { backupsFolder } from './kept-backups.ts';
 
-/** What is remembered of backups beside the files themselves. Times are milliseconds since the epoch. */
+/** The record of backups beside the files themselves. Times are milliseconds since the epoch. */
 const BackupState = z.object({
   /** When the owner was told that backups are made. */
   announcedAt: z.int().nullable().default(null),

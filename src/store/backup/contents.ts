@@ -51,7 +51,7 @@ const OWN_DATABASE = 'data/claw.db';
 /** Made anew, of this process, or backups themselves. */
 const NOT_DATA =
   /^(?:cache|logs|run|backups|restoring|tmp|drill|before-restore-.*)$|^(?:instance\.(?:db.*|pid)|podman-seccomp\.json|fenced\.json|mounts-of-backup\.yaml|instance\.json|last-healthy\.json)$|\.(?:damaged-.*|repaired|repairing|damage\.json)$/;
-/** What holds no keys. Everything else in the data folder may: a channel's folder holds its login. */
+/** Entries without keys. All others in the data folder may hold some: a channel's folder holds its login. */
 const WITHOUT_KEYS = new Set(['claw.db', 'databases', 'sessions', 'of-chats', 'media', 'outgoing']);
 /** Agents write there. None of it is opened as anything but bytes. */
 const OF_AGENTS = /^data\/(?:sessions|of-chats|media|outgoing)\//;

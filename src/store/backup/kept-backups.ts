@@ -17,7 +17,7 @@ export type KeptBackup = {
 const DAY_MS = 86_400_000;
 const DAYS_KEPT = 7;
 const WEEKS_KEPT = 4;
-/** Of each automatic kind but the daily ones. */
+/** The number of backups that are kept of each automatic kind except the daily ones. */
 const OTHERS_KEPT = 3;
 const NAME = /^patchclaw-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-([a-z]+)\.tar\.zst(\.age)?$/;
 

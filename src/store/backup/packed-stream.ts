@@ -18,7 +18,7 @@ export type BackupLock =
   | { readonly kind: 'recipients'; readonly recipients: readonly string[] }
   | { readonly kind: 'passphrase'; readonly passphrase: string };
 
-/** What opens a locked backup: identities of age (`AGE-SECRET-KEY-1…`), and a passphrase. */
+/** The keys that open a locked backup: age identities (`AGE-SECRET-KEY-1…`) and a passphrase. */
 export type BackupKeys = {
   readonly identities?: readonly string[];
   readonly passphrase?: string | null;

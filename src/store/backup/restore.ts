@@ -27,7 +27,7 @@ export type Unpacked = {
   readonly files: readonly ArchivedFile[];
   /** Those that were unpacked. */
   readonly wanted: readonly ArchivedFile[];
-  /** What was under way when the backup was made, and is not done again. */
+  /** Work that was unfinished when the backup was made. It is not resumed. */
   readonly dropped: { readonly turns: number; readonly messages: number };
 };
 
@@ -41,7 +41,7 @@ export type LinkComparison =
   | 'both went on'
   | 'unreadable';
 
-/** What becomes of what a restored installation answers with. */
+/** How a restored installation starts. */
 export type Life =
   /** Its channels are silent until the owner says that it is the one. */
   | 'fenced'
@@ -179,7 +179,7 @@ export type SwapStep = {
   readonly aside: string;
 };
 
-/** What a restore changes, in the order in which it happens. */
+/** The changes of a restore, in the order in which they are made. */
 export type RestorePlan = {
   readonly steps: readonly SwapStep[];
   /** Sentences on what stays as it is, and why. */

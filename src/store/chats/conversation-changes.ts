@@ -9,7 +9,7 @@ export type ConversationChange = {
   readonly now: number;
 };
 
-/** What kept a change from being made: the agent of the folder is in a turn. */
+/** The outcome of a change; `agent-at-work` means that the folder's agent was in a turn, so nothing changed. */
 export type ChangeOutcome = 'changed' | 'agent-at-work';
 
 /** Changes which conversation a folder goes on with, from another program than the assistant. */

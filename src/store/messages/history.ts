@@ -14,7 +14,7 @@ export type HistoryEntry = {
   readonly at: number;
   /** The beginning of a long text. */
   readonly text: string;
-  /** Of the whole text, in characters. */
+  /** The length of the whole text, in characters. */
   readonly length: number;
   readonly files: readonly HistoryFile[];
 };
@@ -27,7 +27,7 @@ export type HistoryFile = {
   readonly sizeBytes: number | null;
 };
 
-/** Where a file of the history is: with a message, by the channel's id of it; or the host's copy. */
+/** The place of a file of the history: with a message, by the channel's id of it, or the host's copy. */
 export type HistoryFilePlace =
   | { readonly kind: 'message'; readonly messageId: string; readonly name: string | null }
   | { readonly kind: 'answer'; readonly file: Pick<KeptFile, 'copy' | 'name'> };
@@ -101,7 +101,7 @@ export function openHistory(database: Database): History {
     message: below('messages', 'coalesce(sender_name, sender) AS sender, is_owner', 'stored_at'),
     answer: below('answers', 'NULL AS sender, 0 AS is_owner', 'said_at'),
   };
-  /** What is said is not changed any more, and a number is not given twice. */
+  /** Long texts by number. Stored texts do not change, and a number is never used twice. */
   const longOnes = new Map<string, TextEntry>();
 
   function entryOf(kind: SaidKind, row: unknown): TextEntry {

@@ -11,7 +11,7 @@ export type Salvaged = {
   readonly tables: readonly SalvagedTable[];
   /** Rows of which it is unclear which table they are of: the new file has them in `lost_and_found`. */
   readonly unplacedRows: number;
-  /** What `integrity_check` says of the new file: `ok`, or its first problem. */
+  /** The answer of `integrity_check` for the new file: `ok`, or its first problem. */
   readonly integrity: string;
 };
 
@@ -32,7 +32,10 @@ export interface ReferenceSchema {
 }
 
 const SHADOWS = ['data', 'idx', 'content', 'docsize', 'config'];
-/** Of a full-text index: its settings, and the texts where it keeps its own. The rest is made again from them. */
+/**
+ * The tables of a full-text index that are saved: its settings, and its own copy of the texts if it has one. The rest
+ * is rebuilt from them.
+ */
 const KEPT_SHADOWS = ['content', 'config'];
 const MIGRATIONS = 'migrations';
 

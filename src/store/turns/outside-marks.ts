@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 
-/** What can carry words from outside: a turn by its id, a conversation by its folder, a task by its number. */
+/** A carrier of text from outside: a turn by its id, a conversation by its folder, a task by its number. */
 export type OutsideMark = {
   readonly kind: 'turn' | 'conversation' | 'task';
   readonly name: string;

@@ -36,7 +36,7 @@ export interface TaskRuns {
   costs(since: number): readonly TaskCost[];
 }
 
-/** What the runs of one task have cost. */
+/** The cost of all runs of one task. */
 export type TaskCost = Spending & { readonly taskId: number; readonly runs: number };
 
 export type RunStart = { readonly taskId: number; readonly dueAt: number };

@@ -14,7 +14,7 @@ export type TaskSchedule = {
 export type NewTask = {
   /** The group that it runs in, by its folder. */
   readonly folder: string;
-  /** What people call it. */
+  /** The name that people gave it. */
   readonly name?: string | null;
   readonly prompt: string;
   readonly schedule: TaskSchedule;

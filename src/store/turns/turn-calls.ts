@@ -12,7 +12,7 @@ export type TurnCall = {
   readonly number: number;
   /** Tells it from every other call of its turn: the same call of a later run has the same key. */
   readonly key: string;
-  /** Where its tool runs. */
+  /** The place where its tool runs. */
   readonly place: 'host' | 'container';
   readonly name: string;
   /** As JSON. */

@@ -97,7 +97,7 @@ function comparisonLine(isNewestCompared: boolean, isCompared: boolean): string 
     : 'Its answers were not compared with those of this installation, which changes all the time.';
 }
 
-/** What came of the trial of one backup. */
+/** The result of trying one backup. */
 type Tried = {
   readonly createdAt: number;
   readonly files: number;
@@ -340,7 +340,7 @@ function canRun(program: string): boolean {
   }
 }
 
-/** What the trial prints, and whether it still runs. */
+/** The output of the trial's process, and whether the process still runs. */
 class Output {
   #text = '';
   #exit: number | null = null;
@@ -370,7 +370,7 @@ class Output {
     return this.#waitFor(() => this.#text.includes(words));
   }
 
-  /** What was printed after each of so many prompts. */
+  /** Returns the text that was printed after each of the first `count` prompts. */
   answers(count: number): readonly string[] {
     return this.#text.split('\n> ').slice(1, count + 1);
   }

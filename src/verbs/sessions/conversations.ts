@@ -9,7 +9,7 @@ import { inFolderBeneath, readTextBeneath } from '../../lib/open-beneath.ts';
 /** A conversation of a chat's agent: one file in the folder of the agent's own. */
 export type ConversationFile = {
   readonly id: string;
-  /** Of the group. */
+  /** The group's folder. */
   readonly folder: string;
   readonly beganAt: number;
   readonly lastAt: number;
@@ -19,7 +19,7 @@ export type ConversationFile = {
 /** One entry of a conversation, as a person reads it. */
 export type Entry = {
   readonly role: 'user' | 'assistant' | 'tool' | 'summary';
-  /** What was said, and for a tool what it gave. */
+  /** The text that was said; for a tool, its result. */
   readonly text: string;
   /** The tools that the assistant called here. */
   readonly tools: readonly string[];

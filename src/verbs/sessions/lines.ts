@@ -15,7 +15,7 @@ export type ConversationFacts = {
   readonly beganAt: string;
   readonly lastAt: string;
   readonly sizeBytes: number;
-  /** What people said, tasks included; null where the file is too long to read. */
+  /** The number of messages by people, including tasks; null if the file is too long to read. */
   readonly questions: number | null;
   readonly firstQuestion: string | null;
 };

@@ -94,7 +94,9 @@ type DefineVerb = (program: Command, run: RunVerb) => void;
 /** Verbs by their names. */
 export type Verbs = Readonly<Record<string, DefineVerb>>;
 
-/** What a program beside the engine brings to `claw`: verbs of its own, and what it adds to the engine's. */
+/**
+ * The part of `claw` that a program which embeds the engine adds: its own verbs, and additions to the engine's verbs.
+ */
 export type Beside = {
   readonly description: string;
   readonly verbs: Verbs;

@@ -28,7 +28,7 @@ export function answeredFile(conflict: Conflict, answer: Answer): TreeFile | nul
   return { bytes: Buffer.from(lines.join(''), 'latin1'), isExecutable };
 }
 
-/** What a conflict's inputs have twice is read once for all answers that are tried, and each answer once. */
+/** Finders by conflict: the inputs' duplicates are read once for all answers that are tried, and each answer once. */
 const finders = new WeakMap<
   Conflict['sides'],
   { readonly find: FindTextFault; readonly known: Map<string, TextFault | null> }

@@ -8,7 +8,7 @@ const Proof = z.object({
   checks: z.int(),
   /** Test files of all layers. */
   tests: z.int(),
-  /** Of those, files that had passed before on the same files and did not run again. */
+  /** Those of them that were not run again, because they had passed on the same files. */
   reused: z.int(),
   /** Files of the codebase's own tests. */
   own: z.int(),
@@ -22,7 +22,7 @@ const SkillSource = z.object({
   source: z.string(),
   version: z.string(),
   digest: z.string(),
-  /** Of a source in git. */
+  /** The commit; only for a source in git. */
   commit: z.string().optional(),
   touches: z.array(z.string()),
 });
@@ -69,7 +69,7 @@ export const SkillChangeData = TreeChangeData.extend({ inferredBases: z.array(In
 
 const UpstreamCore = z.object({ version: z.string().nullable(), commit: z.string() });
 
-/** What the next update would do, planned and not carried out. */
+/** The plan of the next update, which was not carried out. */
 const NextUpdate = z.object({
   /** Commits of upstream's that are not here. */
   commits: CommitList,
@@ -79,7 +79,7 @@ const NextUpdate = z.object({
   changedByBoth: z.array(z.string()),
   /** Files that it would ask about, with the number of places in each. */
   conflicts: z.array(z.object({ path: z.string(), places: z.int() })),
-  /** What it wants to be allowed, as `--allow` takes it, with the number of files. */
+  /** Consent that it needs, as `--allow` takes it, with the number of files. */
   consent: z.array(z.object({ allow: z.string(), files: z.int(), isAllowed: z.boolean() })),
   /** Why it could not be planned. */
   problem: z.string().nullable(),
@@ -90,7 +90,7 @@ export const AdoptData = TreeChangeData.extend({
   /** The project was set up before, and stays as it is. */
   isAdopted: z.boolean(),
   upstream: UpstreamCore.extend({
-    /** What `claw update` takes. */
+    /** The ref to give to `claw update`. */
     ref: z.string(),
     /** The remote that was fetched. */
     remote: z.string().nullable(),

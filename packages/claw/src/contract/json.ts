@@ -53,7 +53,7 @@ export const CoreOrigin = z.enum(['tag', 'commit', 'folder', 'disk']);
 /** A decision for people: its origin, and the change that it makes of ours, or the value. */
 export const ShownDecision = z.object({
   origin: z.string(),
-  /** Of a structured conflict alone. */
+  /** The value; only for a structured conflict. */
   value: z.unknown(),
   patch: z.string().nullable(),
 });

@@ -276,7 +276,7 @@ const ConflictDetail = z.object({
 export const ConflictsData = z.object({
   operation: VerbCall.nullable(),
   open: z.array(z.string()),
-  /** What is installed meanwhile: the composition's name, null before the first command, and its layers' names. */
+  /** The present state: the composition's name (null before the first command) and the names of its layers. */
   installed: z.object({ state: z.string().nullable(), layers: z.array(z.string()) }).optional(),
   details: z.array(ConflictDetail).optional(),
   /** A file of answers to fill in, with `--answers`. */

@@ -8,7 +8,7 @@ import type { HunkChoice, PlainChoice } from './choice.ts';
 type Side = 'ours' | 'theirs';
 type Layers = readonly [ours: string, theirs: string];
 
-/** What a waiting command makes of layers by their names. */
+/** The roles of layers in a waiting command, by their names. */
 export type Roles = {
   /** The command brings it. */
   readonly comes: (layer: string) => boolean;

@@ -53,7 +53,7 @@ export type ProofLimits = {
   readonly memory_mb: number;
   /** Processes and threads at the same time. */
   readonly processes: number;
-  /** What it may write. */
+  /** The disk space that it may fill. */
   readonly disk_mb: number;
 };
 

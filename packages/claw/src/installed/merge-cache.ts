@@ -9,7 +9,7 @@ import { digestFile } from '../digest.ts';
 import { readCache, writeCache } from './cache-file.ts';
 
 const CACHE = 'merges';
-/** Of the texts that are kept. What the last command had no use for goes first. */
+/** Limit of all kept texts together. Texts that the last command did not use are removed first. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /** A clean result: its bytes as latin1, and its mode. */

@@ -32,7 +32,7 @@ export type Resolution = {
   readonly answer: Answer;
   /** `owner`, or the model that proposed it. */
   readonly origin: string;
-  /** Of the recording's own bytes. */
+  /** The digest of the recording's own bytes. */
   readonly digest: Digest;
   /** This installation made it; it then also holds where the same hunk recurs. */
   readonly isOwn: boolean;

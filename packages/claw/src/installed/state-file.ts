@@ -96,7 +96,7 @@ export type State = {
   readonly files: ReadonlyMap<string, FileDigest | 'deleted'>;
   /** Resolved ranges, ports and settings, by file. */
   readonly structured: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  /** Of the file's own bytes: operations that wait are bound to it. */
+  /** The digest of the file's own bytes. Waiting operations are bound to it. */
   readonly digest: Digest;
 };
 
@@ -129,7 +129,7 @@ export type LayerState = {
   readonly kind: 'skill' | 'customisation';
   readonly version: string;
   readonly source: string;
-  /** Of a source in git. */
+  /** The commit; only for a source in git. */
   readonly commit?: string | undefined;
   readonly digest: Digest;
   readonly installed: string;

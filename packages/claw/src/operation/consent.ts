@@ -83,7 +83,7 @@ function overridesIn(structured: Readonly<Record<string, unknown>> | undefined) 
   return Overrides.parse(isObject ? file.npm_overrides : {});
 }
 
-/** What the owner said yes to at a stop, and what they are told about the rest. */
+/** Consent that the owner gave when the command stopped to ask, and warnings about the rest. */
 type EarlyConsent = { readonly allow: readonly string[]; readonly warnings: readonly string[] };
 
 /**
@@ -112,7 +112,7 @@ export async function consentBeforeConflicts(
   return { allow, warnings: [warning] };
 }
 
-/** What needs consent, by folder where there is much of it, and whether the owner gave it. */
+/** The files that need consent, grouped by folder if there are many, and whether the owner gave it. */
 export type Consent = {
   readonly allow: string;
   readonly files: number;

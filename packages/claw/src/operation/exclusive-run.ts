@@ -128,7 +128,7 @@ function recoverFirst(context: EngineContext, isLocked: boolean): readonly strin
   return [`An interrupted command was ${way} first.`];
 }
 
-/** What to do about a journal that was not written here. */
+/** Advice for a journal that was not written by this project. */
 export const FOREIGN_ADVICE =
   'If the folder came from somebody else, run claw recover --keep-mine: it sets the journal aside and changes ' +
   'no file. If the folder is your own and was moved, copied or restored, or the command ran as another user or ' +

@@ -13,7 +13,7 @@ import { layOutView } from '../proof/view.ts';
 import { dependenciesOf } from './npm/npm.ts';
 import { isOwnProject, npmSettings } from './npm/npm-scripts.ts';
 
-/** Where jobs run. */
+/** The places on disk with which jobs run. */
 export type JobPlace = {
   /** Absolute path of a project: views are laid out beside it, and its packages serve where they are the job's. */
   readonly root: string;

@@ -26,7 +26,7 @@ export type ProofOutcome = {
   readonly checks: number;
   /** Files of tests, of all layers. */
   readonly tests: number;
-  /** Of those, files that had passed before on the same files and did not run again. */
+  /** Those of them that were not run again, because they had passed on the same files. */
   readonly reused: number;
   /** Files of the codebase's own tests. */
   readonly own: number;

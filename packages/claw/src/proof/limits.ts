@@ -10,7 +10,7 @@ export type Stop = {
   readonly text: string;
 };
 
-/** What a command and all that it started use at one moment. */
+/** The resources that a command and all its processes use at one moment. */
 export type Usage = {
   /** CPU time so far, of ended processes too, in milliseconds. */
   readonly cpuMs: number;
@@ -21,7 +21,7 @@ export type Usage = {
   readonly isRunnable: boolean;
 };
 
-/** What a watch remembers from one look to the next. */
+/** The state that a watch keeps between two measurements. */
 export type Watched = {
   readonly silentMs: number;
   /** CPU time when it last counted as progress, and at the last output. */
@@ -51,7 +51,7 @@ export function judge(
     readonly hasPrinted: boolean;
     readonly usage: Usage;
     readonly writtenBytes: number;
-    /** What it may write where the machine has less room than the setting allows. */
+    /** The space that it may fill, if the machine has less free than the setting allows. */
     readonly mayWriteBytes: number;
   },
   limits: ProofLimits,

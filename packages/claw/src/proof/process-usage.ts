@@ -6,7 +6,7 @@ import type { Usage } from './limits.ts';
 type ProcessUsage = {
   readonly pid: number;
   readonly parent: number;
-  /** Of it, and of its children that have ended. */
+  /** CPU time of the process and of its children that have ended. */
   readonly cpuMs: number;
   readonly tasks: number;
   readonly isRunnable: boolean;

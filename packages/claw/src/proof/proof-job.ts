@@ -20,7 +20,7 @@ export type ProofJob = {
   readonly scope: ProofScope;
 };
 
-/** What came of a job. */
+/** The outcome of a job. */
 export type JobVerdict = {
   readonly failures: readonly JobFailure[];
   readonly warnings: readonly string[];

@@ -19,7 +19,7 @@ const MAX_PATCH = 16 * 1024 * 1024;
 export type RangePatches = {
   /** Commit → patch id, oldest first; null for a merge. Those that change nothing are left out. */
   readonly commits: Readonly<Record<string, string | null>>;
-  /** Of everything between the two ends; null where they are equal. */
+  /** The patch id of everything between the two ends; null if they are equal. */
   readonly patch: string | null;
 };
 

@@ -82,7 +82,7 @@ export async function findEdits(
   return await listEdits(root, { config, published, now, listing });
 }
 
-/** What a program beside the engine adds to `claw status`; with `--json`, all that it holds. */
+/** The data of `claw status --json` that the program beside the engine adds. */
 type AssistantData = { readonly budgets: { readonly summary: string } };
 
 /** The data of `claw status`, with what a program beside the engine adds. */

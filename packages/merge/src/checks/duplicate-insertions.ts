@@ -18,7 +18,10 @@ type Texts = {
   readonly format: Format | null;
 };
 
-/** What tells whether two changes are twins: the lines between them, and the content of each line by its number. */
+/**
+ * The facts that tell whether two changes are the same: the lines between them, and the content of each line by its
+ * number.
+ */
 type Beside = {
   readonly between: readonly number[];
   readonly contents: readonly string[];

@@ -10,7 +10,7 @@ const MAX_PAIRS = 2000;
 
 type Side = 'ours' | 'theirs';
 
-/** What a parse could find in this merge. */
+/** The defects that a parse could find in this merge. */
 export type Suspicion = {
   /** Each taken for all conflicts; one of them, where there are no conflicts. */
   readonly sides: readonly Side[];

@@ -30,7 +30,7 @@ type Read = {
   readonly wordsIn: WordsIn;
 };
 
-/** What looks for defects of one merge, and how much of it. */
+/** Looks for defects of one merge, within a budget. */
 export type DefectCheck = {
   readonly read: Read;
   /** The characters that may still be read. A proposal counts for nothing once they are spent. */

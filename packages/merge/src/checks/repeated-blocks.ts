@@ -49,7 +49,7 @@ type Places = {
   readonly lines: Int32Array;
   /** The places in the order of the lines' numbers, and those of one line in order. */
   readonly sorted: Int32Array;
-  /** Where the places of each line begin among these, and after the last line their number. */
+  /** For each line, the index of its first place; at the end, the number of places. */
   readonly starts: Int32Array;
 };
 

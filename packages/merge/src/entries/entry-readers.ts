@@ -218,7 +218,7 @@ const HEADING = /^(#{1,6})\s/;
 const FENCE = /^\s*(?:```|~~~)/;
 /** The address of a link, told apart from the text that it is in; of footnotes, which go on, nothing is read. */
 const LINK = /^ {0,3}\[([^\]^][^\]]*)\]:\s+\S+$/;
-/** What a changelog calls the kinds of its points. */
+/** Names that changelogs give to kinds of entries. */
 const KIND =
   /^\*\*(?:add(?:ed)?|changed?|fix(?:e[ds])?|remov(?:al|ed)|deprecated|security|breaking(?: changes?)?|improv(?:ed|ement)|feature|new|docs):?\*\*$/i;
 

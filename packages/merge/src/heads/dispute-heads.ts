@@ -8,7 +8,7 @@ import {
   sectionReaderOf,
 } from './head-table.ts';
 
-/** What reads the names and the sections of a file; null for what its kind has not, or where that is unknown. */
+/** Reads the names and sections of a file; null for a kind of file that has none, or if they are unknown. */
 export type Heads = {
   readonly names: HeadReader | null;
   readonly sections: SectionReader | null;
@@ -24,7 +24,10 @@ export function headsOf(path: string | undefined): Heads {
   };
 }
 
-/** What a line of a catalogue of translations belongs to: its message, and of that the text or its translation. */
+/**
+ * The message of a translation catalogue that a line belongs to, and whether the line is part of its text or its
+ * translation.
+ */
 type Place = { readonly message: number; readonly part: 'text' | 'translation' | null };
 
 const CATALOGUE = /\.pot?$/i;

@@ -6,11 +6,11 @@ export type ImportStatement = {
   readonly key: string;
   /** The module, as it is written. */
   readonly module: string;
-  /** What names the module as a whole, as a default or with a star; empty for none. */
+  /** The name for the whole module, as a default or with a star; empty if there is none. */
   readonly whole: string;
-  /** What it takes of the module by name, as it is written, by the name that it gets; null without a list. */
+  /** Imported names as written, by their local name; null without a list. */
   readonly names: ReadonlyMap<string, string> | null;
-  /** What is before the names and behind them. */
+  /** The text before and after the list of names. */
   readonly head: string;
   readonly tail: string;
   /** The lines that it is written in, without their ends. */

@@ -32,7 +32,7 @@ const MAX_CONFLICTS = 30;
 /** Lines that one stretch may have: more are no list of imports. */
 const MAX_LINES = 400;
 
-/** What is known of the lines of a version. */
+/** The facts about the lines of one version. */
 type Placed = {
   /** 1 for each place between two lines that is within an import. */
   readonly within: Uint8Array;

@@ -3,7 +3,7 @@ import { at, type Interned } from './interned-lines.ts';
 import { type Cut, commonHead, commonTail, type Region, rangesBetween } from './regions.ts';
 import { type IsMissed, isChangedLine, isTelling, wordsIn, wordsLost } from './related-lines.ts';
 
-/** What tells a line's style, or that it is no code now: the sign of a comment, and a semicolon or comma at the end. */
+/** Signs of a line's style, or that a line is commented out: a comment sign, or a semicolon or comma at the end. */
 const SIGNS = /^[ \t]*(?:\/\/|#|--|;|<!--|\/\*|%|\(\*|\{-|"(?! *[:,])|rem\b)|[;,]\s*$/gi;
 /**
  * Words whose line decides whether those beside it run, and in what way: the end of a function or program, what goes on
@@ -11,7 +11,7 @@ const SIGNS = /^[ \t]*(?:\/\/|#|--|;|<!--|\/\*|%|\(\*|\{-|"(?! *[:,])|rem\b)|[;,
  */
 const DECIDES =
   /\b(?:return|throw|raise|break|continue|goto|exit|abort|die|panic|fatal|else|elif|elsif|elseif|except|catch|finally|rescue|ensure|const|let|var|async|await)\b/gi;
-/** What gives a member of a list a value of its own, or tells that it can be left out. */
+/** Signs that a member of a list has a default value or is optional. */
 const OPTIONAL = /[^=!<>]=(?![=>])|\?:/;
 /** More lines are a rewrite, of which lines say little. */
 const MAX_LINES = 40;

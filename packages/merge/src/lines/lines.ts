@@ -1,6 +1,6 @@
 import { mergeValue, type Versions } from '../versions.ts';
 
-/** What markers call the three versions. */
+/** The names of the three versions in conflict markers. */
 export type Labels = Versions<string>;
 
 /** A stretch of a merged text: resolved lines, or lines on which the two sides disagree. */

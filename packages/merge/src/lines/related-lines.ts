@@ -4,7 +4,7 @@ import type { Versions } from '../versions.ts';
 const WORD = /\d+(?:\.\d+)+|[\p{L}\p{N}_]+/gu;
 /** Share of its words that a changed line has kept, at least: else it may be another line. */
 const MIN_ALIKE = 0.5;
-/** What a word has that says more than a number, which is there by chance. */
+/** Matches words that mean more than a plain number, which may be equal by chance. */
 const TELLING = /\p{L}|\./u;
 
 /** Tells whether a line is another one changed, and not one of some other lines, which is more like it. */

@@ -24,7 +24,9 @@ const MIN_SORTED = 4;
 const MAX_AROUND = 4;
 /** More lines are a text of another kind, and slow to compare. */
 const MAX_LINES = 200;
-/** What an import brings, where it does not say it last: in curly brackets, after its module, or before it. */
+/**
+ * Patterns for the names that an import takes, if they are not at its end: in braces, after the module, or before it.
+ */
 const BROUGHT: readonly RegExp[] = [
   /\{([^{}]*)\}/,
   /^from +\S+ +import +(.+)$/,

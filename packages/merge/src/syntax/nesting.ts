@@ -21,7 +21,10 @@ export type Nesting = {
   readonly before: Uint16Array;
 };
 
-/** What is read of a program up to some place; `last` is the character before it, space and comments apart. */
+/**
+ * The state of reading a program up to some place; `last` is the last character that is neither white space nor
+ * comment.
+ */
 type Reading = {
   readonly brackets: Bracket[];
   inner: number;
@@ -43,7 +46,7 @@ const [ROUND, ROUND_END, SQUARE, SQUARE_END, CURLY, CURLY_END] = [40, 41, 91, 93
 const IS_SIGN = new Uint8Array(128);
 for (const sign of '"\'`/()[]{}') IS_SIGN[sign.charCodeAt(0)] = 1;
 
-/** What was read of lines that are still there: one merge asks for its texts again and again. */
+/** Results for lines that still exist, because one merge asks for the same texts again and again. */
 const known = new WeakMap<readonly string[], { readonly nesting: Nesting | null }>();
 
 /**

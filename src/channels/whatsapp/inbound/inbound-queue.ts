@@ -84,7 +84,7 @@ export class InboundQueue {
     }
   }
 
-  /** What is said in the chat meanwhile waits for the whole album, so that the order stays. */
+  /** Takes a part of an album. Other messages of the chat wait until the album is complete, so the order stays. */
   #takePart(name: string, part: AlbumPart): void {
     const whole = this.#albums.add(name, part);
     if (whole === null) return;

@@ -54,7 +54,7 @@ export function openCallJournal(
   turn: Pick<Turn, 'id'>,
 ): CallJournal {
   const before = store.turnCalls.before(turn.id);
-  /** What became of a call last, by its key. */
+  /** The last known outcome of each call, by its key. */
   const lastOf = new Map(before.map((call) => [call.key, call]));
   /** How often this run has made the same call. */
   const counts = new Map<string, number>();

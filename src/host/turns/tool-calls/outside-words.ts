@@ -4,8 +4,8 @@ import { taskOfTurn } from '../../scheduler/task-turn.ts';
 import type { TurnConversation } from '../agent/turn-conversation.ts';
 
 /**
- * What a turn of the owner's chats has read that others wrote. The mark is stored, so that it outlives the process, and
- * stays with the conversation until a new one begins: what was read is still before the model.
+ * Marks turns of the owner's chats that have read text written by others. The mark is stored, so it survives a
+ * restart. It stays with the conversation until a new one begins, because the model still sees the text.
  */
 export interface OutsideWords {
   /** Notes the conversation that the turn goes on with, before its agent begins. */

@@ -17,9 +17,9 @@ const CONTEXT = ['Dockerfile', 'install.mjs', 'packages.json'];
 const INPUTS_LABEL = 'patchclaw.inputs';
 const PROJECT_LABEL = 'patchclaw.project';
 
-/** Of what a build said, the lines that are told of its failure. */
+/** The number of lines of a failed build's output that are shown. */
 const MOST_LINES = 4;
-/** What npm and apt say of an error, after the word for it. */
+/** Matches an error line of npm or apt; the group is the text after the word for an error. */
 const ERROR_LINE = /^(?:npm (?:error|ERR!)|E:|Err:)\s?(.*)$/;
 /** Says nothing to a reader outside of the build: an empty line, a number, the place of a log in there. */
 const NO_REASON = /^\s*(?:$|errno |A complete log )/;

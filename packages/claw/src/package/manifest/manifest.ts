@@ -34,7 +34,7 @@ export type Origin = {
   readonly commits: Readonly<Record<string, string | null>>;
   /** The patch id of all of them together, which a squashed commit has as well; null where nothing is left. */
   readonly patch: string | null;
-  /** Of the changes that they came to; see `changeDigest`. */
+  /** The digest of the resulting changes; see `changeDigest`. */
   readonly of: Digest;
 };
 

@@ -92,7 +92,7 @@ function nameOf(root: string, path: string): string {
 export type FetchedPackage = {
   readonly files: Tree;
   readonly irregular: readonly IrregularEntry[];
-  /** Of a git repository; null for others. */
+  /** The commit of a git repository; null for other sources. */
   readonly commit: string | null;
 };
 

@@ -5,8 +5,8 @@ import type { ProofFiles } from '../proof-files.ts';
 import { isCode, packagesOf, referencesOf } from '../test-selection/references.ts';
 
 /**
- * What an import by a bare name leads to: an installed package, which is not part of the tree; files of the tree, in a
- * package that is linked from it, such as a workspace; or null for what is unknown.
+ * The target of an import by a bare name: `installed` for an installed package, which is not part of the tree; files
+ * of the tree, for a linked package such as a workspace; null if unknown.
  */
 export type BareName = 'installed' | readonly string[] | null;
 

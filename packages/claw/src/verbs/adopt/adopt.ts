@@ -317,7 +317,7 @@ async function versionReader(installation: Installation, topics: readonly Topic[
   };
 }
 
-/** What one package holds at most is less than this, so that its manifest and its files stay within their limits. */
+/** Limits of one package. They are lower than those of manifests and files, so that both fit. */
 const PART = { files: 900, pathBytes: 40_000, bytes: 48 * 1024 * 1024 };
 
 function partsOf(files: readonly CustomFile[]): readonly (readonly CustomFile[])[] {

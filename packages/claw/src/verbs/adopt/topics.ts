@@ -27,7 +27,7 @@ export type TopicFile = {
   readonly after: Version;
 };
 
-/** What one customisation will hold. */
+/** The content of one customisation. */
 export type Topic = {
   /** Its name is made of this. */
   readonly title: string;
@@ -41,7 +41,7 @@ type Input = {
   readonly commits: readonly OwnCommit[];
   /** The branch that brought a commit; the others are the main line's. */
   readonly branchOf: ReadonlyMap<string, string>;
-  /** What the release and HEAD have at a path, as git has it. */
+  /** The file of the release at a path, as git has it. */
   readonly released: (path: string) => string | null;
   readonly committed: (path: string) => string | null;
   /** Tells whether the file on disk is the one of HEAD. */

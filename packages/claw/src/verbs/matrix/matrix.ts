@@ -30,7 +30,7 @@ export type MatrixRequest = {
   readonly isProved: boolean;
   /** So many installations and proofs at a time, on this machine. */
   readonly jobs: number;
-  /** Where proofs run, such as `far`; null for this machine. */
+  /** The proof runner to use, such as `far`; null for this machine. */
   readonly on: string | null;
   /** Chooses which proofs other machines run twice; null for any. */
   readonly seed: string | null;

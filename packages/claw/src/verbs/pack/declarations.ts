@@ -227,7 +227,9 @@ function nameOf(item: unknown): unknown {
   return isScalar(item) ? item.value : null;
 }
 
-/** What is empty is written as `{}` or `[]`, and would keep all that comes into it on one line. */
+/**
+ * Makes an empty value begin as a block. Written as `{}` or `[]`, it would keep everything added to it on one line.
+ */
 function beginAsBlock(document: Document, place: readonly string[]): void {
   const node = document.getIn(place);
   if ((isMap(node) || isSeq(node)) && node.items.length === 0) node.flow = false;

@@ -24,7 +24,7 @@ export type FoldRequest = {
   readonly renewable: Renewable;
   /** The layers beside it in the tree. */
   readonly others: readonly SkillPackage[];
-  /** Of those layers and the package as its folder holds it. */
+  /** The composition of those layers and the package as its folder holds it. */
   readonly composition: Composition;
   readonly edits: readonly { readonly path: string; readonly wanted: TreeFile | null }[];
   /** Edits that the author named beside the skill's own files. */

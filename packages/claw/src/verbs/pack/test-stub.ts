@@ -2,7 +2,7 @@ import { changedLines, splitLines, type TreeFile } from '@patchclaw/merge';
 import { TEST_NOTE } from '../../package/templates.ts';
 import type { PackedEdit } from './packed-edit.ts';
 
-/** What a first test has to know of the codebase. */
+/** The facts about a codebase that a first test needs. */
 export type TestedCodebase = {
   /** The command that test files are handed to, such as `node --test`, `npm test` or `pytest -q`. */
   readonly testCommand: string;
@@ -12,7 +12,7 @@ export type TestedCodebase = {
 /** A test that a package begins with, and its path in the package. */
 export type TestStub = { readonly path: string; readonly text: string };
 
-/** What a test looks at: names that a module offers, or a line that the skill writes. */
+/** The subject of a test: names that a module exports, or a line that the skill writes. */
 type Subject =
   | { readonly kind: 'names'; readonly path: string; readonly names: readonly string[] }
   | { readonly kind: 'line'; readonly path: string; readonly line: string };

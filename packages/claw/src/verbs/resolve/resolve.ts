@@ -113,7 +113,7 @@ export function resolvedMany(
   return resultOf('resolve', paths.length === 0 ? 'nothing' : 'done', { data });
 }
 
-/** What `resolve` of a path says where there is nothing to decide. */
+/** The message of `resolve` for a path that has nothing to decide. */
 const NOTHING_WAITS =
   'Nothing waits for a decision. A command that meets conflicts waits here until you resolve them.';
 

@@ -109,7 +109,7 @@ const SAME = 0.6;
 /** A file that the release may have moved without saying so. */
 export type FoundMove = {
   readonly from: string;
-  /** Where it is now; null where that is not certain. */
+  /** The present place; null if it is not certain. */
   readonly to: Alike | null;
   /** The files that are like it, the likeliest first. */
   readonly alike: readonly Alike[];
