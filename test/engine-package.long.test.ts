@@ -32,7 +32,7 @@ test('is made of the engine and its verbs, and of nothing of the assistant', () 
   expect(help).not.toMatch(/assistant|chat|groups|container/i);
 });
 
-test('its types stand without other packages but those of Node', async () => {
+test('the published types need no other packages than Node’s', async () => {
   await using codebase = temporaryCodebase({
     'package.json': '{ "type": "module" }',
     'use.ts': `import { type DataOf, mergeText, type VerbResult } from '@patchclaw/claw';

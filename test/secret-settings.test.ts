@@ -29,7 +29,7 @@ test('every setting of a skill is kept from the log where its package calls it s
   }
 });
 
-test('of the settings of the core, only the keys are secret', () => {
+test('among the core’s settings, only the keys are secret', () => {
   const text = readFileSync(join(import.meta.dirname, '../.env.example'), 'utf8');
   const known = [...text.matchAll(/^#?([A-Z][A-Z0-9_]*)=(.*)$/gm)];
   // What is left out has a number as a rule, or words.

@@ -5,7 +5,7 @@ const STOPPED = { stopAfterS: 900 };
 const few = (options: Partial<Parameters<typeof simulateOwners>[0]> = {}) =>
   simulateOwners({ owners: 300, seed: 7, policy: STOPPED, ...options });
 
-test('the same seed gives the same day, another one another', () => {
+test('the same seed gives the same day, and another seed another day', () => {
   expect(few()).toEqual(few());
   expect(few({ seed: 8 }).messages).not.toBe(few().messages);
 });

@@ -134,7 +134,7 @@ test('what a conversation with another model is made of goes on as it is', async
   expect(far.requests[0]?.body).toMatchObject(body);
 });
 
-test('of features that are being tried out only those without a price of their own are asked for', async () => {
+test('of beta features, only those without an extra price are requested', async () => {
   await using far = await anthropic();
   await using proxy = await openProxy(far.url);
   await proxy.post('/v1/messages', JSON.stringify(ANTHROPIC), {

@@ -103,7 +103,7 @@ test('a backup that fails is told once a day, until one is made', async () => {
   expect(readBackupState(owner.dataDir).failure).toBeNull();
 });
 
-test('none is made where the owner has ended the daily ones', async () => {
+test('no backup is made if the owner has switched off the daily ones', async () => {
   await using owner = new Owner();
   await owner.start({ BACKUP_DAILY: 'off' });
   await owner.look(1, 5 * MINUTE_MS);

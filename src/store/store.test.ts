@@ -154,7 +154,7 @@ test('a later message of a chat waits for the one before it', () => {
   expect(store.outbox.heads().map(({ messageId }) => messageId)).toEqual(['m2']);
 });
 
-test('of the open questions of a chat, those survive a process for which no work waits', () => {
+test('open questions survive a restart if no running work waits for them', () => {
   const asked = { jid: JID, sender: null, payload: { text: 'Sure?' } };
   store.asks.open({ ...asked, id: 'a', number: 1, isClosing: false }, clock);
   store.asks.open({ ...asked, id: 'b', number: 2, isClosing: true }, clock);

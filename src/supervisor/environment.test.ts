@@ -45,7 +45,7 @@ test('secrets of other names than KEY and TOKEN are kept from the log and from p
   expect(withoutSecrets({ ...secrets, HOME: '/home/ada' })).toEqual({ HOME: '/home/ada' });
 });
 
-test('of headers, those that let in are kept from the log on their own as well', () => {
+test('headers that give access are kept out of the log, also when they are logged alone', () => {
   const headers = {
     Authorization: 'Bearer abc-def-ghi',
     'x-api-key': 'correct-horse',

@@ -105,7 +105,7 @@ test('a shell does not wait for what is piped in, and is acknowledged by itself'
   expect(said.slice(3)).toEqual(['owner acknowledged', 'first: b']);
 });
 
-test('those who wait for an answer are known by what they said', () => {
+test('whoever waits for an answer is recognised by the message that it answers', () => {
   const { queue, attach, owner, shell } = lines(false);
   attach('first');
   queue.add(owner, 'a');

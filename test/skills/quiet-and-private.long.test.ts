@@ -36,7 +36,7 @@ const changedFiles = (): readonly string[] => {
   return Object.keys(released).filter((path) => code[path] !== released[path]);
 };
 
-test('both are one tree in either order, and each comes out again in either order', async () => {
+test('both skills give the same tree in either order, and either can be removed first', async () => {
   await change('apply', QUIET);
   const quiet = digestOf(clone.code());
   const ofQuiet = changedFiles();

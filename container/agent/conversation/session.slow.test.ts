@@ -49,7 +49,7 @@ test('a conversation is resumed by its id, with its length as the model counted 
   expect((await Session.open(dir, first.id)).conversation.tokens).toBeNull();
 });
 
-test('one that is gone begins anew under another id', async () => {
+test('a conversation whose file is gone begins anew under another id', async () => {
   const session = await Session.open(dir, 'gone');
   expect(session.id).toMatch(/^[0-9a-f-]{36}$/);
   expect(session.messages).toEqual([]);

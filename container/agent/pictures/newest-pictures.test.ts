@@ -18,7 +18,7 @@ const kindsIn = (prompt: Prompt) =>
 const refusal = (statusCode: number, message = 'no') =>
   new APICallError({ statusCode, message, url: '', requestBodyValues: {} });
 
-test('of more pictures than a request may hold, the newest are shown', () => {
+test('if there are more pictures than a request may hold, the newest are shown', () => {
   const left = expect.stringContaining('is not shown: newer ones');
   expect(kindsIn(withNewest(asked(2, 0, 3), 4))).toEqual([
     ['see', left, 'picture'],

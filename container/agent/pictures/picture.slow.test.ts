@@ -47,7 +47,7 @@ test('a kind that some servers refuse, or show wrong, is drawn anew', async () =
   for (const head of [gif, cmyk]) expect(pictureHead(head)).toMatchObject({ isCommon: false });
 });
 
-test('one that is noise all over becomes small enough, and what is transparent is white then', async () => {
+test('a picture that is all noise becomes small enough, and its transparent parts become white', async () => {
   const noise = Uint8Array.from({ length: 60 * 60 * 4 }, (_, at) =>
     at % 4 === 3 ? 0 : (at * at * 7_919) >> 5,
   );

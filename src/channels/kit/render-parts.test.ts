@@ -44,7 +44,7 @@ test.each([
   expect(renderMarkdown(markdown, SHOWN)).toBe(`<block null ${expected}>`);
 });
 
-test('one long cell does not widen all rows', () => {
+test('a single long cell does not widen all rows', () => {
   const table = `|a|b|\n|-|-|\n${`|${'x'.repeat(3_000)}|1|\n`}${'|y|2|\n'.repeat(500)}`;
   expect(renderMarkdown(table, SHOWN).length).toBeLessThan(3_000 + 500 * 50);
 });

@@ -113,7 +113,7 @@ test('a command to copy is not broken, whatever is broken around it', async () =
   child.kill();
 });
 
-test('so does an empty line that is piped in', async () => {
+test('an empty line that is piped in takes the proposed answer too', async () => {
   const child = spawn(NODE[0], [...NODE.slice(1), ASKS]);
   child.stdin.end('\ntavily\n');
   let said = '';

@@ -10,7 +10,7 @@ import { examinedProject, HOLD_LOCK, REPOSITORY } from '../../testing/claw/exami
 
 const project = examinedProject();
 
-test('of a link in use, the log of the running assistant tells', async () => {
+test('for a link in use, the doctor reads the log of the running assistant', async () => {
   const linkDatabase = openLinkDatabase(project.data, () => 0);
   const lock = resolve(import.meta.dirname, '../../supervisor/instance-lock.ts');
   const script = `import { lockInstance } from ${JSON.stringify(lock)};

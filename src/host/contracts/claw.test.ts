@@ -82,7 +82,7 @@ test('how a command goes on is told as it prints it, and a line of another progr
   rmSync(projectDir, { recursive: true });
 });
 
-test('one process answers what is asked of the engine, in order, and is started again after its end', async () => {
+test('a single process answers all requests to the engine, in order, and is started again after it ended', async () => {
   await using codebase = temporaryCodebase(
     { 'hello.mjs': "export const hello = 'Hello';\n", 'claw.config.yaml': 'check: []\n' },
     { git: true },

@@ -68,7 +68,7 @@ test('filters work in their order, on what those before have left, and hold noth
   expect(outcome.notes).toEqual(['[last: {"made": x]']);
 });
 
-test('one that breaks lets a message pass or holds it, as it says; one that drops ends the way', async () => {
+test('a filter that fails lets a message pass or holds it, as it declares; a filter that drops one ends its way', async () => {
   const broken = `() => () => { throw new Error('inside'); }`;
   using folder = new ContributionFolder({ 'a.ts': filterFile('a', broken) });
   expect((await filtersIn(folder)).filters.apply(message, means)).toMatchObject({
@@ -98,7 +98,7 @@ test('one that breaks lets a message pass or holds it, as it says; one that drop
   });
 });
 
-test('one with wrong settings is off, and holds every message where it may not be passed by', async () => {
+test('a filter with wrong settings is off, and holds every message if it must not be skipped', async () => {
   const settings = 'z.object({ LEVEL: z.coerce.number() })';
   const pass = `() => () => ({ kind: 'pass' })`;
   using folder = new ContributionFolder({ 'a.ts': filterFile('a', pass, { settings }) });

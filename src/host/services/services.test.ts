@@ -100,7 +100,7 @@ test('a service holds its own settings and what its contract names, and nothing 
   expect(context?.signal.aborted).toBe(true);
 });
 
-test('one whose settings are missing or wrong is off, and the others run', async () => {
+test('a service whose settings are missing or wrong is off, and the others run', async () => {
   const missing = await servicesOf({ 'plain.ts': PLAIN });
   expect(missing.services.map(({ name }) => name)).toEqual(['scheduler']);
   expect(missing.silent).toEqual([{ name: 'plain', needs: ['PLAIN_WORD'], wrong: [] }]);
@@ -114,7 +114,7 @@ test('one whose settings are missing or wrong is off, and the others run', async
   ]);
 });
 
-test('one that fails to start or crashes later is started again after a growing pause, and shown', async () => {
+test('a service that fails to start or crashes later is started again after a growing pause, and shown', async () => {
   reset();
   using project = new TestProject();
   const clock = new TestClock('2026-11-21T12:00:00Z');

@@ -235,7 +235,7 @@ test('a setting that a skill works without is not asked for, and its set-up is t
   await second.stop();
 });
 
-test('of many settings that can be left out, their number is told beside those to set', async () => {
+test('many optional settings are shown as a number, beside the ones to set', async () => {
   const optional = ['A', 'B', 'C', 'D', 'E'].map(
     (letter) => `{ name: LAMP_${letter}, optional: true }`,
   );

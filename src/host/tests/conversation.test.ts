@@ -85,7 +85,7 @@ test('a group is answered when it calls the assistant, with what was said in bet
   await assistant.stop();
 });
 
-test('of an unregistered group only the name is kept, and nothing is sent to it', async () => {
+test('only the name of an unregistered group is kept, and nothing is sent to it', async () => {
   using project = new TestProject();
   const assistant = await project.start();
   await assistant.chat.meet('chat:club', 'Club');

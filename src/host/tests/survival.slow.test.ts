@@ -164,7 +164,7 @@ await describeWithEngine('docker', 'what survives what', () => {
     expect(found).toMatch(/^\[\w{3} \d+ Nov 2026, 12:\d\d\] Ada: @Andy I am marker8$/m);
   });
 
-  test('of a group that was deleted no byte is left', async () => {
+  test('no byte of a deleted group is left', async () => {
     await fill('marker9');
     const notes = join(project.dataDir, 'of-chats/kin');
     mkdirSync(notes, { recursive: true });

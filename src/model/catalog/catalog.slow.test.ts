@@ -70,7 +70,7 @@ test('a model that is gone is told with its nearest successor; dated and plain n
   expect(await look('acme/x')).toEqual({ kind: 'unknown', problem: 'No provider here has it.' });
 });
 
-test('of names with the same words, the newest version is the nearest', () => {
+test('among model names with the same words, the newest version is the nearest', () => {
   const listed = ['claude-opus-4-1', 'claude-sonnet-4-20250514', 'claude-sonnet-5-0'];
   expect(nearestModel('claude-3-7-sonnet-20250219', listed)).toBe('claude-sonnet-5-0');
 });

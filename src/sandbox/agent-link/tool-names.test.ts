@@ -26,6 +26,6 @@ test('two of the agent’s own tools with one name refuse the start, and both fi
   }
 });
 
-test('those of this tree are told apart', () => {
+test('all tools of this tree have different names', () => {
   expect(namesOfAgentTools(resolve(import.meta.dirname, '../../..'))).toContain('read_file');
 });

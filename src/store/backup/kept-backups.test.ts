@@ -13,7 +13,7 @@ function backup(createdAt: number, reason: BackupReason = 'daily'): KeptBackup {
   return { file: `/x/${name}`, name, createdAt, reason, isLocked: false, sizeBytes: 1 };
 }
 
-test('of daily backups, seven days and four weeks stay', () => {
+test('daily backups of seven days and four weeks are kept', () => {
   let kept: readonly KeptBackup[] = [];
   for (let day = 0; day < 200; day += 1) {
     const now = START + day * DAY;

@@ -165,7 +165,7 @@ test('a turn that runs meanwhile ends in the chat that there is now', () => {
   expect(store.chats.current(LID)).toBe(PHONE);
 });
 
-test('of two registrations the older one goes on, with the tasks of both; the other folder stays', () => {
+test('the older of two registrations continues, with the tasks of both; the other folder stays', () => {
   register(LID, 'older');
   register(PHONE, 'newer');
   const task = addTask('newer');

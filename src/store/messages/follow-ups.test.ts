@@ -80,7 +80,7 @@ test('who has lost the turn takes nothing', () => {
   expect(store.turns.counts()).toMatchObject({ queued: 1 });
 });
 
-test('more than an agent is shown at once follows up in several', () => {
+test('more messages than an agent is shown at once arrive as several follow-ups', () => {
   ask('one');
   store.turns.claimNext('agent', ME);
   const asked = Array.from({ length: MESSAGES_SHOWN + 1 }, (_, index) => ask(`more ${index}`));

@@ -73,7 +73,7 @@ test('accents and scripts without spaces do not hide anything, nor do pictures',
   expect(found('cake 🎉')).toHaveLength(0);
 });
 
-test('of a long message the part with the words is shown', () => {
+test('the part of a long message that has the words is shown', () => {
   say(`${'before '.repeat(200)}the needle is here ${'after '.repeat(200)}`);
   const [text = ''] = found('needle');
   expect(text).toContain('the needle is here');
@@ -157,7 +157,7 @@ test('answers stay when a chat is unregistered, and go with all else when it is 
   database.close();
 });
 
-test('of thousands of messages that are deleted no byte is left in any file', () => {
+test('no byte of thousands of deleted messages is left in any file', () => {
   store.transaction(() => {
     for (let count = 0; count < 3_000; count += 1) {
       say(`quince${count} ${'medlar '.repeat(count % 40)}`);

@@ -3,7 +3,7 @@ import { openLivenessCheck } from '../run.ts';
 
 afterEach(() => void vi.useRealTimers());
 
-test('one that answered before and then leaves three questions unanswered is lost', () => {
+test('an assistant that answered before counts as hanging after three unanswered questions', () => {
   vi.useFakeTimers();
   const onLost = vi.fn();
   let answers = true;
@@ -24,7 +24,7 @@ test('one that answered before and then leaves three questions unanswered is los
   expect(onLost).toHaveBeenCalledTimes(1);
 });
 
-test('one that never answered does not know the question', () => {
+test('an assistant that never answered does not know the question, and is left alone', () => {
   vi.useFakeTimers();
   const onLost = vi.fn();
   openLivenessCheck({ intervalMs: 10, ask: () => {}, onLost }).start();

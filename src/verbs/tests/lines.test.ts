@@ -57,7 +57,7 @@ test('a database that has not been brought up to date is told of, with the next 
   await expect(look).rejects.toThrow(/start it once with `npx claw start`/);
 });
 
-test('one name on several channels is shown with its channel', () => {
+test('a name that several channels have is shown with its channel', () => {
   const chat = { folder: null, isMain: false, needsTrigger: false, trigger: null };
   const lines = groupLines([
     {

@@ -79,7 +79,7 @@ test('what is changed outside the hunks becomes an edit of the owner’s in the 
   expect(codebase.read('notes.txt')).toBe(A);
 });
 
-test('such an edit that meets the owner’s own is a conflict, and can be resolved like any other', async () => {
+test('an edit made while resolving that meets the owner’s own is a conflict, and can be resolved like any other', async () => {
   await using codebase = await twoSkills();
   codebase.write({ 'notes.txt': A.replace('nine', 'nine on disk') });
   codebase.write({ '.claw/pending/notes.txt': A.replace('nine', 'nine while resolving') });

@@ -104,7 +104,7 @@ test('every refused package names its code and place, and leaves no trace', asyn
   expect(planned).toMatchObject({ code: 1, json: { verb: 'plan', error: { code, path } } });
 });
 
-test('the same beside an installed skill', async () => {
+test('the same refusals hold beside an installed skill', async () => {
   await using codebase = plain();
   const context = contextOf(codebase);
   expect((await engine.apply(context, ['good'])).outcome).toBe('done');

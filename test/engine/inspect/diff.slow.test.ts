@@ -155,7 +155,7 @@ diff --git a/src/a.ts b/src/a.ts
   ]);
 });
 
-test('of two skills, each patch has its own lines in the file as it is, and shared settings in neither', async () => {
+test('the patches of two skills each have their own lines in the present file, and shared settings are in neither', async () => {
   await using codebase = temporaryCodebase(
     { 'src/a.ts': LINES, '.env.example': 'NAME=a\n' },
     { git: true },

@@ -120,7 +120,7 @@ test('a CRLF file and an LF skill merge, and the file keeps its line ends', asyn
   expect(codebase.read('src/a.ts')).toBe(crlf.replace('four', 'FOUR'));
 });
 
-test('of files that change places, each keeps what later layers and the owner make of it', async () => {
+test('files that change places each keep the changes of later layers and the owner', async () => {
   const [a, b] = ['a one\na two\na three\n', 'b one\nb two\nb three\n'];
   await using codebase = temporaryCodebase({ 'a.txt': a, 'b.txt': b });
   const rename = (from: string, to: string) => ({ type: 'rename', from, to });

@@ -270,7 +270,7 @@ test('the first test imports what the skill brings, and fails where that is miss
   });
 });
 
-test('of a skill without a module, the first test looks for a line that it writes', async () => {
+test('the first test of a skill without a module looks for a line that the skill writes', async () => {
   await using codebase = temporaryCodebase({ 'notes.txt': 'one\n' }, { git: true });
   codebase.write({ 'notes.txt': "one\nit's two\n" });
   await codebase.claw('pack', 'demo');

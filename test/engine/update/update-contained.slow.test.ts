@@ -182,7 +182,7 @@ test('what a skill of one’s own changed in such a file is not left out with it
   expect(run).toMatchObject({ code: 3, json: { conflicts: [{ path: 'moved.txt' }] } });
 });
 
-test('one of which the release has taken a commit back gives way nowhere', async () => {
+test('a skill of which the release has reverted a commit gives way nowhere', async () => {
   await using codebase = await withFeature();
   const folder = `${codebase.root}.back`;
   codebase.git('worktree', 'add', '--quiet', '-b', 'back', folder, 'feature');
@@ -346,7 +346,7 @@ test('two skills that make up for each other do not both go', async () => {
   expect(codebase.read('a.txt')).toBe(line('nine', 'NINE', FIRST));
 });
 
-test('of a skill that a release contains in part, the changes that it has are named', async () => {
+test('if a release contains a skill in part, the contained changes are named', async () => {
   await using codebase = temporaryCodebase(
     { 'package.json': versioned('1.0.0'), 'a.txt': LINES, 'z.txt': LINES },
     { git: true },

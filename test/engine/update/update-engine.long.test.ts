@@ -177,7 +177,7 @@ describe.skipIf(isSkipped)(isSkipped ? `${title} (strace is missing)` : title, (
     expect(snapshot(codebase)).toEqual(after);
   });
 
-  test.concurrent('it can be taken back instead, whatever half of claw is there', async () => {
+  test.concurrent('an update killed half-way can be taken back instead, whichever half of claw is there', async () => {
     const codebase = copy();
     await killAt(codebase, points[Math.round(points.length / 2)]);
     expect(await own(codebase, 'node', 'recover', '--roll-back')).toMatchObject({ code: 0 });

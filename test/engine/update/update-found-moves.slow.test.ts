@@ -137,7 +137,7 @@ test.each([
   },
 );
 
-test('of files that are like each other and all moved, each is followed to its own place', async () => {
+test('similar files that all moved are each followed to their own place', async () => {
   const files = { 'src/b.ts': line(2, 'b'), 'src/c.ts': line(3, 'c') };
   const there = { 'lib/a.ts': LINES, 'lib/b.ts': line(2, 'b'), 'lib/c.ts': line(3, 'c') };
   await using codebase = core({ files: there, gone: ['src'] }, files);
@@ -206,7 +206,7 @@ test('a change of its mode, and one of a file that is not text, follow as well',
   expect(codebase.tree()['art/a.png']).toBe('\0\t');
 });
 
-test('of a file that moved and was split, an edit of the part that went elsewhere is asked about', async () => {
+test('if a file moved and was split, an edit of the part that went elsewhere is a conflict', async () => {
   const [head, tail] = [LINES.slice(0, LINES.indexOf('line number 9')), 'line number 9'];
   const files = { 'lib/a.ts': head, 'lib/rest.ts': LINES.slice(LINES.indexOf(tail)) };
   await using codebase = core({ files, gone: ['src'] });

@@ -57,7 +57,7 @@ test.each([
   expect(follow(before)).toBe(after);
 });
 
-test('of a file that moves itself every specifier is seen from its new place', () => {
+test('in a file that moves itself, every import is rewritten for its new place', () => {
   const text = "import './stays.ts';\nimport './util.ts';\nimport 'zod';\nimport './unknown.ts';\n";
   expect(follow(text, 'src/a.ts', 'src/app/a.ts')).toBe(
     "import '../stays.ts';\nimport '../lib/util.ts';\nimport 'zod';\nimport './unknown.ts';\n",

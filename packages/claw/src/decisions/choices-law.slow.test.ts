@@ -110,7 +110,7 @@ async function expectAChoice(merges: Iterable<Merge>): Promise<number> {
   return count;
 }
 
-test('of the choices that are offered for a conflict at least one resolves it, and none crashes', async () => {
+test('at least one of the choices offered for a conflict resolves it, and none crashes', async () => {
   const random = seededRandom(7);
   function* merges(): Iterable<Merge> {
     for (const { path, base, sides } of casesOf(FAMILIES, 2, random)) {
@@ -121,7 +121,7 @@ test('of the choices that are offered for a conflict at least one resolves it, a
   expect(await expectAChoice(merges())).toBeGreaterThan(100);
 });
 
-test('the same for random edits, after which a text may not even parse', async () => {
+test('the same holds for random edits, after which a text may not even parse', async () => {
   const random = seededRandom(Number(process.env['CLAW_SEED'] ?? 11));
   function* merges(): Iterable<Merge> {
     for (let run = 0; run < RUNS; run += 1) {

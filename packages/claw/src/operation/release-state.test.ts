@@ -31,7 +31,7 @@ test('a release is written beside its place while other work of the process goes
   expect(fs.readdirSync(join(project.root, prepared, 'src'))).toHaveLength(NAMES.length);
 });
 
-test('it ends where the command is interrupted', async () => {
+test('preparing the base ends when the command is interrupted', async () => {
   using project = temporaryProject({});
   const ending = new AbortController();
   const preparing = prepareBase(project.root, release(), { signal: ending.signal });

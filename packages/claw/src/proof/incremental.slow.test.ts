@@ -57,7 +57,7 @@ test('a test that passed runs again only where a file changed that it reaches', 
   expect(await proveAgain(project.root, { tests, changed: part })).toMatchObject({ ok: false });
 });
 
-test('it runs again with another test command, other packages, and other settings of the project', async () => {
+test('a test file runs again with another test command, other packages, and other settings of the project', async () => {
   using project = temporaryProject(FILES);
   const tests = [layer('one', ASKS)];
   const told = async (rest: Partial<ProofInput>) =>

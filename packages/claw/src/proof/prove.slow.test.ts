@@ -98,7 +98,7 @@ test('layers that fail only together are a failure of their own', async () => {
   expect(proof.failures).toMatchObject([{ kind: 'test', name: 'all layers together' }]);
 });
 
-test('of many layers eight run in one go, and a failure ends the runs', async () => {
+test('the tests of eight layers run at a time, and a failure ends the runs', async () => {
   using project = temporaryProject(FILES);
   const told: string[] = [];
   const proveAll = async (texts: readonly string[]) =>

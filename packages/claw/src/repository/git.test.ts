@@ -68,7 +68,7 @@ test('a content that git has lost is named, and not the files beside it', async 
   await expect(readBlobs(codebase.root, blobs)).rejects.toThrow('b.txt and 1 more of its files.');
 });
 
-test('of a partial clone it is said how git fetches the rest', async () => {
+test('for a partial clone, the message says how git fetches the rest', async () => {
   await using origin = temporaryCodebase({ 'a.txt': 'one\n' }, { git: true });
   origin.git('config', 'uploadpack.allowFilter', 'true');
   await using clone = temporaryCodebase({});

@@ -138,7 +138,7 @@ test.each([
   expect(sorted(text)).toEqual(sorted(expected));
 });
 
-test('the same service twice is one, another definition of it is a conflict', () => {
+test('a service declared twice is kept once; another definition of it is a conflict', () => {
   const one = declaration('one', { services: { redis } });
   const same = declaration('two', { services: { redis: { ...redis } } });
   const other = declaration('two', { services: { redis: { ...redis, image: 'valkey' } } });

@@ -92,7 +92,7 @@ test('a key that both added is where theirs has it, with what is above it', () =
   ).toBe(dependencies(both));
 });
 
-test('and for a compose file, map by map', () => {
+test('the same holds for a compose file, map by map', () => {
   const base = 'services:\n  a:\n    image: a\n    init: true\n  b:\n    image: b\n';
   const theirs = 'services:\n  b:\n    image: b\n  a:\n    init: true\n    image: a\n';
   expect(merge('docker-compose.yml', base, base.replace('image: b', 'image: c'), theirs)).toBe(

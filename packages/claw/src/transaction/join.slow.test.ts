@@ -69,7 +69,7 @@ test('what another command did in between keeps two apart, also where it left th
   expect(ids(root)).toEqual([newer.id, between.id, older.id]);
 });
 
-test('another one under the number of one that was undone is not joined', () => {
+test('an operation that reuses the number of an undone one is not joined', () => {
   using folder = temporaryFolder();
   const root = folder.path;
   const [older, newer] = twoRounds(root);

@@ -20,7 +20,7 @@ async function untilHeld(log: string): Promise<void> {
 
 // Each of them makes `.claw/` and takes it away again, since nothing is published: what one attempt finds
 // gone another command has just removed. Before, about one round of two had a command that failed by that.
-test('of commands at once, one after the other runs, and none fails', async () => {
+test('commands that start at once run one after the other, and none fails', async () => {
   for (let round = 0; round < 5; round += 1) {
     using folder = temporaryFolder();
     const root = join(folder.path, 'project');

@@ -38,7 +38,7 @@ test('a slow disk is asked for the first files one by one, and for the rest at o
   expect(count()).toBe(10);
 });
 
-test('so it is where the system has no program for a whole file system', () => {
+test('each file is synced by itself if the system has no program for a whole file system', () => {
   using folder = temporaryFolder();
   const paths = files(folder.path);
   findProgramsIn(folder.path);
@@ -112,7 +112,7 @@ test.skipIf(!isExt4 || !hasStrace)('an error of that call leaves it to the files
   });
 });
 
-test('one that may promise what it does not keep is never asked, nor two at once', async () => {
+test('a file system that may not keep its promise is never synced as a whole, nor are two at once', async () => {
   // Memory and /proc, which Linux has.
   for (const other of ['/dev/shm', '/proc'].filter((path) => existsSync(path))) {
     expect(syncFileSystem([other])).toBe(false);

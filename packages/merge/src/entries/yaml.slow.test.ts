@@ -27,7 +27,7 @@ test('a key that both sides put into one map far from each other is still found'
   expect(mergeText({ base: write('', ''), ours, theirs }, { path: 'a.yaml' }).conflicts).toBe(1);
 });
 
-test('one key in two maps far from each other is not a question', () => {
+test('the same key in two maps far from each other is not a conflict', () => {
   const ours = write('  /one:\n    same: 1\n', '');
   const theirs = write('', '  /two:\n    same: 2\n');
   const merged = mergeText({ base: write('', ''), ours, theirs }, { path: 'a.yaml' });

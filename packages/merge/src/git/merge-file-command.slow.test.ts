@@ -100,7 +100,7 @@ test('objects of git are merged by their names; without -p the merged one become
   expect(claw('HEAD:absent', 'HEAD:base', 'HEAD:theirs')).toMatchObject({ status: 255 });
 });
 
-test('more conflicts than an exit code can tell are 127', async () => {
+test('more conflicts than an exit code can express give 127', async () => {
   const lines = (word: string) =>
     Array.from({ length: 200 }, (_, n) => `${word} ${n}\nsame ${n}\nagain ${n}\n`).join('');
   await using codebase = temporaryCodebase({ a: lines('a'), o: lines('o'), b: lines('b') });

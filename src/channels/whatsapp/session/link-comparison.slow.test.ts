@@ -6,7 +6,7 @@ import { copyDatabase } from '../../../store/backup/database-copy.ts';
 import { BERT, linkToAnna, unlink } from '../../../testing/whatsapp/linked-to-anna.ts';
 import { compareLinks } from './link-comparison.ts';
 
-test('of two copies of a link the newer one is known by the keys that were used', async () => {
+test('the newer of two copies of a link is recognised by the keys that were used', async () => {
   const { server, linked, anna } = await linkToAnna();
   const live = join(linked.dataDir, 'whatsapp/link.db');
   const copy = async (name: string): Promise<string> => {

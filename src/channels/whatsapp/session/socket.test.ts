@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { baileysLog } from './socket.ts';
 
-test('of what Baileys logs only its own words are kept, and nothing below a warning', () => {
+test('only Baileys’ own words are logged, and nothing below a warning', () => {
   const lines: string[] = [];
   const note = (message: string, data?: unknown) =>
     void lines.push(JSON.stringify([message, data]));

@@ -51,7 +51,7 @@ test('a person is one person and one chat, by phone number and by LID, also afte
   );
 });
 
-test('one who was taken for two is one from the first word on that says so, also across a restart', async () => {
+test('a person with two addresses counts as one from the first message that shows it, also across a restart', async () => {
   await linked.connect();
   await server.say(anna, 'as one', { as: 'lid', isAlone: true });
   await server.say(anna, 'as another', { as: 'pn', isAlone: true });

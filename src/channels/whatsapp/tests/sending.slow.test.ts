@@ -263,7 +263,7 @@ test('only so many people who are new are written to in a day, across restarts; 
   await toBert();
 });
 
-test('of a chat that is deleted no word stays in the link’s file, connected or not', async () => {
+test('no word of a deleted chat stays in the link’s file, connected or not', async () => {
   const { channel, dataDir } = linked;
   const file = join(dataDir, 'whatsapp/link.db');
   const isKept = (words: string) =>

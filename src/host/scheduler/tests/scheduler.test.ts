@@ -237,7 +237,7 @@ test('a run that has not ended holds back the next one, which is noted', () => {
   expect(work()).toBe(1);
 });
 
-test('of two that look at the same time, one fires', () => {
+test('if two processes look at the same time, only one runs the task', () => {
   const task = schedule('at', '2026-11-21T12:30');
   const other = openStore({ path: join(folder, 'claw.db'), now: clock.now() });
   // The other has read what is due, and comes to claim it when the first has.

@@ -42,7 +42,7 @@ test('a turn that a service queues runs once in its group, and its log is kept',
   await assistant.stop();
 });
 
-test('of the turns that a service has queued the newest hundred are kept as tasks, and all of others', async () => {
+test('the newest hundred turns that a service has queued are kept as tasks, and all tasks of others', async () => {
   reset();
   using project = new TestProject();
   const { services } = await servicesOf({ 'plain.ts': PLAIN }, { PLAIN_WORD: 'yes' });

@@ -178,7 +178,7 @@ test('two files that define one tool refuse the start, and both are named', asyn
   );
 });
 
-test('of a list, a tool whose name is taken or unusable is left out, and both are named once', async () => {
+test('a listed tool whose name is taken or unusable is left out, and reported once', async () => {
   using folder = new ContributionFolder({
     'a-remote.ts': remote('remoteB'),
     'b-remote.ts': remote('remoteC'),

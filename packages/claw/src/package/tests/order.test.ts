@@ -58,7 +58,7 @@ test('a cycle is named', () => {
   }
 });
 
-test('one name twice is no set', () => {
+test('a set with the same name twice is refused', () => {
   expect(errorOf(() => orderLayers([skill('a'), skill('a')]))?.code).toBe('GRAPH_INVALID');
 });
 
@@ -133,7 +133,7 @@ test('what is needed by many is looked for once, however many ways lead to it', 
   expect(asked.toSorted()).toEqual(namesOf(set.slice(0, -1)));
 });
 
-test('of a circle, and of what is not there, as much is needed as can be found', () => {
+test('a dependency cycle or a missing skill does not hide the other dependencies', () => {
   const set = [skill('a', { depends: ['b'] }), skill('b', { depends: ['a', 'gone'] })];
   const find = (one: string) => set.find(({ manifest }) => manifest.skill === one);
   expect(namesOf(dependencesOf(set.slice(0, 1), find))).toEqual(['b']);

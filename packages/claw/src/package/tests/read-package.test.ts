@@ -184,7 +184,7 @@ test.each([
   expect(errorOf(() => packageFromFiles(packageFiles(fixture), options))).toEqual({ code, path });
 });
 
-test('of several faults the first of the table is said', () => {
+test('if a package has several faults, the first of the table is reported', () => {
   const faulty = packageFiles({
     add: { 'src/engine/a.ts': conflict },
     files: { 'add/stray': 'x' },

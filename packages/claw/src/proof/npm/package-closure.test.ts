@@ -50,7 +50,7 @@ test.each([
   expect(closure({ 'a.test.ts': "import './b.ts';", 'b.ts': line })).toBeNull();
 });
 
-test('of several files that a path may mean all count', () => {
+test('if a path may mean several files, all of them count', () => {
   const files = {
     'a.test.ts': "const h = require('./h'); const p = require('./p');",
     'h.js': '',

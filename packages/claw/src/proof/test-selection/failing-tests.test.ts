@@ -102,7 +102,7 @@ not ok 4 - bare
 1..4
 `;
 
-test('of Vitest the failing tests are named, with the beginning of their errors and the place', () => {
+test('Vitest: the failing tests are named, with the beginning of their errors and the place', () => {
   expect(failureText(VITEST)).toBe(`✗ skills/x/tests/b.test.ts
     Error: Cannot find module './nowhere.ts' imported from /view/skills/x/tests/b.test.ts
      ❯ skills/x/tests/b.test.ts:1:1
@@ -115,7 +115,7 @@ test('of Vitest the failing tests are named, with the beginning of their errors 
      ❯ skills/x/tests/a.test.ts:3:77`);
 });
 
-test('of node --test too, and what the project threw rather than what Node runs it with', () => {
+test('node --test: the same, and the frames shown are the project’s, not those of Node’s runner', () => {
   expect(failureText(NODE_SPEC)).toBe(`✗ skills/x/tests/a.test.mjs > inner fails
     AssertionError [ERR_ASSERTION]: 1 == 2
         at TestContext.<anonymous> (skills/x/tests/a.test.mjs:3:62) {
@@ -130,19 +130,19 @@ test('a file that throws while it is loaded shows what it threw', () => {
         at skills/x/tests/b.test.mjs:1:7`);
 });
 
-test('of TAP each test that is no suite and no to-do', () => {
+test('TAP: each failing test that is neither a suite nor a to-do', () => {
   expect(failingTests(TAP)).toEqual([
     { name: 'a.test.mjs > inner fails', lines: ['1 == 2'] },
     { name: 'bare', lines: [] },
   ]);
 });
 
-test('more than three failing tests are counted', () => {
+test('beyond three failing tests, the rest is a number', () => {
   const many = [1, 2, 3, 4, 5].map((n) => `not ok ${n} - test ${n}`).join('\n');
   expect(failureText(many).split('\n')).toEqual(['✗ test 1', '✗ test 2', '✗ test 3', 'and 2 more']);
 });
 
-test('of a compiler the lines that name an error, of anything else the last lines', () => {
+test('a compiler: the lines that name an error; any other program: the last lines', () => {
   const errors = Array.from({ length: 8 }, (_, at) => `src/a.ts(${at + 1},5): error TS2322: no`);
   expect(failureText(['> tsc', ...errors, 'Found 8 errors.'].join('\n')).split('\n')).toEqual([
     ...errors.slice(0, 6),

@@ -4,7 +4,7 @@ import { besideLines, displayWidth, padded, wrapped } from './print.ts';
 
 const SCREEN = { hasColours: false, columns: 100 };
 
-test('both sides stand beside each other, whatever their letters are wide', () => {
+test('both sides are shown next to each other, however wide their letters are', () => {
   const texts = { base: 'b\n', ours: 'é 你好 👋 x\nlast', theirs: `${'long '.repeat(9)}\n` };
   expect(besideLines(texts, { ours: 'a', theirs: 'b' }, { screen: SCREEN })).toEqual([
     `── base ${'─'.repeat(92)}`,
