@@ -9,10 +9,10 @@ import { formatOf } from './syntax/language.ts';
 import { isSameFile, mergeValue, mergeWhole, type TreeFile, type Versions } from './versions.ts';
 
 /**
- * A merged file (null where it is gone), or why there is none yet.
+ * A merged file (null if it is deleted), or the reason why there is none yet.
  *
- * `hunks` of a conflict in text are lines read as latin1, so that every byte survives; they are
- * empty for `binary` and `modify-delete`. `isExecutable` is resolved either way.
+ * The `hunks` of a text conflict are lines read as latin1, so that every byte survives; they are empty for `binary`
+ * and `modify-delete`. `isExecutable` is resolved in either case.
  */
 export type FileMerge =
   | { readonly kind: 'clean'; readonly file: TreeFile | null }
@@ -27,10 +27,10 @@ export type FileMerge =
 const BINARY_PROBE_BYTES = 8000;
 
 /**
- * Merges two versions of one file, content and mode each for itself; null is an absent file.
+ * Merges two versions of one file; content and mode are merged separately, and null is an absent file.
  *
- * A conflict is an answer like any other. There is no failure that could be taken for one: what
- * cannot be merged as text, a missing side or binary bytes, has its own kind.
+ * A conflict is a result like any other. No failure can be mistaken for one: a missing side and binary bytes, which
+ * cannot be merged as text, have their own kinds.
  *
  * @param path its extension tells the language; without one the text is merged by lines alone
  */
@@ -100,17 +100,17 @@ export function isBinary(bytes: Buffer): boolean {
   return bytes.subarray(0, BINARY_PROBE_BYTES).includes(0);
 }
 
-/** How many changes theirs makes, and where ours has them already, by its lines. */
+/** The number of changes that theirs makes, and the lines of ours that already contain some of them. */
 export type ContainedChanges = {
   readonly changes: number;
   readonly contained: readonly LineRange[];
 };
 
 /**
- * Finds the changes of theirs that ours contains: it has the same, or the same and more. A change is a run of lines;
- * a merge takes those that are contained once. Lines that were taken out are represented by the line after the gap.
+ * Finds the changes of theirs that ours contains, exactly or within a larger change. A change is a run of lines. A
+ * merge keeps contained changes once. Removed lines are represented by the line after the gap.
  *
- * Compares by lines alone, and finds nothing in files that are not text.
+ * It compares by lines only, and finds nothing in files that are not text.
  */
 export function containedChanges(versions: Versions<TreeFile>): ContainedChanges {
   if (Object.values(versions).some(({ bytes }) => isBinary(bytes))) {

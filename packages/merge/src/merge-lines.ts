@@ -1,6 +1,6 @@
 import { disputeRepeats, joinRepeats } from './checks/dispute-repeats.ts';
-import { disputeTwins } from './checks/duplicate-insertions.ts';
-import { disputeStrays } from './checks/edits-in-wrong-block.ts';
+import { disputeDuplicateInsertions } from './checks/duplicate-insertions.ts';
+import { disputeMisplacedEdits } from './checks/edits-in-wrong-block.ts';
 import { checkPlaces } from './checks/edits-in-wrong-declaration.ts';
 import { joinRegions } from './checks/join-regions.ts';
 import { disputeHeads, type Heads } from './heads/dispute-heads.ts';
@@ -39,15 +39,15 @@ const WORD = /[\p{L}\p{N}]/u;
 const FENCE = /^\s*(?:`{3,}|~{3,})\s*\w*\s*$/;
 
 /**
- * Merges two edits of one text, line by line; what that leaves open, by layout and syntax.
+ * Merges two edits of one text line by line, and resolves the remaining conflicts by layout and syntax.
  *
- * Lines keep their terminators ({@link splitLines}), so joining the result restores every byte.
- * The same edit on both sides counts once, as in git; a chain of merges can therefore depend on
- * its order. Edits with no unchanged line between them conflict.
+ * Lines keep their terminators ({@link splitLines}), so joining the result restores every byte. The same edit on both
+ * sides counts once, as in git, so the result of a chain of merges can depend on its order. Edits with no unchanged
+ * line between them conflict.
  *
- * Line ends, a missing last newline and a byte order mark are not words. Each is merged for
- * itself: a change on one side wins over none on the other, and lines that a side brings get the
- * merged text's usual end. They never conflict; where both sides changed one, ours wins.
+ * Line ends, a missing last newline and a byte order mark do not count as words. Each is merged by itself: a change
+ * on one side wins, and lines that a side adds get the merged text's usual end. They never conflict: if both sides
+ * changed one, ours wins.
  *
  * @param versions arrays of lines, any of them empty; never binary
  * @param format null for a text that is merged by lines alone
@@ -71,7 +71,7 @@ export function mergeLines(
   return beginWith(mergeValue(mapVersions(versions, bomOf)), closeLines(hunks, ends));
 }
 
-/** Lists the rules beyond lines that resolve conflicts of a merge, one for each conflict that they resolve. */
+/** Lists the rules beyond lines that resolve conflicts of a merge, one entry for each resolved conflict. */
 export function appliedRules(
   versions: Versions<readonly string[]>,
   format: Format | null,
@@ -85,19 +85,20 @@ export function appliedRules(
   });
 }
 
-/** Cuts three texts into regions, each with what the rules make of it. */
+/** Cuts three texts into regions and applies the rules to each. */
 export function mergeRegions(
   lines: Versions<readonly string[]>,
   texts: Interned,
   format: Format | null,
 ): readonly Region[] {
   const whole = { texts, lines, format };
-  const joined = disputeTwins(joinRepeats(alignRegions(texts), texts), whole);
-  const disputed = disputeStrays(joined, texts, lines);
+  const joined = disputeDuplicateInsertions(joinRepeats(alignRegions(texts), texts), whole);
+  const disputed = disputeMisplacedEdits(joined, texts, lines);
   const agreed = resolveSameChanges(disputed, { texts, lines, keepsBreaks: format === 'markdown' });
   // More of the same can be what the other side has a few lines further on.
   const isOnce =
-    agreed === disputed || disputeTwins(disputeRepeats(agreed, texts), whole) === agreed;
+    agreed === disputed ||
+    disputeDuplicateInsertions(disputeRepeats(agreed, texts), whole) === agreed;
   const aligned = isOnce ? agreed : disputed;
   const resolved = format === null ? aligned : resolveRegions(aligned, texts, lines, format);
   const regions = resolved === aligned ? aligned : disputeRepeats(resolved, texts);
@@ -116,8 +117,8 @@ function resolveLast(
 ): readonly Region[] | null {
   const resolved = resolveRest(regions, texts, lines, format);
   if (resolved === null) return null;
-  const joined = disputeTwins(joinRepeats(resolved, texts), { texts, lines, format });
-  const checked = disputeStrays(joined, texts, lines);
+  const joined = disputeDuplicateInsertions(joinRepeats(resolved, texts), { texts, lines, format });
+  const checked = disputeMisplacedEdits(joined, texts, lines);
   const isDoubtful = checked.some(({ kind }) => kind === 'conflict');
   return !isDoubtful && isSound(checked, texts, lines, format) ? checked : null;
 }
@@ -196,12 +197,12 @@ function beginWith(bom: ReturnType<typeof bomOf>, hunks: readonly Hunk[]): reado
   return [{ kind: 'conflict', ...marked }, ...rest];
 }
 
-/** A reason for asking about changes of different lines: a block there twice, or an edit gone elsewhere. */
+/** A reason to make changes of different lines a conflict: a block occurs twice, or an edit is misplaced. */
 export type Reopening = 'repeated' | 'misplaced';
 
 /**
- * Finds out why a merge in which no line is disputed is a conflict all the same. Names declared twice and
- * texts that do not parse are told by `mergeFault`.
+ * Finds out why a merge without conflicting lines is a conflict all the same. `mergeFault` reports names declared
+ * twice and texts that do not parse.
  *
  * @param format null for a text that is merged by lines alone
  * @returns null where lines are disputed, or none of these checks has a doubt
@@ -214,9 +215,9 @@ export function reopeningOf(
   const texts = internLines(lines);
   const aligned = alignRegions(texts);
   if (isOpen(aligned)) return null;
-  const joined = disputeTwins(joinRepeats(aligned, texts), { texts, lines, format });
+  const joined = disputeDuplicateInsertions(joinRepeats(aligned, texts), { texts, lines, format });
   if (isOpen(joined)) return 'repeated';
-  const regions = disputeStrays(joined, texts, lines);
+  const regions = disputeMisplacedEdits(joined, texts, lines);
   if (isOpen(regions)) return 'misplaced';
   if (format === null) return null;
   const checked = checkPlaces(texts, lines, format, memoizeParse())(regions);

@@ -10,8 +10,8 @@ const QUOTES = /"""|'''|`/g;
 const HEREDOC = /<<[-~]?\s*(["']?)([A-Za-z_]\w*)\1/;
 
 /**
- * Merges lines of which one side changed nothing but space, in any language: the other side's words stand in its
- * layout, and what the other side took out is gone. Where both sides have the same words, the shorter text stands.
+ * Merges lines of which one side changed only white space, in any language. The other side's words and removals are
+ * kept, in the layout of the first. If both sides have the same words, the shorter text is kept.
  *
  * @param sides lines without their ends
  * @returns null where both sides changed words, each in its own way
@@ -145,8 +145,8 @@ function isComment(word: string, index: number, words: readonly string[]): boole
 }
 
 /**
- * Makes a test of lines, by their place: whether one may be within a text over several lines, a string, a fenced block
- * or a heredoc. Reads the lines once, and only when it is asked.
+ * Makes a test whether the line at a place may be inside a text over several lines: a string, a fenced block or a
+ * heredoc. It reads the lines once, and only when asked.
  */
 export function findLiterals(lines: readonly string[]): (place: number) => boolean {
   let known: readonly boolean[] | null = null;

@@ -5,21 +5,18 @@ import { mergeLines } from './merge-lines.ts';
 import { type Format, formatOf } from './syntax/language.ts';
 import { mergeWhole, type Versions } from './versions.ts';
 
-/** A merged text, with markers where `conflicts`, the number of places in dispute, is not 0. */
+/** A merged text. It has markers if `conflicts`, the number of disputed places, is not 0. */
 export type MergedText = { readonly text: string; readonly conflicts: number };
 
-/**
- * `path` names the file that the texts are versions of, and by its extension their language;
- * `labels` what the markers call them.
- */
+/** `path` names the file, and by its extension the language. `labels` are the names in conflict markers. */
 export type MergeTextOptions = { readonly path?: string; readonly labels?: Labels };
 
 /**
- * Merges two edits of one text, line by line, and by syntax where `path` tells of one. Never
- * throws, whatever the texts hold.
+ * Merges two edits of one text line by line, and by syntax if `path` names a known language. Never throws, whatever
+ * the texts contain.
  *
- * Where the edits meet, the text carries all three versions between markers in git's diff3 style;
- * `parseConflicts` reads them back.
+ * At a conflict, the text carries all three versions between markers in git's diff3 style; `parseConflicts` reads
+ * them back.
  */
 export function mergeText(
   versions: Versions<string>,
@@ -42,11 +39,10 @@ export type TextMerge =
   | { readonly kind: 'conflict'; readonly hunks: readonly Hunk[] };
 
 /**
- * Merges two edits of one text. Bytes pass unharmed when they are read and written as latin1.
+ * Merges two edits of one text. Bytes pass unharmed if they are read and written as latin1.
  *
- * `format` lets layout and syntax decide where lines do not, and checks the result; null merges by
- * lines alone.
- * Holds to the byte: a side that is the base yields the other side, equal sides yield themselves.
+ * `format` lets layout and syntax decide where lines do not, and checks the result; null merges by lines only. Holds
+ * to the byte: if one side is the base, the result is the other side; equal sides give that text.
  */
 export function mergeTexts(
   versions: Versions<string>,

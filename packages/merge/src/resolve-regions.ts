@@ -32,11 +32,10 @@ const BOTH: Suspicion = { sides: ['ours', 'theirs'], names: null };
 type Lines = Versions<readonly string[]>;
 
 /**
- * Resolves by layout and syntax what the merge by lines left open. Reopens clean regions that would put an
- * edit into another declaration than its own, and those whose result would declare a name twice, or no longer
- * parse although both sides do.
+ * Resolves open conflicts by layout and syntax. Reopens clean regions that would put an edit into the wrong
+ * declaration, and those whose result would declare a name twice, or no longer parse although both sides do.
  *
- * Returns unchanged the regions that it has no answer for.
+ * Regions that it cannot resolve stay unchanged.
  */
 export function resolveRegions(
   aligned: readonly Region[],
@@ -56,8 +55,8 @@ export function resolveRegions(
 }
 
 /**
- * Tells whether a merge without open conflicts holds together: it parses, says no name twice that no input has
- * twice, and each edit is in its own declaration. False for a text too long to be read.
+ * Tells whether a merge without open conflicts is consistent: it parses, has no name twice that no input has twice,
+ * and each edit is in its own declaration. False for a text that is too long to read.
  */
 export function isSound(
   regions: readonly Region[],

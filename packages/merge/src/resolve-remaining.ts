@@ -14,9 +14,9 @@ import type { Versions } from './versions.ts';
 type Lines = Versions<readonly string[]>;
 
 /**
- * Resolves all conflicts that are left: imports, by their names; those in which one side made every change of the other
- * one, word by word, or changed nothing but space; changes of two neighbouring lines; changes of sorted ones; and
- * insertions beside a changed line. A text with gaps cannot be checked, so it is all or none.
+ * Resolves all remaining conflicts: imports, by their names; conflicts in which one side made every change of the
+ * other, word by word, or changed only white space; changes of two neighbouring lines; changes of sorted lines;
+ * insertions beside a changed line. It resolves all or none, because a text with gaps cannot be checked.
  *
  * @returns null where a conflict is left, or there was none
  */

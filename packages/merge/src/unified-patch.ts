@@ -4,7 +4,7 @@ import { at } from './lines/interned-lines.ts';
 import { splitLines } from './lines/lines.ts';
 import type { TreeFile } from './versions.ts';
 
-/** A file that becomes another; null where none is. `movedFrom` is its former path, if it had one. */
+/** A file that becomes another; null for an absent one. `movedFrom` is its former path, if it had one. */
 export type PatchSubject = {
   readonly path: string;
   readonly before: TreeFile | null;
@@ -24,8 +24,8 @@ const BINARY_PROBE_BYTES = 8000;
 const NO_NEWLINE = '\\ No newline at end of file\n';
 
 /**
- * Writes a change of one file as a unified patch that `git apply` takes, to the byte. What is no UTF-8
- * text only says that it differs: a patch is text, and would lose such bytes.
+ * Writes a change of one file as a unified patch that `git apply` accepts, to the byte. For bytes that are not UTF-8
+ * text, the patch only says that they differ: a patch is text, and would lose them.
  */
 export function unifiedPatch(subject: PatchSubject): FilePatch {
   const { before, after } = subject;

@@ -4,7 +4,7 @@ export type TreeFile = { readonly bytes: Buffer; readonly isExecutable: boolean 
 /** Files by canonical relative path (forward slashes, NFC as found, no leading `./`). */
 export type Tree = ReadonlyMap<string, TreeFile>;
 
-/** The three sides of a merge: what both came from, what is there, what is wanted. */
+/** The three sides of a merge: `base` is the common ancestor, `ours` is there, `theirs` is wanted. */
 export type Versions<T> = { readonly base: T; readonly ours: T; readonly theirs: T };
 
 /** Tells whether two files, or two absences, are the same to the byte and the mode. */
@@ -14,9 +14,9 @@ export function isSameFile(one: TreeFile | null, other: TreeFile | null): boolea
 }
 
 /**
- * Merges a value that has no parts: the side that changed it wins, ours where both did.
+ * Merges a value that has no parts: the side that changed it wins, or ours if both did.
  *
- * For attributes such as a file's mode or the end of a line, never for anyone's words.
+ * For attributes such as a file's mode or a line end, never for text that people wrote.
  */
 export function mergeValue<T>({ base, ours, theirs }: Versions<T>): T {
   return ours === base ? theirs : ours;

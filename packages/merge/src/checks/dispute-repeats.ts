@@ -23,11 +23,11 @@ const MIN_INSERTED = 3;
 const MAX_APART = 10;
 
 /**
- * Joins the places of a block that both sides brought in, where a merge by lines would not keep it
- * exactly once. Alignment then has equal insertions at different lines, mostly because one side also
- * changed a line beside its own.
+ * Joins the two places of a block that both sides inserted, if a merge by lines would not keep the block exactly
+ * once. Alignment then sees equal insertions at different lines, mostly because one side also changed a line beside
+ * its own.
  *
- * What was joined is the one side's where that side has all that the other one did, else a conflict.
+ * If one side did everything that the other did there, the joined place is that side's; otherwise it is a conflict.
  */
 export function joinRepeats(regions: readonly Region[], texts: Interned): readonly Region[] {
   const known = new Set(regions);
@@ -39,7 +39,7 @@ export function joinRepeats(regions: readonly Region[], texts: Interned): readon
   return disputeRepeats(resolved, texts);
 }
 
-/** Makes conflicts of such places, until every block that both sides brought in is there once. */
+/** Makes conflicts of such places until every block that both sides inserted occurs once. */
 export function disputeRepeats(regions: readonly Region[], texts: Interned): readonly Region[] {
   const disputed = disputeOnce(regions, texts);
   // Each round leaves less that is not in dispute, so there is a last one.

@@ -32,13 +32,13 @@ type Beside = {
 type InsertedLines = { readonly lines: Int32Array; readonly grown: number };
 
 /**
- * Joins two changes a few lines apart in which both sides bring the same lines, however few: a merge by lines
- * would keep them twice, a `return` or a match arm.
+ * Joins two changes, a few lines apart, in which both sides insert the same lines, however few, such as a `return` or
+ * a match arm: a merge by lines would keep them twice.
  *
- * What was joined is the one side's where that side has the other's insertion at the same place, else a conflict.
- * A Markdown heading alone, as `### Added`, may be in two sections.
+ * If one side has the other's insertion at the same place, the joined change is that side's; otherwise it is a
+ * conflict. A single Markdown heading, such as `### Added`, may be in two sections.
  */
-export function disputeTwins(
+export function disputeDuplicateInsertions(
   regions: readonly Region[],
   { texts, lines, format }: Texts,
 ): readonly Region[] {

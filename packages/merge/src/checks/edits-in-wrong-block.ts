@@ -33,17 +33,16 @@ const OTHER: Readonly<Record<Name, Name>> = { ours: 'theirs', theirs: 'ours' };
 const WORD = /[\w\x80-\xff]/;
 
 /**
- * Makes conflicts of edits that would land in another declaration than the one their side edited.
+ * Makes conflicts of edits that would land in another declaration than the one that their side edited.
  *
- * Where neighbours have equal lines and one side moved one of them, alignment can pair the lines of one with
- * those of the other. The heads of an edit tell where it belongs: the lines above it that are indented less,
- * or else the lines above it in its paragraph.
+ * If neighbours have equal lines and one side moved one of them, alignment can pair the wrong lines. The heads of an
+ * edit tell where it belongs: the lines above it that are indented less, or else the lines above it in its paragraph.
  *
- * An edit has gone astray where a head is no longer above it, and the new head is one that the base has
- * elsewhere or that itself moved. A head that was renamed or wrapped is no sign. Nor is a new head where the
- * old one stayed: the lines were extracted into a declaration of their own.
+ * An edit is misplaced if a head is no longer above it, and the new head is one that the base has elsewhere or that
+ * itself moved. A renamed or wrapped head is no sign of that. Nor is a new head if the old one stayed: the lines were
+ * extracted into a declaration of their own.
  */
-export function disputeStrays(
+export function disputeMisplacedEdits(
   regions: readonly Region[],
   texts: Interned,
   lines: Versions<readonly string[]>,

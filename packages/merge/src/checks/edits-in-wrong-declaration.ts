@@ -9,19 +9,19 @@ import { decodeLines } from '../syntax/parsed-side.ts';
 import type { Versions } from '../versions.ts';
 import { joinRegions } from './join-regions.ts';
 
-/** Makes conflicts of what changed a declaration that its side did not change. */
+/** Makes conflicts of regions that changed a declaration which their side did not change. */
 export type PlaceCheck = (regions: readonly Region[]) => readonly Region[];
 
 type Names = ReadonlyMap<string, Declared>;
 
 /**
- * Makes a check that every declaration of a merged program is, by its name, what the sides made of it. A
- * declaration that one side changed must be that side's; one that both changed must not be the base's.
+ * Makes a check that compares the declarations of a merged program, by name, with those of the sides. If one side
+ * changed a declaration, the result must have that side's; if both changed it, the result must not have the base's.
  *
- * Anything else means that an edit landed in another declaration: the regions from there to its own become
- * one conflict. Declarations may move: they are compared by name, at the top level and in classes.
+ * Otherwise an edit landed in another declaration, and the regions between the two places become one conflict.
+ * Declarations may move: they are compared by name, at the top level and in classes.
  *
- * A program that cannot be parsed is not checked, nor is a name within an open conflict.
+ * A program that cannot be parsed is not checked, and neither is a name inside an open conflict.
  */
 export function checkPlaces(
   texts: Interned,
@@ -77,8 +77,8 @@ const ASIDE = /^(?:\/\/|\/\*|\*|$)/;
 const OPEN_ENDS = new Set([...'=,+&|(:?<'].map((sign) => sign.charCodeAt(0)));
 
 /**
- * Reads the declarations at the top of a program and the members of its classes by lines and brackets, with less
- * care than a parser and in a tenth of its time. Null where that is not certain, as with decorators.
+ * Reads the declarations at the top of a program, and the members of its classes, by lines and brackets: less exactly
+ * than a parser, in a tenth of its time. Null if that is not certain, as with decorators.
  */
 export function namesByLines(lines: readonly string[]): Names | null {
   const nesting = readNesting(lines);

@@ -12,7 +12,7 @@ type Filled = {
   readonly lines: Versions<readonly string[]>;
 };
 
-/** Returns the regions with those that brought a defect in joined into conflicts, as small as they can be. */
+/** Joins the regions that caused a defect into conflicts, as small as possible. */
 export function reopenInvalid(
   defect: Defect,
   { regions, filled, text, lines }: Filled,
@@ -59,7 +59,7 @@ function regionFinder(
   };
 }
 
-/** Returns the regions with each stretch of them joined into one conflict. */
+/** Joins each of the given stretches of regions into one conflict. */
 export function joinRegions(
   regions: readonly Region[],
   stretches: readonly LineSpan[],

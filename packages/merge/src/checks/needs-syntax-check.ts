@@ -22,8 +22,8 @@ export type Suspicion = {
 export type WordsIn = (line: string) => readonly DeclaredWord[];
 
 /**
- * Finds out whether a merge may have declared a name twice, or put brackets together that do not
- * match: both sides alone must then have had a part in it. Spares most merges the parser.
+ * Finds out whether a merge may have declared a name twice or combined brackets that do not match. That needs a part
+ * of both sides. So most merges need no parser.
  */
 export function suspicionOf(
   regions: readonly Region[],
@@ -158,8 +158,8 @@ const VAR = /\bvar\b/;
 const MAX_HEAD = 12;
 
 /**
- * Makes a test of two places that declare one name: whether it may be the same scope or list, by the brackets between
- * them. Where it is not certain, it may.
+ * Makes a test whether two places that declare one name may be in the same scope or list, judged by the brackets
+ * between them. If it is not certain, the answer is yes.
  */
 export function findClashes({ lines, nesting }: Program): (one: Placed, other: Placed) => boolean {
   const { brackets } = nesting;
@@ -303,7 +303,7 @@ export type DeclaredWord = {
   readonly isMember: boolean;
 };
 
-/** Makes a reader for one merge, which reads a line once: its versions have most in common. */
+/** Makes a reader for one merge. It reads each line once, since the versions have most lines in common. */
 export function wordReader(): WordsIn {
   return readOnce(declaredWords);
 }

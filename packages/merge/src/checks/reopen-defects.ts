@@ -41,7 +41,7 @@ export type DefectCheck = {
 
 type FindDefect = ReturnType<typeof createDefectFinder>;
 
-/** Makes a check of which nothing is spent. */
+/** Makes a check with its whole budget. */
 export function createCheck(read: Read): DefectCheck {
   const budget = { left: MAX_CHECKED, isProposal: false };
   const finders = new Map<Suspicion['names'], FindDefect>();
@@ -87,8 +87,8 @@ function answersIn(regions: readonly Region[], lines: Lines): readonly LineSpan[
 }
 
 /**
- * Returns the regions, in dispute where a defect is brought in when conflicts are decided for one of the
- * sides. Once the budget is spent nothing more is looked for; what was found stays in dispute.
+ * Makes conflicts of regions that cause a defect if open conflicts are decided for one of the sides. Once the budget
+ * is spent, it looks for nothing more; what it has found stays a conflict.
  */
 export function reopen(
   regions: readonly Region[],

@@ -3,7 +3,7 @@ import { contentOf, mapVersions, NAMES } from '../lines/lines.ts';
 import { commonHead, commonTail, isEqual, type Region } from '../lines/regions.ts';
 import type { Versions } from '../versions.ts';
 
-/** Lines with a letter or digit that make a block. Two equal lines in a row are often chance. */
+/** The number of lines with a letter or digit that make a block. Two equal lines in a row are often chance. */
 export const BLOCK = 3;
 /** Lines that one merge may compare in search of blocks, so that no input is slow. */
 const MAX_STEPS = 2_000_000;
@@ -16,10 +16,10 @@ const MAX_TRIED = 8;
 /** Places for each run of lines, so that few share one. */
 const ROOM = 8;
 
-/** A block that both sides have, and where it begins in each. */
+/** A block that both sides have, and its first line in each. */
 export type Shared = { readonly ours: number; readonly theirs: number; readonly length: number };
 
-/** A block that both sides brought in, and where it begins in the merged text: never in one place. */
+/** A block that both sides inserted, and its first lines in the merged text: none, or more than one. */
 export type BrokenBlock = Shared & { readonly merged: readonly number[] };
 
 /** The merged text as far as it is known, and the region of each of its lines. */
@@ -57,11 +57,11 @@ type Places = {
 type Text = { readonly places: Places; readonly runs: Runs };
 
 /**
- * Finds a block that both sides brought in and that a merge does not hold once: it has it twice, or,
- * where nothing is in dispute, not at all.
+ * Finds a block that both sides inserted and that a merge does not keep exactly once: it has it twice or, if there
+ * are no conflicts, not at all.
  *
- * A block is a run of lines, three or more of which have a letter or digit. It was brought in where the
- * base does not have it, and each side has it once.
+ * A block is a run of lines, three or more of which have a letter or digit. It was inserted if the base does not have
+ * it and each side has it once.
  *
  * @param readMerged called where both sides brought in some block
  */
@@ -90,7 +90,7 @@ export function* brokenBlocks(
   }
 }
 
-/** Numbers the lines of the merged text; a conflict is one line that no text has. */
+/** Numbers the lines of the merged text. A conflict counts as one line that no text has. */
 export function mergedLines(regions: readonly Region[], texts: Interned): Merged {
   const lines: number[] = [];
   const owners: number[] = [];

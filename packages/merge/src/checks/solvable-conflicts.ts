@@ -19,8 +19,9 @@ const LIST = /[{|]/;
 export type Solvable = (region: Versions<LineSpan>) => boolean;
 
 /**
- * Makes a test of conflicts that spares most of them the parser: whether one side only changed the layout of the
- * base, both say the same, or both only inserted into a list. Compares letters, and where the base has its brackets.
+ * Makes a test whether layout or syntax may resolve a conflict: one side only changed layout, both have the same
+ * words, or both only inserted into a list. It compares letters, and the brackets of the base, so that most conflicts
+ * need no parser.
  */
 export function findSolvable(lines: Versions<readonly string[]>, format: Format): Solvable {
   let nesting: Nesting | null | undefined;

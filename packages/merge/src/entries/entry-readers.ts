@@ -12,7 +12,7 @@ import type { Versions } from '../versions.ts';
  */
 export type Entry = LineSpan & { readonly list: string; readonly key: string | null };
 
-/** Cuts a text, line by line and without line ends, into entries that cover it; null where it cannot be told. */
+/** Cuts a text, line by line and without line ends, into entries that cover it; null if that is not possible. */
 export type EntryReader = (lines: readonly string[]) => readonly Entry[] | null;
 
 const READERS: ReadonlyMap<Format, EntryReader> = new Map<Format, EntryReader>([
@@ -27,7 +27,7 @@ export function entryReader(format: Format): EntryReader | null {
   return READERS.get(format) ?? null;
 }
 
-/** Lines without their ends, and the entries in them; null where these cannot be told. */
+/** Lines without their ends, and the entries in them; null if these are unknown. */
 export type EntryText = {
   readonly lines: readonly string[];
   readonly entries: readonly Entry[] | null;
@@ -40,7 +40,7 @@ export type EntrySides = {
   readonly readMerged: (regions: readonly Region[]) => EntryText;
 };
 
-/** Opens three versions, and what is merged of them; null for a format with a parser. */
+/** Opens three versions and their merge; null for a format with a parser. */
 export function openEntries(texts: Interned, format: Format): EntrySides | null {
   const read = entryReader(format);
   if (read === null) return null;
@@ -158,8 +158,8 @@ const YAML_KEY =
 type Open = { readonly indent: number; readonly path: string };
 
 /**
- * Reads the block maps of YAML. A key with a map below it is an entry of one line, followed by those of the
- * map; what is in a list is one entry without a key. Null where a line is neither.
+ * Reads the block maps of YAML. A key with a map below it is an entry of one line, followed by the entries of that
+ * map. The content of a list is one entry without a key. Null if a line is neither.
  */
 export function readYamlMaps(lines: readonly string[]): readonly Entry[] | null {
   const entries: Entry[] = [];

@@ -27,11 +27,11 @@ type Gaps = readonly (readonly Entry[])[];
 type Compared = { readonly gaps: Gaps; readonly kept: readonly Entry[] };
 
 /**
- * Keeps the entries that both sides put into lists by name, where both did nothing else: in the order of a
- * list that is sorted, else ours first.
+ * Keeps the entries that both sides inserted into lists by name, if both did nothing else: in the list's order if it
+ * is sorted, otherwise ours first.
  *
- * The names must be apart, and read again each entry must be in the list it was put into. What both sides put
- * in alike is kept once.
+ * The names must differ. Read again, each entry must be in the list that it was inserted into. An entry that both
+ * sides inserted alike is kept once.
  */
 export function resolveEntries(
   regions: readonly Region[],

@@ -11,8 +11,8 @@ import {
 import type { ConflictStyle } from './merge-file.ts';
 
 /**
- * Replaces the text of a file in one step, with its mode kept. Killed half way, the file is as it was: git
- * then merges it by itself.
+ * Replaces the text of a file in one step and keeps its mode. If it is killed half-way, the file is as it was, and
+ * git merges it itself.
  */
 export function replaceFile(path: string, bytes: Buffer): void {
   const real = realpathSync(path);
@@ -27,7 +27,11 @@ export function replaceFile(path: string, bytes: Buffer): void {
   }
 }
 
-/** Reads a file of a merge. @throws Error with the words of git */
+/**
+ * Reads one version of a file that is being merged.
+ *
+ * @throws Error with the words of git
+ */
 export function readVersion(path: string): Buffer {
   try {
     return readFileSync(path);

@@ -2,7 +2,7 @@ import { contentOf, dominantTerminator, type Hunk, type Labels } from '../lines/
 import { mergeFiles } from '../merge-files.ts';
 import type { Versions } from '../versions.ts';
 
-/** A merged file, its conflicts counted; or that it is binary, and both sides changed it. */
+/** A merged file with the number of its conflicts; or `binary`, if both sides changed a binary file. */
 export type MergedFile =
   | { readonly kind: 'merged'; readonly bytes: Buffer; readonly conflicts: number }
   | { readonly kind: 'binary' };

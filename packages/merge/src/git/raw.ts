@@ -1,6 +1,6 @@
 /**
- * Runs the verbs that programs call with arguments and exit codes of git's, apart from the command line of
- * the others: git calls one for each file, so nothing is loaded that they do not need.
+ * Runs the verbs that have the arguments and exit codes of git's programs, apart from the other verbs' command line.
+ * Git calls one for each file, so nothing is loaded that they do not need.
  *
  * @returns null where the arguments name another verb
  */

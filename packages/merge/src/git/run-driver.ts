@@ -1,14 +1,14 @@
 import { configuredStyle, readVersion, replaceFile } from './git-files.ts';
 import { mergeFile } from './merge-file.ts';
 
-/** A merge with conflicts. Not 1, with which Node ends where the program does not even start. */
+/** The exit code of a merge with conflicts. Not 1: Node ends with 1 if the program does not even start. */
 export const CONFLICT = 10;
 const FAILED = 255;
 
 /**
- * Merges one file for git: `%O %A %B %L %P`, and the labels `%X %S %Y` where git knows them.
+ * Merges one file for git: `%O %A %B %L %P`, and the labels `%X %S %Y` if git knows them.
  *
- * The result replaces `%A` in one step, so that git can merge the file by itself where this fails.
+ * The result replaces `%A` in one step, so that git can merge the file itself if this fails.
  *
  * @returns 0 merged, 10 conflicts, 255 not done
  */

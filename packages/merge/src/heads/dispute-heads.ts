@@ -15,7 +15,7 @@ export type Heads = {
   readonly isCatalogue: boolean;
 };
 
-/** Returns what reads the heads of a file, by its name. */
+/** Returns the reader for the heads of a file, by its name. */
 export function headsOf(path: string | undefined): Heads {
   return {
     names: headReaderOf(path),
@@ -95,8 +95,8 @@ type Merged = {
 };
 
 /**
- * Makes conflicts of what lines alone do not tell: a name that the merge would give twice, since each side has added one
- * at another place, lines that would land below a head which the other side has put in between, and a translation of a
+ * Makes conflicts of three cases that lines alone do not show: a name would occur twice, because each side added it
+ * at another place; lines would land below a head that the other side inserted above them; a translation belongs to a
  * text that the other side has changed.
  */
 export function disputeHeads(

@@ -185,7 +185,7 @@ const ALIASES: Readonly<Record<string, string>> = {
 /** Reads the heads of a text. */
 export type HeadReader = (lines: readonly string[]) => readonly Head[];
 
-/** Returns what reads the heads of a file, by its name; null where none is known. */
+/** Returns the reader for the heads of a file, by its name; null if none is known. */
 export function headReaderOf(path: string | undefined): HeadReader | null {
   if (path === undefined) return null;
   const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase();
@@ -257,10 +257,10 @@ function depthOf(text: string): number {
   return [...space].reduce((depth, sign) => depth + (sign === '\t' ? 4 : 1), 0);
 }
 
-/** Returns for each line the place of the head that it is below; -1 for a line below none. */
+/** Returns for each line the place of the head above it; -1 for a line without one. */
 export type SectionReader = (lines: readonly string[]) => readonly number[];
 
-/** Returns what reads the sections of a file whose order of lines has meaning; null for others. */
+/** Returns the reader for the sections of a file in which the order of lines has meaning; null for others. */
 export function sectionReaderOf(path: string | undefined): SectionReader | null {
   const ending = path?.slice(path.lastIndexOf('.') + 1).toLowerCase() ?? '';
   if (ending === 'md' || ending === 'markdown') return headingsAbove;

@@ -34,7 +34,7 @@ const REQUIRE =
 const NAME = /^(?:type\s+)?[\w$]+(?:\s+as\s+([\w$]+))?$/;
 const TAKEN = /^[\w$]+(?:\s*:\s*([\w$]+))?$/;
 
-/** Returns the ranges of lines that are imports each, in order. A range may turn out to be none when it is read. */
+/** Returns the ranges of lines that look like one import each, in order. Reading a range may show that it is none. */
 export function findImports(lines: readonly string[]): readonly LineSpan[] {
   const found: LineSpan[] = [];
   for (let start = 0; start < lines.length; start++) {
@@ -58,7 +58,7 @@ function endOf(lines: readonly string[], start: number): number | null {
   return null;
 }
 
-/** Reads one import from its lines; null for what is none, has a comment within or an attribute. */
+/** Reads one import from its lines; null if it is no import, contains a comment, or has an attribute. */
 export function readImport(lines: readonly string[]): ImportStatement | null {
   // Without runs of space, of which the patterns below could try all parts.
   const text = lines.join(' ').replaceAll(/\s+/g, ' ').trim();

@@ -145,8 +145,9 @@ const MIN_SORTED = 4;
 type Order = Versions<readonly string[]>;
 
 /**
- * Returns all that the sides have, in the order of the one that changed it, or of ours: alphabetically where that one
- * is so (of few names, where all versions are), else what only the other side has follows what is before it there, or is before what follows.
+ * Returns all items of both sides, in the order of the side that changed the order, or else in ours. If that order is
+ * alphabetical (for few names: in all versions), the result is too. Otherwise an item that only the other side has
+ * follows its predecessor there, or precedes its successor.
  */
 export function orderOf({ base, ours, theirs }: Order): readonly string[] {
   const [first, second] = isMoved({ base, ours, theirs }) ? [theirs, ours] : [ours, theirs];
@@ -185,7 +186,7 @@ function placeFor(
   return place;
 }
 
-/** Tells whether theirs put what is in all versions into another order, and ours did not. */
+/** Tells whether theirs changed the order of the items that all versions have, and ours did not. */
 export function isMoved({ base, ours, theirs }: Order): boolean {
   const [own, its] = [new Set(ours), new Set(theirs)];
   const common = base.filter((name) => own.has(name) && its.has(name));
@@ -207,15 +208,15 @@ export function namesOf({ whole, names }: ImportStatement): readonly string[] {
   return [...wholes.filter((name) => name !== ''), ...(names?.keys() ?? [])];
 }
 
-/** A line that is blank, or an import. */
+/** A blank line or an import. */
 export type Item = { readonly key: string | null; readonly lines: readonly string[] };
 
 /** The lines of one version in order, and the imports among them by module. */
 export type Read = { readonly items: readonly Item[]; readonly imports: Imports };
 
 /**
- * Returns the lines of merged imports, with the blank lines between of the side whose order they have. Null where the order
- * may have a meaning: of what is only run, and below a comment.
+ * Returns the lines of merged imports, with the blank lines of the side whose order they have. Null if the order may
+ * have a meaning: of modules that are only run, and below a comment.
  *
  * @param isBelowComment true where a comment stands right above, which may be about the first import
  */

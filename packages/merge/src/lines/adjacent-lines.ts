@@ -6,12 +6,12 @@ const WORD = /[\w\u0080-\u00ff]+/g;
 const COMMENT = /^\s*(?:\/\/|#(?!!?\[)|\/?\*|--|;|<!--)/;
 
 /**
- * Merges lines of which each side changed one, one for one, and these two are neighbours.
+ * Merges two neighbouring lines of which each side changed one.
  *
- * A question in comments, whose lines are one text; where one side replaced a word that the other one brings
- * into the line beside it, which may be due the same change; where one only took out a word that the other one's line
- * has; where both bring the same word, as both may have done the same work; where a line came from elsewhere; and where
- * the other side uses anew what was taken out.
+ * It stays a conflict in comments, whose lines form one text; if one side replaced a word that the other side adds in
+ * the line beside it, which may need the same change; if one side only removed a word that the other's line has; if
+ * both add the same word, as both may have done the same work; if a line came from elsewhere; and if the other side
+ * uses a removed word again.
  *
  * @param sides lines without their ends
  * @param isKnown tells whether the whole base has a line

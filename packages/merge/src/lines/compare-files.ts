@@ -6,10 +6,10 @@ import { splitLines, terminatorOf } from './lines.ts';
 export type LineRange = readonly [from: number, to: number];
 
 /**
- * Returns the lines of a file that changed, by their numbers in the file as it is now.
+ * Returns the lines of a file that changed, by their numbers in the present file.
  *
- * Lines that were only taken out are represented by the line after the gap, or by the last line where none
- * follows. A file that is gone or empty has no changed lines. Line ends do not count.
+ * Removed lines are represented by the line after the gap, or by the last line if none follows. A deleted or empty
+ * file has no changed lines. Line ends do not count.
  */
 export function changedLines(before: Buffer | null, now: Buffer | null): readonly LineRange[] {
   const { base, ours, partners } = compare(before, now);
@@ -25,7 +25,7 @@ export function changedLines(before: Buffer | null, now: Buffer | null): readonl
   return ranges;
 }
 
-/** Tells whether a line that is as it was ends otherwise, a missing last newline included. */
+/** Tells whether an unchanged line has another line end, including a missing last newline. */
 export function changesLineEnds(before: Buffer, now: Buffer): boolean {
   const { base, ours, partners } = compare(before, now);
   return base.some((line, index) => {
@@ -70,8 +70,8 @@ export function lineWeights(bytes: Buffer): LineWeights | null {
 }
 
 /**
- * Returns the share of bytes that two files have in common, line by line and wherever the lines are, of
- * the longer one's: 0 to 1. Indentation does not count.
+ * Returns the share of bytes that two files have in common, 0 to 1 of the longer file, by whole lines at any place.
+ * Indentation does not count.
  *
  * @param least 0 is returned at once where the sizes alone exclude such a share
  * Source: git's own estimate for renames (diffcore-delta), with lines in place of spans

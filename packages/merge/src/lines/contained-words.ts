@@ -15,8 +15,8 @@ const MAX_LENGTH = 20_000;
 type Edit = { readonly start: number; readonly end: number; readonly words: string };
 
 /**
- * Finds the side that made, word by word, every change that the other side made, and more. Space counts as a
- * word, so that neither loses its layout.
+ * Finds the side that made, word by word, every change of the other side, and more. White space counts as a word, so
+ * neither loses its layout.
  *
  * @returns null where each side has a change of its own, or both made the same; and where one only put in values, as
  *   nothing tells that the other one's are for the same

@@ -17,11 +17,11 @@ const OPTIONAL = /[^=!<>]=(?![=>])|\?:/;
 const MAX_LINES = 40;
 
 /**
- * Parts a conflict in which one side only inserted lines, above or below a line that the other side changed: the
- * order of both is certain, as the line on the other side of the insertion is as it was.
+ * Splits a conflict in which one side only inserted lines, directly above or below a line that the other side
+ * changed. The order of both is certain, because the line on the other side of the insertion is unchanged.
  *
- * A line is changed, and not another one, where half of its words are as they were and it is more like the
- * line before than like any that was inserted.
+ * A line counts as changed, not replaced, if half of its words are the same and it is more like the old line than
+ * like any inserted one.
  *
  * @returns the change and the insertion as regions of their own; null where neither side only inserted
  */

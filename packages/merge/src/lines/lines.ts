@@ -45,8 +45,11 @@ export function contentOf(line: string): string {
 }
 
 /**
- * Returns a line of this content with this end. Content that itself ends in `\r` gets `\r\n` where `\n` was
- * asked for, which would make its last character part of the line end.
+ * Returns a line with this content and this end. If the content itself ends in `\r`, it gets `\r
+ *
+ * ` instead of `
+ *
+ * `: otherwise its last character would become part of the line end.
  */
 export function endLine(content: string, terminator: '\n' | '\r\n'): string {
   return content + (content.endsWith('\r') ? '\r\n' : terminator);
@@ -68,14 +71,14 @@ export function dominantTerminator(lines: readonly string[]): Terminator {
 /** A leading byte order mark, in a decoded text or in bytes read as latin1; `''` for none. */
 type Bom = '' | '\uFEFF' | '\xEF\xBB\xBF';
 
-/** Returns the byte order mark that a text begins with. */
+/** Returns the byte order mark at the beginning of a text. */
 export function bomOf(lines: readonly string[]): Bom {
   const first = lines[0] ?? '';
   if (first.startsWith('\uFEFF')) return '\uFEFF';
   return first.startsWith('\xEF\xBB\xBF') ? '\xEF\xBB\xBF' : '';
 }
 
-/** Returns the text without its byte order mark; one that held nothing else has no lines left. */
+/** Returns the text without its byte order mark; if there was nothing else, no line is left. */
 export function withoutBom(lines: readonly string[]): readonly string[] {
   const bom = bomOf(lines);
   const [first, ...rest] = bom === '' ? [] : lines;
@@ -83,7 +86,7 @@ export function withoutBom(lines: readonly string[]): readonly string[] {
   return first === bom ? rest : [first.slice(bom.length), ...rest];
 }
 
-/** Puts a byte order mark before the text; it is the only line where there are no others. */
+/** Puts a byte order mark before the text. It becomes the only line if there are no others. */
 export function withBom(lines: readonly string[], bom: Bom): readonly string[] {
   if (bom === '') return lines;
   const [first = '', ...rest] = lines;
@@ -100,7 +103,7 @@ export type LineEnds = {
   readonly isFinalEnded: boolean | null;
 };
 
-/** Merges the habits of three texts: which line end they use, and whether the last line has one. */
+/** Merges two properties of three texts: the line end that they use, and whether the last line has one. */
 export function mergeLineEnds(versions: Versions<readonly string[]>): LineEnds {
   const dominant = mapVersions(versions, dominantTerminator);
   const { base, ours, theirs } = dominant;
@@ -112,8 +115,8 @@ export function mergeLineEnds(versions: Versions<readonly string[]>): LineEnds {
 }
 
 /**
- * Returns a line of one side as the merged text writes it: with the merged text's usual end if it has the
- * side's usual one, else as it is. So the odd line of a file with mixed ends stays odd.
+ * Returns a line of one side as the merged text writes it. A line with the side's usual end gets the merged text's
+ * usual end; any other stays as it is, so an odd line of a file with mixed ends stays odd.
  */
 export function toTarget(line: string, side: keyof Versions<unknown>, ends: LineEnds): string {
   const from = ends.dominant[side];

@@ -18,10 +18,10 @@ export type Region = Versions<LineSpan> &
   );
 
 /**
- * A rule beyond lines that resolved a conflict; `beside`: lines put in beside a changed one; `contained`: one side
- * has all words that the other one changed; `space`: one side changed nothing but space; `adjacent`: each side changed
- * one of two neighbouring lines; `sorted`: both changed lines that are in order by name, each others; `imports`: both
- * changed imports, by the names that they take of each module.
+ * A rule beyond lines that resolved a conflict. `beside`: lines inserted beside a changed one. `contained`: one side
+ * has all words that the other changed. `space`: one side changed only white space. `adjacent`: each side changed one
+ * of two neighbouring lines. `sorted`: the sides changed different lines of a sorted list. `imports`: both changed
+ * imports, merged by the names that they take from each module.
  */
 export type Rule =
   | 'layout'
@@ -92,8 +92,8 @@ function regionsBetween(from: Cut, to: Cut, texts: Interned): readonly Region[] 
 }
 
 /**
- * Returns a conflict without the lines with which both sides begin and end. Its base stays whole, and so does the conflict
- * where one side would have no line left: that would not show what it did.
+ * Returns a conflict without the lines with which both sides begin and end alike. Its base stays whole. If one side
+ * would have no line left, the conflict stays whole too: otherwise it would not show what that side did.
  */
 export function refineConflict(region: Versions<LineSpan>, texts: Interned): readonly Region[] {
   const from = mapVersions(region, ({ start }) => start);
@@ -143,7 +143,7 @@ export function rangesBetween(from: Cut, to: Cut): Versions<LineSpan> {
   };
 }
 
-/** Returns the lines of a region that is not in dispute; of a conflict those of ours. */
+/** Returns the lines of a region; those of ours for a conflict. */
 export function linesOf(region: Region, lines: Versions<readonly string[]>): readonly string[] {
   if (region.kind === 'resolved') return region.lines;
   const side = region.kind === 'theirs' ? 'theirs' : 'ours';
@@ -151,7 +151,7 @@ export function linesOf(region: Region, lines: Versions<readonly string[]>): rea
 }
 
 /**
- * Tells whether regions are the text of one side, line ends apart, where conflicts are decided for it: then they have
+ * Tells whether regions, with conflicts decided for one side, are that side's text (line ends apart). Then they have
  * no defect that no input has.
  */
 export function isSideItself(regions: readonly Region[], name: 'ours' | 'theirs'): boolean {
@@ -171,8 +171,8 @@ const MAX_WIDENED = 40;
 const MAX_TRIED = 3;
 
 /**
- * Lists a conflict as it is, then with agreed lines around it, so that it begins and ends at borders in all
- * versions: alignment by lines cuts where lines are equal, which can be within what belongs together.
+ * Yields a conflict as it is, then with agreed lines around it, so that it begins and ends at borders in all
+ * versions. Alignment cuts where lines are equal, which can be inside a unit.
  */
 export function* stretchesAround(
   regions: readonly Region[],
@@ -202,7 +202,7 @@ export function* stretchesAround(
   }
 }
 
-/** Puts a stretch in the place of the conflict it was made of, and takes its lines from the regions around. */
+/** Replaces a conflict by the stretch made from it, and takes the stretch's lines from the regions around. */
 export function takeStretch(regions: Region[], index: number, { region, up, down }: Stretch): void {
   const [before, after] = [regions[index - 1], regions[index + 1]];
   regions[index] = region;

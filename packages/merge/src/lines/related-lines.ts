@@ -7,13 +7,13 @@ const MIN_ALIKE = 0.5;
 /** Matches words that mean more than a plain number, which may be equal by chance. */
 const TELLING = /\p{L}|\./u;
 
-/** Tells whether a line is another one changed, and not one of some other lines, which is more like it. */
+/** Tells whether a line is a changed version of another, and not rather of one of some other lines. */
 export function isChangedLine(before: string, after: string, others: readonly string[]): boolean {
   const alike = likenessOf(before, after);
   return alike >= MIN_ALIKE && others.every((line) => likenessOf(line, before) < alike);
 }
 
-/** Returns the words of a line, signs left out. */
+/** Returns the words of a line without signs. */
 export function wordsIn(line: string): readonly string[] {
   return line.match(WORD) ?? [];
 }
@@ -23,7 +23,7 @@ export function isTelling(word: string): boolean {
   return TELLING.test(word);
 }
 
-/** Returns the telling words that a line has no more. */
+/** Returns the telling words that a line has lost. */
 export function wordsLost(before: string, after: string): readonly string[] {
   const kept = new Set(wordsIn(after));
   return wordsIn(before).filter((word) => isTelling(word) && !kept.has(word));
@@ -48,10 +48,10 @@ function likenessOf(one: string, other: string): number {
 /** The words of a side, and those of its lines that the base has not. */
 type Words = { readonly all: ReadonlySet<string>; readonly fresh: ReadonlySet<string> };
 
-/** Tells whether words that a side took out, and has nowhere now, are in lines that the other side brings. */
+/** Tells whether words that one side removed everywhere are in lines that the other side adds. */
 export type IsMissed = (words: readonly string[], side: 'ours' | 'theirs') => boolean;
 
-/** Makes a test of words for one text, which is read once and where it is needed. */
+/** Makes a test of words for one text. The text is read once, and only if needed. */
 export function findMissed(lines: Versions<readonly string[]>): IsMissed {
   const known: { ours?: Words; theirs?: Words } = {};
   const readWords = (side: 'ours' | 'theirs') => {

@@ -25,8 +25,8 @@ type Texts = {
 };
 
 /**
- * Resolves the conflicts in which the sides do not disagree: one makes all of the other one's change, in one piece,
- * and more; or they differ in space at the ends of lines alone. Returns the very regions where there are none.
+ * Resolves the conflicts in which the sides do not disagree: one side made all of the other's change, in one piece,
+ * and more; or they differ only in white space at the ends of lines. Returns the same array if there are none.
  */
 export function resolveSameChanges(regions: readonly Region[], texts: Texts): readonly Region[] {
   const resolved = regions.map((region) => resolveSameChange(region, texts));
@@ -104,8 +104,8 @@ function hasChange(
 }
 
 /**
- * Tells whether one side is the base with a block put in, and the other side has that block and, before
- * or after it, the base's own lines.
+ * Tells whether one side is the base with an inserted block, and the other side has that block and, before or after
+ * it, the base's own lines.
  *
  * @param contents of each line, by its number
  */
@@ -155,7 +155,7 @@ function trimmed(line: string): string {
   return line.slice(0, end);
 }
 
-/** Returns the places at which a text has all of another one as a run of its lines. */
+/** Returns the places at which a text contains all lines of another one, in a row. */
 export function runsOf(text: Int32Array, run: Int32Array): readonly number[] {
   const places: number[] = [];
   for (let start = 0; start + run.length <= text.length; start++) {
@@ -169,10 +169,10 @@ const SECTION =
   /^[ \t]*(?:\[[^\]]*\]+[ \t]*$|#{2,6}[ \t]|#[ \t]*(?:if|ifdef|ifndef|elif|else|endif)\b|([-=~^])\1{2,}[ \t]*$)/;
 
 /**
- * Tells whether lines stand in one block with what is above some lines between, in any language: where none of those is
- * indented less, as the head and the end of another block are, or is the head of a section.
+ * Tells whether lines are in the same block as the text above some lines in between, in any language. They are not if
+ * a line in between is indented less, as the head and the end of another block are, or is the head of a section.
  *
- * Sections may follow each other where the lines are such themselves.
+ * Sections may follow each other if the lines are sections themselves.
  */
 export function isInSameBlock(between: readonly string[], lines: readonly string[]): boolean {
   const said = lines.filter((line) => line.trim() !== '');

@@ -44,8 +44,8 @@ type Items = readonly Item[];
 type StretchLines = Versions<readonly string[]>;
 
 /**
- * Merges lines that are one item each and in order by name: imports, packages with their versions, names. What either
- * side put in, changed or took out is so in the result, in that order.
+ * Merges lines that are one item each and sorted by name: imports, packages with their versions, names. Every item
+ * that a side inserted, changed or removed is so in the result, in that order.
  *
  * @returns null where both changed one item, or an insertion may be due the other side's change; and where lines are
  *   of several kinds, or not in order in each version together with those around them, or told by their place; and
@@ -212,7 +212,7 @@ const ORDERS: readonly Order[] = [
   (one, other) => one.toLowerCase() < other.toLowerCase(),
 ];
 
-/** Finds the order in which the names of all versions of a list are; null where there is none. */
+/** Finds the order that the names of all versions of a list have; null if there is none. */
 export function orderOfNames(versions: readonly (readonly (string | null)[])[]): Order | null {
   const isNumbers =
     versions.some(({ length }) => length > 0) &&

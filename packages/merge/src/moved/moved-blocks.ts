@@ -9,8 +9,8 @@ const MAX_LINES = 20_000;
 const MAX_CONFLICTS = 50;
 
 /**
- * Opens the places to which one side moved a block that the other side edited where it was. Both places are one
- * question: else taking the edited block would leave it twice.
+ * Opens the places to which one side moved a block that the other side edited at the old place. Both places become
+ * one conflict: otherwise taking the edited block would leave it twice.
  *
  * @param versions the lines of the three files
  */
@@ -83,15 +83,18 @@ const CONTEXT = 3;
 /** Lines with a letter or digit without which a block is no particular one. */
 const LEAST_WORDS = 2;
 
-/** Sides of an open hunk with the lines before and after it that its base has too, and how many these are. */
+/**
+ * The sides of an open hunk, with the lines before and after it that the base has too, and the numbers of these
+ * lines.
+ */
 export type WholeSides = Versions<readonly string[]> & {
   readonly head: number;
   readonly tail: number;
 };
 
 /**
- * Gives both sides back the lines with which they begin or end alike. A merge leaves them out of a conflict,
- * but not out of its base.
+ * Gives both sides back the lines with which they begin or end alike. A merge leaves these out of a conflict, but not
+ * out of its base.
  */
 export function withSharedEnds(hunks: readonly Hunk[], hunk: ConflictHunk): WholeSides {
   const index = hunks.indexOf(hunk);
@@ -131,21 +134,21 @@ function resolvedLines(hunk: Hunk | undefined): readonly string[] {
   return hunk?.kind === 'resolved' ? hunk.lines : [];
 }
 
-/** A block with an edit in it: its lines before and after, and where it began. */
+/** A block of the base (`before`), the same block with the edit (`after`), and its first line in the base. */
 export type EditedBlock = {
   readonly start: number;
   readonly before: readonly string[];
   readonly after: readonly string[];
 };
 
-/** Lines without their indentation, to be searched. */
+/** Returns lines without their indentation, for searching. */
 export function trimmed(lines: readonly string[]): readonly string[] {
   return lines.map((line) => line.trim());
 }
 
 /**
- * Finds the block of `base` that was edited, by the longest run of lines around the edit that another text has
- * too, indentation apart. Null where that has it more than once, or not at all.
+ * Finds the block of `base` that was edited: the longest run of lines around the edit that another text has too,
+ * indentation apart. Null if the other text has it more than once, or not at all.
  *
  * @param other its lines, {@link trimmed}
  * @param fits tells whether a block at a line of that text will do; where it does not, one with fewer lines around
@@ -180,8 +183,8 @@ export function findEditedBlock(
 }
 
 /**
- * Returns a text with a block as it was edited, in the text's own indentation; null where the edit does not
- * have the block's.
+ * Returns a text in which a block has the edit, in the text's own indentation; null if the edit does not have the
+ * block's indentation.
  */
 export function withEdit(
   lines: readonly string[],

@@ -25,14 +25,14 @@ const KINDS: ReadonlyMap<string, Binding['kind']> = new Map([
   ['TSModuleDeclaration', 'value'],
 ]);
 
-/** Names with the offsets at which they are declared or exported, each more often than it may be. */
+/** Names with the offsets at which they are declared or exported, each more often than allowed. */
 export type Repeated = { readonly name: string; readonly places: readonly number[] };
 
 /**
- * Finds names that a module declares twice and that the parser accepts. It lets TypeScript import a name that
- * is declared beside it, and a script declare a function again.
+ * Finds names that a module declares twice although the parser accepts it. The parser lets TypeScript import a name
+ * that is declared beside it, and a script declare a function again.
  *
- * Overloads, a type beside a value of one name, and a class with an interface are no repetition.
+ * Overloads, a type and a value with one name, and a class with an interface are allowed.
  */
 export function repeatedBindings(root: SyntaxNode): readonly Repeated[] {
   return repeatedAmong(nodesIn(root['body']).flatMap(bindingsOf), isClash);

@@ -6,7 +6,7 @@ import { type Bracket, type Nesting, readNesting } from './nesting.ts';
 
 type Lines = Versions<readonly string[]>;
 
-/** A merge without most of what all three versions agree about, and the way back. */
+/** A merge without most of the text on which all three versions agree, and the way back. */
 export type Excerpt = {
   readonly regions: readonly Region[];
   readonly texts: Interned;
@@ -26,11 +26,11 @@ const MIN_CUT = 8;
 type FindParts = (stretch: LineSpan) => readonly LineSpan[];
 
 /**
- * Leaves out whole statements and members that all three versions have unchanged, with what is in them, so
- * that a parser reads what is around the changes and no more.
+ * Leaves out whole statements and members that are the same in all three versions, so that a parser reads only the
+ * surroundings of the changes.
  *
- * Names in what is left out are the same in all versions: they neither clash anew nor change place. The
- * first line that tells a module from a script stays.
+ * Names in the omitted parts are the same in all versions: they cause no new clash and do not move. The first line
+ * that tells a module from a script stays.
  */
 export function excerptOf(
   regions: readonly Region[],
@@ -333,11 +333,11 @@ const MODULE =
 const BLANK = '\n';
 
 /**
- * Returns a program of as many lines, in which whole statements and members are blank that have nothing of what is
- * wanted in them: it parses as the whole one does, in a part of the time. Names in what is blank are not seen. The first
- * line that tells a module from a script stays.
+ * Returns a program with the same number of lines, in which whole statements and members without anything wanted are
+ * blank. It parses like the whole program, in a part of the time. Names in blank parts are not seen. The first line
+ * that tells a module from a script stays.
  *
- * It may not parse, as where lines that look like statements are none.
+ * It may fail to parse, for example if lines only look like statements.
  *
  * @param wanted ranges of lines; they may overlap, and reach beyond the text
  */

@@ -1,8 +1,8 @@
-/** A language whose layout is no meaning and which we can parse. */
+/** A language that we can parse and whose layout has no meaning. */
 export type Language = 'typescript' | 'declarations' | 'tsx' | 'javascript' | 'json';
 
 /**
- * The format by which a merged text is resolved and checked. Those that are no language are read line by line,
+ * The format by which a merged text is resolved and checked. Formats that are not a language are read line by line,
  * because their indentation or order has meaning.
  */
 export type Format = Language | 'yaml' | 'keyed-lines' | 'dockerfile' | 'markdown';
@@ -54,7 +54,7 @@ export function languageOf(path: string | undefined): Language | null {
   return format !== null && isLanguage(format) ? format : null;
 }
 
-/** Tells whether layout and syntax may have a say in the merge, beside the check of its result. */
+/** Tells whether layout and syntax may take part in the merge, beyond checking its result. */
 export function isLanguage(format: Format): format is Language {
   return !LINE_FORMATS.has(format);
 }

@@ -13,7 +13,7 @@ const LINE_START = '\n';
 const OPENING: ReadonlySet<string> = new Set(['(', '[', '{']);
 const CLOSING: ReadonlySet<string> = new Set([')', ']', '}']);
 
-/** The side whose words are in a stretch, and the text for them: with new layout, and as it was. */
+/** The side whose words a stretch gets, and their text: in the new layout, and unchanged. */
 export type Layout = {
   readonly words: 'ours' | 'theirs';
   readonly text: string;
@@ -24,9 +24,9 @@ export type Layout = {
 type Slice = { readonly text: string; readonly start: number; readonly words: readonly Word[] };
 
 /**
- * Resolves a stretch where one side changed only the layout: takes the other side's words in that layout.
- * Where both sides have the same words, each gap is as the side has it that changed it; where both did, and where
- * the base has other words, ours wins.
+ * Resolves a stretch in which one side changed only the layout: it takes the other side's words in that layout. If
+ * both sides have the same words, each gap comes from the side that changed it; if both changed it, or the base has
+ * other words, ours wins.
  *
  * @returns null where both changed words, where the other side deleted all of them, or where a comment or
  *   string crosses an edge
@@ -51,7 +51,7 @@ function sliceOf(side: Side, lines: LineSpan): Slice | null {
   return words === null ? null : { text: side.text.slice(start, end), start, words };
 }
 
-/** Lays out the words of one side as the other side lays out the base's; null where there are none. */
+/** Lays out the words of one side as the other side lays out the base's; null if that is not possible. */
 export function layOut(
   name: Layout['words'],
   words: Slice,

@@ -39,7 +39,7 @@ type Part = {
 
 type UnitWords = { readonly words: readonly Word[]; readonly count: number };
 
-/** A text that holds what both sides put in, and how many words it must have. */
+/** A text with the insertions of both sides, and the number of words that it must have. */
 export type Insertion = { readonly text: string; readonly words: number };
 
 /** Finds the lists of three versions. */
@@ -96,8 +96,8 @@ export function* bordersAround(
 }
 
 /**
- * Keeps the members that both sides inserted into one list: ours first, then theirs, in each gap between the
- * members of the base. Of an object of JSON one side may also have taken members out that the other left as they were.
+ * Keeps the members that both sides inserted into one list: ours first, then theirs, in each gap between the members
+ * of the base. From a JSON object, one side may also have removed members that the other left unchanged.
  *
  * @returns the text for the stretch; null where a side did more, where a member has no name, or where a name would
  *   occur twice

@@ -24,8 +24,8 @@ type Source = { readonly side: Side; readonly run: readonly Unit[] };
 type Edit = { readonly at: number; readonly text: string };
 
 /**
- * Returns a stretch of ours with theirs' units in each gap, separators mended: after ours' own, or among them
- * where the list has an order. Null where a separator would have to change outside the stretch, or a comment
+ * Returns a stretch of ours with theirs' units inserted in each gap and separators corrected: after ours' own units,
+ * or among them if the list has an order. Null if a separator outside the stretch would have to change, or a comment
  * would swallow a unit.
  */
 export function spliceUnits(
@@ -119,10 +119,10 @@ function textOf({ side: { text }, run }: Source, separator: string, isClosed: bo
   );
 }
 
-/** A unit and what it says. */
+/** A unit and its words. */
 export type KeyedUnit = Unit & { readonly key: string };
 
-/** Compares a side's units with the base's; null where one of the base is changed, moved or gone. */
+/** Compares a side's units with the base's; null if one of the base is changed, moved or removed. */
 export function gapsOf(base: readonly KeyedUnit[], side: readonly KeyedUnit[]): Gaps | null {
   const gaps: KeyedUnit[][] = [[]];
   for (const unit of side) {

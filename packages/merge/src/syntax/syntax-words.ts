@@ -1,6 +1,6 @@
 import type { Token } from './parse.ts';
 
-/** A token without its layout: texts of equal meaning have equal `norm`s, one for one. */
+/** A token without its layout: texts with equal meaning have equal `norm`s, one by one. */
 export type Word = { readonly norm: string; readonly start: number; readonly end: number };
 
 const CLOSING: ReadonlySet<string> = new Set([')', ']', '}', '>']);
@@ -8,8 +8,8 @@ const CLOSING: ReadonlySet<string> = new Set([')', ']', '}', '>']);
 const RESTRICTED: ReadonlySet<string> = new Set(['return', 'throw', 'break', 'continue']);
 
 /**
- * Returns the words of a text: its tokens and comments, but for trailing commas and the white space of JSX
- * that is only there to indent.
+ * Returns the words of a text: its tokens and comments, without trailing commas and the white space of JSX that only
+ * indents.
  */
 export function wordsOf(text: string, tokens: readonly Token[]): readonly Word[] {
   const code = tokens.filter(({ kind }) => kind !== 'comment');
@@ -52,7 +52,7 @@ export function wordsBetween(
   return isWhole ? words.slice(first, last) : null;
 }
 
-/** Tells whether two runs of words say the same. */
+/** Tells whether two runs of words are the same. */
 export function isSameWords(one: readonly Word[], other: readonly Word[]): boolean {
   return one.length === other.length && one.every(({ norm }, index) => norm === other[index]?.norm);
 }
@@ -76,7 +76,7 @@ export function countWords(words: readonly Word[]): number {
   return words.filter(({ norm }) => norm !== ',' && norm !== ';').length;
 }
 
-/** Returns the index of the first one that begins at or after an offset. */
+/** Returns the index of the first item that begins at or after an offset. */
 export function firstFrom(sorted: readonly { readonly start: number }[], offset: number): number {
   let low = 0;
   let high = sorted.length;

@@ -5,7 +5,7 @@ import { type Format, isLanguage, type Language } from '../language.ts';
 import type { Parse, SyntaxFault } from '../parse.ts';
 import { type Duplicate, duplicatesIn, repeated } from './duplicate-names.ts';
 
-/** Findings about one text by itself: why it cannot be read, or which names it has twice. */
+/** Findings about one text by itself: the reason why it cannot be read, or the names that it has twice. */
 export type Inspection = {
   readonly fault: SyntaxFault | null;
   readonly duplicates: readonly Duplicate[];
@@ -14,10 +14,10 @@ export type Inspection = {
 /** Reads a text that is decoded and has line feeds only. */
 export type Reader = (text: string) => Inspection;
 
-/** Finds the reason that a text cannot be read; null where it can be told by none. */
+/** Finds the reason why a text cannot be read; null if no reason is known. */
 export type FindFault = (text: string, language: Language) => SyntaxFault | null;
 
-/** Returns the ways to read a format, from the strictest on. */
+/** Returns the readers of a format, the strictest first. */
 export function readersOf(format: Format, parse: Parse, findFault: FindFault): readonly Reader[] {
   if (format === 'yaml') return [inspectYaml];
   if (format === 'keyed-lines') return [inspectKeyedLines];

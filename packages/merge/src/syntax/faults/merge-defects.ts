@@ -120,7 +120,7 @@ export function mergeFault(
   return createFaultFinder(path, inputs)(merged);
 }
 
-/** Says a fault as the end of a sentence about its file. */
+/** Describes a fault as the end of a sentence about its file. */
 export function tellFault(fault: TextFault): string {
   if (fault.kind === 'syntax') {
     return `does not parse, line ${fault.line}: ${fault.reason.replace(/\.$/, '')}`;
