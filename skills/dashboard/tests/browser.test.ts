@@ -730,6 +730,8 @@ test.skipIf(playwright === null)(
     await listed(desk.page, 'gull')
       .getByText('set GULL_TOKEN in .env, then say /restart')
       .waitFor();
+    // Nobody uses them.
+    expect(await desk.page.locator('.channels .bad').count()).toBe(0);
     // Nothing is loaded again: each of these comes while the page is looked at.
     chat.become({ state: 'failed', detail: 'The far end is away.' });
     await onDesk.getByText('does not work').waitFor();

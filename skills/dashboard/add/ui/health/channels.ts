@@ -50,7 +50,9 @@ function changesChannels({ kind }: LiveEvent): boolean {
 function One({ channel }: { readonly channel: Channel }): VNode {
   const { name, state, detail, chats } = channel;
   const isWell = state === 'connected';
-  const isIdle = state === 'connecting' || state === 'silent' || state === 'stopped';
+  // One that nobody uses is no trouble.
+  const isIdle =
+    state === 'connecting' || (chats === 0 && state !== 'failed' && state !== 'refused');
   const sign = isWell ? '✓' : isIdle ? '○' : '✗';
   return html`<article class="card"><div class="row"><span class=${isWell ? 'good' : isIdle ? 'hint' : 'bad'} aria-hidden="true">${sign}</span>
     <h3>${name}</h3><span class=${isWell ? 'good' : isIdle ? '' : 'bad'}>${t(`is-${state}`)}</span>
@@ -78,7 +80,7 @@ function Help({
   readonly channel: Channel;
 }): VNode | null {
   const isToLink = canPair && (state === 'unpaired' || state === 'stopped');
-  const isToStart = state !== 'connected' && state !== 'connecting' && state !== 'silent';
+  const isToStart = state === 'failed' || state === 'refused' || state === 'stopped';
   const isToSetUp = hasSetUp && (state === 'unpaired' || state === 'refused' || state === 'silent');
   if (!isToLink && !isToStart && !isToSetUp) return null;
   return html`<div class="row">${isToLink ? html`<${Command} line=${`pair ${name}`} label=${t('pair')} />` : null}
