@@ -90,13 +90,14 @@ function registryProblem() {
 // `npm ci` empties node_modules first. Packages that are there are what this tree can still run with, so the new ones
 // are installed beside them. The pinned Node is downloaded meanwhile: one after the other takes a third longer.
 async function install() {
-  say('1/2 Installing packages (about 500 MB, only this once) …');
+  const isFirst = !existsSync(join(root, 'node_modules'));
+  const why = isFirst ? 'about 500 MB, only this once' : 'other versions are wanted than are here';
+  say(`${isStart ? '1/2 ' : ''}Installing packages (${why}) …`);
   // Without a network npm would retry each package for minutes in silence; from its cache alone it ends at once.
   const unreachable = registryProblem();
   if (unreachable !== null) say(`${unreachable} Using the packages that npm has kept here …`);
   const quiet = unreachable === null ? QUIET : [...QUIET, '--offline'];
   const folder = mkdtempSync(join(tmpdir(), 'patchclaw-node-'));
-  const isFirst = !existsSync(join(root, 'node_modules'));
   const place = isFirst || !layOutBeside() ? root : beside;
   // Also after Ctrl-C, and where this gives up.
   process.on('exit', () => {

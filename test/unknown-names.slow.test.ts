@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CLAW, type Codebase, temporaryCodebase } from '../src/testing/claw/codebase.ts';
@@ -9,10 +10,7 @@ const NOBODY = 'nobody-7';
 const CALLS: Readonly<Record<string, readonly string[][]>> = {
   adopt: [[NOBODY]],
   apply: [[NOBODY]],
-  backup: [
-    ['list', NOBODY],
-    ['verify', NOBODY],
-  ],
+  backup: [[NOBODY], ['list', NOBODY], ['verify', NOBODY]],
   completion: [[NOBODY]],
   dev: [[NOBODY]],
   diff: [[NOBODY]],
@@ -80,6 +78,26 @@ test.each(ROWS.map((words) => [words.join(' '), words] as const))(
     if (!NOT_NAMED.includes(words[0] ?? '')) expect(err).toContain(NOBODY);
   },
 );
+
+/** Verbs that take one of their own words, or a name: the word that a misspelled one may mean. */
+const MISSPELLED = [
+  ['backup lst', 'backup list'],
+  ['backup verfy a.zst', 'backup verify'],
+  ['backup drill', 'backup --drill'],
+  ['groups registr', 'groups register'],
+  ['resolutions forgt 0000000000000000', 'resolutions forget'],
+  ['sessions sohw 1a2b', 'sessions show'],
+  ['tasks puase 1', 'pause'],
+] as const;
+
+test.each(MISSPELLED)('claw %s does nothing and names %s', async (typed, meant) => {
+  const before = readdirSync(codebase.root);
+  const { code, out, err } = await claw(...typed.split(' '));
+  expect([1, 2]).toContain(code);
+  expect(out).toBe('');
+  expect(err).toContain(meant);
+  expect(readdirSync(codebase.root)).toEqual(before);
+});
 
 async function claw(...args: string[]) {
   const child = spawn(process.execPath, [CLAW, ...args], {

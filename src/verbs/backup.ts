@@ -2,6 +2,8 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { shellWords } from '@patchclaw/claw/cli';
+import { nearestNames } from '../lib/nearest-names.ts';
 import { REASONS } from '../store/backup/archive-format.ts';
 import { backupsFolder, listBackups, prune } from '../store/backup/kept-backups.ts';
 import { verifyBackup } from '../store/backup/make-backup.ts';
@@ -28,7 +30,7 @@ export const verb = defineVerb({
   help: 'save conversations, memory, settings and code in one file',
   usage: {
     argument: '[folder-or-action...]',
-    help: 'a folder for the file (data/backups by default); or `list`; or `verify <file>`',
+    help: 'a folder for the file (data/backups by default), a new one as ./name; or `list`; or `verify <file>`',
   },
   options: [
     { flags: '--to <recipients...>', help: 'encrypt it for these public keys of age' },
@@ -56,7 +58,8 @@ export const verb = defineVerb({
       if (call.options['drill'] === true) return drill(place, call).catch(rethrow);
       if (word === 'list') return list(place, file);
       if (word === 'verify') return verify(place, call, file);
-      if (file !== undefined) throw usage();
+      if (file !== undefined) throw usage(word);
+      if (word !== undefined) refuseBareWord(place, word);
       return make(place, call, settings, word);
     },
 });
@@ -65,10 +68,30 @@ function rethrow(error: unknown): never {
   throw inVerbWords(error);
 }
 
-function usage(): VerbError {
+const CALLS: Readonly<Record<string, string>> = {
+  list: 'npx claw backup list',
+  verify: 'npx claw backup verify <file>',
+  drill: 'npx claw backup --drill',
+};
+
+function usage(word = ''): VerbError {
+  const [meant] = nearestNames(word.toLowerCase(), Object.keys(CALLS), 1);
   return new VerbError(
     'usage',
-    'Write `claw backup [folder]`, `claw backup --drill`, `claw backup list [folder]` or `claw backup verify <file>`.',
+    meant === undefined
+      ? 'Write `claw backup [folder]`, `claw backup --drill`, `claw backup list [folder]` or `claw backup verify <file>`.'
+      : `Did you mean \`${CALLS[meant]}\`?`,
+  );
+}
+
+/** Refuses to make a folder of a single word: it may be a misspelled action. */
+function refuseBareWord({ projectDir }: Installation, word: string): void {
+  if (/[/\\]/.test(word) || existsSync(resolve(projectDir, word))) return;
+  const [meant] = nearestNames(word.toLowerCase(), Object.keys(CALLS), 1);
+  const hint = meant === undefined ? '' : ` Did you mean \`${CALLS[meant]}\`?`;
+  throw new VerbError(
+    'usage',
+    `There is no folder ${word}.${hint} To save into a new folder of that name: npx claw backup ${shellWords([`./${word}`])}`,
   );
 }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { chatNames } from '../lib/chat-names.ts';
+import { nearestNames } from '../lib/nearest-names.ts';
 import { type ChatOverview, withReadOnlyQueries } from '../store/read-only-queries.ts';
 import { printable } from '../supervisor/console/printable.ts';
 import { defineVerb, VerbError } from '../verb.ts';
@@ -57,7 +58,10 @@ function refuseUnknown(dataDir: string, name: string): void {
   const chats = looked(() =>
     withReadOnlyQueries(join(dataDir, 'claw.db'), (queries) => queries.chats()),
   );
-  if (!chats.some(isCalled(name))) throw new VerbError('usage', unknownChat(chats, name));
+  if (chats.some(isCalled(name))) return;
+  const [meant] = nearestNames(name.split(' ')[0] ?? '', COMMANDS, 1);
+  const hint = meant === undefined ? '' : ` Did you mean \`npx claw groups ${meant}\`?`;
+  throw new VerbError('usage', `${unknownChat(chats, name)}${hint}`);
 }
 
 function isCalled(wanted: string): (chat: ChatOverview) => boolean {

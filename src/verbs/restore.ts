@@ -106,7 +106,9 @@ async function restore(
       now: now(),
     });
     if (hasDatabase) await askFirst(call, unpacked.facts, plan);
-    const saved = hasDatabase ? await saveFirst(place, call, settings) : null;
+    // Also a clone that nothing has run in yet may hold edits of the owner's.
+    const replaces = hasDatabase || plan.steps.some(({ to }) => existsSync(to));
+    const saved = replaces ? await saveFirst(place, call, settings) : null;
     const keptIn = join(dataDir, `before-restore-${id.slice(0, 8)}`);
     // What a backup without keys does not hold is not deleted.
     const isKept = saved?.kind === 'damaged' || only?.has('other') === true;

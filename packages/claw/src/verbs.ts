@@ -1,5 +1,7 @@
 import { resultOf, type VerbResult } from './contract/result.ts';
 import type { Choice } from './decisions/choice.ts';
+import type { Digest } from './digest.ts';
+import { ClawError } from './errors.ts';
 import type { ReleaseRequest } from './installed/release.ts';
 import type { EngineContext } from './operation/context.ts';
 import { needsDecision, runExclusive, runReadOnly } from './operation/exclusive-run.ts';
@@ -132,7 +134,7 @@ export async function replay(context: EngineContext): Promise<VerbResult<'replay
 
 /**
  * Brings another release of the core under the same layers and edits. Where nothing is installed yet, it takes the
- * present core first, as `init` does.
+ * present core first, as `init` does, and forgets it again if the update is refused or has nothing to do.
  *
  * @param wanted null for the newest release that git has a tag of
  */
@@ -141,28 +143,58 @@ export async function update(
   wanted: string | null,
   options: Partial<UpdateOptions> = {},
 ): Promise<VerbResult<'update'>> {
+  const { root } = context;
   const { stateDigest } = await import('./installed/state-file.ts');
-  if (stateDigest(context.root) === null && !hasPending(context.root)) {
-    const { locateRelease } = await import('./verbs/update/new-release.ts');
-    if (wanted !== null) await locateRelease(context, wanted);
-    // The present core has to be known before another one can take its place.
-    await init(context, { release: options.release ?? null, coreVersion: null });
-    return await update(context, wanted, { ...options, release: null });
-  }
-  if (wanted === null) {
-    const { findNewestTag } = await import('./verbs/update/new-release.ts');
-    const found = await findNewestTag(context.root);
-    if (found.kind === 'none') return resultOf('update', 'nothing', { warnings: [found.text] });
-    return await update(context, found.tag, options);
-  }
+  const { findNewestTag, locateRelease } = await import('./verbs/update/new-release.ts');
   const { planUpdate } = await import('./verbs/update/update.ts');
   const { PLAIN_UPDATE } = await import('./operation/update-options.ts');
   const { carryOut } = await import('./operation/operation.ts');
-  const given = { ...PLAIN_UPDATE, ...options };
   const ask = context.ask === undefined ? null : onlyOnce(context.ask);
-  return await runExclusive(context, 'update', async () =>
-    carryOut(context, await planUpdate(context, wanted, given, ask)),
-  );
+  const given = { ...PLAIN_UPDATE, ...options };
+  let first: Digest | null = null;
+  const run = async (): Promise<VerbResult<'update'>> => {
+    const found = wanted === null ? await findNewestTag(root) : null;
+    if (found?.kind === 'none') return resultOf('update', 'nothing', { warnings: [found.text] });
+    // Which release is here, the owner has said to what recorded it just now.
+    const named = first === null ? given : { ...given, release: null };
+    const ref = found?.tag ?? wanted ?? '';
+    return await carryOut(context, await planUpdate(context, ref, named, ask));
+  };
+  return await runExclusive(context, 'update', async () => {
+    if (stateDigest(root) !== null) return await run();
+    if (wanted !== null) await locateRelease(context, wanted);
+    // The present core has to be known before another one can take its place: edits are counted from it.
+    first = await recordFirst(context, given.release);
+    try {
+      const result = await run();
+      if (result.outcome === 'nothing') await forgetFirst(context, first);
+      return result;
+    } catch (error) {
+      // An update that is planned again counts the edits from the same core, and not from the edited tree.
+      const isAgain = error instanceof ClawError && error.code === 'TREE_CHANGED';
+      if (!isAgain) await forgetFirst(context, first);
+      throw error;
+    }
+  });
+}
+
+/** Records the present core, without a question. @returns the digest of the state that says so */
+async function recordFirst(context: EngineContext, release: string | null): Promise<Digest | null> {
+  const { planInit } = await import('./verbs/init.ts');
+  const { carryOut } = await import('./operation/operation.ts');
+  const { stateDigest } = await import('./installed/state-file.ts');
+  const { expect: _, ...plain } = { ...context, confirm: null };
+  await carryOut(plain, await planInit(plain, { release, coreVersion: null }));
+  return stateDigest(context.root);
+}
+
+/** Takes that record back, unless something was published on it. */
+async function forgetFirst(context: EngineContext, recorded: Digest | null): Promise<void> {
+  const { stateDigest } = await import('./installed/state-file.ts');
+  if (hasPending(context.root) || stateDigest(context.root) !== recorded) return;
+  const verbs = await import('./verbs/undo.ts');
+  const { expect: _, signal: __, ...plain } = context;
+  await verbs.undo(plain);
 }
 
 /** Asks each question once: a tree that is edited meanwhile is planned again, with the same answers. */

@@ -21,6 +21,13 @@ async function twoBranches(): Promise<Codebase> {
   addSkill(codebase, 'rival', change('rival'));
   commitAll(codebase, 'skills');
   codebase.git('branch', 'other');
+  codebase.git('checkout', '--quiet', '-b', 'later');
+  codebase.write({ 'package.json': '{"version":"2.0.0"}\n' });
+  commitAll(codebase, 'a later release');
+  codebase.git('checkout', '--quiet', '-b', 'broken');
+  codebase.write({ 'migrations.yaml': 'since: 1\n' });
+  commitAll(codebase, 'a release with broken migrations');
+  codebase.git('checkout', '--quiet', 'main');
   expect((await codebase.claw('apply', 'demo')).code).toBe(0);
   commitAll(codebase, 'with demo');
   expect((await codebase.claw('apply', 'rival')).code).toBe(3);
@@ -59,6 +66,11 @@ const WITHOUT_STATE: readonly Refused[] = [
   ['NOT_INITIALISED', 'upgrade'],
   ['NOT_INITIALISED', 'replay'],
   ['RELEASE_NOT_FOUND', 'update', 'nowhere'],
+  ['RELEASE_NOT_FOUND', 'update', 'other', '--release', 'nowhere'],
+  ['SKILL_NOT_APPLIED', 'update', 'other', '--keep', 'nowhere'],
+  ['USAGE', 'update', '.'],
+  ['PLAN_CHANGED', 'update', 'later', '--expect', `sha256:${'0'.repeat(64)}`],
+  ['SCHEMA_INVALID', 'update', 'broken'],
   ['STATE_CHANGED', 'undo'],
   ['USAGE', 'pack', 'mine', '--range', 'nowhere..HEAD'],
 ];

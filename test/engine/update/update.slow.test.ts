@@ -331,6 +331,19 @@ test.concurrent('without a name the newest release comes, also before the first 
   );
 });
 
+test.concurrent('the first update is planned as it is carried out, and a plan writes nothing', async () => {
+  await using codebase = installation();
+  nextRelease(codebase);
+  codebase.write({ 'src/a.ts': line('five', 'mine', codebase.read('src/a.ts')) });
+  const planned = await codebase.claw('plan', 'update');
+  expect(planned).toMatchObject({ code: 0, json: { outcome: 'done', data: { verb: 'update' } } });
+  expect(codebase.has('.claw')).toBe(false);
+  const done = await codebase.claw('update', '--expect', String(Object(planned.json.data)['plan']));
+  expect(done).toMatchObject({ code: 0, json: { changes: planned.json.changes } });
+  expect(codebase.read('src/a.ts')).toContain('mine');
+  expect((await codebase.claw('plan', 'update')).json).toMatchObject({ outcome: 'nothing' });
+});
+
 test.concurrent('refused: an unknown ref, itself, a core older than a package', async () => {
   await using codebase = installation();
   nextRelease(codebase);

@@ -179,12 +179,14 @@ const SCAFFOLD = /^(\.git(ignore|attributes)|cache|lock\.db.*)$/;
 function readUses(root: string): ReadonlyMap<string, string> {
   const uses = new Map<string, string>();
   for (const name of listNames(root).filter((one) => !SCAFFOLD.test(one))) {
-    const path = join(root, '.claw', name);
-    const { ino, mtimeNs } = fs.lstatSync(path, { bigint: true });
-    // Views come and go in there; only an unfinished transaction stays.
-    if (name === 'tx') uses.set(name, listNames(root, name).filter(isTransaction).join(' '));
-    else if (name !== 'backup' || listNames(root, name).some((one) => one !== '.gitignore'))
-      uses.set(name, `${ino} ${mtimeNs}`);
+    // Views come and go in there, and the record of what is taken back at once; only what stays is of use.
+    if (name === 'tx' || name === 'backup') {
+      const left = listNames(root, name).filter(isTransaction).join(' ');
+      if (name === 'tx' || left !== '') uses.set(name, left);
+      continue;
+    }
+    const { ino, mtimeNs } = fs.lstatSync(join(root, '.claw', name), { bigint: true });
+    uses.set(name, `${ino} ${mtimeNs}`);
   }
   return uses;
 }

@@ -1,4 +1,4 @@
-import type { VerbResult } from '../contract/result.ts';
+import { resultOf, type VerbResult } from '../contract/result.ts';
 import { ClawError, shellWord } from '../errors.ts';
 import { createTreesReader, NO_REQUEST, type ReleaseRequest } from '../installed/release.ts';
 import { missingConsent, shortNames } from '../operation/consent.ts';
@@ -22,7 +22,8 @@ import { planRebase } from './rebase.ts';
 import { planRemove } from './remove.ts';
 import { planReplay } from './replay.ts';
 import { planUndo } from './undo.ts';
-import { planUpdate } from './update/update.ts';
+import { findNewestTag } from './update/new-release.ts';
+import { planUpdate, readUnrecorded } from './update/update.ts';
 import { planUpgrade } from './upgrade.ts';
 
 /** A verb with its arguments; `release` is what the owner says of the release, as those verbs take it. */
@@ -51,6 +52,11 @@ export async function plan(
   if (verb === 'undo') {
     refuseMisuse(verb, planned.args);
     return planUndo(context, planned.withPatches === true);
+  }
+  if (verb === 'update' && planned.args.length === 0) {
+    const newest = await findNewestTag(context.root);
+    if (newest.kind === 'found') return await plan(context, { ...planned, args: [newest.tag] });
+    return resultOf('plan', 'nothing', { warnings: [newest.text] });
   }
   if (planned.options?.['by'] !== undefined && verb !== 'adopt') {
     throw new ClawError('USAGE', `${verb} takes no --by.`);
@@ -121,8 +127,12 @@ export async function planVerb(
       return await planUpgrade(context, args);
     case 'replay':
       return await planReplay(context);
-    case 'update':
-      return await planUpdate(context, args[0] ?? '', update ?? PLAIN_UPDATE);
+    case 'update': {
+      const given = update ?? PLAIN_UPDATE;
+      const unrecorded = await readUnrecorded(context.root, given.release);
+      const named = unrecorded === null ? given : { ...given, release: null };
+      return await planUpdate(context, args[0] ?? '', named, null, unrecorded);
+    }
     case 'customize':
       return await planCustomize(context, args[0] ?? '');
     case 'rebase':

@@ -51,7 +51,8 @@ beforeAll(() => {
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 function claw(...args: readonly string[]) {
-  const run = spawnSync(process.execPath, [join(HOME, 'bin/claw.js'), ...args, '--cwd', project], {
+  const given = args.includes('--cwd') ? args : [...args, '--cwd', project];
+  const run = spawnSync(process.execPath, [join(HOME, 'bin/claw.js'), ...given], {
     cwd: project,
     encoding: 'utf8',
   });
@@ -148,6 +149,26 @@ test('BACKUP_AFTER gets the file: restic has it in a repository', () => {
   expect(failed.output).toContain('no room on it');
   rmSync(join(project, '.env'));
 });
+
+test('a restore into a clone that nothing has run in yet saves what it replaces', () => {
+  const clone = join(root, 'clone');
+  mkdirSync(clone);
+  execFileSync('tar', ['-xf', join(root, 'tree.tar')], { cwd: clone });
+  symlinkSync(join(HOME, 'node_modules'), join(clone, 'node_modules'));
+  expect(claw('backup', '../for-clone').status).toBe(0);
+  const [name = ''] = readdirSync(join(root, 'for-clone'));
+  const own = { 'src/verb.ts': '// mine\n', 'src/own.ts': '// new\n', 'groups/main/own.md': 'own\n' };
+  mkdirSync(join(clone, 'groups/main'), { recursive: true });
+  for (const [path, text] of Object.entries(own)) writeFileSync(join(clone, path), text);
+  const restored = claw('restore', join(root, 'for-clone', name), '--cwd', clone);
+  expect(restored.status, restored.output).toBe(0);
+  const [, saved = ''] = /^What was here is saved: (.*)$/m.exec(restored.output) ?? [];
+  expect(existsSync(join(clone, 'src/own.ts'))).toBe(false);
+  expect(claw('restore', saved, '--yes', '--cwd', clone).output).toContain('Restored');
+  for (const [path, text] of Object.entries(own)) {
+    expect(readFileSync(join(clone, path), 'utf8')).toBe(text);
+  }
+}, 300_000);
 
 test('a restore waits for nobody: it refuses while the assistant runs', () => {
   const lock = lockInstance(data, process.pid);

@@ -6,6 +6,7 @@ import {
   keptNotes,
 } from '../../compose/contained-changes.ts';
 import { type Conflict, conflictFile } from '../../conflict.ts';
+import { digestBytes } from '../../digest.ts';
 import { shellWord } from '../../errors.ts';
 import type { CodebaseConfig } from '../../installed/config.ts';
 import { treeReader } from '../../installed/disk.ts';
@@ -234,6 +235,31 @@ export async function planUpdate(
 
 /** An installation, and the layers that are installed in it. */
 export type Present = Pick<Operation, 'installation' | 'installed'>;
+
+/**
+ * Reads a tree in which nothing is installed yet, as if `init` had recorded its core.
+ *
+ * @param release what the owner says it is; null where they say nothing
+ * @returns null for a tree with a recorded core
+ */
+export async function readUnrecorded(
+  root: string,
+  release: string | null,
+): Promise<Present | null> {
+  const request = { release, coreVersion: null };
+  const installation = await readInstallation(root, { request });
+  const { state, taken } = installation;
+  if (state !== null || taken === null) return null;
+  const first: State = {
+    core: coreState(taken, taken.from === 'commit'),
+    layers: [],
+    resolutions: new Map(),
+    files: new Map(),
+    structured: {},
+    digest: digestBytes(''),
+  };
+  return { installation: { ...installation, state: first }, installed: [] };
+}
 
 /** Lists the commits between two releases; null where git does not know both, or has nothing to list. */
 async function commitsBrought(
