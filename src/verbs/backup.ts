@@ -2,13 +2,13 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { shellWords } from '@patchclaw/claw/cli';
 import { nearestNames } from '../lib/nearest-names.ts';
 import { REASONS } from '../store/backup/archive-format.ts';
 import { backupsFolder, listBackups, prune } from '../store/backup/kept-backups.ts';
 import { verifyBackup } from '../store/backup/make-backup.ts';
 import type { BackupLock } from '../store/backup/packed-stream.ts';
 import { defineVerb, type VerbCall, type VerbEnd, VerbError } from '../verb.ts';
+import { typed } from './assistant/assistant-answer.ts';
 import { drill } from './backup/drill.ts';
 import {
   askPassphrase,
@@ -91,7 +91,7 @@ function refuseBareWord({ projectDir }: Installation, word: string): void {
   const hint = meant === undefined ? '' : ` Did you mean \`${CALLS[meant]}\`?`;
   throw new VerbError(
     'usage',
-    `There is no folder ${word}.${hint} To save into a new folder of that name: npx claw backup ${shellWords([`./${word}`])}`,
+    `There is no folder ${word}.${hint} To save into a new folder of that name: npx claw backup ${typed([`./${word}`])}`,
   );
 }
 

@@ -251,7 +251,9 @@ function linesOf(path: string, repaired: Repaired): readonly string[] {
     `Repaired ${path}: ${rowsText(total)} saved. SQLite finds no fault in the new file.`,
     ...shown.map(({ name, rows, damagedPages }) => {
       const lost =
-        damagedPages === 0 ? '' : `; ${damagedPages} damaged pages, rows on them are lost`;
+        damagedPages === 0
+          ? ''
+          : `; rows on ${damagedPages} damaged ${damagedPages === 1 ? 'page' : 'pages'} are lost`;
       return `  ${name}: ${rowsText(rows)}${lost}`;
     }),
     ...(unplacedRows === 0

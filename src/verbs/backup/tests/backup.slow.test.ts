@@ -157,7 +157,11 @@ test('a restore into a clone that nothing has run in yet saves what it replaces'
   symlinkSync(join(HOME, 'node_modules'), join(clone, 'node_modules'));
   expect(claw('backup', '../for-clone').status).toBe(0);
   const [name = ''] = readdirSync(join(root, 'for-clone'));
-  const own = { 'src/verb.ts': '// mine\n', 'src/own.ts': '// new\n', 'groups/main/own.md': 'own\n' };
+  const own = {
+    'src/verb.ts': '// mine\n',
+    'src/own.ts': '// new\n',
+    'groups/main/own.md': 'own\n',
+  };
   mkdirSync(join(clone, 'groups/main'), { recursive: true });
   for (const [path, text] of Object.entries(own)) writeFileSync(join(clone, path), text);
   const restored = claw('restore', join(root, 'for-clone', name), '--cwd', clone);
