@@ -33,27 +33,28 @@ export type InboundMessage = {
   readonly isOwner: boolean;
   readonly mentionsAssistant: boolean;
   /**
-   * The words as they were written, and nothing else: what they answer, and content that is not text, are `notes`. The
-   * host shows those and the files after it. An address behind words is written out as Markdown: `[words](address)`.
+   * The text as it was written, and nothing else. The message that it answers, and content that is not text, are
+   * `notes`. The host shows the notes and the files after the text. An address behind words is written as Markdown:
+   * `[words](address)`.
    */
   readonly text: string;
   /**
-   * Somebody else wrote the words and the files, and the sender passed them on. The host shows them as such; they are
+   * The words and files are somebody else's, and the sender passed them on. The host shows them as such. They are
    * never a command, an answer to a question or a call of the assistant.
    */
   readonly forwarded?: Origin;
-  /** The sender may talk here and nothing else: the words are never a command or an answer to a question. */
+  /** The sender may only talk: the words are never a command or an answer to a question. */
   readonly isTalk?: boolean;
   /**
-   * What the agent has to know beside the words, a line each, made by `kit/notes.ts`: a place, a poll, the message that
+   * Facts for the agent beside the words, one line each, made by `kit/notes.ts`: a place, a poll, the message that
    * this one answers. The host puts each in brackets on a line of its own.
    */
   readonly notes?: readonly string[];
   /** Milliseconds since the epoch, as the channel says; never used for ordering. */
   readonly sentAt: number;
-  /** Something to know about and not to answer, such as a reaction or a correction. */
+  /** Something to know, which needs no answer, such as a reaction or a correction. */
   readonly isContext?: boolean;
-  /** It would have been answered, and came too late for that; the owner is told how many there were. */
+  /** It would have been answered but came too late. The owner is told how many there were. */
   readonly isLate?: boolean;
   /**
    * At most one. A channel hands over further files as messages of their own, before this one: an agent asks for a file
@@ -66,7 +67,7 @@ export type InboundMessage = {
   readonly threadName?: string;
 };
 
-/** The author of what was forwarded; the name is null where the messenger keeps it to itself. */
+/** The author of a forwarded message; the name is null if the messenger does not show it. */
 export type Origin = { readonly from: string | null };
 
 /** A file that goes out: the host's own copy, which no agent can change. */
@@ -99,19 +100,19 @@ export type OutboundChoices = {
  * The fields of a capability are there only on a channel that has it.
  */
 export type OutboundMessage = {
-  /** Made before sending, so that a resend after a crash is the same message where the channel takes ids. */
+  /** Made before sending, so that a repeat after a crash is the same message if the channel accepts ids. */
   readonly id: string;
   readonly jid: string;
   readonly text: string;
-  /** The ids of the messages that it answers, or tells about; none for a message of the assistant's own accord. */
+  /** The ids of the messages that it answers or reports on; empty if the assistant speaks by itself. */
   readonly answersTo?: readonly string[];
-  /** It says how far a command is; the answer comes later. */
+  /** True if it reports the progress of a command; the answer comes later. */
   readonly isProgress?: boolean;
-  /** An agent said it: no output of a command, and no word of the host's own. */
+  /** True if an agent said it, not a command or the host itself. */
   readonly isAgents?: true;
   /**
-   * Charges the group of the chat for work on an agent's message that costs money: its name in `/budget`, and its price
-   * in millionths of a dollar. False, and nothing charged, where the group may spend nothing more today.
+   * Charges the chat's group for paid work on an agent's message: the name in `/budget`, and the price in millionths
+   * of a dollar. Returns false and charges nothing if the group may spend nothing more today.
    */
   readonly pay?: (work: { readonly name: string; readonly microUsd: number }) => boolean;
   /** Go out after the text. */

@@ -1,6 +1,6 @@
 const EVERYBODY = '*';
 
-/** Tells whether a person may write: their id is listed, or all people are. */
+/** Tells whether a person may write: the list has their id, or lets everybody in. */
 export function isAllowed(allowFrom: readonly string[], id: string | number): boolean {
   return allowFrom.includes(EVERYBODY) || allowFrom.includes(String(id));
 }
@@ -26,9 +26,8 @@ export type AllowListSetting = {
 };
 
 /**
- * Makes the rule that a channel's list is held to before it connects: it is closed while it is empty, and has no entry
- * that would never match. The rule returns the reason why a list cannot be used, with what to write into `.env`; null
- * for none.
+ * Makes the rule for a channel's list, checked before it connects: an empty list lets nobody in, and no entry may be
+ * one that never matches. The rule returns why a list cannot be used, with what to write into `.env`; null if it can.
  */
 export function allowListRule(
   setting: AllowListSetting,

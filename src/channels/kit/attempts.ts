@@ -18,12 +18,15 @@ const Attempt = z.object({
   begunAt: z.int(),
 });
 
-/** A part of a message or draft that was posted, without a note of what became of it. */
+/** A part of a message or draft that was posted, with an unknown outcome. */
 export type Attempt = Readonly<z.output<typeof Attempt>>;
 
 type Part = { readonly id: string; readonly part: number };
 
-/** Parts that the far end may have, whatever became of the process that sent them: each is on disk before it goes out. */
+/**
+ * Parts that the far end may have, whatever happened to the process that sent them: each is noted on disk before it
+ * is sent.
+ */
 export interface Attempts {
   /** Notes a part before it is posted; one that is repeated counts from its first attempt on. */
   begin(attempt: Part & Omit<Attempt, 'begunAt'> & { readonly jid: string }): void;
@@ -33,7 +36,7 @@ export interface Attempts {
   forgetChat(jid: string): void;
 }
 
-/** Opens the attempts, in a database that has their table, and forgets those of a month ago. */
+/** Opens the attempts, in a database that has their table, and forgets those older than a month. */
 export function openAttempts(openDatabase: OpenDatabase, now: () => number): Attempts {
   const database = openDatabase([]);
   const begin = database.prepare(
@@ -65,8 +68,8 @@ export type LostParts = {
 };
 
 /**
- * Finds the parts of a message, and of the draft that it replaces, whose outcome is unknown, as after a kill. Those that
- * are there are noted, so that they are changed or taken away and nothing is there twice.
+ * Finds the parts of a message, and of the draft that it replaces, whose outcome is unknown, for example after a
+ * kill. Those that the far end has are noted, so that they are edited or removed and nothing appears twice.
  *
  * @throws what `find` throws: nothing may be sent before the far end has answered
  */

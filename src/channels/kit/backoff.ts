@@ -6,8 +6,8 @@ export type BackoffLimits = { readonly firstMs: number; readonly longestMs: numb
 const LIMITS: BackoffLimits = { firstMs: 500, longestMs: 60_000 };
 
 /**
- * Computes how long to wait after so many failures in a row: doubling up to the longest pause, and between
- * half and all of that, so that many installations do not come back at the same moment.
+ * Computes the pause after so many failures in a row. It doubles up to the longest pause, and is a random part of
+ * that between half and all, so that many installations do not return at the same moment.
  *
  * @param random a number from 0 up to, not including, 1
  */
@@ -20,7 +20,7 @@ export function backoffMs(
   return ceiling / 2 + (ceiling / 2) * random;
 }
 
-/** Waits, or until the signal is aborted. Never rejects: the caller checks the signal next. */
+/** Waits, but at most until the signal is aborted. Never rejects: the caller checks the signal next. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   if (ms <= 0) return;
   try {

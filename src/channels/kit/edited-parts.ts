@@ -1,12 +1,12 @@
-/** A step that brings the messages of a far end to what they should be. */
+/** A step towards the messages that the far end should show. */
 export type PartStep<P> =
   | { readonly kind: 'send'; readonly at: number; readonly part: P }
   | { readonly kind: 'edit'; readonly at: number; readonly part: P; readonly farId: string }
   | { readonly kind: 'remove'; readonly at: number; readonly farId: string };
 
 /**
- * Compares the parts of a message with those that the far end has of it: what is there gets its new text, what is
- * missing is sent, what is needless is taken away. Repeated after a failure anywhere, it ends in the same.
+ * Compares the parts of a message with those that the far end has: existing parts get their new text, missing ones
+ * are sent, surplus ones removed. It can be repeated after a failure at any point, with the same result.
  *
  * @param known the far end's id of each part that is there, in order
  */

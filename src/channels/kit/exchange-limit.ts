@@ -6,19 +6,19 @@ const WINDOW_MS = 600_000;
 /** The owner is told of a chat once in this time. */
 const TOLD_MS = 86_400_000;
 
-/** Holds two agents apart that answer each other: their far ends cannot tell a program from a person. */
+/** Stops two agents from answering each other forever: their far ends cannot tell a program from a person. */
 export interface ExchangeLimit {
   /** Notes that the assistant has said something in a chat. */
   answered(chat: string): void;
   /**
-   * Notes a message in a chat, and tells whether it is taken: it is not where it came after so many answers in ten
-   * minutes that were each followed by a message. A message that follows no answer always is. Of the first one that is
-   * not, the owner is told, once a day for each chat.
+   * Notes a message in a chat, and tells whether it is accepted. It is refused after too many answers in ten minutes
+   * that were each followed by a message. A message that follows no answer is always accepted. The owner is told of
+   * the first refused message, once a day for each chat.
    */
   takes(chat: string, events: Pick<ChannelEvents, 'onNotice'>): boolean;
 }
 
-/** Opens the limit for the chats of one channel; what was said before a restart does not count. */
+/** Opens the limit for the chats of one channel. Messages from before a restart do not count. */
 export function openExchangeLimit(now: () => number): ExchangeLimit {
   const chats = new Map<string, { isAnswered: boolean; exchanges: number[] }>();
   const told = new Map<string, number>();

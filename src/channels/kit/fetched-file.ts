@@ -5,7 +5,7 @@ import type { FetchedAttachment } from '../channel.ts';
 import { kindOf } from './file-kind.ts';
 
 /**
- * Writes what was fetched into a folder, as the host takes it: named by its content, with the type found in its first
+ * Writes a fetched file into a folder, as the host expects it: named by its content, with the type found in its first
  * bytes.
  *
  * @param name the name that its sender gave it

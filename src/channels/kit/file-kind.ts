@@ -26,7 +26,7 @@ const SIGNATURES: readonly Signature[] = [
 
 const LOOKED_AT = 4_096;
 
-/** Finds the type in the first bytes; what a sender says of a file proves nothing. */
+/** Finds the type in the first bytes. The type that a sender claims proves nothing. */
 export function kindOf(content: Uint8Array): FileKind {
   const head = Buffer.from(content.subarray(0, LOOKED_AT));
   const found = SIGNATURES.find(({ at, bytes }) => {

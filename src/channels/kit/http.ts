@@ -16,7 +16,7 @@ const NEVER_SENT = new Set([
 /** The pause where a far end asks for one without a time. */
 const UNNAMED_PAUSE_MS = 1_000;
 
-/** A request that was not answered, or not with success. It holds no address: addresses may hold tokens. */
+/** A request without an answer, or without success. It contains no address: addresses may contain tokens. */
 export class HttpFailure extends Error {
   override readonly name = 'HttpFailure';
   /** The status of the answer; null where none came. */
@@ -54,7 +54,9 @@ export async function request(address: string, init: RequestInit = {}): Promise<
   throw new HttpFailure(`error ${status}`, { status, waitMs, mayBeDone: status >= 500 });
 }
 
-/** Makes the error that the host gets for a message that failed: not taken, or unknown. Other errors stay. */
+/**
+ * Makes the error that the host gets for a failed message: refused, or with an unknown outcome. Other errors stay.
+ */
 export function explainSend(title: string, error: unknown): Error {
   if (!(error instanceof HttpFailure))
     return error instanceof Error ? error : new Error(String(error));
@@ -69,7 +71,7 @@ export function explainSend(title: string, error: unknown): Error {
     : new Error(`${title} refused the message (${failure.message}).`);
 }
 
-/** Says why there is no connection: a far end that does not know the token waits for the owner. */
+/** Says why there is no connection. If the far end does not know the token, only the owner can help. */
 export function explainConnect(
   title: string,
   tokenSetting: string,

@@ -4,8 +4,8 @@ import { jsonWithin, MESSENGER_BOUNDS } from '../../lib/bounded-json.ts';
 const LONGEST = 16_000_000;
 
 /**
- * Reads a stream of bytes as lines of text, each when its end has come. Bytes that are no UTF-8 become �; a line without
- * an end is none. There are none in a body that is null.
+ * Reads a stream of bytes as lines of text, each once its end has arrived. Bytes that are not UTF-8 become �; an
+ * unfinished last line is dropped. A null body has no lines.
  */
 export async function* linesOf(bytes: AsyncIterable<Uint8Array> | null): AsyncGenerator<string> {
   const decoder = new TextDecoder();
@@ -23,7 +23,7 @@ export async function* linesOf(bytes: AsyncIterable<Uint8Array> | null): AsyncGe
   }
 }
 
-/** Reads JSON; undefined where a text is none, or holds more than a message may. */
+/** Reads JSON; undefined if the text is not JSON, or is larger than a message may be. */
 export function jsonIn(text: string): unknown {
   return jsonWithin(text, MESSENGER_BOUNDS);
 }

@@ -3,9 +3,7 @@ import { Marked, type Token, type Tokens } from 'marked';
 import { unlessNested } from '../../lib/markdown-guard.ts';
 import { SHORT_WORDS } from '../../lib/markdown-words.ts';
 
-/**
- * One messenger's way to write what Markdown can say. Arguments are in its notation already, but for `text`.
- */
+/** One messenger's notation for Markdown. Arguments are already in that notation, except `text`. */
 export type Notation = {
   /** Escapes characters that have a meaning to the messenger. */
   escape(text: string): string;
@@ -28,8 +26,8 @@ export type Notation = {
 };
 
 /**
- * Writes Markdown in the notation of a messenger. Lines stay lines. Text that is nested deeper than people write
- * arrives as it is, escaped.
+ * Writes Markdown in a messenger's notation. Lines stay lines. Text that is nested deeper than people write is only
+ * escaped.
  */
 export function renderMarkdown(markdown: string, notation: Notation): string {
   const marked = new Marked({ tokenizer: SHORT_WORDS });

@@ -23,7 +23,7 @@ export type Answered = {
   readonly fileId?: string | null;
 };
 
-/** Returns the note for a reply; null where nothing is known of what it answers. */
+/** Returns the note for a reply; null if nothing is known of the message that it answers. */
 export function answerNote({ from, words, part, content, fileId }: Answered): string | null {
   const said = quoted(part || words);
   const file = fileId ? `, id ${fileId}` : '';
@@ -41,7 +41,7 @@ export function correctedNote(words: string, before: string | null = null): stri
   return `corrected: an earlier message${was} now says ${quoted(words)}`;
 }
 
-/** Returns the note for a message that was deleted by who sent it, or by an admin. */
+/** Returns the note for a message that its sender or an admin deleted. */
 export function deletedNote(before: string | null = null): string {
   return `deleted: an earlier message${before === null || before === '' ? '' : ` ${quoted(before)}`}`;
 }
@@ -75,7 +75,7 @@ export type Poll = {
   readonly isClosed?: boolean;
 };
 
-/** Returns the note for a poll: its options, and how many chose each where that is known. */
+/** Returns the note for a poll: its options, and the number of votes for each if known. */
 export function pollNote({ question, options, isClosed }: Poll): string {
   const choices = options.map(({ text, votes }) => {
     const count = votes == null ? '' : ` (${votes === 1 ? '1 vote' : `${votes} votes`})`;
@@ -135,17 +135,20 @@ export function stickerNote(emoji: string | null | undefined): string {
   return listed(['sticker', emoji]).replace(',', '');
 }
 
-/** Returns the note for something that the assistant cannot see, with what is known of it. */
+/** Returns the note for something that the assistant cannot see, with the known facts about it. */
 export function withheldNote(what: string, why: string): string {
   return `cannot be seen here: ${oneLine(what)}, ${oneLine(why)}`;
 }
 
-/** Returns the note for what happened in a chat: who joined or left, a new title. */
+/** Returns the note for an event in a chat: who joined or left, a new title. */
 export function happenedNote(what: string): string {
   return `in this chat: ${oneLine(what)}`;
 }
 
-/** Returns the note for a kind of content that nobody has taught the channel: no message disappears without a line. */
+/**
+ * Returns the note for a kind of content that the channel does not know, so that no message disappears without a
+ * line.
+ */
 export function unknownNote(kind: string): string {
   return `a kind of message that cannot be shown here: ${beginningOf(oneLine(kind), NAME_CHARACTERS)}`;
 }
@@ -226,8 +229,8 @@ const LOOKS_LIKE_NOTE = new RegExp(
 );
 
 /**
- * Marks each line that a person typed and that reads like a note of ours, by a backslash: the agent then knows that it is
- * their word. Other brackets, as in code, stay as they are.
+ * Marks, with a backslash, each line that a person typed and that looks like a note of ours. So the agent knows that
+ * the person wrote it. Other brackets, as in code, stay as they are.
  */
 export function withMarkedNotes(text: string): string {
   if (!/[[［⟦【]/.test(text)) return text;

@@ -23,9 +23,9 @@ export type PartSender<P> = {
 };
 
 /**
- * Sends messages in parts, one after the other, to a messenger that takes no ids of ours: a part sent twice is
- * there twice. When a message fails halfway, what was taken is remembered, and sending the message with that id
- * again goes on after it.
+ * Sends messages in parts, one after the other, to a messenger that accepts no ids of ours, where a part sent twice
+ * appears twice. If a message fails halfway, the accepted parts are remembered, and sending the message with that id
+ * again continues after them.
  */
 export class PartDelivery<P> {
   readonly #sender: PartSender<P>;
@@ -53,7 +53,7 @@ export class PartDelivery<P> {
     return sending;
   }
 
-  /** Lets what is under way end; what takes too long is rejected. */
+  /** Waits for parts that are being sent; rejects those that take too long. */
   async close(): Promise<void> {
     const timer = setTimeout(() => this.#stop.abort(), CLOSE_MS);
     await Promise.allSettled(this.#underway.values());

@@ -2,13 +2,19 @@ import { z } from 'zod';
 import type { OpenDatabase } from '../../lib/own-database.ts';
 
 /**
- * The far end's ids of what was sent, by the host's. They are on disk, so that an answer finds its draft after a
- * crash, and a reaction the message that it is on.
+ * The far end's ids of sent messages, by the host's ids. They are on disk, so that after a crash an answer finds its
+ * draft, and a reaction its message.
  */
 export interface SentMessages {
-  /** Returns the far end's id of each part that is there, in order; of what a message replaces, where it has no own. */
+  /**
+   * Returns the far end's id of each existing part, in order; if a message has none, those of the message that it
+   * replaces.
+   */
   partsOf(id: string, replaces?: string): readonly (string | undefined)[];
-  /** Notes a part as there. The far end's message counts as this one's from now on; what it replaces finds it as well. */
+  /**
+   * Notes that a part exists. The far end's message now belongs to this message; the one that it replaces still finds
+   * it.
+   */
   note(part: SentPart): void;
   /** Tells whether the far end shows this text in that message, as far as this process knows. */
   shows(part: Pick<SentPart, 'jid' | 'farId' | 'text'>): boolean;

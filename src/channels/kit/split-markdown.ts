@@ -35,9 +35,9 @@ const CARRIES_MARK = /^[\p{M}\p{Emoji_Modifier}\u200d]/u;
 type Span = { readonly start: number; readonly end: number };
 
 /**
- * Cuts a line of Markdown into pieces of at most `limit` UTF-16 units: at a space, else anywhere, but not within what is
- * bold, italic, struck, code or a link, nor within an emoji sequence, a flag or an accented letter. Where such a thing is too long itself, each piece of it
- * has its marks.
+ * Cuts a line of Markdown into pieces of at most `limit` UTF-16 units: at a space, otherwise anywhere, but not inside
+ * bold, italic or struck text, code or a link, nor inside an emoji sequence, a flag or an accented letter. If such a
+ * thing is itself too long, each piece of it gets its marks.
  */
 export function cutLine(line: string, limit: number): readonly string[] {
   if (line.length <= limit) return [line];

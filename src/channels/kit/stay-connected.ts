@@ -1,7 +1,7 @@
 import type { ChannelClock, ChannelStatus } from '../channel.ts';
 import { type BackoffLimits, backoffMs } from './backoff.ts';
 
-/** A connection that held this long was a good one: its end is no sign of trouble. */
+/** A connection that lasted this long was a good one: its end is no sign of trouble. */
 export const STEADY_MS = 10_000;
 
 /** The reason why there is no connection. */
@@ -13,7 +13,7 @@ export type ConnectFailure = {
   readonly waitMs: number | null;
 };
 
-/** One channel, as far as staying connected goes. */
+/** The part of a channel that is needed to keep it connected. */
 export type Connecting = {
   /** The far end's name as people write it: `Slack`. */
   readonly title: string;
@@ -35,8 +35,8 @@ export type Connecting = {
 };
 
 /**
- * Opens connections one after the other, with growing pauses where they fail, until the signal is aborted or the far end
- * refuses for good. Never rejects.
+ * Opens connections one after the other, with growing pauses after failures, until the signal is aborted or the far
+ * end refuses for good. Never rejects.
  */
 export async function stayConnected(connecting: Connecting): Promise<void> {
   const { title, clock, signal, pauses, open, explain, report } = connecting;

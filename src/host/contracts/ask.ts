@@ -9,7 +9,7 @@ export type AskQuestion = {
   readonly choices?: readonly AskChoice[];
   /** The next message of the person asked is the answer, in their own words; `cancel` gives none. */
   readonly takesText?: boolean;
-  /** Shown below the question exactly as it is, as JSON: what the answer is about. */
+  /** The subject of the answer, shown below the question exactly as it is, as JSON. */
   readonly payload?: unknown;
   /** The thing that a yes allows, in a few words: “`send_message`”. It names the question later on. */
   readonly what?: string;
@@ -18,10 +18,10 @@ export type AskQuestion = {
 };
 
 /**
- * The answer to a question: the word of a choice, or `yes` or `no` where there are none. To one that takes text
- * it is `text` with the text, or `cancel`.
+ * The answer to a question: the word of a choice; `yes` or `no` if there are no choices; `text` with the text, or
+ * `cancel`, for a question that takes text.
  *
- * The word is also `no` without an answer: the time was over, other things were said, or the work ended.
+ * Without an answer the word is `no`: after the timeout, after other words, or when the work ended.
  */
 export type AskReply = {
   readonly word: string;

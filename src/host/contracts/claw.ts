@@ -18,7 +18,7 @@ export type ClawResult = Printed & {
   readonly exitCode: number;
 };
 
-/** Returns the data of a result; null where it has none, or where another version of `claw` made it. */
+/** Returns the data of a result; null if it has none, or if another version of `claw` made it. */
 export function dataBy<S extends z.ZodType>(schema: S, { data }: ClawResult): z.output<S> | null {
   return schema.safeParse(data).data ?? null;
 }
@@ -35,12 +35,13 @@ const Progress = z.discriminatedUnion('kind', [
 ]);
 
 /**
- * How a command goes on, as `claw --progress` tells it: a `step` ends with `done` or the next one; checks and tests that
- * run beside each other are `started` and `ended`, known by their text, and `output` is what one of them printed.
+ * The progress of a command, as `claw --progress` reports it. A `step` ends with `done` or the next step. Checks and
+ * tests, which may run at the same time, are `started` and `ended` and are identified by their text; `output` is what
+ * one of them printed.
  */
 export type ClawProgress = Readonly<z.output<typeof Progress>>;
 
-/** Runs one `claw` command with `--json`. Never rejects: what goes wrong is in the result. */
+/** Runs one `claw` command with `--json`. Never rejects: an error is part of the result. */
 export type Claw = (
   args: readonly string[],
   onProgress?: (progress: ClawProgress) => void,
@@ -88,8 +89,8 @@ export function clawRunner(options: ClawOptions): Claw {
 }
 
 /**
- * Returns the result of a verb that changes nothing, such as `['plan', 'apply', 'dice', '--diff']`. Never rejects: what
- * goes wrong is in the result.
+ * Returns the result of a verb that changes nothing, such as `['plan', 'apply', 'dice', '--diff']`. Never rejects: an
+ * error is part of the result.
  */
 export type ReadClaw = (args: readonly [LookingVerb, ...string[]]) => Promise<ClawResult>;
 
@@ -117,7 +118,7 @@ export type ClawReaderOptions = Pick<ClawOptions, 'nodePath' | 'projectDir' | 'e
   readonly idleMs: number;
 };
 
-/** The host's way to what the engine knows: one process that stays for a while, since each start costs up to a second. */
+/** The host's access to the engine: one process that stays for a while, since each start costs up to a second. */
 export interface ClawReader {
   readonly read: ReadClaw;
   /** Ends the process, if it runs. */
@@ -133,8 +134,8 @@ const LONG_VERBS: readonly string[] = ['matrix'] satisfies readonly LookingVerb[
 const MOST_WAITING = 100;
 
 /**
- * Opens the way; the first question starts the process. It answers one question after the other; verbs that take long
- * have a process of their own, one for each. Whoever asks what waits already gets that answer, so that many pages cost
+ * Opens the access; the first question starts the process. It answers one question after the other; each verb that
+ * takes long gets a process of its own. If the same question already waits, both get its answer, so many pages cost
  * no more than one. A question that has begun is not shared: it may have seen the state before a change.
  */
 export function clawReader(options: ClawReaderOptions): ClawReader {

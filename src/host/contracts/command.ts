@@ -46,10 +46,10 @@ export type CancelledCommand = {
   readonly isCancelled: boolean;
 };
 
-/** A sandbox engine as the owner is told of it, and how far it holds agents to their limits. */
+/** A sandbox engine as the owner sees it, and how strictly it limits agents. */
 export type KnownEngine = { readonly name: string; readonly limits: 'container' | 'process' };
 
-/** A tool as the owner is told of it. */
+/** A tool as the owner sees it. */
 export type KnownTool = {
   readonly name: string;
   readonly runsIn: 'host' | 'container';
@@ -202,8 +202,8 @@ export type OwnerCommand<Context = CommandContext> = {
   /** A text is the answer. */
   resume?(context: Context, data: unknown, resumption: Resumption): Promise<string | CommandResult>;
   /**
-   * Returns the question that `run` would ask, with nothing begun: what an agent proposes is asked about
-   * once. Null where `run` has to tell; then the owner is asked first whether it may run at all.
+   * Returns the question that `run` would ask, without beginning anything, so that the owner is asked only once about
+   * an agent's proposal. Null if only `run` can tell; then the owner is asked first whether it may run.
    */
   propose?(context: Context, argument: string): Promise<CommandQuestion | null>;
   /** Returns the text for the main group's agent when it calls this command; changes nothing. */
@@ -222,13 +222,13 @@ export type OwnerCommand<Context = CommandContext> = {
    * @param typed the argument so far, for a command whose later words depend on those before
    */
   complete?(context: CompletionContext, typed: string): readonly string[];
-  /** True if it takes no arguments: with any, the owner is told, and it does not run. */
+  /** True if it takes no arguments. If the owner gives some, they are told, and it does not run. */
   readonly takesNothing?: boolean;
   /** True if `/stop` may end it at any time, by the context's `signal`. */
   readonly isCancellable?: boolean;
 };
 
-/** Services for a command of members: in the chat in which it was said, and nowhere else. */
+/** Services for a members' command: only in the chat in which it was said. */
 export type MembersContext = {
   readonly assistantName: string;
   readonly group: { readonly name: string; readonly folder: string; readonly isMain: boolean };

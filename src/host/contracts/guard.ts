@@ -69,15 +69,15 @@ export type Guard = {
   isOffered?(tool: GuardedTool, turn: ToolTurn): boolean;
   before?(call: GuardedCall): Verdict | Promise<Verdict>;
   /**
-   * Told of every call that it looks at, once all guards and the owner have decided: the reason why it does not run,
-   * or null where it runs now. An error that it throws refuses the call.
+   * Called for every call that it examines, once all guards and the owner have decided: with the reason why the call
+   * does not run, or null if it runs now. An error that it throws refuses the call.
    */
   decided?(call: GuardedCall, refusal: string | null): void;
   /** Returns the result that the agent gets, or that the next guard sees. */
   after?(call: GuardedCall, result: HostToolResult): HostToolResult | Promise<HostToolResult>;
 };
 
-/** The export `guard` of a file in `src/guards/`. Its `create` returns null where nothing is set for it. */
+/** The export `guard` of a file in `src/guards/`. Its `create` returns null if nothing is set for it. */
 export type GuardContribution = Contribution<GuardContext, Guard | null> & {
   /** Guards are asked in this order, then by name. */
   readonly order: number;
@@ -85,8 +85,8 @@ export type GuardContribution = Contribution<GuardContext, Guard | null> & {
 };
 
 /**
- * The agent's own tools that a guard looks at, by name; none by default. Each call of one waits for the host, which
- * sees it before it runs and, where the guard has an `after`, its result.
+ * The agent's own tools that a guard examines, by name; none by default. Each of their calls waits for the host,
+ * which sees it before it runs and, if the guard has an `after`, its result.
  */
 export type OwnTools = readonly string[] | 'all';
 

@@ -36,11 +36,11 @@ export type FilteredMessage = Pick<InboundMessage, 'id' | 'isDirect' | 'text' | 
 export type FilterCall = {
   /** Aborted at the end of the filter's time, and when the assistant ends. */
   readonly signal: AbortSignal;
-  /** Fetches the file of the message; it is deleted when the filter has ended. Rejects where there is none. */
+  /** Fetches the file of the message; it is deleted when the filter has ended. Rejects if there is none. */
   readonly fetchAttachment: () => Promise<FetchedAttachment>;
   /**
-   * Charges work on the message to the budget of its group, under the filter's name, in millionths of a dollar. False
-   * where the group may spend nothing more today: then the work is not to be done.
+   * Charges work on the message to its group's budget, under the filter's name, in millionths of a dollar. Returns
+   * false if the group may spend nothing more today: then do not do the work.
    */
   readonly pay: (microUsd: number) => boolean;
 };
@@ -63,11 +63,11 @@ export type FilterResult =
   | { readonly kind: 'drop'; readonly reason: string };
 
 /**
- * Looks at each message of a registered chat before it becomes part of it. Commands of the owner's go past
- * all filters, and text that a filter has changed is not a command and no answer to a question.
+ * Examines each message of a registered chat before it becomes part of the chat. The owner's commands skip all
+ * filters. A text that a filter has changed is not a command and answers no question.
  *
- * With a promise, the message is on disk and acknowledged, and later ones of its chat wait behind it. After
- * a crash the filters begin with it again.
+ * If a filter returns a promise, the message is on disk and acknowledged, and later messages of its chat wait. After
+ * a crash, the filters start again with it.
  */
 export type InboundFilter = (
   message: FilteredMessage,
@@ -87,7 +87,7 @@ type Conduct = {
   readonly timeoutMs?: number;
 };
 
-/** The export `filter` of a file in `src/inbound-filters/`. Its `create` returns null where nothing is set for it. */
+/** The export `filter` of a file in `src/inbound-filters/`. Its `create` returns null if nothing is set for it. */
 export type InboundFilterContribution = Contribution<InboundFilterContext, InboundFilter | null> &
   Conduct;
 

@@ -2,8 +2,8 @@ import type { ChannelStatus } from '../../channels/channel.ts';
 import type { ClawProgress } from './claw.ts';
 
 /**
- * Something that happens in the assistant now, for a service that shows it. Nothing of it is kept or repeated: what
- * lasts is in the store, and `chat` says when to read it there.
+ * An event in the assistant, for a service that shows it. Events are neither stored nor repeated: lasting facts are
+ * in the store, and `chat` says when to read them again.
  */
 export type LiveEvent =
   /** Something was said in a chat, or a question there was put, answered or withdrawn. */
@@ -55,7 +55,8 @@ export type LiveTurn = {
 };
 
 /**
- * Calls back for each event until the service ends or the returned function is called. Turns that run already come
- * first: each as `began`, with a `delta` of all text so far and the `progress` of a change, without its output. A listener that throws is not called again.
+ * Calls back for each event until the service ends or the returned function is called. Running turns come first: each
+ * as `began`, with a `delta` of its whole text so far and the `progress` of a change, without output. A listener that
+ * throws is not called again.
  */
 export type Watch = (onEvent: (event: LiveEvent) => void) => () => void;

@@ -3,14 +3,13 @@ import { nearestNames } from '../../lib/nearest-names.ts';
 import type { Group } from '../../store/store.ts';
 import type { Command, OwnerCommand } from './command.ts';
 
-/** Tells whether a text is meant as a command: `/word`, alone or before a space, which no path looks like. */
+/** Tells whether a text is meant as a command: `/word`, alone or before a space. No path looks like that. */
 export function isCommandText(text: string): boolean {
   return /^\/[a-z][a-z0-9-]*(\s|$)/i.test(text.trim());
 }
 
 /**
- * Returns what the owner said in a chat of their own as the command it means: who says only `help` there, `?` or a bare
- * slash wants that, and not a talk about helping.
+ * Returns a text from the owner's own chat as the command that it means: `help`, `?` or a bare slash means `/help`.
  */
 export function asCommand(text: string): string {
   return /^(\/|\/?\s*(help|\?))$/i.test(text.trim()) ? '/help' : text.trim();

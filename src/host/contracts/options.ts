@@ -50,7 +50,7 @@ export type HostOptions = Ports & {
   /** True if the terminal draws a block of the kind `qr` as a code. */
   readonly drawsCodes: boolean;
   readonly isSet: (setting: string) => boolean;
-  /** Says what is wrong with the settings as the next start would read them; null when nothing is. */
+  /** Says what is wrong with the settings as the next start would read them; null if nothing is. */
   readonly settingsProblem: () => string | null;
   /** A problem that the owner has to know of at the start, in their own chats; null for none. */
   readonly trouble: string | null;

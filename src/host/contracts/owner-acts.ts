@@ -22,8 +22,8 @@ export type SaidFile = { readonly name: string; readonly content: Uint8Array };
 export type KeptContent = SaidFile & { readonly mimeType: string };
 
 /**
- * Acts in the owner's name, for a service that has made sure that it is the owner who acts, such as a page behind
- * a login. They go the way of a message: commands, their questions and their answers are the same as in the chat.
+ * Acts in the owner's name, for a service that has made sure that it is the owner, such as a page behind a login.
+ * They are handled like messages: commands, their questions and their answers are the same as in the chat.
  */
 export type OwnerActs = {
   /**
@@ -46,8 +46,8 @@ export type OwnerActs = {
   /** Returns the open questions of a chat, by number. */
   questions(jid: string): readonly OpenQuestion[];
   /**
-   * Returns a file of the history: what the owner or the assistant sent is kept for 30 days, at most a gigabyte of it;
-   * what somebody else sent is fetched from its channel. Null where there is none any more.
+   * Returns a file of the history. Files from the owner or the assistant are kept for 30 days, at most a gigabyte;
+   * files from others are fetched from their channel. Null if it no longer exists.
    *
    * @param number its place among the files of that entry, from 0
    * @throws Error, in words, where a channel does not hand it over

@@ -49,8 +49,8 @@ export type PromptSender = {
 };
 
 /**
- * Facts for a section that only the container can write, since what it reads is there: the file of the same
- * name in `container/agent/prompt/` gets them.
+ * Facts for a section that only the container can write, because the files that it reads are there. The file of the
+ * same name in `container/agent/prompt/` gets them.
  */
 export type ForAgent = { readonly forAgent: Readonly<Record<string, unknown>> };
 
@@ -62,7 +62,7 @@ export type PromptCall = { readonly callService: CallService };
 /** Writes a section for a turn; null leaves it out. */
 export type PromptSection = (turn: PromptTurn, call: PromptCall) => Written | Promise<Written>;
 
-/** The export `section` of a file in `src/prompt/`. Its `create` returns null where nothing is set for it. */
+/** The export `section` of a file in `src/prompt/`. Its `create` returns null if nothing is set for it. */
 export type PromptContribution = Contribution<PromptContext, PromptSection | null> & {
   /** Sections are joined in this order, then by name. */
   readonly order: number;
@@ -74,8 +74,8 @@ export function definePromptSection<S extends z.ZodRawShape>(
   definition: ContributionDefinition<S, PromptContext, PromptSection | null> & {
     readonly order: number;
     /**
-     * Set where the text differs from turn to turn, such as the time. It then goes with the question instead of the
-     * system prompt: servers keep what they have read only up to the first difference.
+     * Set this if the text differs from turn to turn, such as the time. The text then goes with the question instead
+     * of the system prompt, because servers cache only up to the first difference.
      */
     readonly changes?: 'each-turn';
   },

@@ -8,7 +8,7 @@ export const Choice = z.object({
   run: z.string().nullish(),
 });
 
-/** The command that goes on with the answer to a question, and how. */
+/** The command that continues with the answer to a question. */
 export const Continuation = z.object({
   command: z.string(),
   data: z.unknown(),
@@ -33,7 +33,7 @@ export type Choice = Readonly<z.input<typeof Choice>>;
 /** The question that a command ended with, as the turn of its answer keeps it. */
 export type Question = z.output<typeof Question>;
 
-/** Reads what a turn kept; null where an older tree asked something else. */
+/** Reads what a turn kept; null if an older tree asked something else. */
 export function parseQuestion(payload: unknown): Question | null {
   return Question.safeParse(payload).data ?? null;
 }
@@ -46,8 +46,8 @@ type Answerable = {
 };
 
 /**
- * An answer: a choice's word, `yes` or `no` where there are none, or a number too high; `text` or `cancel` to a
- * question that takes text.
+ * An answer: a choice's word; `yes` or `no` if there are no choices; a number that is too high; or, for a question
+ * that takes text, `text` or `cancel`.
  */
 export type Reply = {
   readonly word: string;

@@ -56,7 +56,7 @@ export type QueuedTurn = {
   /** The conversation that it sees: the group's, or one of its own, which is the default. */
   readonly context?: 'group' | 'isolated';
   /**
-   * `own` where the prompt holds nothing that others wrote. By default it is taken to be from outside: the turn asks
+   * `own` if the prompt contains nothing that others wrote. By default it counts as text from outside: the turn asks
    * before it acts on other chats.
    */
   readonly brings?: Brings;
@@ -64,7 +64,7 @@ export type QueuedTurn = {
   readonly taskType?: string;
   /** The pool of models that it asks for by name, for a router that has pools. */
   readonly pool?: string;
-  /** The chat of that folder which gets what it says; the one that was written in last by default. */
+  /** The chat of that folder that gets its text; by default the one that was last written in. */
   readonly jid?: string;
   /**
    * Runs it beside the turns of the chat, in a container of its own on the same folders: neither waits for the
@@ -91,7 +91,7 @@ export type QueuedMessage = {
   readonly folder: string;
   /** In Markdown. */
   readonly text: string;
-  /** The chat of that folder; the one that was written in last by default. */
+  /** The chat of that folder; by default the one that was last written in. */
   readonly jid?: string;
 };
 
@@ -116,15 +116,15 @@ export type EndedTurn = {
   readonly folder: string;
   /** `silent` is a turn without an answer, `skipped` one that did not begin, such as for its budget. */
   readonly outcome: RunOutcome;
-  /** The code of a failure, such as `CANCELLED` where the owner stopped it; null where it was answered. */
+  /** The code of a failure, such as `CANCELLED` if the owner stopped it; null if it was answered. */
   readonly error: string | null;
-  /** The answer, or the reason of a failure in words for the chat; empty where there is neither. */
+  /** The answer, or the reason for a failure in words for the chat; may be empty. */
   readonly text: string;
 };
 
 /**
- * The decision on what the chat gets of a turn: its text, another one, or nothing. The log of turns keeps the end.
- * A silent turn does not count as one of the chat's conversation, which silence ends.
+ * Decides what the chat gets of a turn: its text, another text, or nothing. The log of turns records the end. A
+ * silent turn does not count as part of the chat's conversation, which silence ends.
  */
 export type Delivery =
   | { readonly kind: 'send'; readonly text?: string }
@@ -144,16 +144,16 @@ export type ServiceContext = {
   readonly log: HostLog;
   readonly now: () => number;
   readonly newId: () => string;
-  /** Calls back once after a delay, unless the service was stopped. What the callback throws is a crash. */
+  /** Calls back once after a delay, unless the service was stopped. If the callback throws, that is a crash. */
   readonly setTimer: SetTimer;
   /** Aborted when the service is stopped, also after a crash. */
   readonly signal: AbortSignal;
   readonly store: ServiceStore;
-  /** Queues a turn and returns its id. Throws where no group has that folder. */
+  /** Queues a turn and returns its id. Throws if no group has that folder. */
   readonly queueTurn: (turn: QueuedTurn) => string;
-  /** Queues a message for a chat. Throws where no group has that folder. */
+  /** Queues a message for a chat. Throws if no group has that folder. */
   readonly queueMessage: (message: QueuedMessage) => void;
-  /** Ends a turn that this service has queued, or sees to it that it never begins. False where it is over. */
+  /** Ends a turn that this service has queued, or prevents it from beginning. Returns false if it is over. */
   readonly stopTurn: (id: string) => boolean;
   /**
    * Registers an address below the service's name on the HTTP server of this machine, and resolves with it.
@@ -166,16 +166,16 @@ export type ServiceContext = {
   /** Turns texts into vectors, by the embedding model of any provider. */
   readonly embed: EmbedForGroup;
   readonly dueTasks: DueTasks;
-  /** Asks the engine what it knows of the code: plans, owners of lines, conflicts. Nothing is changed. */
+  /** Asks the engine about the code: plans, owners of lines, conflicts. Nothing is changed. */
   readonly readClaw: ReadClaw;
   /**
-   * Asks the project's git remote for its newest release, and fetches that one tag where it is newer than the core here:
-   * then `readClaw(['plan', 'update', ref])` shows what it would change.
+   * Asks the project's git remote for its newest release, and fetches that one tag if it is newer than the core here.
+   * Then `readClaw(['plan', 'update', ref])` shows what it would change.
    */
   readonly newestRelease: () => Promise<NewestRelease>;
   /** The model of each chat, and those that servers list. The owner's `/model` chooses one. */
   readonly models: Pick<ChatModels, 'lists' | 'of'>;
-  /** Says why the model of the settings cannot answer; null where it can. */
+  /** Says why the model of the settings cannot answer; null if it can. */
   readonly modelProblem: () => string | null;
   /**
    * Asks the owner, in the chat where they wrote last. The question is withdrawn at the signal, and when the
@@ -184,20 +184,20 @@ export type ServiceContext = {
   readonly ask: (question: AskQuestion, signal?: AbortSignal) => Promise<AskReply>;
   readonly tools: ServiceTools;
   readonly owner: OwnerActs;
-  /** Tells what happens in the assistant, as it happens. */
+  /** Calls back with what happens in the assistant, as it happens. */
   readonly watch: Watch;
   /** The channels of this tree as they are now; `watch` tells when one has another state. */
   readonly channels: () => readonly ChannelReport[];
   /**
-   * Sends a frame to the program at the far end of a chat, once. Rejects, in words, where the channel carries none or
-   * is not connected.
+   * Sends a frame to the program at the far end of a chat, once. Rejects, in words, if the channel carries no frames
+   * or is not connected.
    */
   readonly sendFrame: (jid: string, body: Frame['body']) => Promise<void>;
   /** Starts a program in a container of its own. It is stopped with the service, if it still runs then. */
   readonly startProgram: StartProgram;
   /**
-   * Reads a text file below a group's folder, such as `['CLAUDE.md']`, and follows no link. Null where there is
-   * none, or it is not a plain file of at most a megabyte.
+   * Reads a text file below a group's folder, such as `['CLAUDE.md']`, without following links. Null if it does not
+   * exist, or is not a plain file of at most a megabyte.
    */
   readonly readGroupFile: (folder: string, path: readonly string[]) => Promise<string | null>;
   /**
@@ -215,45 +215,45 @@ export type ServiceContext = {
 export type RunningService = {
   /** Ends it. The signal is aborted before. */
   stop(): void | Promise<void>;
-  /** Returns one line for the owner on what it does now; null for nothing to tell. */
+  /** Returns one line for the owner on what it is doing; null if there is nothing to say. */
   status(): string | null;
   /**
-   * Decides what the chat gets of a turn that this service has queued, also in an earlier process. It is called
-   * again for the same turn where the process ends before that is stored. Without it, where it throws, or while
-   * the service does not run, the chat gets what the turn says.
+   * Decides what the chat gets of a turn that this service has queued, possibly in an earlier process. It is called
+   * again for the same turn if the process ends before the decision is stored. Without it, if it throws, or while the
+   * service does not run, the chat gets the turn's text.
    */
   onTurnEnd?(turn: EndedTurn): Delivery;
   /**
-   * Returns tools that agents are offered while it runs, such as those of another server: it is asked at the beginning
-   * of each turn, and must answer at once, of what it knows. One whose name is taken is left out.
+   * Returns tools that agents are offered while it runs, such as those of another server. It is called at the
+   * beginning of each turn, and must answer at once from what it knows. A tool whose name is taken is left out.
    */
   tools?(): readonly Tool[];
   /**
-   * Resolves once it is known what tools the agent of a folder gets, with a sentence on those that are missing, for the
-   * agent and once for the chat, or at the abort. A turn waits for it before it begins, up to a limit, and for the start of the
-   * service as well.
+   * Resolves once the tools for the agent of a folder are known, or at the abort, with a sentence on missing ones,
+   * for the agent and once for the chat. A turn waits for it before it begins, up to a limit, and also for the start
+   * of the service.
    */
   toolsReady?(folder: string, signal: AbortSignal): Promise<readonly string[]>;
   /**
-   * Answers a tool, an owner's command, a section of the prompt or a model router, which calls it by the service's name
-   * (`callService`). What it throws is theirs to tell. The request is what another file has made: check it.
+   * Answers a tool, an owner's command, a section of the prompt or a model router that calls the service by its name
+   * (`callService`). The caller handles an error. Check the request: another file made it.
    */
   onCall?(request: unknown, caller: ServiceCaller): unknown;
   /**
-   * A person has put an emoji on a message of the assistant's that is not a question, or has taken it away: feedback on
-   * the answer of that turn. What was put while the service did not run is in `store.reactions`.
+   * A person put an emoji on a message of the assistant that is not a question, or removed it: feedback on the answer
+   * of that turn. Emojis from a time when the service did not run are in `store.reactions`.
    */
   onReaction?(reaction: KeptReaction): void;
   /** A frame has come: true takes it. Of several services the first that takes it has it. */
   onFrame?(frame: Frame): boolean;
-  /** A channel is connected, or is not any more. What came about before the service ran is told at its start. */
+  /** A channel has connected or disconnected. Changes from before the service ran are reported at its start. */
   onLink?(channel: string, isConnected: boolean): void;
 };
 
 /** Starts a service. A rejection, or 30 seconds without an end, is a failed start. */
 export type StartService = (context: ServiceContext) => RunningService | Promise<RunningService>;
 
-/** The export `service` of a file in `src/services/`. Its `create` returns null where nothing is set for it. */
+/** The export `service` of a file in `src/services/`. Its `create` returns null if nothing is set for it. */
 export type ServiceContribution = Contribution<object, StartService | null>;
 
 /** Defines something that works in the background while the assistant runs. */

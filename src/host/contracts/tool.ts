@@ -48,7 +48,7 @@ export type SentAlong = {
 export type ToolCall = {
   readonly caller: Group;
   readonly store: Store;
-  /** Queues a message for a registered group. Rejects, in words for the agent, where that cannot be. */
+  /** Queues a message for a registered group. Rejects if that is impossible, in words for the agent. */
   readonly send: (jid: string, text: string, along?: SentAlong) => Promise<void>;
   /** Asks the owner in their own chat, or a person in the caller's, and waits for their word. */
   readonly ask: Ask<ToolQuestion>;
@@ -66,11 +66,11 @@ export type ToolCall = {
   /** Ends the turn without a message; null in a turn that answers a message. */
   readonly staySilent: (() => void) | null;
   /**
-   * Names this call at a far end: it is the same when the call is made again because nobody knows whether it took effect,
-   * also by a later run of the turn. Null for a call that may be repeated.
+   * Identifies this call for a far end. It is the same if the call is repeated because nobody knows whether it took
+   * effect, also by a later run of the turn. Null for a call that may be repeated.
    */
   readonly idempotencyKey: string | null;
-  /** Aborted when the turn is over, also when it was stopped: the result is not waited for any more. */
+  /** Aborted when the turn has ended or was stopped: nobody waits for the result any more. */
   readonly signal: AbortSignal;
 };
 
@@ -94,21 +94,23 @@ export type Elsewhere = { readonly key: string; readonly name: string };
 /** Something agents can ask the host for, without its name. */
 export type ToolBody<I extends z.ZodType = z.ZodType> = {
   readonly description: string;
-  /** Tells those who wait what it does, in a few words: `searching the web`. Made of its name by default. */
+  /** A few words that tell waiting people what it does: `searching the web`. By default made from its name. */
   readonly doing?: string;
   readonly isMainOnly: boolean;
-  /** Whether a call may be made again where its turn is interrupted and runs again. Once by default. */
+  /** Whether a call may be made again if its turn is interrupted and runs again. `once` by default. */
   readonly repeat?: Repeat;
   /** `outside` by default: only a tool that says so is taken to return own words. */
   readonly brings?: Brings;
-  /** Returns what the call would change, begin or write to beside the caller's own chat; null for nothing. */
+  /**
+   * Returns the target outside the caller's own chat that the call would change, begin or write to; null for none.
+   */
   elsewhere?(
     call: Pick<ToolCall, 'caller' | 'store' | 'registry'>,
     input: z.output<I>,
   ): Elsewhere | null;
-  /** Offered in scheduled tasks and nowhere else. False by default. */
+  /** True if it is offered only in scheduled tasks. False by default. */
   readonly isTaskOnly?: boolean;
-  /** Offered in the groups with these folders and nowhere else. In all by default. */
+  /** The groups' folders in which it is offered. All by default. */
   readonly folders?: readonly string[];
   readonly input: I;
   /** The JSON schema that the model is shown; made of `input` by default. */
@@ -125,7 +127,7 @@ export type ToolSource =
   | { readonly kind: 'one'; readonly tool: Tool }
   | { readonly kind: 'list'; list(): readonly Tool[] };
 
-/** The export `tool` of a file in `src/tools/`. Its `create` returns null where nothing is set for it. */
+/** The export `tool` of a file in `src/tools/`. Its `create` returns null if nothing is set for it. */
 export type ToolContribution = Contribution<ToolContext, ToolSource | null>;
 
 /** Defines a tool by its name. `create` gets its own settings, parsed, and a `ToolContext`. */
@@ -144,8 +146,8 @@ export function defineTool<S extends z.ZodRawShape, I extends z.ZodType>(
 }
 
 /**
- * Defines tools whose number is not known before the assistant runs, such as those of another server.
- * The list is asked for at the beginning of each turn. It must answer at once, of what it knows.
+ * Defines tools whose number is not known before the assistant runs, such as those of another server. The list is
+ * requested at the beginning of each turn, and must be returned at once from what is known.
  *
  * @public for skills; no tool of the core comes from elsewhere
  */
