@@ -5,7 +5,7 @@ import { ClawError, CodedError } from '../verbs.ts';
 /** Codes of what the command line itself finds: no verb of the engine ends so. */
 type CliErrorCode = 'SETUP_REFUSED' | 'ASSISTANT_STOPPED' | 'ASSISTANT_RUNNING' | 'VERB_FAILED';
 
-/** An error of the command line's own, about the assistant. */
+/** An error of the command line itself, about the assistant. */
 export class CliError extends CodedError<CliErrorCode> {
   /** See `ClawError`. */
   static override [Symbol.hasInstance](value: unknown): boolean {
@@ -25,8 +25,8 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Turns anything that a verb threw into an error that commands report. A refusal of the machine
- * (no permission, no space) becomes IO_FAILED; anything else is a fault of claw itself.
+ * Turns anything that a verb threw into an error that commands report. A refusal by the machine (no permission, no
+ * space) becomes IO_FAILED; anything else is a fault of claw itself.
  */
 export function asCommandError(error: unknown): CommandError {
   if (error instanceof ClawError || error instanceof CliError) return error;

@@ -335,7 +335,7 @@ function usageError(error: CommanderError): ClawError {
   return new ClawError('USAGE', `${message.replace(/\.$/, '')}. \`claw --help\` lists the verbs.`);
 }
 
-/** Says what the library says of a word that is none of a list. */
+/** Rewords the library's message about a word that is not in a list. */
 export function inPlainWords(message: string): string {
   return message
     .replace(

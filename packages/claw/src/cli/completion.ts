@@ -12,7 +12,7 @@ const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Word = { readonly name: string; readonly help: string; readonly options: readonly string[] };
 
 /**
- * Returns the completion of the command line for a shell; of `skills` the names, which the shell's script asks for.
+ * Returns the completion of the command line for a shell; for `skills` the names, which the shell's script asks for.
  *
  * @throws ClawError USAGE for a shell that is not known
  */

@@ -28,8 +28,8 @@ export function select<V>(options: clack.SelectOptions<V>) {
 }
 
 /**
- * Asks for one of a few keys and Enter; null where the person wants out. A prompt that took the key alone would leave the Enter to the next
- * question, which it would answer with yes.
+ * Asks for one of a few keys and Enter; null if the person cancels. If a prompt took the key alone, the Enter would
+ * answer the next question with yes.
  */
 export async function keyAndEnter(
   message: string,

@@ -20,7 +20,7 @@ import { plannedRecordLines, recordedLines, updateLines } from '../verbs/update/
 import type { DataOf } from '../verbs.ts';
 import type { CliResult, DiscoveredResult, Failure, PrintedResult } from './result.ts';
 
-/** A result for people: the result itself for stdout, troubles for stderr. */
+/** A result for people: the result itself for stdout, errors and warnings for stderr. */
 export type RenderedResult = { readonly out: string; readonly err: string };
 
 /**

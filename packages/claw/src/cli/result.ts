@@ -25,7 +25,7 @@ export type DiscoveredResult = ResultWith<string, unknown> & { readonly lines: r
 /** Any result that is printed. */
 export type PrintedResult = CliResult | DiscoveredResult | Failure;
 
-/** A result as far as it is printed as JSON, or ends the process. */
+/** The part of a result that is printed as JSON, or that ends the process. */
 export type AnyResult = ResultWith<string, unknown, CommandError>;
 
 /** The end of a verb that could not do its work. */

@@ -112,7 +112,10 @@ function terminalUi(): Ui {
   };
 }
 
-/** Returns what draws a line over the one before: one that ran over the edge would leave its rest behind. */
+/**
+ * Returns the text that draws a line over the previous one, cut to the width: a longer line would leave its rest
+ * behind.
+ */
 export function frameLine(text: string, columns: number): string {
   return `\r\x1b[K${cut(text, columns - 1)}`;
 }

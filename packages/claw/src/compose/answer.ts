@@ -10,7 +10,7 @@ import {
 import type { Conflict } from '../conflict.ts';
 import type { Answer, AnsweredHunk, Resolution } from '../installed/resolution.ts';
 
-/** Returns the file that an answer makes of a conflict; null where the answer is that there is none. */
+/** Returns the file that an answer makes of a conflict; null if the answer is to have no file. */
 export function answeredFile(conflict: Conflict, answer: Answer): TreeFile | null {
   if (answer.kind === 'file') return answer.file;
   if (answer.kind === 'value') throw new TypeError(`${conflict.path} has a value, not a file`);
@@ -34,10 +34,7 @@ const finders = new WeakMap<
   { readonly find: FindTextFault; readonly known: Map<string, TextFault | null> }
 >();
 
-/**
- * Finds a defect of the file that resolves a conflict, which none of its inputs has; null where there is
- * none.
- */
+/** Finds a defect of the resolved file that none of its inputs has; null if there is none. */
 export function answerFault({ path, sides }: Conflict, file: TreeFile | null): TextFault | null {
   if (file === null) return null;
   const finder = finders.get(sides) ?? { find: createFaultFinder(path, sides), known: new Map() };
@@ -50,7 +47,7 @@ export function answerFault({ path, sides }: Conflict, file: TreeFile | null): T
   return fault;
 }
 
-/** Tells whether an answer speaks of exactly the hunks of a conflict; of a whole file it always does. */
+/** Tells whether an answer covers exactly the hunks of a conflict; a whole file always does. */
 export function fits(conflict: Conflict, answer: Answer): boolean {
   if (answer.kind === 'value') return conflict.kind === 'structured';
   if (conflict.kind === 'structured') return false;
@@ -65,9 +62,7 @@ export function fits(conflict: Conflict, answer: Answer): boolean {
   );
 }
 
-/**
- * Tells whether a whole file that resolves hunks keeps the text before the first and after the last of them.
- */
+/** Tells whether a whole file that resolves hunks keeps the text before the first and after the last one. */
 function leavesSurroundings({ hunks }: Conflict, file: TreeFile | null): boolean {
   if (hunks.length === 0) return true;
   const text = file?.bytes.toString('latin1') ?? '';

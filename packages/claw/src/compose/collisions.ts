@@ -13,11 +13,11 @@ type Surroundings = {
 };
 
 /**
- * Refuses files of two layers, or of a layer and a new release, that cannot coexist on every disk: their
- * names differ in case alone, or one is a file where the other needs a folder.
+ * Refuses files of two layers, or of a layer and a new release, that cannot exist together on every disk: their names
+ * differ only in case, or one is a file where the other needs a folder.
  *
- * A package was checked against the project when it was read, but not against packages that are installed
- * with it.
+ * A package was checked against the project when it was read, but not against the packages that are installed with
+ * it.
  *
  * @throws ClawError PATH_COLLISION
  */

@@ -6,7 +6,7 @@ import type { Followed } from './follow-imports.ts';
 import type { Draft } from './joint.ts';
 import type { ResolvedConflict } from './resolve-conflict.ts';
 
-/** A path that layers touch: what it becomes (null: it is gone), and who made it so. */
+/** A path that layers touch: its new content (null if it is deleted), and the layers that made it. */
 export type ComposedFile = {
   readonly file: TreeFile | null;
   /** Names of the layers that touched it, in canonical order. */
@@ -16,10 +16,10 @@ export type ComposedFile = {
   readonly touches: readonly Touch[];
 };
 
-/** Imports of a file that a release moved, in a file of a layer, written with its new path. */
+/** An import in a layer's file, rewritten to the new path of a file that a release moved. */
 export type FollowedImport = Followed & { readonly layer: string; readonly path: string };
 
-/** `composed(release, layers)`: what every touched path becomes; all other paths are the release's own. */
+/** `composed(release, layers)`: the content of every touched path; all other paths are the release's own. */
 export type Composition = {
   readonly files: ReadonlyMap<string, ComposedFile>;
   readonly conflicts: readonly Conflict[];
@@ -35,7 +35,7 @@ export type Composition = {
   readonly ownStructured: OwnStructured;
 };
 
-/** The present text of paths while layers are merged on, over a release that is never changed. */
+/** The present text of paths while layers are merged on, over a release that never changes. */
 export class ComposedTree {
   readonly #release: (path: string) => TreeFile | null;
   readonly #touched = new Map<string, ComposedFile>();
@@ -88,7 +88,7 @@ export class ComposedTree {
     return this.#touched.get(path) ?? { layers: [], origin: path, touches: [] };
   }
 
-  /** Keeps the first conflict of a path; merges of later layers onto it would mean nothing. */
+  /** Keeps the first conflict of a path; merging later layers onto it would be meaningless. */
   conflict(conflict: Conflict): void {
     if (!this.#conflicts.has(conflict.path)) this.#conflicts.set(conflict.path, conflict);
   }
@@ -102,7 +102,7 @@ export class ComposedTree {
     return this.#drafts.get(path) ?? null;
   }
 
-  /** Goes on with a conflicted file; null where later layers depend on what is decided. */
+  /** Continues with a conflicted file; null if later layers depend on the decision. */
   setDraft(path: string, draft: Draft | null): void {
     if (draft === null) this.#drafts.delete(path);
     else {

@@ -14,7 +14,10 @@ import {
   type Versions,
 } from '@patchclaw/merge';
 
-/** Returns the hunks of a merge in conflict as the owner is asked about them: the places that belong together. */
+/**
+ * Returns the hunks of a conflicting merge as the owner is asked about them: places that belong together are one
+ * question.
+ */
 export function conflictHunks(
   outcome: Extract<FileMerge, { kind: 'conflict' }>,
   { base, ours, theirs }: Versions<TreeFile | null>,
@@ -33,8 +36,8 @@ const TOLD: Readonly<Record<Reopening, string>> = {
 };
 
 /**
- * Explains why changes of different lines are a conflict: together they would have a name twice that no input
- * has twice, or would not parse; a block would be there twice, or an edit in another declaration.
+ * Explains why changes of different lines are a conflict: the result would have a name twice that no input has twice,
+ * would not parse, would have a block twice, or would have an edit in the wrong declaration.
  *
  * @returns the end of a sentence about the file; null where the lines themselves disagree
  */

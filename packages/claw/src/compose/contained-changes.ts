@@ -20,13 +20,13 @@ import { followImports } from './follow-imports.ts';
 import type { MergeContext } from './merge-context.ts';
 import { RELEASE, type ResolvedConflict } from './resolve-conflict.ts';
 
-/** Returns a layer's change of a file that it modifies, after the moves of the releases since. */
+/** Returns a layer's change of a file that it modifies, updated for the moves of the releases since. */
 export function changeOf(context: MergeContext, layer: SkillPackage, named: string) {
   const base = baseFile(layer, named) ?? ownRenamedBase(layer, named);
   return followed(context, layer, named, { base, theirs: modifiedFile(layer, named) });
 }
 
-/** Returns a change of a layer as its author would write it now, after the moves of the releases since. */
+/** Returns a layer's change as its author would write it now, after the moves of the releases since. */
 export function followed(
   { tree, mapped, isMapped }: MergeContext,
   layer: SkillPackage,
@@ -71,9 +71,9 @@ export type LayerChange = {
 };
 
 /**
- * Takes the work of several layers on a file as one change, as `git merge` takes a branch, where the first of them
- * disagrees with what is there but all of them together do not: a later one makes of its lines what the release has made
- * of them.
+ * Takes the work of several layers on a file as one change, as `git merge` takes a branch, if the first layer
+ * disagrees with the present text but all together do not: a later layer already turns the lines into the release's
+ * text.
  *
  * @param changes of the layers that change the file, from the first that disagrees on, in canonical order
  * @returns whether it was taken; not where a layer takes back what another did to lines that the release has changed,
@@ -136,8 +136,8 @@ function meets([from, to]: LineRange, ranges: readonly LineRange[]): boolean {
 }
 
 /**
- * Returns the changes of a path as the release has it, or has it no more, by a skill and those after it; none where a
- * layer before had a part in it, or where a change has no base.
+ * Returns the changes that a skill and the layers after it make to a path of the release. Empty if an earlier layer
+ * also changed the path, or if a change has no base.
  */
 export function changesTogether(
   context: MergeContext,
@@ -160,7 +160,10 @@ export function changesTogether(
   return changes[0]?.skill === layer.manifest.skill ? changes : [];
 }
 
-/** Returns what a layer and those after it do to a path; none where one of them moves it, or its change has no base. */
+/**
+ * Returns the changes that a layer and those after it make to a path. Empty if one of them moves it, or if its change
+ * has no base.
+ */
 export function changesFrom(
   context: MergeContext,
   layer: SkillPackage,
@@ -234,7 +237,7 @@ export function findContainedParts(
 }
 
 /**
- * Says where layers whose commits a release has gave way to what it has made of them since.
+ * Returns notes on layers that gave way to the release, because it has their commits and developed them further.
  *
  * @param recorded where an earlier command may have noted it
  */
@@ -257,7 +260,9 @@ export function gaveWayNotes(
   });
 }
 
-/** Says why layers whose commits a release has are asked about, where the owner keeps them. */
+/**
+ * Returns notes on layers that are asked about although the release has their commits, because the owner keeps them.
+ */
 export function keptNotes(
   conflicts: readonly Conflict[],
   kept: readonly string[],
@@ -274,7 +279,7 @@ export function keptNotes(
     );
 }
 
-/** Says for each layer what of it a release contains. */
+/** Returns notes on the parts of each layer that a release contains. */
 export function containedNotes(parts: readonly ContainedPart[]): readonly string[] {
   return [...Map.groupBy(parts, ({ layer }) => layer)].map(([layer, own]) => {
     const files = own.map(({ path, changes, lines }) => {

@@ -2,9 +2,8 @@ import { at, diffLines, type Hunk, internLines, splitLines } from '@patchclaw/me
 import type { AnsweredHunk } from '../installed/resolution.ts';
 
 /**
- * Finds in a finished text the lines that resolve each conflict of it: those between the resolved lines
- * around that conflict. Null where two conflicts run into each other, because their lines cannot be told
- * apart.
+ * Finds in a finished text the lines that resolve each conflict: those between the resolved lines around it. Null if
+ * two conflicts touch, because their lines cannot be told apart.
  *
  * @param text read as latin1, like the hunks
  */

@@ -25,9 +25,9 @@ const RELATIVE = /(['"])(\.{1,2}(?:\/[^'"\n]*)?)\1/g;
 const EXTENSIONS = ['ts', 'tsx', 'mts', 'cts', 'js', 'jsx', 'mjs', 'cjs', 'json'];
 
 /**
- * Rewrites the relative specifiers of a file of JavaScript or TypeScript that mean a file which a release
- * moved; all of them where the file itself moved to another folder. Nothing else of it changes, and a file
- * that cannot be parsed stays as it is.
+ * Rewrites the relative imports of a JavaScript or TypeScript file that mean a file which a release moved; all of
+ * them if the file itself moved to another folder. Nothing else changes, and a file that cannot be parsed stays as it
+ * is.
  *
  * @returns the same object where there is nothing to rewrite
  */

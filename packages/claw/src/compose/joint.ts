@@ -15,7 +15,7 @@ import type { ConflictOutcome } from './resolve-conflict.ts';
 
 type ConflictHunk = Extract<Hunk, { kind: 'conflict' }>;
 
-/** A file with places that wait for a decision, onto which later layers are merged meanwhile. */
+/** A file with open places, onto which later layers are merged before the owner decides. */
 export type Draft = {
   /** The question for the owner: about the layers so far that disagree. */
   readonly conflict: Conflict;
@@ -57,8 +57,8 @@ export function draftOf(conflict: Conflict, touches: readonly Touch[]): Draft | 
 }
 
 /**
- * Merges one more layer onto a draft. Where it disagrees far from the places that wait, that is asked in
- * the same round; so the owner need not decide the first before hearing of the second.
+ * Merges one more layer onto a draft. If it disagrees far from the open places, this is asked in the same round, so
+ * the owner learns of it before deciding the first one.
  *
  * @returns null where the layer's work depends on what is decided: it has to wait for that
  */
@@ -142,7 +142,7 @@ function jointConflict(draft: Draft, filled: readonly Filled[], layer: string): 
   };
 }
 
-/** Puts the places that wait back where their lines ended up; null where one is not there just once. */
+/** Puts the open places back where their lines ended up; null if one of them is not there exactly once. */
 function fillHoles(merged: readonly Hunk[], open: readonly ConflictHunk[]): Filled[] | null {
   const filled: Filled[] = [];
   let next = 0;

@@ -37,7 +37,7 @@ const DISAGREE: FileMerge = {
   isExecutable: false,
 };
 
-/** Merges one layer on: renames and deletions first, then its new and changed files. */
+/** Merges one layer: first its renames and deletions, then its new and changed files. */
 export function mergeLayer(context: MergeContext, layer: SkillPackage): void {
   for (const op of layer.manifest.fileOps) {
     if (op.type === 'delete') deleteFile(context, layer, op.path);
@@ -184,10 +184,7 @@ function mergeOnto(
   }
 }
 
-/**
- * Merges a later layer around the open places of a file, so that its own disagreements are asked in the same
- * round.
- */
+/** Merges a later layer around the open places of a file, so that its own conflicts are asked in the same round. */
 function mergeAround(
   { tree, merge, resolve }: MergeContext,
   layer: SkillPackage,

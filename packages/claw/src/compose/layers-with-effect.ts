@@ -3,7 +3,7 @@ import { structuredKind } from '../structured/structured-kind.ts';
 import type { Composition } from './composition.ts';
 
 /**
- * Returns the names of the layers that leave a trace in a composition: a file that is other with them, or a
+ * Returns the names of the layers that have an effect on a composition: a file differs because of them, or there is a
  * conflict.
  */
 export function layersWithEffect(

@@ -13,7 +13,7 @@ import {
   resolveConflict,
 } from './resolve-conflict.ts';
 
-/** One file of the project that has to become another; null means that nothing is there. */
+/** One file of the project that has to change; null means that there is no file. */
 export type FileChange = {
   readonly path: string;
   readonly before: TreeFile | null;
@@ -51,9 +51,9 @@ export type PlanInput = {
 };
 
 /**
- * Merges what layers want with what the owner has on disk: `merge3(published, disk, target)` for
- * every path that either composition touches. The owner's edits follow renames in both directions.
- * Pure; the conflicts of the composition are carried along.
+ * Merges the wanted composition with the owner's files on disk: `merge3(published, disk, target)` for every path that
+ * either composition touches. The owner's edits follow renames in both directions. Pure; the conflicts of the
+ * composition are passed on.
  */
 export function planTree(input: PlanInput): TreePlan {
   const { old, target } = input;
@@ -156,7 +156,7 @@ function leave(
   return left.flatMap((from) => changeOf(from, input.disk(from), wanted(input, from), null));
 }
 
-/** Tells whether the owner took away what was published. */
+/** Tells whether the owner deleted a published file. */
 function isGone(input: PlanInput, path: string): boolean {
   return input.old.file(path) !== null && input.disk(path) === null;
 }

@@ -40,7 +40,7 @@ export type KnownAnswers = {
   readonly released?: ReadonlySet<string>;
 };
 
-/** The origin of a decision that nobody took: the release contains the change, and has changed the lines since. */
+/** The origin of a decision that nobody made: the release contains the change and has developed the lines further. */
 export const RELEASE = 'release';
 
 export const NO_ANSWERS: KnownAnswers = { decisions: [], resolutions: [] };
@@ -95,8 +95,8 @@ export function resolveConflict(conflict: Conflict, known: KnownAnswers): Confli
 }
 
 /**
- * Returns the decision on a conflict: on this very one, or on the joint one as part of which it was asked.
- * The lines are the same there; the lines around them depend on decisions elsewhere in the file.
+ * Returns the decision on a conflict: on this one, or on the joint conflict that it was part of. The lines are the
+ * same there; the lines around them depend on decisions elsewhere in the file.
  */
 export function decisionOn(conflict: Conflict, decisions: readonly Decision[]): Decision | null {
   const subject = subjectOf(conflict);

@@ -9,7 +9,7 @@ import {
 import { disputesOf, fits, isSameLines, ownAnswerTo } from './answer.ts';
 
 /**
- * Returns recordings to offer: they fit a conflict but may not resolve it by themselves, being of other
+ * Returns recordings to offer: they fit a conflict, but may not resolve it by themselves, because they are of other
  * layers, from elsewhere, or of the same lines in another file.
  */
 export function suggestionsFor(
@@ -26,7 +26,7 @@ export function suggestionsFor(
   });
 }
 
-/** Tells whether a recording would resolve a conflict, or any hunk of it, otherwise than it was decided. */
+/** Tells whether a recording would resolve a conflict, or one of its hunks, differently from the decision. */
 export function contradicts(one: Resolution, conflict: Conflict, decided: Answer): boolean {
   const subject = subjectOf(conflict);
   if (isSameSubject(one.subject, subject)) {

@@ -64,7 +64,7 @@ export const TreeChangeData = z.object({
   isTrial: z.literal(true).optional(),
 });
 
-/** The same of verbs that bring packages: bases that these did not carry. */
+/** The same for verbs that bring packages, with the bases that these did not contain. */
 export const SkillChangeData = TreeChangeData.extend({ inferredBases: z.array(InferredBase) });
 
 const UpstreamCore = z.object({ version: z.string().nullable(), commit: z.string() });
@@ -169,7 +169,7 @@ export const UpdateData = TreeChangeData.extend({
   keptSkills: z.array(z.string()),
 });
 
-/** Names the two releases of an update, with their commits where both have one version. */
+/** Names the two releases of an update, with their commits if both have the same version. */
 export function namesOfReleases({
   from,
   to,
@@ -183,12 +183,12 @@ export function namesOfReleases({
   return [nameOf(from), nameOf(to)];
 }
 
-/** The result of `claw customize`; `customisation` is null where there was nothing to record. */
+/** The result of `claw customize`; `customisation` is null if there was nothing to record. */
 export const CustomizeData = TreeChangeData.extend({
   customisation: z.object({ name: z.string(), files: z.array(Edit) }).nullable(),
 });
 
-/** The result of `claw rebase`; `customisation` is null where there was nothing to record. */
+/** The result of `claw rebase`; `customisation` is null if there was nothing to record. */
 export const RebaseData = TreeChangeData.extend({
   losses: z.array(z.string()),
   customisation: z.object({ name: z.string(), files: z.array(z.string()) }).nullable(),
@@ -215,7 +215,7 @@ export const RenewalData = z.object({
   toWrite: z.array(UnwrittenPart),
 });
 
-/** A renewed package of an applied skill: the tree is composed again as well. */
+/** A renewed package of an applied skill; the tree is composed again as well. */
 export const RenewedData = TreeChangeData.extend(RenewalData.shape);
 
 /** The same where edits conflict with the package: nothing was renewed. */
@@ -295,7 +295,7 @@ const ProposedChoice = z.union([
   z.object({ kind: z.literal('value'), value: z.unknown(), origin: z.string() }),
 ]);
 
-/** The result of `claw resolve`; `path` is null where none was decided. */
+/** The result of `claw resolve`; `path` is null if nothing was decided. */
 export const ResolveData = z.object({
   path: z.string().nullable(),
   /** Several that were decided at once. */

@@ -31,7 +31,7 @@ const LoggedCommit = z.object({
   isBreaking: z.boolean(),
 });
 
-/** A stretch of a history, merges left out: how many commits, and those that are named, breaking ones first. */
+/** A part of a history without merges: the number of commits, and those that are named, breaking ones first. */
 export const CommitList = z.object({
   count: z.int(),
   breaking: z.int(),
@@ -44,13 +44,13 @@ export const Sides = z.tuple([z.string(), z.string()]);
 /** Kinds of conflicts. */
 export const ConflictKind = z.enum(['content', 'add-add', 'modify-delete', 'binary', 'structured']);
 
-/** A verb with its arguments, as the owner said it. Also the data of OPERATION_PENDING: the operation that waits. */
+/** A verb with its arguments, as the owner typed it. Also the data of OPERATION_PENDING: the waiting operation. */
 export const VerbCall = z.object({ verb: z.string(), arguments: z.array(z.string()) });
 
 /** The origin of a core. */
 export const CoreOrigin = z.enum(['tag', 'commit', 'folder', 'disk']);
 
-/** A decision for people: its origin, and the change that it makes of ours, or the value. */
+/** A decision for people: its origin, and the change that it makes to ours, or the value. */
 export const ShownDecision = z.object({
   origin: z.string(),
   /** The value; only for a structured conflict. */
@@ -58,7 +58,7 @@ export const ShownDecision = z.object({
   patch: z.string().nullable(),
 });
 
-/** An edit, or a part of one, that no package took; it stays the owner's. */
+/** An edit, or a part of one, that no package took and that stays the owner's. */
 export const LeftoverEdit = z.object({
   path: z.string(),
   /** Keys of a structured file, such as `scripts.start`; none where the file as such stays. */
@@ -84,7 +84,7 @@ export const ConflictJson = z.object({
   candidates: z.array(z.string()),
 });
 
-/** The one object that `--json` prints, on every exit code; `data` is by the schema of its verb. */
+/** The one object that `--json` prints, with every exit code; `data` follows the schema of its verb. */
 export const ResultJson = z.object({
   ok: z.boolean(),
   verb: z.string(),
@@ -108,5 +108,5 @@ export const ResultJson = z.object({
 /** Data of CONSENT_NEEDED: paths to name with `--allow`. */
 export const ConsentNeeded = z.object({ paths: z.array(z.string()) });
 
-/** Data of SKILL_NOT_FOUND: names that are near to the one that was given. */
+/** Data of SKILL_NOT_FOUND: names similar to the given one. */
 export const SkillNotFound = z.object({ nearest: z.array(z.string()) });

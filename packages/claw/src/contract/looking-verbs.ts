@@ -188,7 +188,7 @@ const OwnedLines = LineOwner.extend({
   text: z.string(),
 });
 
-/** The result of `claw why`; `gone` is about a file that is not there. */
+/** The result of `claw why`; `gone` is about a file that does not exist. */
 export const WhyData = z.object({
   path: z.string(),
   ranges: z.array(OwnedLines),
@@ -272,7 +272,7 @@ const ConflictDetail = z.object({
   offers: z.array(z.object({ key: z.string(), origin: z.string() })),
 });
 
-/** The result of `claw conflicts`; `operation` is null where nothing waits. */
+/** The result of `claw conflicts`; `operation` is null if none waits. */
 export const ConflictsData = z.object({
   operation: VerbCall.nullable(),
   open: z.array(z.string()),

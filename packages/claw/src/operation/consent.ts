@@ -8,7 +8,7 @@ import type { EngineContext } from './context.ts';
 import type { Operation } from './planned-operation.ts';
 
 /**
- * Refuses changes that need the owner's named consent: of files that run on their own or steer a tool, and of
+ * Refuses changes that need the owner's explicit consent: to files that run by themselves or configure a tool, and to
  * ranges of the core that a skill replaces.
  *
  * @throws ClawError CONSENT_NEEDED with the names to allow in `data.paths`
@@ -60,7 +60,7 @@ type Override = {
   readonly consent: string;
 };
 
-/** Lists the overrides that a planned command adds: existing ones have been agreed to. */
+/** Lists the overrides that a planned command adds; the owner has agreed to existing ones. */
 export function newOverrides({ plan, installation }: Operation): readonly Override[] {
   const before = overridesIn(installation.state?.structured);
   return Object.entries(overridesIn(plan.target.structured))
@@ -87,8 +87,8 @@ function overridesIn(structured: Readonly<Record<string, unknown>> | undefined) 
 type EarlyConsent = { readonly allow: readonly string[]; readonly warnings: readonly string[] };
 
 /**
- * Asks for consent where a command stops at conflicts, so that nobody resolves them for a change that they do not want.
- * Without a terminal, or after a no, a warning names what `continue` will need.
+ * Asks for consent when a command stops at conflicts, so that nobody resolves them for a change that they do not
+ * want. Without a terminal, or after a no, a warning names the consent that `continue` will need.
  */
 export async function consentBeforeConflicts(
   context: Pick<EngineContext, 'allow' | 'ask'>,
@@ -120,8 +120,8 @@ export type Consent = {
 };
 
 /**
- * Asks for consent to changes of files, by folder; on a terminal the owner says yes or no to each. Where asking is
- * impossible, all of it counts as allowed: what uses it only prints a command.
+ * Asks for consent to changes of files, by folder; on a terminal the owner says yes or no to each. If asking is
+ * impossible, all of it counts as allowed, because the caller only prints a command.
  *
  * @param subject what makes the changes, at the beginning of a sentence
  */
@@ -160,7 +160,7 @@ export function missingConsent(operation: Operation, allow: readonly string[]): 
   );
 }
 
-/** Tells whether a name is one that the owner has named: itself, in a folder, or by a pattern. */
+/** Tells whether the owner has allowed a path: by its name, its folder, or a pattern. */
 export function isAllowed(path: string, given: string): boolean {
   if (given === path || matchesGlob(path, given)) return true;
   const folder = given.replace(/\/+$/, '');
@@ -176,7 +176,7 @@ function listed(paths: readonly string[]): string {
 /** So many names are told one by one. */
 const FEW_NAMES = 5;
 
-/** Returns what to name with `--allow`: each name, or the folders of many. */
+/** Returns the names to use with `--allow`: each path, or the folder if it has many. */
 export function shortNames(names: readonly string[]): readonly string[] {
   if (names.length <= FEW_NAMES) return names;
   const byFolder = Map.groupBy(names, (name) => folderOf(name));

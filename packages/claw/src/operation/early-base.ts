@@ -3,7 +3,10 @@ import { tidyUp } from '../pending/pending.ts';
 import type { Step } from '../transaction/journal.ts';
 import { prepareBase, sweepPrepared } from './release-state.ts';
 
-/** A release that is written beside its place while its command is still planned, so that both wait for the disk together. */
+/**
+ * A release that is written beside its place while its command is still being planned, so that both wait for the disk
+ * at the same time.
+ */
 export type EarlyBase = {
   /** Resolves once the files are written, and the disk is at it. Fails never: `stepOf` tells what went wrong. */
   readonly bring: (release: Release) => Promise<void>;
@@ -11,7 +14,10 @@ export type EarlyBase = {
   readonly stepOf: (release: Release) => Promise<Step> | null;
 };
 
-/** Runs a command that may bring a release early; what it did not use is removed after it. The caller holds the lock. */
+/**
+ * Runs a command that may bring a release early, and afterwards removes what it did not use. The caller holds the
+ * lock.
+ */
 export async function withEarlyBase<T>(
   root: string,
   signal: AbortSignal | undefined,

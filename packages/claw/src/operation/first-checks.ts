@@ -5,8 +5,8 @@ import { openMemory } from '../proof/remembered-passes.ts';
 import type { Environment } from '../proof/sandboxed.ts';
 
 /**
- * Runs the checks of a proof on the tree as it is, so that the first proof finds what they leave for the next one
- * (`keep`). Changes nothing else, and keeps nothing where a check fails.
+ * Runs the checks of a proof on the present tree, and keeps the files that they leave for the next run (`keep`), so
+ * that the first proof finds them. Changes nothing else, and keeps nothing if a check fails.
  */
 export async function runFirstChecks(root: string, environment: Environment): Promise<void> {
   const config = readConfig(root);

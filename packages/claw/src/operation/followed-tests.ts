@@ -10,8 +10,8 @@ export type TestedTree = {
 };
 
 /**
- * Returns the files of a package with its own tests as their author would write them now: imports of a file
- * that a release moved since follow it. All other files are as they were.
+ * Returns the files of a package with its own tests as their author would write them now: imports of a file that a
+ * release has moved since are updated. All other files are unchanged.
  */
 export function withFollowedTests(
   { manifest, files }: Pick<SkillPackage, 'manifest' | 'files'>,

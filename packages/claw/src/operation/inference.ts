@@ -27,8 +27,8 @@ export type Inference = {
 };
 
 /**
- * Finds the ancestors that packages do not carry, in the history of the core up to the release: never
- * on disk, never in a commit of the owner's beyond it.
+ * Finds the ancestors that packages do not contain, in the history of the core up to the release: never on disk, and
+ * never in later commits of the owner.
  *
  * @param others the layers that these packages join
  */

@@ -46,7 +46,10 @@ type Stock = {
 /** An installation, and the number of jobs that use it. */
 type Shared = { users: number; readonly stock: Promise<Stock | { readonly failure: JobFailure }> };
 
-/** Opens what runs jobs beside a project. Installed packages go when others are needed and nobody uses them. */
+/**
+ * Opens the runner for jobs beside a project. Installed packages are removed when others are needed and nobody uses
+ * them.
+ */
 export function openJobRunner(place: JobPlace): JobRunner {
   const installed = new Map<string, Shared>();
 

@@ -35,9 +35,7 @@ export type ProofOutcome = {
   readonly warnings: readonly string[];
 };
 
-/**
- * Tells whether a proof may be kept: only with an operation that waits, for the command that carries it out.
- */
+/** Tells whether a proof may be kept: only with a waiting operation, for the command that carries it out. */
 export function mayKeepProof(root: string): boolean {
   return existsSync(join(root, PENDING));
 }

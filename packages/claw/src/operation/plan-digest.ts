@@ -4,8 +4,8 @@ import type { EngineContext } from './context.ts';
 import type { Operation } from './planned-operation.ts';
 
 /**
- * Computes the identity of a plan: two plans with one digest leave the same files, layers and core. It holds
- * a command to the plan that its owner has seen.
+ * Computes the identity of a plan: two plans with the same digest leave the same files, layers and core. It binds a
+ * command to the plan that its owner has seen.
  */
 export function planDigest({ verb, plan, files = [], core }: Operation): Digest {
   const lines = [...plan.changes, ...files].map(

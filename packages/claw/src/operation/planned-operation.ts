@@ -8,7 +8,7 @@ import type { LayerState, State } from '../installed/state-file.ts';
 import type { SkillPackage } from '../package/package.ts';
 import type { TargetPlan } from './planned-tree/planned-tree.ts';
 
-/** A planned command: from here on every verb goes the same way. */
+/** A planned command. From here on, every verb is handled in the same way. */
 export type Operation<V extends TreeVerb = TreeVerb> = {
   readonly verb: V;
   readonly arguments: readonly string[];

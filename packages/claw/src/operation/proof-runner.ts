@@ -1,6 +1,6 @@
 import type { JobVerdict, ProofJob } from '../proof/proof-job.ts';
 
-/** A way to run many proofs: on this machine, or on others, as a program beside the engine brings it. */
+/** Runs many proofs: on this machine, or on others through a program beside the engine. */
 export type ProofRunner = {
   /**
    * Proves all of them, in whatever order; ends when each has its verdict.

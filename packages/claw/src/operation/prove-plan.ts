@@ -22,8 +22,8 @@ import { releaseReader } from './release-state.ts';
 import { updateOptionsOf } from './update-options.ts';
 
 /**
- * Runs the checks and the tests of all layers on the planned tree, beside the project. Of an operation
- * that waits a proof is kept, and is not repeated as long as nothing that it depends on has changed.
+ * Runs the checks and the tests of all layers on the planned tree, beside the project. The proof of a waiting
+ * operation is kept, and is not repeated unless something that it depends on has changed.
  *
  * @returns what ran; warnings are what the present tree fails as well, and what could not be fenced in
  * @throws ClawError CHECKS_FAILED, TESTS_FAILED with what failed in `data.failures`

@@ -14,7 +14,7 @@ import { hasPending } from '../transaction/recover.js';
 import { syncFileSystemMeanwhile, WORTH_THE_WHOLE } from '../transaction/sync.ts';
 import type { Operation } from './planned-operation.ts';
 
-/** Makes the entry of `state.yaml` for a release. `assumed`: no `init` of the owner's named it. */
+/** Makes the entry of `state.yaml` for a release. `assumed`: no `init` of the owner has named it. */
 export function coreState(release: Release, assumed: boolean): State['core'] {
   const { version, commit, from, digests, extras } = release;
   const skills = skillDigests(extras);
@@ -47,8 +47,8 @@ type Preparing = {
 };
 
 /**
- * Writes a release beside `.claw/base/`, ready to be swapped in by a transaction. Lets other work of this process
- * go on meanwhile: a proof waits for programs most of its time.
+ * Writes a release beside `.claw/base/`, ready to be swapped in by a transaction. Other work of this process
+ * continues meanwhile: a proof mostly waits for programs.
  *
  * @throws ClawError INTERRUPTED
  */
@@ -102,8 +102,8 @@ async function sync(path: string): Promise<void> {
 }
 
 /**
- * Removes what commands that were killed had prepared and did not use, a base or a draft of
- * `pending/`; an unfinished one may still need its own.
+ * Removes what killed commands had prepared and not used: a base, or a draft of `pending/`. An unfinished transaction
+ * may still need its own.
  */
 export function sweepPrepared(root: string): void {
   if (hasPending(root)) return;

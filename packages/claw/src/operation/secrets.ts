@@ -14,14 +14,14 @@ export function readOwnValues(root: string): OwnValues {
   return new Map(entries.flatMap(([name, value = '']) => (value === '' ? [] : [[name, value]])));
 }
 
-/** Tells whether an example of a setting is a value that the owner's `.env` holds. */
+/** Tells whether the example of a setting is its value in the owner's `.env`. */
 export function isOwnValue(own: OwnValues, name: string, example: string): boolean {
   if (example === '') return false;
   return own.get(name) === example || secretsOf(own).some(({ text }) => example.includes(text));
 }
 
 /**
- * Refuses a package that holds a secret of the owner's `.env`, in whatever file.
+ * Refuses a package in which any file contains a secret of the owner's `.env`.
  *
  * @throws ClawError SECRET_FOUND with the path inside the package
  */
@@ -45,7 +45,7 @@ export function refuseSecrets(files: Tree, own: OwnValues): void {
   }
 }
 
-/** Warns of files of the core that hold a secret of the owner's `.env`, by path. */
+/** Warns of files of the core that contain a secret of the owner's `.env`, by path. */
 export function noteSecrets(core: Tree, own: OwnValues): readonly string[] {
   const secrets = secretsOf(own);
   return [...core].flatMap(([path, { bytes }]) => {
@@ -91,9 +91,9 @@ const BESIDE_SECRET =
   /_(?:URL|URI|HOST|ENDPOINT|DOMAIN|PATH|FILE|DIR|SOCK|NAME|ID|TYPE|MODE|METHOD)$/i;
 
 /**
- * Returns the texts by which a setting's secret is found in a file: the value, the lines of a key, the
- * credentials of an address, each also as code and JSON quote it. None for a setting that is no secret, by
- * its name or by the looks of its value.
+ * Returns the texts by which a setting's secret is found in a file: the value, the lines of a key, the credentials in
+ * an address, each also as quoted in code and JSON. None if the setting is no secret, by its name or the look of its
+ * value.
  */
 export function secretTexts(name: string, value: string): readonly string[] {
   const isCount =

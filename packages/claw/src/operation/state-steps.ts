@@ -22,7 +22,7 @@ import type { SkillPackage } from '../package/package.ts';
 import { lstat } from '../package/regular-file.ts';
 import type { Fingerprint, Step } from '../transaction/journal.ts';
 
-/** A layer as it will be kept: the package, and what `state.yaml` says of it. */
+/** A layer to keep: the package, and its entry in `state.yaml`. */
 export type KeptLayer = { readonly package: SkillPackage; readonly state: LayerState };
 
 /** The entries of `state.yaml` for recordings, and the new files of this command by path. */
@@ -48,9 +48,7 @@ export type NewState = {
   readonly isInstallSkipped: boolean;
 };
 
-/**
- * Returns the steps that make `.claw/` say what is installed, `state.yaml` among them, and the state's bytes.
- */
+/** Returns the steps that update `.claw/`, `state.yaml` among them, and the state's bytes. */
 export function stateSteps(
   root: string,
   next: NewState,
@@ -161,7 +159,7 @@ function stepsTowards(
   });
 }
 
-/** Returns the step that makes one file another. The two differ. */
+/** Returns the step that turns one file into another. The two must differ. */
 export function stepOf(path: string, before: TreeFile | null, after: TreeFile | null): Step {
   if (after) return { kind: 'write', path, ...after, before: fingerprintOf(before) };
   const fingerprint = fingerprintOf(before);

@@ -20,7 +20,7 @@ export const PLAIN_UPDATE: UpdateOptions = {
   moved: [],
 };
 
-/** Returns the options as an operation that waits keeps them. */
+/** Returns the options as a waiting operation stores them. */
 export function keptOptions(options: UpdateOptions): Readonly<Record<string, string | null>> {
   const { release, retireContained, retire, keep, moved } = options;
   return {

@@ -64,8 +64,8 @@ export type Visible = {
 };
 
 /**
- * Makes the arguments for bubblewrap: no network but a loopback of its own, no home, the system read-only,
- * the view writable at its own path, everything else absent.
+ * Makes the arguments for bubblewrap: no network except a loopback of its own, no home, the system read-only, the
+ * view writable at its own path, everything else absent.
  */
 export function bubblewrapArgs(visible: Visible): string[] {
   const { view, nodeModules, nodeFolder, hidden, scratchBytes } = visible;

@@ -1,6 +1,6 @@
 import type { ProofLimits } from '../installed/config.ts';
 
-/** A limit that a command was stopped at; `time` is the caller's own budget and no setting. */
+/** A limit at which a command was stopped; `time` is the caller's own budget and not a setting. */
 export type StopLimit = 'silence' | 'cpu' | 'memory' | 'processes' | 'disk' | 'time';
 
 /** The reason why a command was stopped before its end. */
@@ -36,11 +36,11 @@ const PROGRESS = 0.01;
 const MB = 1024 * 1024;
 
 /**
- * Judges one look at a running command.
+ * Judges one measurement of a running command.
  *
- * A command is silent while it prints nothing, uses next to no CPU time and has no process that waits for a
- * core: on a busy machine a command that gets no turn is not hung. CPU time is limited since the last output,
- * and as a whole by `parts` times as much, so that a hang is found soon among the tests of many skills.
+ * A command is silent while it prints nothing, uses almost no CPU time and has no process that waits for a core: on a
+ * busy machine, a command that gets no CPU time is not hung. CPU time is limited since the last output, and in total
+ * to `parts` times as much, so a hang is found soon among the tests of many skills.
  *
  * @param look `passedMs` is the time since the last look; a look that comes late counts as one that came in time
  */

@@ -24,8 +24,8 @@ export type Family = {
 };
 
 /**
- * Follows a process and everything below it. A process that leaves the tree, because the one that started it has
- * ended, is still followed if it was seen before.
+ * Follows a process and all its descendants. A process whose parent has ended is still followed if it was seen
+ * before.
  */
 export function familyOf(
   pid: number,

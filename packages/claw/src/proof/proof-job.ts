@@ -40,13 +40,15 @@ export type DescribedJob = {
   readonly content: (digest: string) => Buffer | null;
 };
 
-/** Jobs of other machines are other jobs: results depend on the system and on Node. */
+/**
+ * Returns the platform of a job: results depend on the system and on Node, so jobs of other platforms are other jobs.
+ */
 export function platformOf(process: Pick<NodeJS.Process, 'platform' | 'arch' | 'version'>): string {
   return `${process.platform} ${process.arch} ${process.version}`;
 }
 
 /**
- * Returns what describes jobs on one core: its list of files, which is long, is made once.
+ * Returns a function that describes jobs on one core, whose long list of files is made once.
  *
  * @param platform of the machine that asks, from `platformOf`
  */

@@ -18,7 +18,7 @@ export type ProofMemory = {
   readonly writeKept: (files: ReadonlyMap<string, Buffer>) => void;
 };
 
-/** Opens what is kept in `.claw/cache/`. Losing any of it only costs time. */
+/** Opens the memory in `.claw/cache/`. Losing any of it only costs time. */
 export function openMemory(root: string): ProofMemory {
   const passed = () => Keys.safeParse(readCache(root, PASSED)).data ?? [];
   const known = new Set(passed());

@@ -7,8 +7,8 @@ import type { TrialRun } from './trial.ts';
 const REPORTED_LINES = 40;
 
 /**
- * Returns the warning for what the present tree fails as well, with the reason as a refusal gives it: the
- * failing tests and the beginning of their errors.
+ * Returns the warning about failures that the present tree has too, with the reason as in a refusal: the failing
+ * tests and the beginning of their errors.
  */
 export function failsAsBefore(
   { root, logFolder = null }: ProofInput,

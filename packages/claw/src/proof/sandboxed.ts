@@ -18,7 +18,7 @@ import type { Stop } from './limits.ts';
 import type { Command } from './shell-command.ts';
 
 const MAX_OUTPUT_CHARS = 1024 * 1024;
-/** Folders of commands, after the project's packages and the folder of Node. */
+/** Folders of commands, searched after the project's packages and Node's folder. */
 export const SYSTEM_PATH = ['/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin'];
 
 /** The calling process's environment; nothing else of it is passed on. */
@@ -57,9 +57,9 @@ export const UNSANDBOXED =
   'Checks and tests ran without a sandbox, with your rights. Install bubblewrap to confine them.';
 
 /**
- * Runs a command in a view: without network, home folder, environment or sight of the project
- * where bubblewrap works, plainly with a scrubbed environment and a warning elsewhere. Never
- * rejects because the command fails; at a limit everything that it started is killed.
+ * Runs a command in a view. With bubblewrap it has no network, home folder, environment or sight of the project;
+ * otherwise it runs with a cleaned environment and a warning. Never rejects because the command fails; at a limit,
+ * everything that it started is killed.
  */
 export async function runSandboxed(
   view: string,

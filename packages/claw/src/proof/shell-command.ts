@@ -4,8 +4,8 @@ export type Command = { readonly file: string; readonly args: readonly string[] 
 const FILES = '{files}';
 
 /**
- * Splits a command line of the configuration, so that it runs without a shell; one that uses a shell's
- * operators is handed to `sh`.
+ * Splits a command line of the configuration, so that it runs without a shell; a line with shell operators is passed
+ * to `sh`.
  *
  * @param extra arguments handed over unchanged, such as the list of test files: in place of `{files}`, if it
  *   is a word of the line, else at its end
@@ -23,7 +23,7 @@ export function parseCommand(line: string, extra: readonly string[] = []): Comma
   return { file: 'sh', args: ['-c', script, 'sh', ...extra] };
 }
 
-/** Returns a command line as the owner is told of it: without the variables that are set in front of the program. */
+/** Returns a command line as the owner sees it: without the variables set in front of the program. */
 export function shownCommand(line: string): string {
   return line.replace(/^\s*(?:\w+=(?:[^\s'"]|'[^']*'|"[^"]*")*\s+)+(?=\S)/, '');
 }

@@ -137,8 +137,8 @@ export class Trial {
 }
 
 /**
- * Tells whether a failure is an old one: the present tree fails as well, in each of the tests that fail now and
- * with each of the errors, as far as the command names them.
+ * Tells whether a failure is an old one: the present tree also fails, in each of the tests that fail now and with
+ * each of the errors, as far as the command names them.
  */
 export function failedBefore(planned: TrialRun, present: TrialRun): boolean {
   if (present.isOk) return false;

@@ -24,11 +24,11 @@ export type View = {
 };
 
 /**
- * Lays out a tree: the project's files, some of them changed, and tests at `skills/<name>/tests/`. Everything
- * is a copy, so whatever runs there cannot reach the project through it. Secrets (`.env`), git's folder and the
- * engine's own never get in.
+ * Lays out a tree: the project's files, some of them changed, and tests at `skills/<name>/tests/`. Everything is a
+ * copy, so nothing that runs there can reach the project through it. Secrets (`.env`), git's folder and the engine's
+ * own never get in.
  *
- * It is under `.claw/tx/`, on the project's own device; with `inMemory`, where that is possible, in memory.
+ * It is under `.claw/tx/`, on the project's own device; with `inMemory`, and if possible, in memory.
  */
 export function layOutView(
   root: string,
@@ -105,7 +105,7 @@ type ViewPlaces = {
   readonly memory: string | null;
 };
 
-/** Returns where a project's views are, or may have been left by a command that was killed. */
+/** Returns the places of a project's views, including those that a killed command may have left. */
 export function viewPlaces(root: string): ViewPlaces {
   const project = digestBytes(root).replace(/^.*:/, '').slice(0, 16);
   return {
@@ -147,8 +147,8 @@ function isTmpfs(): boolean {
 }
 
 /**
- * Removes the views of processes that are no more, and with `own` those of this one. While a
- * transaction is unfinished nothing is removed: what it swaps in may be waiting there.
+ * Removes the views of ended processes, and with `own` those of this one. While a transaction is unfinished, nothing
+ * is removed: a folder that it swaps in may be waiting there.
  */
 export function sweepViews(root: string, options: { readonly own?: boolean } = {}): void {
   const place = join(root, '.claw/tx');

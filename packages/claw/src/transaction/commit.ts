@@ -17,11 +17,11 @@ import { type StagedChange, stage, treeChanged, writeSynced } from './stage.ts';
 export type { StagedChange } from './stage.ts';
 
 /**
- * Makes a change of the project happen as a whole or not at all, whatever ends this process.
+ * Makes a change of the project happen as a whole or not at all, whenever this process ends.
  *
- * The caller holds the lock and has recovered. Returns if and only if the next command finds the tree
- * *after*, and throws where it finds it *before*. On a disk that stays broken that next command may have
- * something left to do in the same direction. Synchronous, so that nothing of ours runs in between.
+ * The caller holds the lock and has recovered. It returns if and only if the next command finds the tree *after*, and
+ * throws if the next command finds it *before*. If the disk stays broken, the next command may have to finish it in
+ * the same direction. Synchronous, so that none of our code runs in between.
  *
  * @returns `isEnded`: false where the disk refused the end, so that what the transaction keeps is needed
  * @throws ClawError TREE_CHANGED where a target is not what the step expects (plan again);

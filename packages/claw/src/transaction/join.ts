@@ -9,8 +9,8 @@ type FileStep = Extract<JournalStep, { kind: 'file' }>;
 type Side = 'before' | 'after';
 
 /**
- * Joins the two newest transactions into one record, so that one undo takes both back. The record names the
- * two as replaced. From its one rename on they count no more, whether or not they could be removed.
+ * Joins the two newest transactions into one record, so that a single undo takes both back. The record names the two
+ * as replaced. From the rename of the record on they no longer count, whether or not they could be removed.
  *
  * @returns the new record's id; null where there is another one between them, or packages were swapped
  * @throws plain errors of the disk; the two are then unchanged

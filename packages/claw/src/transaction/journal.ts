@@ -1,13 +1,13 @@
 import type { Digest } from '../digest.ts';
 
-/** The required content of a target before a step; null means that nothing is there. */
+/** The required content of a target before a step; null means that there is no file. */
 export type Fingerprint = { readonly digest: Digest; readonly isExecutable: boolean } | null;
 
 /**
  * One change of the project folder, `.claw/` included. Paths are relative to the project's root.
  *
- * `swap` replaces a whole folder by one that was prepared inside the transaction's own folder
- * (null takes the folder away): `node_modules`, or the first `.claw/base`.
+ * `swap` replaces a whole folder by one that was prepared inside the transaction's own folder (null removes the
+ * folder): `node_modules`, or the first `.claw/base`.
  */
 export type Step =
   | {
@@ -21,8 +21,8 @@ export type Step =
   | { readonly kind: 'swap'; readonly path: string; readonly prepared: string | null };
 
 /**
- * One step as the journal keeps it. Its bytes lie beside the journal under the step's number,
- * which is its position in the list.
+ * One step as the journal keeps it. Its bytes are beside the journal, under the step's number, which is its position
+ * in the list.
  */
 export type JournalStep =
   | {
@@ -95,5 +95,7 @@ export type Recovery = {
   readonly holder: Holder | null;
 };
 
-/** The owner's word on a transaction that met an edit, or that was not begun here (`adopt`: it is the owner's). */
+/**
+ * The owner's decision on a transaction that met an edit, or that was not begun here (`adopt`: it is the owner's).
+ */
 export type Decision = 'keep-mine' | 'roll-forward' | 'roll-back' | 'adopt';

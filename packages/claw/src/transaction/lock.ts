@@ -116,7 +116,9 @@ async function tryLock(root: string, made: Set<string>): Promise<DatabaseSync | 
   return null;
 }
 
-/** Makes the error for a link where claw keeps its own files: they would be written, or removed, elsewhere. */
+/**
+ * Makes the error for a link in a place where claw keeps its own files: they would be written or removed elsewhere.
+ */
 export function linkRefused(place: string): ClawError {
   const message =
     `${place} is a symbolic link. claw follows no links below .claw, as they could lead anywhere. Remove it, ` +

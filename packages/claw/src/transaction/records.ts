@@ -47,8 +47,8 @@ export function listTransactions(root: string): readonly TransactionSummary[] {
 }
 
 /**
- * Tells whether there are records that do not count here: an older claw has written them, before records had seals, or they
- * come from another folder or user.
+ * Tells whether there are records that do not count here: they were written by an older claw, before records had
+ * seals, or come from another folder or user.
  */
 export function hasForeignRecords(root: string): boolean {
   return transactionIds(root, '.claw/backup').some((id) => {

@@ -30,7 +30,7 @@ import { findPackage } from '../package/sources/sources.ts';
 import { hasPending } from '../transaction/recover.js';
 import { checkMapped } from './update/migrate.ts';
 
-/** A package that the owner asks for, read and checked, and where it came from. */
+/** A package that the owner asks for, read and checked, with its source. */
 export type Requested = OpenedPackage & {
   readonly source: string;
   /** The owner's words for finding it again, without secrets. */

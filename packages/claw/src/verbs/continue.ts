@@ -12,8 +12,8 @@ import { planVerb } from './plan.ts';
 import { undo } from './undo.ts';
 
 /**
- * Plans the waiting operation again with what was decided, and carries it out. Conflicts that are
- * still open, or that a decision brought to light, keep it waiting; decisions made are kept.
+ * Plans the waiting operation again with the decisions, and carries it out. It keeps waiting if conflicts are still
+ * open, or if a decision caused new ones; earlier decisions are kept.
  *
  * @param options with `isTrial` it is proved and keeps waiting, whatever comes of it
  * @throws ClawError STATE_CHANGED where it was planned on another `state.yaml`
@@ -49,7 +49,7 @@ export function planningOf(
   return { ...context, cwd: pending.cwd, allow, decisions, skipsInstall };
 }
 
-/** Plans a waiting operation again; not for `undo`, which plans itself. */
+/** Plans a waiting operation again; not `undo`, which plans itself. */
 export async function planPending(
   planning: PlanningContext,
   { verb, arguments: args, options }: Pending,

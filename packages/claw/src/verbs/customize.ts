@@ -19,8 +19,8 @@ import { orderLayers } from '../package/order.ts';
 import type { SkillPackage } from '../package/package.ts';
 
 /**
- * Plans recording the owner's edits, made before the first command or since, committed or not, as a
- * layer of their own. The tree stays as it is.
+ * Plans recording the owner's edits as a layer of their own, whether made before the first command or since,
+ * committed or not. The tree stays as it is.
  *
  * @throws ClawError USAGE without a description, or where there is nothing to record
  */
@@ -73,7 +73,7 @@ export async function planCustomize(
   };
 }
 
-/** Returns the owner's edits of an installation, or of a codebase that none was made of yet. */
+/** Returns the owner's edits in an installation, or in a codebase without one. */
 export async function findEdits(
   { root, config, state, releaseDigests }: Installation,
   now: () => Date,
@@ -82,7 +82,7 @@ export async function findEdits(
   return await listEdits(root, { config, published, now });
 }
 
-/** Returns a name that no layer has, made of what a description begins with. */
+/** Returns a name that no layer has, made from the beginning of a description. */
 export function customName(description: string, layers: readonly SkillPackage[]): string {
   const slug = description
     .normalize('NFKD')

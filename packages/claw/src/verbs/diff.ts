@@ -101,7 +101,7 @@ function kindOf({ before, after, movedFrom }: FileChange): ChangeKind {
 /** Patches of some files. */
 type Patches = { readonly files: readonly { readonly patch: string }[] };
 
-/** Returns the patches, to the byte where they are piped on. */
+/** Returns the patches, to the byte if they are piped. */
 export function diffLines({ files }: Patches, screen: Screen): readonly string[] {
   const text = files.map(({ patch }) => patch).join('');
   if (text === '') return [];

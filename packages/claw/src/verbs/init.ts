@@ -7,7 +7,7 @@ import type { Operation } from '../operation/planned-operation.ts';
 import { planLayers } from '../operation/planned-tree/planned-tree.ts';
 
 /**
- * Plans taking the core: no layer, no change of the tree, everything below `.claw/`.
+ * Plans taking the core: no layer, no change of the tree; everything is written below `.claw/`.
  *
  * @throws ClawError ALREADY_INITIALISED
  */

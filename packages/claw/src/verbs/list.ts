@@ -21,7 +21,7 @@ export function list({ root }: EngineContext): VerbResult<'list'> {
   return resultOf('list', 'done', { data });
 }
 
-/** Lists the packages in `skills/`, with the fault of those that do not fit. */
+/** Lists the packages in `skills/`, with the reason for those that do not fit. */
 export function listAvailable({ root }: EngineContext): VerbResult<'list'> {
   const config = readConfig(root);
   const applied = new Set(readState(root)?.layers.map(({ name }) => name));

@@ -15,12 +15,12 @@ export type BroughtExtras = Partial<
   Pick<DataOf<'apply'>, 'sources' | 'packages' | 'settings' | 'settingsGone' | 'proof'>
 >;
 
-/** Returns what a result says that the command brings. */
+/** Returns the part of a result that says what the command brings. */
 export function broughtBy(data: DataOf<'plan' | 'continue' | 'dev'>): BroughtExtras {
   return 'sources' in data ? data : {};
 }
 
-/** Returns lines about each file that changed or would change, and about all that comes with it. */
+/** Returns lines about each file that changed or would change, and about everything that comes with it. */
 export function changeLines(result: ShownResult, brought: BroughtExtras = {}): readonly string[] {
   const { sources = [], packages = [], settings = [], settingsGone = [], proof } = brought;
   const files = result.changes.map(

@@ -13,8 +13,8 @@ import { customName, findEdits } from './customize.ts';
 const DESCRIPTION = 'Everything that differed from the core when it was rebased';
 
 /**
- * Plans making one customisation of all layers and edits. The tree stays unchanged; `losses` names what is
- * given up, and the owner is asked.
+ * Plans making one customisation of all layers and edits. The tree stays unchanged; `losses` names what is lost, and
+ * the owner is asked.
  */
 export async function planRebase(context: PlanningContext): Promise<Operation<'rebase'>> {
   const { root, now } = context;

@@ -39,9 +39,9 @@ import { type StructuredKind, structuredKind } from '../structured/structured-ki
 import { listTransactions } from '../transaction/records.ts';
 
 /**
- * Plans what `state.yaml` lists on the core of this clone. The disk may hold the bare core or the
- * composed tree; in a mixed tree, a file that is neither is a conflict. In the very folder that this
- * state was published in, what is neither is the owner's.
+ * Plans the layers of `state.yaml` on the core of this clone. The disk may hold the bare core or the composed tree.
+ * In a mixed tree, a file that is neither is a conflict; in the very folder where this state was published, such a
+ * file is the owner's.
  *
  * @param bring called with a release that is to be written, before the work that needs no disk
  */

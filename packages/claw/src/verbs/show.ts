@@ -9,8 +9,8 @@ import { findPackage } from '../package/sources/sources.ts';
 import { MARKS } from './print-changes.ts';
 
 /**
- * Shows what a skill is and what it brings: one that is in the code as it is there, any other one as its source has
- * it now.
+ * Shows what a skill is and what it brings: an applied skill as it is in the code, any other one as its source has it
+ * now.
  *
  * @param wanted the name of a skill, or its source as `apply` takes it
  * @throws ClawError SKILL_NOT_FOUND, and every refusal of a package

@@ -50,7 +50,7 @@ export async function status({ root, now }: EngineContext): Promise<VerbResult<'
 type BeforeFirst = { readonly release: Release; readonly edits: readonly Edit[] };
 
 /**
- * Returns the release that the first command would take, and what the disk has beyond it. Null without a git history:
+ * Returns the release that the first command would take, and the changes on disk since. Null without a git history:
  * then the files on disk are the release.
  */
 export async function beforeFirst(root: string, now: () => Date): Promise<BeforeFirst | null> {

@@ -41,8 +41,8 @@ import {
 import { patchesOf } from './diff.ts';
 
 /**
- * Takes back the last transaction: `merge3(what it wrote, disk, what was there before)` for every
- * path, so that what the owner edited since stays. Packages and state go back with it.
+ * Takes back the last transaction: `merge3(what it wrote, disk, what was there before)` for every path, so later
+ * edits of the owner stay. Packages and state go back with it.
  *
  * @throws ClawError NOTHING_TO_UNDO; STATE_CHANGED when `state.yaml` is not what it left;
  *   RESOLUTION_INVALID for a decision that spoils its file
@@ -92,7 +92,7 @@ export async function undo(context: PlanningContext): Promise<VerbResult<'undo'>
   }
 }
 
-/** Returns what an undo would do, as `plan` reports it. Touches nothing. */
+/** Returns what an undo would do, as `plan` reports it. Changes nothing. */
 export function planUndo(context: PlanningContext, withPatches: boolean): VerbResult<'plan'> {
   const { files, report } = draftUndo(context);
   const outcome = report.conflicts.length > 0 ? 'blocked' : 'done';

@@ -1,10 +1,10 @@
 import type { CodeFacts, EngineContext, PlanSummary, VerbResult } from '../../verbs.ts';
 import type { Invocation, RunVerb } from '../edition.ts';
 
-/** Reads from the code of a package what its owner has to know. */
+/** Reads facts from a package's code that the owner has to know. */
 export type ReadCode = (path: string, text: string) => CodeFacts;
 
-/** Runs a verb that changes the tree, and says it where a program still runs the code from before. */
+/** Runs a verb that changes the tree, and adds a note if a running program still has the code from before. */
 export async function runChanging(
   run: RunVerb,
   verb: string,
@@ -13,7 +13,7 @@ export async function runChanging(
   await run(verb, async (invocation) => told(invocation, await work(invocation)));
 }
 
-/** Says in the result of a change where a program still runs the code from before. */
+/** Adds a note to the result of a change if a running program still has the code from before. */
 export async function told(
   { additions, options, root }: Invocation,
   result: VerbResult,
@@ -23,7 +23,7 @@ export async function told(
   return await additions.changed(result, root);
 }
 
-/** Makes the engine's context of a command. Questions are asked on a terminal, and only there. */
+/** Makes the engine's context for a command. Questions are asked only on a terminal. */
 export function createContext(invocation: Invocation): EngineContext {
   const { root, cwd, options, ui, signal, additions } = invocation;
   const isAsked = !options.yes && !options.json && ui.canAsk;
@@ -54,7 +54,7 @@ export function createContext(invocation: Invocation): EngineContext {
   };
 }
 
-/** Returns what reads the code of a package; where the engine is alone, nothing is read from it. */
+/** Returns the reader for a package's code; if the engine is alone, nothing is read from it. */
 export async function readCodeOf({ additions }: Invocation): Promise<ReadCode> {
   return (await additions?.readCode()) ?? (() => ({ settings: [], setUp: [], restart: null }));
 }

@@ -32,8 +32,8 @@ const DESCRIPTION = 'claw: lines, then syntax; git merges by itself where it is 
 const KEYS = ['name', 'driver', 'recursive'] as const;
 
 /**
- * Installs the driver in git's configuration. Without patterns it becomes the default of files that have no
- * `merge` attribute, so that what the repository's attributes say goes on to count.
+ * Installs the driver in git's configuration. Without patterns it becomes the default for files without a `merge`
+ * attribute, so the repository's own attributes still count.
  *
  * @throws ClawError USAGE where git has another driver there, or this is not a repository
  */
@@ -119,7 +119,11 @@ function quoted(path: string): string {
   return `'${path.replaceAll("'", "'\\''").replaceAll('%', '%%')}'`;
 }
 
-/** Takes out what {@link installDriver} put in, and nothing else. @returns false where there was nothing */
+/**
+ * Removes what {@link installDriver} added, and nothing else.
+ *
+ * @returns false where there was nothing
+ */
 export function uninstallDriver(options: DriverOptions): boolean {
   const { isGlobal, cwd } = options;
   const scope = scopeOf(options);
@@ -139,7 +143,7 @@ export function uninstallDriver(options: DriverOptions): boolean {
   return isFound;
 }
 
-/** Looks at what is installed, and lets the driver merge a small file. */
+/** Returns what is installed, and tries the driver on a small file. */
 export function driverStatus(options: DriverOptions): DriverStatus {
   const command = read(options, 'merge.claw.driver');
   const files = options.isGlobal ? [] : attributeFiles(options.cwd);

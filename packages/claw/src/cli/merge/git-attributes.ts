@@ -8,8 +8,8 @@ const END = '# claw merge driver: end';
 const BLOCK = new RegExp(`${escaped(BEGIN)}\r?\n[\\s\\S]*?${escaped(END)}\r?\n`, 'g');
 
 /**
- * Puts patterns at the head of a file of git's attributes, so that every line of the owner's counts more.
- * Patterns put there before stay.
+ * Puts patterns at the head of a file of git's attributes, so that every line of the owner takes precedence. Patterns
+ * added before stay.
  */
 export function addPatterns(path: string, patterns: readonly string[]): void {
   const before = readText(path);
@@ -19,7 +19,11 @@ export function addPatterns(path: string, patterns: readonly string[]): void {
   write(path, lines.map((line) => line + end).join('') + before.replace(BLOCK, ''));
 }
 
-/** Takes the patterns out again, every other byte stays. @returns false where there were none */
+/**
+ * Removes these patterns; every other byte stays.
+ *
+ * @returns false where there were none
+ */
 export function removePatterns(path: string): boolean {
   const before = readText(path);
   const after = before.replace(BLOCK, '');
@@ -29,7 +33,7 @@ export function removePatterns(path: string): boolean {
   return true;
 }
 
-/** Lists the patterns that were put into a file of attributes. */
+/** Lists the patterns that were added to a file of attributes. */
 export function patternsIn(path: string): readonly string[] {
   const blocks = readText(path).match(BLOCK) ?? [];
   return blocks.flatMap((block) =>

@@ -9,7 +9,7 @@ type DriverArguments = {
   readonly path: string[];
 };
 
-/** The verbs that merge files of any repository: for help, and where options of claw's stand before them. */
+/** The verbs that merge files of any repository. Used for the help, and if options of claw stand before them. */
 export const mergeVerbs: Verbs = {
   'merge-file': (program) =>
     program

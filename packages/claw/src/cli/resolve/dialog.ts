@@ -40,8 +40,8 @@ const ABOUT_THE_ANSWER: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Asks the owner on their terminal about one conflict, or about all that are open, and then whether to
- * go on. Nothing of it is lost when they stop in between.
+ * Asks the owner on a terminal about one conflict, or about all open ones, and then whether to continue. Nothing is
+ * lost if they stop in between.
  *
  * @throws ClawError USAGE where that path is in no conflict
  */
@@ -68,7 +68,7 @@ export async function askAboutConflicts(
   return await conclude(dialog, operation);
 }
 
-/** Returns what `resolve` says where nothing waits, as `continue` and `abort` do. */
+/** Returns the result of `resolve` if no command waits, as `continue` and `abort` do. */
 export function nothingToResolve(warnings: readonly string[] = []): VerbResult<'resolve'> {
   return {
     ...{ verb: 'resolve', outcome: 'nothing', data: null, error: null },

@@ -72,7 +72,7 @@ function askHunk(ways: readonly Way[], count: string, options: QuestionOptions) 
   ]);
 }
 
-/** Asks about a file that has no lines to choose from: one side or the other is taken. */
+/** Asks about a file that has no lines to choose from: the owner takes one side or the other. */
 export async function askForSide(
   conflict: Conflict,
   options: QuestionOptions,

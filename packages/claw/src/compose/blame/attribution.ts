@@ -12,7 +12,7 @@ export type Touch = {
 
 type ConflictHunk = Extract<Hunk, { kind: 'conflict' }>;
 
-/** Returns the author of one side of a conflict: of the first of its disputed lines. */
+/** Returns the author of one side of a conflict: the author of the first of its disputed lines. */
 export function authorOf(
   touches: readonly Touch[],
   hunks: readonly Hunk[],

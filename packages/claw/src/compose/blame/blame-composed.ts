@@ -36,7 +36,7 @@ export function blameComposed(account: Account, path: string, composed: Composed
   return blamed;
 }
 
-/** Returns the owner of the file as a whole, such as of its deletion. */
+/** Returns the owner of the file as a whole, for example of its deletion. */
 export function lastOwner({ resolutions }: Account, { touches, file }: ComposedFile): Owner {
   const last = touches.findLast(({ before }) => (before === null) !== (file === null));
   const touch = last ?? touches.at(-1);

@@ -2,7 +2,7 @@ import { at, diffLines, internLines, splitLines, type TreeFile } from '@patchcla
 import { type KeyPath, lineKeys } from '../../structured/json/line-keys.ts';
 import type { StructuredKind } from '../../structured/structured-kind.ts';
 
-/** The owner of a line. `layers` of a shared line of a structured file are all that declare it. */
+/** The owner of a line. For a shared line of a structured file, `layers` are all that declare it. */
 export type Owner =
   | { readonly kind: 'core' }
   | { readonly kind: 'layers'; readonly names: readonly string[] }
@@ -33,12 +33,12 @@ export const EDIT_OWNER: Owner = { kind: 'edit' };
 
 const BINARY_PROBE_BYTES = 8000;
 
-/** Tells binary files from text as git does: a NUL among the first bytes. */
+/** Tells binary files from text as git does, by a NUL among the first bytes. */
 export function isBinary({ bytes }: TreeFile): boolean {
   return bytes.subarray(0, BINARY_PROBE_BYTES).includes(0);
 }
 
-/** Returns a file of which every line has one owner. */
+/** Returns a file whose lines all have the same owner. */
 export function blameWhole(file: TreeFile | null, owner: Owner): Blamed {
   const lines = linesOf(file);
   return { lines, owners: lines.map(() => owner) };
@@ -64,8 +64,8 @@ export function blameStep(kind: StructuredKind | null, before: Blamed, step: Bla
 }
 
 /**
- * Returns the owners of the lines that a change replaces or takes out. For an insertion, the owner of the
- * lines around it, if both have the same.
+ * Returns the owners of the lines that a change replaces or removes. For an insertion, it is the owner of the lines
+ * around it, if both have the same.
  */
 export function touchedOwners({ lines, owners }: Blamed, now: TreeFile | null): readonly Owner[] {
   const after = linesOf(now);

@@ -20,9 +20,9 @@ export type LostChange = {
 };
 
 /**
- * Takes a file that the release does not have and that several skills change: it is asked about once for all of them,
- * to be gone, or there with all of their changes. The decision is noted for each of them as well, so that it holds when
- * one of them is removed; a skill that comes later is asked about together with the others.
+ * Takes a file that the release no longer has and that several skills change. The owner is asked once for all of
+ * them: delete it, or keep it with all their changes. The decision is also noted for each of them, so it holds when
+ * one is removed. A skill that comes later is asked about together with the others.
  *
  * @param changes of two skills or more, in canonical order
  * @returns whether it was taken; not where the skills disagree in it, so that each is asked about
@@ -72,14 +72,14 @@ export function takeLostFile(
   return true;
 }
 
-/** Returns the key under which a skill's work on a path counts as decided with that of the others. */
+/** Returns the key under which a skill's work on a path counts as decided together with the others'. */
 export function decidedKey(path: string, skill: string): string {
   return `${skill}\0${path}`;
 }
 
 type Fate = {
   readonly fate: 'gone' | 'stays';
-  /** What says so of each skill. */
+  /** The decision, as noted for each skill. */
   readonly resolved: readonly ResolvedConflict[];
 };
 

@@ -16,9 +16,9 @@ type Composing = {
 };
 
 /**
- * Takes a file whose lines the release has otherwise, where several skills change those very lines: it is asked about
- * once for all of them, with their changes merged as theirs. The release's lines, or those of the skills, chosen for all,
- * are noted for each of them as well, so that this holds when one of them is removed.
+ * Takes a file in which the release changed the very lines that several skills change. The owner is asked once for
+ * all of them, with their merged changes as theirs. If one side is chosen for all, this is also noted for each of
+ * them, so it holds when one is removed.
  *
  * @param changes of the skills that change the file, in canonical order
  * @returns whether it was taken; not where the skills disagree among each other, where one of them meets the release in

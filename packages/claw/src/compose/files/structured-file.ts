@@ -6,7 +6,7 @@ import { type StructuredKind, structuredKind } from '../../structured/structured
 import { answeredFile } from '../answer.ts';
 import type { ConflictOutcome } from '../resolve-conflict.ts';
 
-/** Returns the kind of a file of a tree that stands on a release; null where it is merged as a text. */
+/** Returns the kind of a file in a tree based on a release; null if it is merged as text. */
 export function findKind(
   path: string,
   release: (path: string) => TreeFile | null,
@@ -15,8 +15,8 @@ export function findKind(
 }
 
 /**
- * Merges two edits of a structured file by key. A disputed key is asked about as a value; a file that cannot
- * be taken apart, as a whole.
+ * Merges two edits of a structured file by key. The owner is asked about a disputed key as a value, and about a file
+ * that cannot be parsed as a whole.
  */
 export function mergeByKey(
   { path, kind }: { readonly path: string; readonly kind: StructuredKind },

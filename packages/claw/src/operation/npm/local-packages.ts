@@ -28,8 +28,8 @@ export type LocalPackages = {
 };
 
 /**
- * Finds the packages of a `package.json` that lie in the project: `file:` dependencies that are a folder or a
- * tarball, workspaces, and those that these name in turn. What lies outside of the project is not looked at.
+ * Finds the packages of a `package.json` that are in the project: `file:` dependencies that are a folder or a
+ * tarball, workspaces, and the packages that these name in turn. Packages outside the project are ignored.
  *
  * @param read reads a file of the planned tree; null for one that is not there
  */

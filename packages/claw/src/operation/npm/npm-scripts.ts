@@ -12,14 +12,14 @@ import { localPackages } from './local-packages.ts';
 
 const CONSENT = 'npm:';
 
-/** Returns the packages whose install scripts the owner lets run, by `--allow npm:<package>`. */
+/** Returns the packages whose install scripts the owner has allowed, by `--allow npm:<package>`. */
 export function allowedScripts(allow: readonly string[]): readonly string[] {
   return allow.filter((name) => name.startsWith(CONSENT)).map((name) => name.slice(CONSENT.length));
 }
 
 /**
- * Tells whether a project is the one that claw itself runs from. Its code has the owner's rights already, so that what
- * its `package.json` approves is approved. In any other folder that file is only the word of whoever wrote it.
+ * Tells whether a project is the one that claw itself runs from. Its code has the owner's rights already, so
+ * approvals in its `package.json` count. In any other folder, that file is only the word of its author.
  */
 export function isOwnProject(root: string): boolean {
   try {
@@ -30,7 +30,7 @@ export function isOwnProject(root: string): boolean {
   }
 }
 
-/** Returns what npm may be given of a project's `.npmrc`, and what the owner is told of the rest. */
+/** Returns the settings of a project's `.npmrc` that npm may get, and a message to the owner about the others. */
 export function npmSettings(root: string): {
   readonly file: TreeFile | null;
   readonly warnings: readonly string[];
@@ -65,8 +65,8 @@ export type ForeseenScripts = {
 export const NO_SCRIPTS: ForeseenScripts = { packages: [], warnings: [] };
 
 /**
- * Asks npm, in a folder outside the project, what the planned `package.json` resolves to, and picks
- * the new packages that have install scripts. That npm cannot tell stops no plan.
+ * Asks npm, in a folder outside the project, how it resolves the planned `package.json`, and picks the new packages
+ * that have install scripts. If npm cannot tell, the plan continues.
  */
 export async function foreseeScripts(
   context: EngineContext,

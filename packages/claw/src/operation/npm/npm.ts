@@ -44,9 +44,8 @@ export type PreparedPackages = {
 };
 
 /**
- * Installs the packages of the planned tree beside the project, where they differ from the present
- * ones. npm starts from the present lock, on replay from the kept one; where `package.json` is the
- * release's own again, so is the lock.
+ * Installs the packages of the planned tree beside the project, if they differ from the present ones. npm starts from
+ * the present lock, on replay from the kept one. If `package.json` is the release's own again, its lock is used too.
  *
  * @throws ClawError NPM_FAILED
  */
@@ -165,7 +164,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * Tells whether npm has work with a planned command that passes it over.
+ * Returns notes on npm work that a planned command skips.
  *
  * @returns what the owner is told of it, or nothing
  */
@@ -193,7 +192,7 @@ function withoutLock({ nodeModules, warnings, remove }: Installed): PreparedPack
   };
 }
 
-/** Returns the packages for a package.json that is about to be written, starting from the present lock. */
+/** Returns the packages for a `package.json` that is about to be written, starting from the present lock. */
 export async function reinstall(
   context: EngineContext,
   files: readonly { readonly path: string; readonly after: TreeFile | null }[],

@@ -12,12 +12,12 @@ const Wanted = z.object({
 });
 const Installed = z.object({ version: z.string() });
 
-/** Tells whether the last command that had work for npm passed it over. */
+/** Tells whether the last command with work for npm skipped it. */
 export function wasSkipped(state: State | null): boolean {
   return state?.structured['package-lock.json']?.['skipped'] === true;
 }
 
-/** Returns the names of the packages that a `package.json` asks for and that are not installed so. */
+/** Returns the names of packages that a `package.json` asks for and that are not installed in a fitting version. */
 export function lackingPackages(root: string, packageJson: TreeFile | null): readonly string[] {
   const wanted = Wanted.safeParse(parseJson(packageJson?.bytes.toString('utf8') ?? '{}')).data;
   const all = { ...wanted?.devDependencies, ...wanted?.dependencies };

@@ -15,8 +15,8 @@ type Amended = {
 };
 
 /**
- * Turns the owner's changes outside the hunks, made while they resolved a conflict, into edits of theirs in
- * the same transaction. Where such an edit meets other changes it is a conflict, decided like any other.
+ * Turns the owner's changes outside the hunks, made while they resolved a conflict, into edits in the same
+ * transaction. If such an edit meets other changes, it is a conflict like any other.
  *
  * @param renames moves of the conflict's file by later layers
  */

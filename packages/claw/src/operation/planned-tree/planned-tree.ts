@@ -139,7 +139,7 @@ export function planLayers(request: TargetRequest): TargetPlan {
   };
 }
 
-/** Composes with the merges that earlier commands made. */
+/** Composes, reusing merges that earlier commands made. */
 export function composeKnown(root: string, input: ComposeInput): Composition {
   const merges = new MergeCache(root);
   const composition = compose({ ...input, merge: merges.merge });
@@ -148,8 +148,8 @@ export function composeKnown(root: string, input: ComposeInput): Composition {
 }
 
 /**
- * Rewrites customisations whose conflict was decided: against the present files, so that they merge cleanly
- * from here on. Such a decision is not recorded. A customisation with nothing left to change is dropped.
+ * Rewrites customisations whose conflict was decided, against the present files, so that they merge cleanly from now
+ * on. Such a decision is not recorded. A customisation with no change left is dropped.
  */
 export function refreshCustomisationBases(
   layers: readonly SkillPackage[],
@@ -192,8 +192,8 @@ type PathChange = {
 };
 
 /**
- * Finds files of a plan whose place is occupied: by a folder of the owner's at the very path, or by a
- * file where a folder would have to be. What the plan itself deletes takes no place.
+ * Finds files of a plan whose place is occupied: by a folder of the owner at that path, or by a file where a folder
+ * is needed. Files that the plan itself deletes do not count.
  */
 export function findOccupiedPlaces(
   root: string,
@@ -227,8 +227,8 @@ function occupiedBy(root: string, path: string, deleted: ReadonlySet<string>): s
 type PresentFiles = (path: string) => TreeFile | null;
 
 /**
- * Returns files that the owner already had with the very bytes of the layers. From now on the layers own them
- * and removal deletes them. No list of changes would show that, because nothing changes yet.
+ * Returns files that the owner already had, identical to the layers' files. From now on the layers own them, and
+ * removing a layer deletes them. The list of changes does not show that, because nothing changes yet.
  */
 export function alreadyPresentPaths(
   { files }: Composition,
@@ -243,7 +243,7 @@ export function alreadyPresentPaths(
     .sort();
 }
 
-/** Tells the owner about them; empty where there are none. */
+/** Returns a message to the owner about these files; empty if there are none. */
 export function alreadyPresentNotes(paths: readonly string[]): readonly string[] {
   if (paths.length === 0) return [];
   const rest = paths.length - 3;
@@ -254,10 +254,7 @@ export function alreadyPresentNotes(paths: readonly string[]): readonly string[]
   ];
 }
 
-/**
- * Lists the imports of layers that an operation writes with another path, because a release moved their
- * targets.
- */
+/** Lists the imports of layers that an operation rewrites because a release moved their targets. */
 export function followedNotes({ target, changes }: TargetPlan): readonly string[] {
   const changed = new Set(changes.map(({ path }) => path));
   const groups = new Map<string, FollowedImport[]>();

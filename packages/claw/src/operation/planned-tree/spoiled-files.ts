@@ -5,9 +5,8 @@ import type { Conflict } from '../../conflict.ts';
 import { ClawError, shellWord } from '../../errors.ts';
 
 /**
- * Refuses a decision after which a file no longer parses although both sides do, or has a name twice
- * that no input has twice. The file is looked at as a whole: what resolves a conflict may meet lines
- * around it that only the other side has.
+ * Refuses a decision after which a file no longer parses although both sides do, or has a name twice that no input
+ * has twice. The whole file is checked: a resolution may clash with lines that only the other side has.
  *
  * @throws ClawError RESOLUTION_INVALID, with the line in `data.line`
  */
@@ -29,7 +28,7 @@ export function refuseSpoiled(
   );
 }
 
-/** Looks at what was decided earlier again, where it is about to be carried out. */
+/** Checks earlier decisions again when they are about to be carried out. */
 export function refuseSpoiledDecisions(resolvedConflicts: readonly ResolvedConflict[]): void {
   for (const { conflict, answer, decision } of resolvedConflicts) {
     if (decision !== null) refuseSpoiled(conflict, { answer, amended: decision.amended });

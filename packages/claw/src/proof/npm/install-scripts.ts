@@ -13,8 +13,8 @@ const PackageLock = z.object({
 });
 
 /**
- * Returns the packages that a lock has and another has not, or in another version. npm writes the same into
- * `package-lock.json` and, of what is really installed, into `node_modules/.package-lock.json`.
+ * Returns the packages that one lock has and the other does not, or in another version. npm writes the same format
+ * into `package-lock.json` and, for the packages that are really installed, into `node_modules/.package-lock.json`.
  *
  * @param before null for nothing yet
  */

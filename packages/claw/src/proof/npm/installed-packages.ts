@@ -6,8 +6,8 @@ import { type Digest, digestBytes } from '../../digest.ts';
 const CACHES = new Set(['.cache', '.vite', '.vite-temp', '.vitest']);
 
 /**
- * Computes the identity of the installed packages: npm's own note of them, and size and time of every file,
- * so that an edit by hand shows. Reads no package, which would take too long.
+ * Computes the identity of the installed packages: npm's own record of them, and the size and time of every file, so
+ * that an edit by hand is noticed. It does not read the packages, which would take too long.
  *
  * @param root a link that leads out of the packages must stay in here, where other digests see its target
  * @returns null where a link leads further out, or something cannot be read

@@ -10,7 +10,7 @@ import { isCode, packagesOf, referencesOf } from '../test-selection/references.t
  */
 export type BareName = 'installed' | readonly string[] | null;
 
-/** Tells what a bare name leads to, such as `@scope/name/part`. */
+/** Returns the target of a bare name such as `@scope/name/part`. */
 export type ReadBareName = (specifier: string) => BareName;
 
 const Manifest = z.object({
@@ -90,8 +90,8 @@ const LITERAL_LOADS = /\b(?:import|require)\s*\(\s*(['"])[^'"\n]*\1\s*[,)]/g;
 /**
  * Lists the files that a test depends on: those that it names, and those that these name.
  *
- * Null where any of them reads files, starts programs, computes the name of a module, or imports an unknown
- * package: then it depends on more than its text tells.
+ * Null if one of them reads files, starts programs, computes the name of a module, or imports an unknown package:
+ * then it depends on more than its text shows.
  *
  * @param read what an import by a bare name leads to
  */

@@ -16,8 +16,8 @@ const NEEDED_BY_NPM =
   /^(HOME|LANG|TMPDIR|(https?|no)_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR))$/i;
 
 /**
- * npm's lock and the folder of the packages: absolute, `<view>/node_modules`; null where the project's own
- * are these very packages.
+ * npm's lock, and the absolute path of the packages' folder, `<view>/node_modules`; null if the project's own
+ * packages are the right ones.
  */
 export type InstalledPackages = {
   readonly lock: Buffer;
@@ -114,7 +114,7 @@ async function resolveServed(
 }
 
 /**
- * Lets npm resolve the `package.json` of a folder into a lock. Installs nothing and runs nothing.
+ * Lets npm resolve the `package.json` of a folder into a lock. Installs and runs nothing.
  *
  * @throws ClawError NPM_FAILED, INTERRUPTED
  */
@@ -283,7 +283,7 @@ function cancelledBy(signal: AbortSignal | undefined) {
   return signal === undefined ? {} : { cancelSignal: signal };
 }
 
-/** Returns the installed packages as a lock that npm can start from; null where npm left no note. */
+/** Returns the installed packages as a lock that npm can start from; null if npm left no record. */
 export function installedLock(root: string): Buffer | null {
   const hidden = hiddenLock(join(root, 'node_modules'));
   if (hidden === null) return null;

@@ -10,7 +10,7 @@ const HARMLESS = [
 ];
 
 /**
- * Environment for npm that outranks every `.npmrc`, also that of a package which npm prepares from a git repository:
+ * Environment for npm that overrides every `.npmrc`, also that of a package which npm prepares from a git repository:
  * git, the shell of scripts and the options of Node are programs, or load some.
  */
 export const FIXED_SETTINGS: Readonly<Record<string, string>> = {
@@ -21,9 +21,8 @@ export const FIXED_SETTINGS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Takes the settings out of a project's `.npmrc` that npm may be given, and leaves all others. The file may come
- * from a stranger, and many settings name programs, files or other folders. The owner's own `~/.npmrc` has
- * no such limits.
+ * Picks the settings of a project's `.npmrc` that npm may get, and drops all others. The file may come from a
+ * stranger, and many settings name programs, files or other folders. The owner's own `~/.npmrc` has no such limits.
  *
  * @returns the text for npm, and the names of the settings that were left out
  */

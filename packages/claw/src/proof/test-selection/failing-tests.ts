@@ -11,7 +11,7 @@ const SHOWN_TESTS = 3;
 const FALLBACK_LINES = 12;
 const SHOWN_ERRORS = 6;
 
-/** Takes escape sequences out: of colours, of titles, of moves of the cursor. */
+/** Removes escape sequences: colours, titles, cursor moves. */
 export function plainText(output: string): string {
   return output
     .replace(/\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)/g, '')
@@ -19,7 +19,7 @@ export function plainText(output: string): string {
     .replace(/\r\n?/g, '\n');
 }
 
-/** Finds the failing tests in what Vitest, `node --test` or any printer of TAP printed. */
+/** Finds the failing tests in the output of Vitest, `node --test` or any program that prints TAP. */
 export function failingTests(output: string): readonly FailingTest[] {
   const lines = output.split('\n');
   for (const read of [readVitest, readNodeSpec, readTap]) {
@@ -29,7 +29,7 @@ export function failingTests(output: string): readonly FailingTest[] {
   return [];
 }
 
-/** Returns those of the test files of which the output says that they fail, also where the run was cut short. */
+/** Returns the test files that fail according to the output, also if the run was cut short. */
 export function failingFiles(output: string, files: readonly string[]): readonly string[] {
   const names = failingTests(output).map(({ name }) => name);
   // Vitest lists failures at its end, and says of each file when it has ended.
@@ -41,8 +41,8 @@ export function failingFiles(output: string, files: readonly string[]): readonly
 }
 
 /**
- * Summarises a failure in a few lines: the first failing tests with the beginning of their errors. Of any
- * other program it takes the lines that name an error, or its last ones.
+ * Summarises a failure in a few lines: the first failing tests with the beginning of their errors. For any other
+ * program: the lines that name an error, or the last ones.
  */
 export function failureText(output: string): string {
   const tests = failingTests(output);
@@ -142,8 +142,8 @@ function isOwnPlace(line: string, where: RegExp): boolean {
 type ToldError = { readonly line: string; readonly key: string };
 
 /**
- * Returns the errors that a compiler or linter names in one output and not in an earlier one, by file and code,
- * or by file and message where there is no code. Positions do not count: lines above an error may have changed.
+ * Returns the errors that a compiler or linter names in one output and not in an earlier one, by file and code, or by
+ * file and message if there is no code. Positions do not count: lines above an error may have changed.
  *
  * @returns the lines that are new; none where the earlier output names no errors, as nothing can be compared
  */

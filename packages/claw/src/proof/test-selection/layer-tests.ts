@@ -7,7 +7,7 @@ import type { LayerTests } from '../view.ts';
 import { failingTests } from './failing-tests.ts';
 import { openTestKeys } from './test-keys.ts';
 
-/** The command for test files where the configuration names none. */
+/** The command for test files if the configuration names none. */
 export const DEFAULT_TEST_COMMAND = 'node --test';
 const ALL_LAYERS = 'all layers together';
 
@@ -17,7 +17,7 @@ const ALL_LAYERS = 'all layers together';
  */
 const MOST_AT_ONCE = 8;
 
-/** Runs the tests of all layers, several in one go, but for those that have passed on the very same files. */
+/** Runs the tests of all layers, several at a time, except those that have passed on exactly the same files. */
 export async function proveLayers(
   input: ProofInput,
   { planned, present, files }: Trials,

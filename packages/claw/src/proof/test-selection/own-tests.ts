@@ -26,7 +26,7 @@ export type ChosenTests =
   | { readonly own: OwnTests; readonly changed: readonly string[] }
   | { readonly own: OwnTests; readonly found: readonly string[]; readonly isAll: boolean };
 
-/** Chooses the tests of the codebase itself. Can be done while programs run. */
+/** Chooses the tests of the codebase itself. It can run while programs run. */
 export async function chooseOwn(input: ProofInput, files: ProofFiles): Promise<ChosenTests | null> {
   const { own = null, scope = 'related' } = input;
   const changed = changedPaths(input);
@@ -265,8 +265,8 @@ function namesPackages(path: string): boolean {
 }
 
 /**
- * Tells whether npm's package.json or lock file differ in nothing but packages that come or go. No code of the
- * tree notices those: what it imports stays in its version.
+ * Tells whether npm's package.json or lock file differs only in packages that are added or removed. No code of the
+ * tree notices those: the versions of its imports stay.
  */
 export function isSameButForPackages(path: string, before: string, after: string): boolean {
   if (!namesPackages(path)) return false;

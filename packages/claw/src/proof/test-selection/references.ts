@@ -10,7 +10,7 @@ const QUOTED = /(['"`])(\.{1,2}(?:\/[^'"`\n]*)?)\1/g;
 const TYPES =
   /\b(?:import|export)\s+type\s+(?:\{[^}]*\}|\*(?:\s+as\s+\w+)?|(?!from\b)\w+)\s+from\s*(['"])[^'"\n]*\1/g;
 
-/** Tells whether a file can name others in a way that `referencesOf` reads. */
+/** Tells whether a file can name others in a way that `referencesOf` understands. */
 export function isCode(path: string): boolean {
   return CODE.test(path);
 }
@@ -43,7 +43,7 @@ export function referencesOf(
   return [...found];
 }
 
-/** Returns the files that a path may mean to Node and to other tools. */
+/** Returns the files that Node and other tools may mean by a path. */
 export function candidatesOf(named: string): readonly string[] {
   const target = posix.normalize(named).replace(/\/$/, '');
   const typed = /\.[cm]?jsx?$/.test(target) ? [target.replace(/js(x?)$/, 'ts$1')] : [];
@@ -71,7 +71,7 @@ const OWN_FOLDER = /(?:\bimport\.meta\.dirname|\b__dirname)\b(?!\}\/)(?!\s*[,+]\
 const BELOW_OWN = /(['"`])(?:\$\{(?:import\.meta\.dirname|__dirname)\}\/)?([\w@./-]+)\1/g;
 
 /**
- * Lists the paths that a module may look into because it asks where it is itself: `join(import.meta.dirname,
+ * Lists the paths that a module may look into because it uses its own location: `join(import.meta.dirname,
  * 'commands')` is a folder that it may read or import from.
  */
 export function placesOf(path: string, text: string): readonly string[] {

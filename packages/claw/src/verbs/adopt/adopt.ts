@@ -47,9 +47,9 @@ import type { Upstream } from './upstream.ts';
 type Data = DataOf<'adopt'>;
 
 /**
- * Plans setting up a fork: the release is the commit at which its history and upstream's part, and what the owner has
- * changed since is recorded as customisations. The tree stays as it is. A project that has layers already, or came by
- * `update`, stays as it is as well.
+ * Plans setting up a fork. The release is the commit at which its history and upstream's part; everything that the
+ * owner has changed since is recorded as customisations. The tree stays as it is. A project that already has layers,
+ * or came by `update`, also stays as it is.
  *
  * @throws ClawError RELEASE_NOT_FOUND where the histories have no commit in common
  */

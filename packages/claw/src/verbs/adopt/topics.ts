@@ -2,11 +2,15 @@ import { ClawError } from '../../errors.ts';
 import type { Edit } from '../../operation/edits.ts';
 import type { OwnCommit } from '../../repository/git-log.ts';
 
-/** The way in which the owner's edits are parted into customisations. */
+/** The ways to split the owner's edits into customisations. */
 export const TOPIC_WAYS = ['one', 'commit', 'branch', 'folder'] as const;
 export type TopicWay = (typeof TOPIC_WAYS)[number];
 
-/** @throws ClawError USAGE for a way that there is not */
+/**
+ * Reads the name of such a way.
+ *
+ * @throws ClawError USAGE for a way that there is not
+ */
 export function topicWay(text: string): TopicWay {
   const found = TOPIC_WAYS.find((way) => way === text);
   if (found !== undefined) return found;
@@ -56,9 +60,9 @@ const RELEASE: Version = { at: 'release' };
 const DISK: Version = { at: 'disk' };
 
 /**
- * Parts the owner's edits into topics. All topics together make the release's files those of the disk: a file whose
- * commits do not lead from the one to the other without a gap, since upstream was merged in between, goes as a whole to
- * the last topic that worked on it.
+ * Splits the owner's edits into topics. Together they turn the release's files into those on disk. If upstream was
+ * merged in between, the commits of a file do not lead from one to the other without a gap: such a file goes as a
+ * whole to the last topic that worked on it.
  */
 export function partIntoTopics(way: TopicWay, input: Input): readonly Topic[] {
   const topics =

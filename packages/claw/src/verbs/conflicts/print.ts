@@ -31,7 +31,7 @@ const SHOWN_PLACES = 6;
 /** A conflict as `claw conflicts` tells it. */
 export type Detail = NonNullable<DataOf<'conflicts'>['details']>[number];
 
-/** Returns the conflicts by which a command is blocked: the first ones whole, the others by their names. */
+/** Returns the conflicts that block a command: the first ones in full, the others by name. */
 export function blockingLines(
   conflicts: readonly Conflict[],
   details: readonly Detail[],
@@ -60,7 +60,7 @@ function openLines(conflict: Conflict, detail: Detail, screen: Screen): readonly
   ];
 }
 
-/** Returns the commands that tell claw of a moved file, where the release has candidates for it. */
+/** Returns the commands that tell claw where a file moved, if the release has candidates for it. */
 export function movedLines(
   { path, candidates = [] }: Conflict,
   isPlan: boolean,
@@ -109,7 +109,7 @@ function conflictLines(conflict: Conflict, detail: Detail, screen: Screen): read
   ];
 }
 
-/** Returns lines about a conflict: where it is, between whom, and why. */
+/** Returns lines about a conflict: its place, its sides, and the reason. */
 export function headingLines(
   { path, kind, layers, reason }: Conflict,
   { places: [first] }: Pick<Detail, 'places'>,
@@ -151,7 +151,7 @@ function choiceLines(ways: readonly { readonly label: string }[]): readonly stri
   return ways.map(({ label }, at) => `  ${at + 1}  ${label}`);
 }
 
-/** Three versions of a text: base above, the sides below it, beside each other where there is room. */
+/** Returns three versions of a text: base above, the sides below it, next to each other if there is room. */
 export function besideLines(
   texts: Texts,
   labels: Labels,
@@ -222,7 +222,7 @@ export function wrapped(text: string, columns: number): readonly string[] {
   return [...pieces, piece];
 }
 
-/** Filled up with spaces to a number of columns. */
+/** Pads a text with spaces to a number of columns. */
 export function padded(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - displayWidth(text)));
 }

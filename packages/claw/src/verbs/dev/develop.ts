@@ -43,9 +43,9 @@ export type DevelopOptions = {
 };
 
 /**
- * Keeps a package in step with the tree: at each save the edits that belong to it are proved and folded in.
- * What fails its proof stays an edit, so that the package is always one that passes. All rounds together
- * are one command for `undo`. Ends when the context's signal is aborted.
+ * Keeps a package in step with the tree: at each save, the edits that belong to it are proved and folded in. An edit
+ * that fails its proof stays an edit, so the package always passes. All rounds together are one command for `undo`.
+ * Ends when the context's signal is aborted.
  *
  * @throws ClawError SKILL_NOT_FOUND, SKILL_NOT_APPLIED, USAGE
  */

@@ -18,8 +18,8 @@ export type Watch = {
 const QUIET_MS = 40;
 
 /**
- * Watches the folders of files, and folders that are made in them later. It asks the system to tell of
- * changes, one request a folder, so that `node_modules` and what git ignores cost nothing.
+ * Watches the folders of files, and folders that are made in them later. The system reports changes, one request per
+ * folder, so `node_modules` and ignored files cost nothing.
  *
  * @param paths files of the project, relative to the root
  */

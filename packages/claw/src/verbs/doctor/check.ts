@@ -2,7 +2,7 @@ import type { CodebaseConfig } from '../../installed/config.ts';
 import type { State } from '../../installed/state-file.ts';
 import type { EngineContext } from '../../operation/context.ts';
 
-/** One thing that was looked at: whether it is well, in a sentence, and what can be done. */
+/** The result of one check: whether all is well, in a sentence, and what to do. */
 export type Finding = {
   readonly area: string;
   readonly ok: boolean;
@@ -11,13 +11,13 @@ export type Finding = {
   readonly advice: string | null;
 };
 
-/** The subject of all checks. `state` and `config` are null where they are absent or unreadable. */
+/** The subject of all checks. `state` and `config` are null if they are absent or unreadable. */
 export type Subject = Pick<EngineContext, 'root' | 'environment' | 'now'> & {
   readonly state: State | null;
   readonly config: CodebaseConfig | null;
 };
 
-/** Looks at one thing without changing it. What it throws becomes a finding. */
+/** Checks one thing without changing it. An error that it throws becomes a finding. */
 export type Check = {
   readonly area: string;
   readonly run: (subject: Subject) => CheckResult | Promise<CheckResult>;

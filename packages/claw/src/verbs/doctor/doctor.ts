@@ -10,8 +10,8 @@ import { machine, project } from './machine-checks.ts';
 const CHECKS: readonly Check[] = [...machine, stateFile, ...kept, ...operations, ...project];
 
 /**
- * Looks at everything that commands rely on, changes nothing (it does not even recover), and says
- * what can be done. Fails where something is not well; never throws because of it.
+ * Checks everything that commands rely on, and says what to do. It changes nothing, and does not even recover. The
+ * result is a failure if something is wrong; it never throws because of it.
  */
 export async function doctor({
   root,

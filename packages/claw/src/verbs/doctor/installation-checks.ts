@@ -37,7 +37,7 @@ import {
 } from '../../transaction/recover.js';
 import { bad, type Check, type CheckResult, good, type Subject } from './check.ts';
 
-/** `.claw/state.yaml`: whether it can be read, and where a good one can be had. */
+/** Checks whether `.claw/state.yaml` can be read, and names a good copy otherwise. */
 export const stateFile: Check = { area: 'state', run: ({ root }) => checkState(root) };
 
 async function checkState(root: string): Promise<CheckResult> {
@@ -115,7 +115,7 @@ function isState(bytes: Buffer): boolean {
   }
 }
 
-/** The bytes kept in `.claw/`, against what `state.yaml` pins. */
+/** Checks of the bytes kept in `.claw/`, against the digests in `state.yaml`. */
 export const kept: readonly Check[] = [
   { area: 'base', run: whereInstalled(checkBase) },
   { area: 'composed', run: whereInstalled(checkComposed) },

@@ -73,7 +73,7 @@ function checkDisk(root: string): CheckResult {
   return bad(`only ${free}`, advice);
 }
 
-/** The project itself: its configuration, the commands that prove it, the owner's edits. */
+/** Checks of the project itself: its configuration, the commands that prove it, the owner's edits. */
 export const project: readonly Check[] = [
   { area: 'config', run: ({ root }) => checkConfig(root) },
   { area: 'checks', run: checkChecks },

@@ -23,7 +23,7 @@ export type CompositionOutcome =
       readonly isOrderless: boolean;
     };
 
-/** Composes skills and what they depend on. Disagreement is in the result, never an exception. */
+/** Composes skills and their dependencies. Conflicts are part of the result, never an exception. */
 export async function composeSkills(
   input: MatrixInput,
   names: readonly string[],
@@ -108,7 +108,7 @@ export type CellFailure = MatrixCell['failures'][number];
 /** The result of proving a composition. */
 export type Verdict = { readonly failures: readonly CellFailure[]; readonly ms: number };
 
-/** Tells whether there is a tree that could be proved. */
+/** Tells whether there is a tree to prove. */
 export function isComposed(composed: CompositionOutcome): composed is ComposedEntry {
   return composed.kind === 'composed' && composed.composition.conflicts.length === 0;
 }

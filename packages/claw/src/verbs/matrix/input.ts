@@ -12,7 +12,7 @@ import { bundledSkills, findPackage, type PackageSource } from '../../package/so
 /** The result of `claw matrix`. */
 export type MatrixData = DataOf<'matrix'>;
 
-/** One combination of skills, composed on the core, and proved where it could be. */
+/** One combination of skills, composed on the core, and proved if possible. */
 export type MatrixCell = MatrixData['cells'][number];
 
 export type CellOutcome = MatrixCell['outcome'];

@@ -37,11 +37,11 @@ export type MatrixRequest = {
 };
 
 /**
- * Composes skills on the core, each alone, in pairs that have something in common and in some triples,
- * and proves what composes. Changes nothing, and takes no lock.
+ * Composes skills on the core, each alone, in pairs that have something in common and in some triples, and proves
+ * each composition. Changes nothing, and takes no lock.
  *
- * `outcome` is `failed` where checks, tests or npm fail, else `blocked` where skills conflict, else
- * `refused` where a package or a combination is.
+ * `outcome` is `failed` if checks, tests or npm fail; otherwise `blocked` if skills conflict; otherwise `refused` if
+ * a package or a combination is refused.
  *
  * @throws ClawError INTERRUPTED; USAGE where no skill brings the runner that is asked for
  */

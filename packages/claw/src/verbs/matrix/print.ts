@@ -14,7 +14,7 @@ const NAME_WIDTH = 24;
 /** All outcomes of a combination, the best first. */
 const OUTCOMES = ['clean', 'resolved', 'excluded', 'conflict', 'failing', 'refused'] as const;
 
-/** Returns a triangular table of all pairs, skills alone on its edge; then what is to be said of cells. */
+/** Returns a triangular table of all pairs, with single skills on its edge, and then remarks on the cells. */
 export function matrixLines(data: MatrixData): readonly string[] {
   if (data.skills.length === 0) return ['There is no skill under skills/.'];
   const triples = data.cells.filter(({ skills }) => skills.length === 3);

@@ -28,7 +28,7 @@ export type Verdicts = {
 };
 
 /**
- * Proves what composed and has something to prove it: checks, or tests of the code or of its layers.
+ * Proves the compositions that have checks, or tests of the code or of their layers.
  *
  * @throws ClawError INTERRUPTED
  */
@@ -69,9 +69,7 @@ function countOf(count: number): string {
   return count === 1 ? '1 composition' : `${count} compositions`;
 }
 
-/**
- * Proves, and leaves no folder behind that was absent before: views are in `.claw/tx`.
- */
+/** Proves, and removes the folders that were absent before: views are in `.claw/tx`. */
 export async function leavingNothing<T>(root: string, work: () => Promise<T>): Promise<T> {
   const fresh = ['.claw/tx', '.claw']
     .map((path) => join(root, path))
@@ -138,7 +136,7 @@ function jobOf(
   };
 }
 
-/** Opens the runner of this machine: so many proofs and installations at a time. */
+/** Opens the runner of this machine, with a limit on simultaneous proofs and installations. */
 export function openLocalRunner(context: EngineContext, jobs: number): ProofRunner {
   const { root, environment, allow, signal: asked } = context;
   const fault = new AbortController();

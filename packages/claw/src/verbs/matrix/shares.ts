@@ -12,8 +12,8 @@ export type Combination = {
 };
 
 /**
- * Returns every pair that shares a file or a key of a structured file, or that excludes each other: only
- * those can compose to anything but the sum of both.
+ * Returns every pair that shares a file or a key of a structured file, or in which one excludes the other. Only these
+ * can compose to anything but the sum of both.
  *
  * @param packages by name
  */
@@ -31,8 +31,8 @@ export function pairsOf(
 }
 
 /**
- * Returns triples in which all three meet at one place: there a merge can go wrong although every pair
- * composes. Triples with most such places come first, then by name.
+ * Returns triples in which all three meet at one place: there a merge can go wrong although every pair composes.
+ * Triples with most such places come first, then by name.
  *
  * @param sound combinations without a failure, pairs among them; a triple with a failing skill or pair would
  *   only repeat that

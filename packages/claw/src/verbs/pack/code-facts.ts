@@ -4,7 +4,7 @@ import type { SkillPackage } from '../../package/package.ts';
 import type { SetUp } from '../../package/skill-page.ts';
 import type { PackedEdit } from './packed-edit.ts';
 
-/** Facts about a file of code that only the conventions of its codebase tell. */
+/** Facts about a code file that depend on the conventions of its codebase. */
 export type CodeFacts = {
   /** Names of `.env` that it reads. */
   readonly settings: readonly string[];
@@ -14,7 +14,7 @@ export type CodeFacts = {
   readonly restart: string | null;
 };
 
-/** Reads the facts of a file; given by the caller, since the engine knows no codebase. */
+/** Reads the facts of a file; the caller provides it, since the engine knows no codebase. */
 export type ReadCode = (path: string, text: string) => CodeFacts;
 
 /** A file of a package that reads settings. */
@@ -22,7 +22,9 @@ type Reader = { readonly path: string; readonly settings: readonly string[] };
 
 const SETTINGS_FILE = '.env.example';
 
-/** Collects what an owner sets up: what the manifest declares, and what only the code tells. */
+/**
+ * Collects the settings that an owner sets up: those that the manifest declares, and those that only the code shows.
+ */
 export function setUpOf(
   skill: SkillPackage,
   known: KnownSettings,
@@ -55,8 +57,8 @@ export type KnownSettings = {
 };
 
 /**
- * Warns of settings that a package's code reads and its manifest does not add, file by file. Those that the
- * core's `.env.example` or another layer has are no addition.
+ * Warns of settings that a package's code reads and its manifest does not add, file by file. Settings in the core's
+ * `.env.example` or in another layer do not count.
  */
 export function undeclaredSettings(
   made: SkillPackage,

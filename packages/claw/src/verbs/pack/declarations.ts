@@ -13,7 +13,7 @@ export type StructuredEdit = {
   readonly after: TreeFile | null;
 };
 
-/** One key below `structured` of a manifest, and what it becomes; null where it goes. */
+/** One key below `structured` of a manifest, and its new value; null if it is removed. */
 export type Declaration = {
   readonly section: readonly string[];
   readonly key: string;
@@ -21,8 +21,8 @@ export type Declaration = {
 };
 
 /**
- * Returns what edits of structured files declare: packages, settings and services that are new, changed
- * or gone. What a skill cannot declare (npm scripts) stays out; composing shows that it is missing.
+ * Returns the declarations in edits of structured files: packages, settings and services that are new, changed or
+ * removed. Edits that a skill cannot declare (npm scripts) are left out; composing shows that they are missing.
  *
  * @param own values that no package may carry, so that they are no examples
  * @param settings names that the skill declares already: of any other a new comment declares nothing
@@ -35,7 +35,7 @@ export function declarationsOf(
   return edits.flatMap((edit) => declaredBy(edit, own, settings));
 }
 
-/** Writes declarations into a manifest; everything else in it stays, comments included. */
+/** Writes declarations into a manifest; everything else in it stays, including comments. */
 export function declare(document: Document, declarations: readonly Declaration[]): void {
   for (const { section, key, value } of declarations) {
     const place = ['structured', ...section];

@@ -33,7 +33,7 @@ export type FoldRequest = {
   readonly version: VersionFor;
 };
 
-/** A package with edits folded in, and what became of each edit. */
+/** A package with edits folded in, and the outcome for each edit. */
 export type FoldedPackage = {
   readonly package: SkillPackage;
   readonly composition: Composition;
@@ -42,8 +42,8 @@ export type FoldedPackage = {
 };
 
 /**
- * Renews a package against the present core, with the edits that belong to it folded in. An edit that would
- * come out otherwise once all layers are composed is left to the owner.
+ * Renews a package against the present core, with the edits that belong to it folded in. An edit that would come out
+ * differently once all layers are composed is left to the owner.
  *
  * @returns conflicts where the package itself does not merge onto the core
  * @throws ClawError SECRET_FOUND, and every refusal of a package
@@ -70,7 +70,7 @@ export function foldIntoPackage(request: FoldRequest): FoldedPackage | readonly 
   }
 }
 
-/** Returns the layers that a package depends on: as they are applied, else as `skills/` holds them. */
+/** Returns the layers that a package depends on: as applied, or else from `skills/`. */
 export function neededLayers(
   { root, config }: Installation,
   installed: readonly SkillPackage[],

@@ -3,7 +3,7 @@ import { isOwnValue, type OwnValues } from '../../operation/secrets.ts';
 import type { StructuredKind } from '../../structured/structured-kind.ts';
 import { dataOf } from '../../structured/value-edit.ts';
 
-/** An edit, or a part of one, that no package took; it stays the owner's. */
+/** An edit, or a part of one, that no package took and that stays the owner's. */
 export type LeftoverEdit = {
   readonly path: string;
   /** Keys of a structured file, such as `scripts.start`; none where the file as such stays. */
@@ -20,7 +20,7 @@ const CANNOT = {
 } as const;
 
 /**
- * Returns what of a structured file a package does not give, key by key; none where the two say the same.
+ * Returns the parts of a structured file that a package does not give, key by key; empty if the two agree.
  *
  * @param given the file as it would be composed
  * @param wanted the file as the owner has it
@@ -47,8 +47,8 @@ export function leftOfStructured(
 }
 
 /**
- * Compares two versions of a structured file to the byte, beyond {@link leftOfStructured}. Where they differ
- * only in form, such as the order of keys or comments, the file as such stays an edit.
+ * Compares two versions of a structured file to the byte, beyond {@link leftOfStructured}. If they differ only in
+ * form, such as the order of keys or comments, the file itself stays an edit.
  */
 export function leftInTree(
   path: string,

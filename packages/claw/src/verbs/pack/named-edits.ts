@@ -16,7 +16,7 @@ export type PackArguments = {
   readonly flags?: readonly string[];
 };
 
-/** Returns a command of `claw pack` for the author to give. */
+/** Returns a `claw pack` command for the author to run. */
 export function packCommand({ name, named, flags = [] }: PackArguments): string {
   return ['claw pack', name, ...named, ...flags].join(' ');
 }
@@ -26,7 +26,7 @@ function isEdited(path: string, edited: readonly string[]): boolean {
   return edited.some((one) => isAtOrBelow(one, path));
 }
 
-/** Tells whether a path is another one, or in that folder. */
+/** Tells whether a path is the other path, or inside that folder. */
 export function isAtOrBelow(path: string, folder: string): boolean {
   return folder === '' || path === folder || path.startsWith(`${folder}/`);
 }

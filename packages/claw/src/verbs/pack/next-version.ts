@@ -8,8 +8,8 @@ export const LEVELS = ['patch', 'minor', 'major'] as const;
 export type Level = (typeof LEVELS)[number];
 
 /**
- * Returns the version of a changed package: raised over the one that others may have, and only once. An
- * unpublished version stays, unless a level is asked for.
+ * Returns the version of a changed package, raised once above the version that others may have. An unpublished
+ * version stays, unless a level is requested.
  *
  * @param present the version in its manifest
  * @param published the version that others may have, or null
@@ -26,8 +26,8 @@ export function nextVersion(
 }
 
 /**
- * Finds the newest version of a package that is committed at HEAD, in its folder or among the applied
- * ones. Null where none is; undefined where there is no git that could tell.
+ * Finds the newest version of a package that is committed at HEAD, in its folder or among the applied ones. Null if
+ * there is none; undefined if there is no git.
  */
 export async function committedVersion(
   root: string,

@@ -45,9 +45,8 @@ export type PackOptions = {
 };
 
 /**
- * Makes a package of edits under `skills/<name>/`: manifest, bases, intent notes and a test to fill in.
- * Applied to a clone without the edits, it gives the tree that it was made from; what it cannot give
- * is told.
+ * Makes a package of edits under `skills/<name>/`: manifest, bases, intent notes and a test to fill in. Applied to a
+ * clone without the edits, it gives the tree that it was made from; edits that do not fit are reported.
  *
  * @throws ClawError NAME_INVALID, PATH_PROTECTED and the other refusals of a package; USAGE where there
  *   is nothing to pack, or such a package already
@@ -63,7 +62,7 @@ export async function pack(
   return resultOf('pack', 'done', { data, changes, warnings });
 }
 
-/** Plans `claw pack` of a package that is not there yet; refuses what that refuses. */
+/** Plans `claw pack` of a new package, with the same refusals. */
 export async function planNewPackage(
   context: EngineContext,
   name: string,

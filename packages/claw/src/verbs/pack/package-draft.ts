@@ -20,7 +20,7 @@ export type Draft = {
   readonly own: OwnValues;
 };
 
-/** Returns the files of a package that is begun but for its page, with words for its author to replace. */
+/** Returns the files of a new package except its page, with placeholders for its author to replace. */
 export function draftPackage(draft: Draft): Map<string, TreeFile> {
   const { name, installation } = draft;
   const { edits, depends } = rebaseEdits(installation, draft.installed, draft.edits);

@@ -10,7 +10,7 @@ export type PackedEdit = {
 /** The share of a file that has to stay for its new name to count as a move, as in git. */
 const SIMILAR = 0.5;
 
-/** Pairs files that went with files that came and hold mostly the same: new path → old path. */
+/** Pairs deleted and new files with mostly the same content: new path → old path. */
 export function findRenames(edits: readonly PackedEdit[]): ReadonlyMap<string, string> {
   const gone = edits.filter(({ after }) => after === null);
   const come = edits.filter(({ before }) => before === null);

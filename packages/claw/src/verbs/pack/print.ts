@@ -6,14 +6,14 @@ type PackData = DataOf<'pack'>;
 type MadePackage = Extract<PackData, { readonly left: unknown }>;
 type RenewedPackage = Extract<PackData, { readonly folded: unknown }>;
 
-/** Returns the data of a renewed package; null where edits conflict with it. */
+/** Returns the data of a renewed package; null if edits conflict with it. */
 export function renewedPackage(data: DataOf<'pack' | 'dev'> | null): RenewedPackage | null {
   return data !== null && 'folded' in data ? data : null;
 }
 
 /**
- * Returns lines about edits that went into a package and about parts for its author to write; none where the
- * package is blocked.
+ * Returns lines about edits that went into a package and about parts for its author to write; empty if the package is
+ * blocked.
  */
 export function packLines(data: PackData): readonly string[] {
   return 'left' in data ? madeLines(data) : [];

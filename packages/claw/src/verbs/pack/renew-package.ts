@@ -35,8 +35,8 @@ import {
 } from './renewal-input.ts';
 
 /**
- * Renews a package: against the present core, with the owner's edits that belong to it folded in. Where the
- * skill is applied, the tree is composed of the new package afterwards.
+ * Renews a package against the present core, with the owner's edits that belong to it folded in. If the skill is
+ * applied, the tree is then composed with the new package.
  *
  * @throws ClawError SKILL_NOT_FOUND; USAGE for a path without an edit; SECRET_FOUND; TESTS_FAILED
  */

@@ -134,7 +134,7 @@ export type RenewalInput = {
 };
 
 /**
- * Finds the package that is to be renewed, and the edits that may go into it.
+ * Finds the package to renew, and the edits that may go into it.
  *
  * @throws ClawError SKILL_NOT_FOUND; USAGE for a named path without an edit
  */

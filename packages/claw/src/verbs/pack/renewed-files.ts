@@ -9,7 +9,7 @@ import { type Declaration, declare } from './declarations.ts';
 
 const INTENT = '.intent.md';
 
-/** A package's work on the core that is here: what each file was, and what it is to become. */
+/** A package's work on the present core: each file before and after. */
 export type Work = ReadonlyMap<
   string,
   { readonly before: TreeFile | null; readonly after: TreeFile | null }
@@ -25,9 +25,9 @@ export type Renewal = {
 };
 
 /**
- * Returns the files of a package, written against the core that is here. What is neither added nor
- * changed by it stays as it is: its page, notes, and tests but for imports of files that moved. Lists of files in its
- * manifest are brought up to date; a manifest without them stays so.
+ * Returns the files of a package, written against the present core. Files that it neither adds nor changes stay as
+ * they are: its page, its notes, and its tests except for imports of moved files. Lists of files in its manifest are
+ * updated; a manifest without lists stays without.
  */
 export function renewedFiles(renewal: Renewal): Map<string, TreeFile> {
   const { skill, work, declarations, coreVersion, releaseFile, pathMaps } = renewal;

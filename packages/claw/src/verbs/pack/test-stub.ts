@@ -9,7 +9,7 @@ export type TestedCodebase = {
   readonly releaseFile: (path: string) => TreeFile | null;
 };
 
-/** A test that a package begins with, and its path in the package. */
+/** The first test of a package, and its path in the package. */
 export type TestStub = { readonly path: string; readonly text: string };
 
 /** The subject of a test: names that a module exports, or a line that the skill writes. */
@@ -20,9 +20,9 @@ type Subject =
 const TEST = /[._](test|spec)\.[cm]?[jt]sx?$|(^|\/)(test_[^/]*|[^/]*_test|conftest)\.py$/;
 
 /**
- * Returns a first test of a skill for its author to extend, in the language of the codebase and for its test runner. It
- * looks at the names that a module of the skill offers, or for a line that the skill writes. Null where the runner is
- * none of those that are known here, or there is nothing to look for.
+ * Returns a first test of a skill for its author to extend, in the language of the codebase and for its test runner.
+ * It checks the names that a module of the skill exports, or looks for a line that the skill writes. Null if the
+ * runner is unknown, or there is nothing to look for.
  */
 export function testStub(
   name: string,

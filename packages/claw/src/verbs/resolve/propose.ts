@@ -28,7 +28,7 @@ type Proposal = {
   readonly decision: Decision;
 };
 
-/** The question for the model, about the waiting operation as it was when it was read. */
+/** The question for the model, about the waiting operation as it was when the question was made. */
 export type Inquiry = {
   readonly pending: Pending;
   readonly path: string | null;
@@ -40,7 +40,7 @@ export type Inquiry = {
 export type ConflictReply = { readonly conflict: Conflict; readonly reply: ModelReply };
 
 /**
- * Reads what the model has to be asked about one open conflict, or about all of them. Writes nothing.
+ * Collects the questions for the model about one open conflict, or about all of them. Writes nothing.
  *
  * @param path null for every open conflict
  * @throws ClawError USAGE; MODEL_REFUSED for what no model can be asked
@@ -71,8 +71,8 @@ export async function askAll(
 }
 
 /**
- * Resolves conflicts by what a model answered. It must parse, leave no markers, and pass checks and tests
- * before it is a decision; `continue` carries it out.
+ * Resolves conflicts with a model's answers. An answer must parse, leave no markers, and pass checks and tests before
+ * it is a decision; `continue` carries it out.
  *
  * @param options with `isProposal` nothing is decided yet: the choices are in `data.proposals`
  * @throws ClawError MODEL_REFUSED, CHECKS_FAILED, TESTS_FAILED; STATE_CHANGED where another operation

@@ -42,8 +42,8 @@ export async function resolveConflict(
 }
 
 /**
- * Resolves every open conflict of the waiting operation in the same way, but for those that the choice does not fit: they
- * stay open, and a warning says why.
+ * Resolves every open conflict of the waiting operation in the same way. Conflicts that the choice does not fit stay
+ * open, and a warning says why.
  *
  * @throws ClawError what {@link resolveConflict} does, where the choice fits none
  */
@@ -76,7 +76,7 @@ export async function resolveAll(
 }
 
 /**
- * Returns the decisions of the waiting operation with those that the owner makes now; saves none.
+ * Returns the decisions of the waiting operation together with the owner's new ones; saves none.
  *
  * @param choices by path, as `conflicts` names it
  * @throws ClawError what {@link resolveConflict} does, for the first one that does not fit
@@ -137,8 +137,8 @@ export function requireConflict({ conflicts }: Waiting, path: string): Conflict 
 }
 
 /**
- * Resolves a conflict of an update by saying where the release moved the file. The update is planned again
- * with that, so that what meets at the new place is open, or resolved; other decisions stay.
+ * Resolves a conflict of an update by saying where the release moved the file. The update is planned again with that,
+ * so that conflicts at the new place are open or resolved; other decisions stay.
  *
  * @throws ClawError USAGE where no update waits, or where the release has no such file
  */
@@ -181,7 +181,7 @@ async function planMoved(
 }
 
 /**
- * Resolves conflicts of the waiting operation, each in its own way, moves among them: all of them or none.
+ * Resolves conflicts of the waiting operation, each in its own way, including moves: all of them or none.
  *
  * @throws ClawError what `resolveConflict` and `resolveMoved` do, for the first one that does not fit
  */
