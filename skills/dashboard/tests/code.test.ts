@@ -22,7 +22,9 @@ const DISAGREEING = {
   ...CORE,
   'src/a.ts': A,
   'src/b.txt': 'mine\n',
-  ...skills({ two: { modify: { 'src/a.ts': [CODE, B] }, add: { 'src/b.txt': 'theirs\n' } } }),
+  ...skills({
+    two: { modify: { 'src/a.ts': [CODE, B] }, add: { 'src/b.txt': 'theirs \u202edaer\n' } },
+  }),
 };
 /** No model proposes anything. */
 const settings = { ANTHROPIC_API_KEY: '' };
@@ -47,6 +49,8 @@ test.skipIf(playwright === null)(
     await page.waitForSelector('.sides figure:nth-child(1) .removed:text("two = 2")', WAIT);
     await page.waitForSelector('.sides figure:nth-child(2) .added:text("two = \'a\'")');
     await page.waitForSelector('.sides figure:nth-child(3) .added:text("two = \'b\'")');
+    // A line stands in the order that it has.
+    await page.waitForSelector('.sides .added:text("theirs \\\\u202edaer")');
     await press(page, 'add-two');
     await page.waitForSelector('.drawer :text("core against two")', WAIT);
     await go(page, 'code/conflicts');

@@ -86,3 +86,28 @@ test('undo says once what is taken back, not beside each file', async () => {
   const result = { ...common, verb: 'undo', changes, data } as const;
   expect((await renderText(result)).out).toBe('Taken back: apply web notes.\n  - src/a.ts\n');
 });
+
+test('nothing that is named or printed steers a terminal, whoever wrote it; what goes to a program stays as it is', async () => {
+  const path = 'src/\u001b[2K\u001b[31m\u202egnp.ts';
+  const broken = { path: 'src/two\nlines.ts', kind: 'add' as const };
+  const common = { changes: [], conflicts: [], error: null } as const;
+  const edits = [{ path, kind: 'add' as const }, broken];
+  const warnings = [`${path} was left as it is.`];
+  const data = { initialised: true, core: null, layers: [], edits, pending: null } as never;
+  const result = { ...common, outcome: 'done', verb: 'status', data, warnings } as const;
+  const onScreen = await renderText(result, { hasColours: true, columns: 80 });
+  expect(onScreen.out).toContain('  + src/\\u001b[2K\\u001b[31m\\u202egnp.ts\n');
+  expect(onScreen.out).toContain('  + src/two\\u000alines.ts\n');
+  expect(onScreen.err).toBe('warning: src/\\u001b[2K\\u001b[31m\\u202egnp.ts was left as it is.\n');
+  expect((await renderText(result)).out).toContain(path);
+  const patch = `--- a/x.ts\n+++ b/x.ts\n@@ -1 +1 @@\n-one\n+two // \u202e \u001b[8mgone\n`;
+  const diff = {
+    ...common,
+    outcome: 'done',
+    verb: 'diff',
+    warnings: [],
+    data: { files: [{ path: 'x.ts', patch }] },
+  };
+  const { out } = await renderText(diff as never, { hasColours: true, columns: 80 });
+  expect(out).toContain('\u001b[32m+two // \\u202e \\u001b[8mgone\u001b[0m\n');
+});

@@ -1,4 +1,4 @@
-import { PIPE, type Screen, wrapped } from '../text/screen.ts';
+import { harmless, PIPE, type Screen, wrapped } from '../text/screen.ts';
 import { adoptLines } from '../verbs/adopt/print.ts';
 import {
   blockingLines,
@@ -11,8 +11,8 @@ import { packLines, sessionLines } from '../verbs/pack/print.ts';
 import {
   broughtBy,
   changeLines,
+  fileLine,
   headline,
-  MARKS,
   NO_FILE,
   type ShownResult,
 } from '../verbs/print-changes.ts';
@@ -42,11 +42,25 @@ export async function renderText(
     ...result.warnings.map((warning) => `warning: ${warning}`),
     ...(result.error ? [`${result.error.code}: ${result.error.message}`] : []),
   ];
-  const body = isFailure(result) ? [] : await linesOf(result, screen, details);
+  // A program gets names and code as they are.
+  const [told, detailed] =
+    screen.columns === null ? [result, details] : [harmlessIn(result), harmlessIn(details)];
+  const body = joined(isFailure(told) ? [] : await linesOf(told, screen, detailed));
   return {
-    out: isCode(result) ? joined(body) : asTyped(joined(body)),
-    err: joined(err.flatMap((line) => wrapped(asTyped(line), screen))),
+    out: isCode(result) ? body : asTyped(body),
+    err: joined(err.flatMap((line) => wrapped(asTyped(harmless(line)), screen))),
   };
+}
+
+/** Returns the same with each text in it as a terminal may have it. Lines of a verb of its own are that already. */
+function harmlessIn<T>(value: T): T {
+  if (typeof value === 'string') return harmless(value) as T;
+  if (Array.isArray(value)) return value.map(harmlessIn) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value);
+  return Object.fromEntries(
+    entries.map(([name, part]) => [name, name === 'lines' ? part : harmlessIn(part)]),
+  ) as T;
 }
 
 async function linesOf(
@@ -182,7 +196,7 @@ function carriedLines(result: ShownResult, data: TreeChangeResult): readonly str
     case 'undo': {
       if (isBlocked) return changeLines(result);
       // The first line says the cause, which is the same for all files.
-      const files = result.changes.map(({ path, kind }) => `  ${MARKS[kind]} ${path}`);
+      const files = result.changes.map(fileLine);
       return [`Taken back: ${data.undone}.${files.length === 0 ? ` ${NO_FILE}` : ''}`, ...files];
     }
     default:

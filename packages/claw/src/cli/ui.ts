@@ -1,4 +1,4 @@
-import { cut } from '../text/screen.ts';
+import { cut, harmless } from '../text/screen.ts';
 import type { ProgressEvent } from '../verbs.ts';
 
 /** A person's view of a verb at work: a spinner with times on a terminal, plain lines in a pipe. */
@@ -30,8 +30,12 @@ export function createUi({
     return { canAsk: false, progress, ask: async () => true, stop: () => {} };
   }
   const ui = process.stderr.isTTY && !isPlain ? terminalUi() : plainUi();
-  if (!isQuiet) return ui;
-  return { ...ui, progress: (event) => event.kind === 'note' && ui.progress(event) };
+  return {
+    ...ui,
+    progress: (event) => {
+      if (!isQuiet || event.kind === 'note') ui.progress({ ...event, text: harmless(event.text) });
+    },
+  };
 }
 
 // With --json, progress still goes to stderr, where the assistant reads it line by line.

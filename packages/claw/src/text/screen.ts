@@ -1,3 +1,4 @@
+import { escapeOf } from './visible-text.ts';
 import { wrap } from './wrap.ts';
 
 /** A place where text is shown; a pipe has neither colours nor a width. */
@@ -22,9 +23,26 @@ export function painted(text: string, colour: Colour, { hasColours }: Screen): s
   return hasColours && text !== '' ? `\x1b[${COLOURS[colour]}m${text}\x1b[0m` : text;
 }
 
-/** Text of a file as a terminal may have it: what would steer the terminal is shown, not done. */
+// Controls steer a terminal, and these of bidirectional text show a line in another order than it has.
+const STEERING = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|\r(?!\n|$)/g;
+const PAINT = Object.values({ ...COLOURS, end: 0 }).join('|');
+const PAINT_OR_STEERING = new RegExp(`(\\x1b\\[(?:${PAINT})m)|${STEERING.source}`, 'g');
+
+/** A text of strangers as a terminal may have it: what would steer the terminal is written as its escape. */
+export function harmless(text: string): string {
+  return text.replace(STEERING, escapeOf);
+}
+
+/** Lines of our own in which strangers are quoted: what `painted` wrote stays as well. */
+export function harmlessLines(lines: string): string {
+  return lines.replace(PAINT_OR_STEERING, (found, paint) =>
+    paint === undefined ? escapeOf(found) : found,
+  );
+}
+
+/** Text of a file: for a program it stays as it is. */
 export function shown(text: string, { columns }: Screen): string {
-  return columns === null ? text : text.replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, '\uFFFD');
+  return columns === null ? text : harmless(text);
 }
 
 /** Cut to a number of characters, so that it stays on its line. */

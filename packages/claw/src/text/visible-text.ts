@@ -33,7 +33,7 @@ function isOneCharacter(found: string): boolean {
 }
 
 /** As JSON writes it; characters beyond four digits in braces. */
-function escapeOf(character: string): string {
+export function escapeOf(character: string): string {
   const hex = (character.codePointAt(0) ?? 0).toString(16).padStart(4, '0');
   return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex}`;
 }

@@ -2,7 +2,7 @@ import { type DataOf, resultOf, type VerbResult } from '../contract/result.ts';
 import { stateDigest } from '../installed/state-file.ts';
 import type { EngineContext } from '../operation/context.ts';
 import { listRecords, type TransactionRecord } from '../transaction/records.ts';
-import { MARKS } from './print-changes.ts';
+import { fileLine } from './print-changes.ts';
 
 /** Lists the commands that `undo` can take back, newest first. */
 export function log({ root }: EngineContext): VerbResult<'log'> {
@@ -44,7 +44,7 @@ export function logLines(entries: DataOf<'log'>): readonly string[] {
   return [
     ...entries.flatMap(({ time, verb, summary, skills, files }) => [
       `${time.slice(0, 16).replace('T', ' ')} UTC  ${summary}${namesOf(verb, summary, skills)}  ${counted(files.length)}`,
-      ...files.slice(0, SHOWN_FILES).map(({ path, kind }) => `  ${MARKS[kind]} ${path}`),
+      ...files.slice(0, SHOWN_FILES).map(fileLine),
       ...(files.length > SHOWN_FILES ? [`  and ${files.length - SHOWN_FILES} more`] : []),
     ]),
     '`claw undo` takes back the first of these.',

@@ -1,8 +1,14 @@
 import type { DataOf, ResultWith } from '../contract/result.ts';
+import { escapeOf } from '../text/visible-text.ts';
 import { movedLines, WAYS_ON } from './conflicts/print.ts';
 
 /** Marks of changed files. */
-export const MARKS = { add: '+', modify: '~', delete: '-', rename: '>' } as const;
+const MARKS = { add: '+', modify: '~', delete: '-', rename: '>' } as const;
+
+/** Returns the line of a changed file; a name that has line ends in it stays on its line. */
+export function fileLine({ path, kind }: { path: string; kind: keyof typeof MARKS }): string {
+  return `  ${MARKS[kind]} ${path.replace(/[\n\t]/g, escapeOf)}`;
+}
 
 /** A result as far as its lines on files need it. */
 export type ShownResult = Pick<
@@ -23,9 +29,7 @@ export function broughtBy(data: DataOf<'plan' | 'continue' | 'dev'>): BroughtExt
 /** Returns lines about each file that changed or would change, and about everything that comes with it. */
 export function changeLines(result: ShownResult, brought: BroughtExtras = {}): readonly string[] {
   const { sources = [], packages = [], settings = [], settingsGone = [], proof } = brought;
-  const files = result.changes.map(
-    ({ path, kind, cause }) => `  ${MARKS[kind]} ${path}  (${cause})`,
-  );
+  const files = result.changes.map((change) => `${fileLine(change)}  (${change.cause})`);
   const extras = [
     ...sources.flatMap(sourceLine),
     ...(packages.length > 0 ? [`  packages: ${packages.join(', ')}`] : []),

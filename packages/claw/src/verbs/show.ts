@@ -6,7 +6,7 @@ import type { EngineContext } from '../operation/context.ts';
 import type { SkillPackage } from '../package/package.ts';
 import { openPackage } from '../package/sources/open.ts';
 import { findPackage } from '../package/sources/sources.ts';
-import { MARKS } from './print-changes.ts';
+import { fileLine } from './print-changes.ts';
 
 /**
  * Shows what a skill is and what it brings: an applied skill as it is in the code, any other one as its source has it
@@ -88,6 +88,6 @@ export function showLines(skill: DataOf<'show'>): readonly string[] {
     ...(packages.length === 0 ? [] : [`npm packages: ${packages.join(', ')}`]),
     ...(settings.length === 0 ? [] : ['settings in .env:', ...settings]),
     ...(files.length === 0 ? [] : ['files:']),
-    ...files.map(({ path, kind }) => `  ${MARKS[kind]} ${path}`),
+    ...files.map(fileLine),
   ];
 }

@@ -10,7 +10,7 @@ import { type Edit, listEdits } from '../operation/edits.ts';
 import { lackingPackages, wasSkipped } from '../operation/npm/packages-lacking.ts';
 import { readPending } from '../pending/pending.ts';
 import { isGitFolder } from '../repository/git.ts';
-import { MARKS } from './print-changes.ts';
+import { fileLine } from './print-changes.ts';
 
 /** Reports what is installed, which operation waits, and the owner's edits since. */
 export async function status({ root, now }: EngineContext): Promise<VerbResult<'status'>> {
@@ -157,6 +157,6 @@ function idleLines(idle: readonly string[]): readonly string[] {
 function editLines(edits: StatusData['edits']): readonly string[] {
   return [
     `edits   ${edits.length === 0 ? 'none' : `${edits.length} not recorded; claw diff shows ${edits.length === 1 ? 'it' : 'them'}`}`,
-    ...edits.slice(0, LISTED_EDITS).map(({ path, kind }) => `  ${MARKS[kind]} ${path}`),
+    ...edits.slice(0, LISTED_EDITS).map(fileLine),
   ];
 }

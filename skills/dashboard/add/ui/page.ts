@@ -107,6 +107,17 @@ export function linkTo(...parts: readonly string[]): string {
   return `#/${parts.map(encodeURIComponent).join('/')}`;
 }
 
+/**
+ * Returns a line of code as it is to be read by somebody who decides by it: what would show it in another order than it has
+ * is written as its escape.
+ */
+export function codeLine(line: string): string {
+  return line.replace(
+    /[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g,
+    (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
 /** Returns a chat as a command names it: a name may have quotes, and the address is one chat's. */
 export function quoted({ jid, name }: { readonly jid: string; readonly name: string }): string {
   return `"${/["“”„]/.test(name) ? jid : name}"`;

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { harmlessLines } from '../../text/screen.ts';
 import { packLines, renewedPackage } from '../../verbs/pack/print.ts';
 import { type DevelopEvent, develop, type EngineContext, type VerbResult } from '../../verbs.ts';
 import { renderJson } from '../result.ts';
@@ -30,7 +31,7 @@ export async function devVerb(
 ): Promise<VerbResult<'dev'>> {
   const onEvent = (event: DevelopEvent) => {
     if (isJson) process.stdout.write(`${JSON.stringify(eventJson(event))}\n`);
-    else process.stderr.write(`${eventLines(event, new Date()).join('\n')}\n`);
+    else process.stderr.write(`${harmlessLines(eventLines(event, new Date()).join('\n'))}\n`);
   };
   // What a proof does is told by its outcome: a spinner would tear the lines apart.
   const quiet = once ? context : { ...context, onProgress: () => {} };

@@ -1,4 +1,4 @@
-import { type Screen, screenOf } from '../../text/screen.ts';
+import { harmlessLines, type Screen, screenOf } from '../../text/screen.ts';
 import { type Detail, headingLines } from '../../verbs/conflicts/print.ts';
 import { proposalLines } from '../../verbs/resolve/propose.ts';
 import * as engine from '../../verbs.ts';
@@ -151,5 +151,5 @@ async function askModel(
 }
 
 function say(lines: readonly string[]): void {
-  for (const line of lines) process.stderr.write(`${line}\n`);
+  for (const line of lines) process.stderr.write(`${harmlessLines(line)}\n`);
 }

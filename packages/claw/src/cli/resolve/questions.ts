@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import type { Screen } from '../../text/screen.ts';
+import { harmlessLines, type Screen } from '../../text/screen.ts';
 import { besideLines, type Detail, placeLines } from '../../verbs/conflicts/print.ts';
 import { type Choice, ClawError, type Conflict } from '../../verbs.ts';
 import { isCancel, keyAndEnter, text } from '../prompts.ts';
@@ -211,5 +211,5 @@ function valueText(value: unknown): string {
 }
 
 function show(lines: readonly string[]): void {
-  process.stderr.write(`\n${lines.join('\n')}\n`);
+  process.stderr.write(`\n${harmlessLines(lines.join('\n'))}\n`);
 }

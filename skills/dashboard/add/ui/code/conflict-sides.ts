@@ -1,4 +1,4 @@
-import { wordsOf } from '../page.ts';
+import { codeLine, wordsOf } from '../page.ts';
 import { html, type VNode } from '../vendor.ts';
 
 const t = wordsOf('code');
@@ -41,7 +41,7 @@ function Side({
     ${
       text === ''
         ? html`<p class="hint">${t('no-lines')}</p>`
-        : html`<pre class="lines" tabindex="0">${linesOf(text).map((line) => html`<span class=${marked(line)}>${line}\n</span>`)}</pre>`
+        : html`<pre class="lines" tabindex="0">${linesOf(text).map((line) => html`<span class=${marked(line)}>${codeLine(line)}\n</span>`)}</pre>`
     }</figure>`;
 }
 

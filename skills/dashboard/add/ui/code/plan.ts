@@ -1,6 +1,6 @@
 import { Command } from '../command.ts';
 import { epoch, onLive } from '../live.ts';
-import { get, linkTo, wordsOf } from '../page.ts';
+import { codeLine, get, linkTo, wordsOf } from '../page.ts';
 import { html, useEffect, useState, type VNode } from '../vendor.ts';
 import { Sides } from './conflict-sides.ts';
 
@@ -140,7 +140,9 @@ function Lines({ patch }: { readonly patch: string }): VNode {
   );
   return html`<pre class="lines" tabindex="0">${body
     .slice(0, shown)
-    .map((line) => html`<span class=${KINDS[line[0] ?? ''] ?? ''}>${line}\n</span>`)}</pre>
+    .map(
+      (line) => html`<span class=${KINDS[line[0] ?? ''] ?? ''}>${codeLine(line)}\n</span>`,
+    )}</pre>
     ${body.length > shown ? html`<button type="button" onClick=${() => setShown(shown + 4_000)}>${t('more', { count: body.length - shown })}</button>` : null}`;
 }
 

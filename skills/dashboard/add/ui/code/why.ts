@@ -1,5 +1,5 @@
 import { epoch } from '../live.ts';
-import { get, linkTo, moment, wordsOf } from '../page.ts';
+import { codeLine, get, linkTo, moment, wordsOf } from '../page.ts';
 import { html, useEffect, useRef, useState, type VNode } from '../vendor.ts';
 import { authorOf, nameOf } from './conflict-sides.ts';
 
@@ -101,7 +101,7 @@ function FileLines({
           .map((words, at) => {
             const number = from + at;
             return html`<a key=${number} data-line=${number} class=${number === line ? 'line chosen' : 'line'} href=${to(number)} tabindex="-1"
-              aria-current=${number === line ? 'true' : null}><span class="number">${number}</span>${words}\n</a>`;
+              aria-current=${number === line ? 'true' : null}><span class="number">${number}</span>${codeLine(words)}\n</a>`;
           })}</pre>
       </div>`,
         )}
