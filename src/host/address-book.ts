@@ -5,7 +5,7 @@ import { GroupRefused } from './groups/group-refused.ts';
 /** Finds the channel of a chat. */
 export type ChannelOf = (jid: string) => Channel | undefined;
 
-/** Finds channels by addresses of chats, and people by what the owner typed. */
+/** Finds channels by the addresses of chats, and people by what the owner typed. */
 export type AddressBook = { readonly channelOf: ChannelOf; readonly peopleOf: PeopleOf };
 
 /** Opens the address book of these channels. */

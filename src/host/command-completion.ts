@@ -5,7 +5,7 @@ import { worksIn } from './contracts/match-command.ts';
 const MOST = 100;
 const OWNERS_CHAT = { isMain: true };
 
-/** Returns the commands, each whole, that what is typed in the owner's chat can become: sorted, for Tab. */
+/** Returns the whole commands that the text typed in the owner's chat can become, sorted, for Tab. */
 export function completionsOf(context: CompletionContext, typed: string): readonly string[] {
   if (!/^\/[^\n]*$/.test(typed)) return [];
   const begun = typed.toLowerCase();

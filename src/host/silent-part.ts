@@ -9,7 +9,7 @@ export type SettingsPresence = ProjectPort & {
   readonly isSet: (setting: string) => boolean;
 };
 
-/** Says what keeps a part silent, and what to do, as `/status` has it in brackets. */
+/** Says why a part is silent, and what to do, as `/status` shows it in brackets. */
 export function whySilent(places: SettingsPresence, part: SilentContribution): string {
   if (faultOf(part) === null && hasSetUpStep(places, part.name)) {
     return `run \`npx claw setup ${part.name}\` in a shell`;
@@ -27,7 +27,7 @@ export function whatIsMissing({ isSet }: SettingsPresence, part: SilentContribut
     : `set ${unset.join(' and ')} in \`.env\`, then say \`/restart\``;
 }
 
-/** Says what is there and cannot be used; null for nothing. */
+/** Says what exists but cannot be used; null if nothing. */
 export function faultOf({ unusable, wrong }: SilentContribution): string | null {
   if (unusable !== undefined) return unusable;
   if (wrong.length === 0) return null;

@@ -38,8 +38,8 @@ export type StartOptions = StorePort &
   };
 
 /**
- * Starts the host on what an earlier process left: its turns are taken over first, channels connect next, and
- * commands that it began are finished when the owner can be told.
+ * Starts the host after an earlier process: it takes over that process's turns, then connects channels, and finishes
+ * commands that were begun once the owner can be told.
  */
 export async function startHost(options: StartOptions, resumption: Resumption): Promise<void> {
   const { outbound, turns, trouble } = options;

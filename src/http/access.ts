@@ -21,8 +21,8 @@ export type AccessLock = {
 };
 
 /**
- * Refuses what another page sends from a browser. A page is told from another by host and port, and
- * cookies are not: one of another server on this machine would bring ours along.
+ * Refuses requests that another page sends from a browser. Pages are told apart by host and port, but cookies are
+ * not: a page of another server on this machine would send ours along.
  */
 export function refuseForeign(headers: IncomingHttpHeaders, lock: AccessLock): Access {
   const { origin } = headers;

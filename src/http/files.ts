@@ -25,7 +25,7 @@ export function readToken(dataDir: string): string {
   return token;
 }
 
-/** Reads where the server listened last: `http://127.0.0.1:45123`; null where it never did. */
+/** Reads the address at which the server listened last: `http://127.0.0.1:45123`; null if it never did. */
 export function readAddress(dataDir: string): string | null {
   const kept = read(addressFile(dataDir));
   return kept !== null && /^http:\/\/127\.0\.0\.1:\d{1,5}$/.test(kept) ? kept : null;

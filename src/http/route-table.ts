@@ -3,7 +3,7 @@ import type { Route } from './route.ts';
 /** A route, and the service that answers on it. */
 export type Registered = { readonly service: string; readonly route: Route };
 
-/** The route of a request: with what of the path is below it; or only routes for other methods. */
+/** The route of a request, with the rest of the path below it; or only routes for other methods. */
 export type FoundRoute =
   | { readonly kind: 'found'; readonly registered: Registered; readonly rest: string }
   | { readonly kind: 'other-method'; readonly methods: readonly Route['method'][] };

@@ -60,8 +60,8 @@ const MAX_CONNECTIONS = 256;
 const MAX_OF_DEVICE = 64;
 
 /**
- * Makes the server. It listens on 127.0.0.1 from the first route on, if it can where it did last, so that
- * an address that was noted elsewhere stays right.
+ * Makes the server. It listens on 127.0.0.1 from the first route on, at the last port if possible, so that an address
+ * noted elsewhere stays valid.
  */
 export function createLoopback(options: LoopbackOptions): Loopback {
   const { dataDir, setTimer, log, origins = [], now, stalledMs = STALLED_MS } = options;

@@ -12,8 +12,8 @@ export type JsonBounds = {
 export const USUAL_BOUNDS: JsonBounds = { maxBytes: 1_048_576, maxValues: 20_000, maxDepth: 64 };
 
 /**
- * Bounds for what a messenger tells: a text in it may be long, and its parts are still few. A part that is nested without
- * sense must not lose the message around it.
+ * Bounds for what a messenger sends: a text in it may be long, but it has few parts. A part that is nested too deeply
+ * must not lose the message around it.
  */
 export const MESSENGER_BOUNDS: JsonBounds = {
   ...USUAL_BOUNDS,
@@ -21,7 +21,7 @@ export const MESSENGER_BOUNDS: JsonBounds = {
   maxDepth: 10_000,
 };
 
-/** JSON from outside: a value within its bounds, or one sentence about why there is none. */
+/** JSON from outside: a value within its bounds, or one sentence that says why there is none. */
 export type BoundedJson =
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'refused'; readonly problem: string };
@@ -55,7 +55,9 @@ export function readJsonHere(given: Uint8Array | string, bounds: JsonBounds): Bo
   }
 }
 
-/** Reads short JSON from outside; undefined for what is none, or is beyond its bounds: the caller's schema refuses it. */
+/**
+ * Reads short JSON from outside; undefined if it is not JSON, or exceeds its bounds: the caller's schema refuses it.
+ */
 export function jsonWithin(given: Uint8Array | string, bounds = USUAL_BOUNDS): unknown {
   const read = readJsonHere(given, bounds);
   return read.kind === 'value' ? read.value : undefined;

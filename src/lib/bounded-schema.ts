@@ -47,7 +47,7 @@ export function dictionary<S extends z.ZodType>(value: S, maxNames = MOST_NAMES)
     .pipe(z.record(z.string(), value));
 }
 
-/** Returns the number of an object's own names; more than any limit for what is not an object. */
+/** Returns the number of an object's own names; more than any limit if it is not an object. */
 export function namesIn(value: unknown): number {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   return isObject ? Object.keys(value).length : Number.POSITIVE_INFINITY;

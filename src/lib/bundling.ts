@@ -3,8 +3,8 @@ type Esbuild = typeof import('esbuild');
 let atWork = 0;
 
 /**
- * Lends esbuild to whoever bundles something. Its process, which takes 70 MB, ends with the last of those that are at
- * work: ended by the first, it would take the others' bundles along.
+ * Lends esbuild to code that bundles something. Its process takes 70 MB, and ends with the last user: if the first
+ * one ended it, the bundles of the others would fail.
  */
 export async function withEsbuild<T>(work: (esbuild: Esbuild) => Promise<T>): Promise<T> {
   const esbuild = await import('esbuild');

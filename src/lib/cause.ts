@@ -29,13 +29,13 @@ const LOOK_AT: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: CUT,
 };
 
-/** Adds to the code of a failure what the owner can look at; most codes say it themselves. */
+/** Adds advice for the owner to the code of a failure; most codes speak for themselves. */
 export function causeInWords(code: string): string {
   const lookAt = LOOK_AT[code];
   return lookAt === undefined ? code : `${code}: ${lookAt}`;
 }
 
-/** Returns the code of a request that failed by `fetch`; null where it has none, as after a time limit. */
+/** Returns the code of a request that failed in `fetch`; null if it has none, as after a timeout. */
 export function codeOf(error: unknown): string | null {
   const inner = error instanceof TypeError && error.cause !== undefined ? error.cause : error;
   return inner instanceof Error && 'code' in inner && typeof inner.code === 'string'

@@ -30,7 +30,10 @@ export type ContributionDefinition<S extends z.ZodRawShape, Context extends obje
   create(context: Context & { readonly settings: z.output<z.ZodObject<S>> }): Made;
 };
 
-/** Thrown by `create` where what a contribution needs of this machine cannot be used: it alone stays off. */
+/**
+ * Thrown by `create` if something that a contribution needs of this machine cannot be used: only this contribution
+ * stays off.
+ */
 export class NotUsable extends Error {
   override readonly name = 'NotUsable';
 }
@@ -50,8 +53,8 @@ export type SilentContribution = {
 export type NamedContribution<Made> = { readonly name: string; readonly value: Made };
 
 /**
- * Makes a contribution of its definition. It is given its own settings, parsed, and never the
- * environment; where one is wrong or lacking it is not made, and the others are.
+ * Makes a contribution from its definition. It gets its own settings, parsed, and never the environment. If one is
+ * wrong or missing, this contribution is not made, and the others are.
  */
 export function contributionOf<S extends z.ZodRawShape, Context extends object, Made>({
   name,

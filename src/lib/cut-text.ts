@@ -18,9 +18,9 @@ const MAX_RESULT_BYTES = 65_536;
 const ROOM_BYTES = 200;
 
 /**
- * Cuts a tool's result by its type to what a model is shown of it, so that the rest can still be read: a text gets a
- * suffix, a list keeps its first elements and says how many there were, an object becomes the beginning of its JSON in an
- * envelope. A value that is not too long is returned unchanged.
+ * Cuts a tool's result by its type to the size that a model is shown, so that the rest can still be read. A text gets
+ * a suffix; a list keeps its first elements and says how many there were; an object becomes the beginning of its JSON
+ * in an envelope. A value that is not too long is returned unchanged.
  */
 export function cutResult(value: string, maxBytes?: number): string;
 export function cutResult(value: unknown, maxBytes?: number): unknown;

@@ -10,8 +10,8 @@ export type EmbedRequest = {
 };
 
 /**
- * Vectors in the order of the texts, all of one length; or a sentence about why there are none. A text has null where the
- * model does not understand it, such as one in another language.
+ * Vectors in the order of the texts, all of one length; or a sentence that says why there are none. A text that the
+ * model does not understand, such as one in another language, has null.
  */
 export type EmbedResult =
   | { readonly kind: 'embedded'; readonly vectors: readonly (Float32Array | null)[] }

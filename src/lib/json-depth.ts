@@ -1,4 +1,4 @@
-/** Deeper than anything that people and programs send; what is nested without end cannot be printed again. */
+/** More levels than anything that people and programs send. Deeper JSON could not be printed again. */
 export const MOST_LEVELS = 100;
 
 /** Tells whether parsed JSON has more than `MOST_LEVELS` levels. */

@@ -5,8 +5,8 @@ const FOLDER = '.claw/packages';
 const PACKED = /\.package$/;
 
 /**
- * Returns the names of the skills that are in the code, from what the engine keeps of them: each as one file, or
- * by an earlier engine as a folder.
+ * Returns the names of the skills in the code, from the packages that the engine keeps: each a file, or a folder of
+ * an earlier engine.
  */
 export function keptSkills(projectDir: string): readonly string[] {
   try {
@@ -27,7 +27,7 @@ export function isKeptSkill(projectDir: string, name: string): boolean {
   return existsSync(`${place}.package`) || existsSync(place);
 }
 
-/** Returns a file of a kept package; null where it has none at that path. */
+/** Returns a file of a kept package; null if it has none at that path. */
 export function readKeptFile(projectDir: string, skill: string, path: string): Buffer | null {
   const place = join(projectDir, FOLDER, skill);
   return readPacked(`${place}.package`, path) ?? read(join(place, path));

@@ -21,7 +21,7 @@ export interface KnownMachines {
   problems(): readonly string[];
 }
 
-/** The owner's word on where a chat runs. Without a machine and without needs it runs at home. */
+/** The owner's choice of where a chat runs. Without a machine and without needs it runs at home. */
 export type ChatPlace = {
   readonly machine: string | null;
   /** Abilities that a machine must have. */

@@ -7,9 +7,9 @@ const LONG_RUN = 1_000;
 const LONG_PARAGRAPH = 50_000;
 
 /**
- * Calls what reads Markdown, unless lists or quotes are nested deeper than people write, a paragraph
- * is longer, or one sign is repeated without end: reading that takes minutes, or all of the stack, and it may be a model or a
- * stranger who wrote it.
+ * Calls a reader of Markdown, unless lists or quotes are nested deeper than people write, a paragraph is too long, or
+ * one sign is repeated without end. Reading such a text takes minutes or overflows the stack, and a model or a
+ * stranger may have written it.
  *
  * @returns what `otherwise` makes of the text then
  */

@@ -1,4 +1,4 @@
-/** Headers of an agent's call of the model; they say what it is for, and never go on to a server. */
+/** Headers of an agent's call of the model that say what the call is for. They are never passed on to a server. */
 export const WORK_HEADER = 'x-claw-work';
 /** The run of models that is asked, counted from 0. */
 export const RUN_HEADER = 'x-claw-run';

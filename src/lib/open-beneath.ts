@@ -54,8 +54,8 @@ export async function inFolderBeneath<T>(
 const CHUNK_BYTES = 65_536;
 
 /**
- * Reads a text file below a folder, opened as `openBeneath` does it. Returns null for one that is longer, also if
- * it grows meanwhile, and for what is not a file.
+ * Reads a text file below a folder, opened as by `openBeneath`. Returns null if it is too long, also if it grows
+ * meanwhile, and if it is not a file.
  *
  * @throws Error as `openBeneath` does
  */

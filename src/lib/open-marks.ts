@@ -1,4 +1,7 @@
-/** Closes what a text has begun in its last paragraph, so that bold words do not show as stars until they end. */
+/**
+ * Closes the marks that a text has opened in its last paragraph, so that bold words do not show as stars until they
+ * end.
+ */
 export function closeOpenMarks(text: string): string {
   // The beginning of the fence's end is no code.
   if (isInFence(text)) return text.replace(/\n {0,3}[`~]{1,2}$/, '');

@@ -15,9 +15,9 @@ export type OwnDatabase = Omit<Database, 'close'>;
 export type OpenDatabase = (migrations: readonly string[]) => OwnDatabase;
 
 /**
- * Does work whose commit does not wait for the disk, for what is learned again when it is lost, such as how far a feed was
- * read. A crash loses nothing; a power cut can take it back, with all that was written later to this database
- * and did not wait either. The next commit that waits takes it to disk too.
+ * Does work whose commit does not wait for the disk, for facts that can be learned again, such as how far a feed was
+ * read. A crash loses nothing. A power cut can undo it, with everything that was written later to this database
+ * without waiting. The next commit that waits takes it to disk too.
  */
 export function withoutWaiting<T>(database: OwnDatabase, work: () => T): T {
   // Inside a transaction it is that one's commit that waits.

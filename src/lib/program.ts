@@ -32,5 +32,5 @@ export type Program = {
   stop(): Promise<void>;
 };
 
-/** Starts a program. Rejects, in words for the owner, where no sandbox can run it. */
+/** Starts a program. Rejects, in words for the owner, if no sandbox can run it. */
 export type StartProgram = (spec: ProgramSpec) => Promise<Program>;

@@ -11,7 +11,7 @@ export function anyNumber(from: number, to: number) {
   return numberWhere(/^\d{1,15}(\.\d+)?$/, from, to, `must be a number from ${from} to ${to}`);
 }
 
-/** A number for all chats, null where none is set, and others for the chats of some folders. */
+/** A number for all chats (null if none is set), and others for the chats of some folders. */
 export type NumberByChat<All extends number | null = number> = {
   readonly all: All | number;
   readonly ofFolders: Readonly<Record<string, number>>;
@@ -98,7 +98,7 @@ export const PhoneNumber = z
   .refine((number) => /^[1-9]\d{6,14}$/.test(number), 'must be a phone number such as +49 151 …');
 
 /**
- * Says in a sentence what is wrong with the address of a server; null for nothing.
+ * Says in a sentence what is wrong with the address of a server; null if nothing.
  *
  * @param example an address of such a server
  */

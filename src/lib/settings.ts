@@ -3,7 +3,7 @@ import type { z } from 'zod';
 /** `.env` and the environment over it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A setting whose value cannot be used, and what it must be. */
+/** A setting whose value cannot be used, and the rule for its value. */
 export type WrongSetting = { readonly name: string; readonly problem: string };
 
 /** The problem of a setting that is neither optional nor set. */

@@ -18,7 +18,7 @@ export function skillOfFile(projectDir: string, file: string): string | null {
   return keptSkills(projectDir).find(isOf) ?? null;
 }
 
-/** Returns a skill that can be added and would bring a file, by the path of that file; null where none does. */
+/** Returns an available skill that would bring the file at a path; null if none does. */
 export function skillToAddWith(projectDir: string, path: string): string | null {
   const brings = (name: string) => existsSync(join(projectDir, 'skills', name, 'add', path));
   return readSkillsToAdd(projectDir).find(brings) ?? null;

@@ -1,8 +1,8 @@
 const made = new Map<string, Intl.DateTimeFormat>();
 
 /**
- * Returns a formatter of moments, the same one for the same options: to make one takes a third of a millisecond, longer
- * than most of what a message needs.
+ * Returns a formatter of moments, the same one for the same options. Making one takes a third of a millisecond,
+ * longer than most of the work for a message.
  *
  * @throws RangeError for a time zone that is not known
  */

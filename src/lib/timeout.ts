@@ -1,7 +1,7 @@
 /** The value of `withTimeout` when the time is over first. */
 export const TIMED_OUT = Symbol('late');
 
-/** Waits for work no longer than `limitMs`; the work itself goes on, and its failure is heard here only. */
+/** Waits for work, but no longer than `limitMs`. The work itself continues, and its failure is handled here. */
 export async function withTimeout<T>(
   work: Promise<T>,
   limitMs: number,

@@ -80,7 +80,7 @@ export function plainToolSchema(
   return { ...whole, type: 'object', properties };
 }
 
-/** Returns why no server would take this tool; null where `plainToolSchema` makes it fit. */
+/** Returns the reason why no server would accept this tool; null if `plainToolSchema` makes it fit. */
 export function problemOfTool(name: string, schema: Fields): string | null {
   if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name)) return 'its name has signs that model servers refuse';
   const required = requiredIn(folded(schema, schema, 0));

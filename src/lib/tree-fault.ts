@@ -5,18 +5,18 @@ export class TreeFault extends Error {
 
 const files = new WeakMap<object, string>();
 
-/** Notes the file that a discovered definition, or what was made of it, comes from; null for none. */
+/** Notes the file that a discovered definition, or something made from it, comes from; null for none. */
 export function noteFile(definition: unknown, file: string | null): void {
   if (typeof definition !== 'object' || definition === null || file === null) return;
   files.set(definition, file);
 }
 
-/** Returns the file that a definition, or what was made of it, comes from; null for one that no file exports. */
+/** Returns the file that a definition, or something made from it, comes from; null if no file exports it. */
 export function fileOf(definition: object): string | null {
   return files.get(definition) ?? null;
 }
 
-/** Makes the fault of a file of what was thrown in it, with the line. */
+/** Makes the fault of a file out of an error thrown in it, with the line. */
 export function faultIn(file: string, what: string, cause: unknown): TreeFault {
   const reason = cause instanceof Error ? cause.message : String(cause);
   const place = placeIn(cause);

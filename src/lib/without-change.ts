@@ -2,8 +2,9 @@
 export type TextChange = { readonly before: string; readonly after: string };
 
 /**
- * Takes one change out of a text that was changed again since, by the place between the lines that `before` and `after`
- * share at their ends. Null where that place is not in the text exactly once: its lines were changed again, or repeat.
+ * Removes one change from a text that was changed again since. The place is found between the lines that `before` and
+ * `after` share at their ends. Null if that place is not in the text exactly once: its lines were changed again, or
+ * repeat.
  */
 export function withoutChange(text: string, { before, after }: TextChange): string | null {
   if (text === after) return before;

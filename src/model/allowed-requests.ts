@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import type { Protocol } from './protocol.ts';
 
 /**
- * Creates the check of a protocol's requests: names that are not listed, and values that do not fit, are
- * refused, and the agent is told which.
+ * Creates the check of a protocol's requests. Unlisted names, and values that do not fit, are refused, and the agent
+ * is told which.
  */
 export function problemBy(names: readonly string[], plain: z.ZodType): Protocol['problemOf'] {
   return (request) => {

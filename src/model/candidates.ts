@@ -36,7 +36,7 @@ export function runsOf(models: Candidates): readonly [ProtocolRun, ...ProtocolRu
 /** The models of one run, and whether another run follows it. */
 export type ModelsOfRun = { readonly models: Candidates; readonly isLast: boolean };
 
-/** Returns the models of a run, counted from 0; null where there is none. */
+/** Returns the models of a run, counted from 0; null if there is none. */
 export function modelsOfRun(models: Candidates, run: number): ModelsOfRun | null {
   let at = -1;
   let protocol: ProtocolName | null = null;

@@ -35,7 +35,7 @@ export async function completeOnce(
   return result;
 }
 
-/** Does as `completeOnce`, and returns the server's clock at its answer, also where that was a refusal. */
+/** Does the same as `completeOnce`, and returns the server's clock at its answer, even if that was a refusal. */
 export async function probeModel(
   model: Model,
   timeoutMs: number,

@@ -49,7 +49,7 @@ export async function discoverEmbedders(
   return found.toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-/** Finds an embedding on this machine by its model's name; null where a server has to be asked. */
+/** Finds an embedding on this machine by its model's name; null if a server has to be asked. */
 export type FindEmbedding = (name: string) => Promise<LocalEmbedding | null>;
 
 /** Opens the models of embeddings of this tree, each when it is first asked for. */

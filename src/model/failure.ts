@@ -15,7 +15,7 @@ export type ModelFailure = {
   readonly model?: string;
 };
 
-/** The server refused the key, does not know the model, cannot be reached at all, or refuses what it is asked. */
+/** The server refused the key, does not know the model, cannot be reached at all, or refuses the request. */
 export type FailureReason = 'key' | 'unknown-model' | 'down' | 'rejected';
 
 /** As much of a model as tells where it is. */

@@ -4,8 +4,8 @@ import { oneLine } from '../changes/quoted-text.ts';
 import type { AskQuestion } from '../contracts/ask.ts';
 
 /**
- * Makes a question of what a tool in a container asks. Its words are quoted, because nothing that comes from
- * there may look like the host's own.
+ * Makes a question out of a request from a tool in a container. Its words are quoted, so nothing from there can look
+ * like the host's own words.
  */
 export function questionOfAgent(
   { text, choices, takesText, payload }: AgentQuestion,

@@ -22,7 +22,7 @@ type AnswerOptions = StorePort & ClockPort & IdPort;
 
 type OpenAsk = StoredAsk & { readonly kept: KeptQuestion };
 
-/** The turn after an answer: a command goes on with it, or its sender is told what became of it. */
+/** The turn after an answer: a command continues with it, or its sender is told the outcome. */
 export type AfterAnswer = Extract<CommandRequest, { kind: 'said' | 'reply' }>;
 
 /**
@@ -78,8 +78,8 @@ function agoText(ageMs: number): string {
 }
 
 /**
- * Takes a press as the answer to its question, where the person who pressed is the one asked, in the chat
- * of the question. What was said since does not matter: a press names its question.
+ * Takes a button press as the answer to its question, if the person asked pressed it, in the chat of the question.
+ * Messages in between do not matter: a press names its question.
  *
  * @param queue queues the command that goes on with it, as the turn of a message with this number
  */
@@ -112,8 +112,8 @@ export function takeChoice(
 }
 
 /**
- * Withdraws what the sender was asked in this chat: they talk of something else, and a later yes would mean
- * that.
+ * Withdraws the questions to the sender in this chat: they have changed the subject, so a later yes would mean
+ * something else.
  */
 export function withdrawQuestions(options: AnswerOptions, message: InboundMessage): void {
   const { store, now, newId } = options;
@@ -207,8 +207,8 @@ const YES = ['👍', '✅'];
 const NO = ['👎'];
 
 /**
- * Takes a reaction to a question as a yes or a no, where it is one and the person who was asked has put it there.
- * Taking it away later changes nothing: the answer was used.
+ * Takes a reaction to a question as a yes or a no, if it is one of these and comes from the person asked. Removing it
+ * later changes nothing: the answer was used.
  *
  * @param queue queues the command that goes on with the answer
  * @returns null where it answers nothing

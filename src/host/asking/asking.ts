@@ -69,8 +69,9 @@ const LONGEST_MS = 86_400_000;
 const NO: AskReply = { word: 'no', isAnswered: false };
 
 /**
- * A question is a row of the store while it is open, as those are that a command ends with. Answers are taken
- * where messages are stored, in the same transaction, so here is only looked at what became of the row.
+ * Opens the asking of questions. While a question is open, it is a row of the store, as are the questions that
+ * commands end with. Answers are taken in the transaction that stores a message, so this code only reads what became
+ * of the row.
  */
 export function openAsking(options: AskingOptions): Asking {
   const { store, channels, mainChat, now, newId, setTimer, timeouts, log, onQueued } = options;

@@ -18,8 +18,9 @@ export type PutQuestion = {
 };
 
 /**
- * Gives a question its number in the chat, and the words to put it in. Both belong into one transaction with
- * what is read here; the row is not older than the message, which would else count as said since.
+ * Gives a question its number in the chat, and its wording. Both belong into one transaction with what is read here.
+ * The row must not be older than the message that shows it: otherwise that message would count as said after the
+ * question.
  */
 export function putQuestion(
   { store }: StorePort,

@@ -23,7 +23,7 @@ const KeptQuestion = z.object({
 
 export type KeptQuestion = Readonly<z.output<typeof KeptQuestion>>;
 
-/** Reads what the store kept; null for what another tree asked. */
+/** Reads a stored question; null for one of another tree. */
 export function parseKept(payload: unknown): KeptQuestion | null {
   return KeptQuestion.safeParse(payload).data ?? null;
 }
@@ -62,7 +62,7 @@ export function closingQuestion(
   return parsed({ text, choices: [...choices], turnId, continuation });
 }
 
-/** A question at the end of a turn, and the command that its answer goes on with. */
+/** A question at the end of a turn, and the command that continues with its answer. */
 export type ClosingQuestion = Omit<CommandQuestion, 'kind' | 'command'> & {
   readonly command: string;
   /** Text that runs at a yes as if the owner had typed it, in place of the command's `confirm`. */
@@ -109,7 +109,7 @@ const YES_OR_NO = [
   { word: 'no', label: 'No' },
 ];
 
-/** Writes a question with how to answer it: by its number as well, where others are open in the chat. */
+/** Writes a question with the ways to answer it: also by its number, if others are open in the chat. */
 export function askedText(kept: KeptQuestion, place: Place): string {
   const text = bodyOf(kept);
   const { choices, takesText } = kept;
@@ -155,7 +155,7 @@ function howToTell({ number, isAlone }: Place): string {
     : `This is question ${number}: say \`${number}\` and then your answer; \`${number} cancel\` gives none.`;
 }
 
-/** Makes the question as it is put where its choices can be pressed; null where it has none to press. */
+/** Returns the question for a channel with buttons; null if it has nothing to press. */
 export function pressedChoices(id: string, kept: KeptQuestion): KeptChoices | null {
   if (kept.takesText) return null;
   const options = kept.choices.length === 0 ? YES_OR_NO : kept.choices;
@@ -166,7 +166,7 @@ export function pressedChoices(id: string, kept: KeptQuestion): KeptChoices | nu
   };
 }
 
-/** Returns an open question as a page shows it; none for what another tree asked. */
+/** Returns an open question as a page shows it; none for a question of another tree. */
 export function openQuestion(ask: StoredAsk, jid: string): readonly OpenQuestion[] {
   const kept = parseKept(ask.payload);
   if (kept === null) return [];
@@ -186,7 +186,7 @@ export function answeredText({ choices, what, takesText }: KeptQuestion, { word 
 
 const TakenReply = z.object({ word: z.string(), text: z.string() });
 
-/** Makes of a stored reply what the work gets that waits for it. */
+/** Converts a stored reply into the reply for the work that waits for it. */
 export function takenReply(stored: unknown): AskReply {
   const { word, text } = TakenReply.parse(stored);
   return { word, isAnswered: true, ...(word === 'text' && text !== '' ? { text } : {}) };

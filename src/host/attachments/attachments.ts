@@ -23,7 +23,7 @@ export type AgentFile = {
   readonly name: string | null;
 };
 
-/** Brings what came with a message to where the group's agent can read it, unless that takes too long. */
+/** Fetches the file of a message to where the group's agent can read it, unless that takes too long. */
 export type FetchAttachment = (
   caller: Group,
   messageId: string,
@@ -102,7 +102,7 @@ function oneByOne(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
   };
 }
 
-/** Returns a line in brackets for each file of a message: its type, the id to ask for it, and where it is from. */
+/** Returns a line in brackets for each file of a message: its type, the id to fetch it by, and where it came from. */
 export function fileLines(
   { id, attachments = [] }: Pick<InboundMessage, 'id' | 'attachments'>,
   origin?: string,

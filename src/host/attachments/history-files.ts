@@ -16,7 +16,7 @@ type Parts = StorePort & {
   readonly channelOf: (jid: string) => Channel | undefined;
 };
 
-/** Returns what reads the files of a chat's history. */
+/** Returns the reader for files of a chat's history. */
 export function historyFiles(parts: Parts): OwnerActs['file'] {
   const { store, outgoingFiles, ownerFiles, channelOf } = parts;
 

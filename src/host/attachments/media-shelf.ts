@@ -18,8 +18,8 @@ const MEDIA_KEPT_MS = 30 * DAY_MS;
 const MAX_MEDIA_BYTES = 1_000_000_000;
 
 /**
- * Puts a fetched file where the group's agent sees it, and takes it from where it was. Only the host
- * writes there: no container can put a link in its way.
+ * Moves a fetched file to where the group's agent sees it. Only the host writes there, so no container can put a link
+ * in its way.
  *
  * @returns its name in that folder
  */
@@ -44,7 +44,7 @@ type Limits = { readonly keptMs: number; readonly maxBytes: number };
 
 const KEPT: Limits = { keptMs: MEDIA_KEPT_MS, maxBytes: MAX_MEDIA_BYTES };
 
-/** Deletes files that were shelved long ago, and the oldest of what is too much for all groups together. */
+/** Deletes files that were stored long ago, and the oldest files if all groups together have too much. */
 export function pruneMedia(dataDir: string, now: number, limits: Limits = KEPT): void {
   const files = namesIn(join(dataDir, 'media')).flatMap((folder) => {
     const shelf = mediaFolder(dataDir, folder);
@@ -53,7 +53,7 @@ export function pruneMedia(dataDir: string, now: number, limits: Limits = KEPT):
   pruneFiles(files, now, limits);
 }
 
-/** Deletes files that are too old, and the oldest of what is too much for all together. */
+/** Deletes files that are too old, and the oldest files if there is too much in all. */
 export function pruneFiles(
   paths: readonly string[],
   now: number,
@@ -69,7 +69,7 @@ export function pruneFiles(
   }
 }
 
-/** Returns the names in a folder; none where there is no folder. */
+/** Returns the names in a folder; none if there is no folder. */
 export function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder);

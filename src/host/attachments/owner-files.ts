@@ -15,7 +15,7 @@ export type OwnerFile = { readonly name: string; readonly content: Uint8Array };
 /** The most that channels take. */
 export const MAX_OWNER_FILE_BYTES = 20_000_000;
 
-/** Files that came with what the owner said elsewhere: no channel has them, so they are kept beside those that were fetched. */
+/** Files that the owner sent from a page. No channel has them, so they are kept beside the fetched ones. */
 export interface OwnerFiles {
   /** Keeps the file of a message that is not stored yet. @throws Error, in words, where it is empty or too large */
   keep(folder: string, messageId: string, file: OwnerFile): Attachment;

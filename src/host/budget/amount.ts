@@ -1,6 +1,6 @@
 import type { Limits, Spending } from '../../store/store.ts';
 
-/** Money for people: `$1.23`, and `$0.0042` where cents would show nothing. */
+/** Formats money for people: `$1.23`, and `$0.0042` if cents would show nothing. */
 export function usd(microUsd: number): string {
   const cents = Math.round(microUsd / 10_000);
   if (microUsd === 0 || cents > 0) return `$${(cents / 100).toFixed(2)}`;
@@ -13,8 +13,8 @@ export function tokens(count: number): string {
 }
 
 /**
- * Returns spending against its limits: `$4.20 of $5.00 (84%)`, with tokens where they are limited or are all
- * that is known.
+ * Returns spending against its limits: `$4.20 of $5.00 (84%)`, with tokens if they are limited or nothing else is
+ * known.
  */
 export function spentOf(spent: Spending, limits: Limits): string {
   const isKnown = spent.unpricedCalls === 0 || spent.microUsd > 0;

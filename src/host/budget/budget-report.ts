@@ -97,7 +97,7 @@ export function createBudgetReport({
 /** Groups that have used more than this of their budget are named where space is short. */
 const NOTABLE = 0.5;
 
-/** Returns one line: what all have spent, and who has used more than half of what they may. */
+/** Returns one line: the spending of all groups, and the groups that have used more than half of their limit. */
 export function budgetLine({ total, totalLimits, folders, unpriced }: BudgetReport): string {
   const notable = folders
     .filter(({ spent, limits }) => total.tokens > 0 && shareUsed(spent, limits) > NOTABLE)

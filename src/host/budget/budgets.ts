@@ -60,7 +60,7 @@ export type BudgetOptions = StorePort &
     readonly onQueued: () => void;
   };
 
-/** Opens the books of the store: what was spent is counted there, and outlives every process. */
+/** Opens the budgets. The store counts the spending, so it survives every process. */
 export function openBudgets(options: BudgetOptions): Budgets {
   const { store, settings, now, timeZone, log } = options;
   const { budget } = settings;

@@ -27,7 +27,7 @@ type Limited = { readonly mostTokens: number | null };
 
 type CostPorts = StorePort & SettingsPort & ClockPort & TimeZonePort;
 
-/** Returns what is told of costs in a chat: the owner's own chats are told of all others. */
+/** Creates the report of costs for a chat. The owner's own chats see the costs of all. */
 export function createCostReport(
   ports: CostPorts,
   { folder, isMain }: Pick<Group, 'folder' | 'isMain'>,

@@ -4,8 +4,8 @@ import type { Budgets } from './budgets.ts';
 import { OWNER_PAUSED } from './notices.ts';
 
 /**
- * Returns the end of a turn whose group may spend nothing more today: the owner is told each time and another chat once
- * a day, and its messages stay for the next turn that can be paid. A task's log says why it did not run.
+ * Returns the end of a turn whose group may spend nothing more today. The owner is told each time, another chat once
+ * a day, and its messages wait for the next turn that can be paid. A task's log says why it did not run.
  */
 export function overBudget(
   budgets: Budgets,

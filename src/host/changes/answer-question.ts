@@ -44,8 +44,8 @@ export async function answerQuestion(
 }
 
 /**
- * Decides one conflict in the words of its choices, in whatever order: `src/a.ts telegram`, `src/a.ts value 8080`, or
- * place by place, `src/a.ts 2,1`. Then asks about the next open one, or proves what is decided.
+ * Decides one conflict in the words of its choices, in any order: `src/a.ts telegram`, `src/a.ts value 8080`, or
+ * place by place, `src/a.ts 2,1`. Then asks about the next open one, or proves the decisions.
  *
  * @returns null where no conflict is named
  */

@@ -9,8 +9,8 @@ const SHELL_OPTION =
   /(?<![\w-])--(?:adopt|again|agent|all|allow|answers|as-new|available|base-url|both|by|choose|core-version|cwd|description|diff|drill|dry-run|expect|follow|from|global|hand-over|identity|if-needed|jobs|json|keep|keep-mine|level|lines|major|minor|model|moved|name|no-install|no-media|no-proof|no-restart|no-secrets|offline|on|once|only|ours|passphrase|patch|path|phone|print|progress|proof|prove|provider|qr-file|quiet|range|reason|recording|relay|release|retire-contained|roll-back|roll-forward|seed|service|shared|since|svg|system|take|take-over|theirs|to|triples|update|with|yes)(?![\w-])/;
 
 /**
- * Says in the words of a chat what `claw` says for a shell: what can be said here loses its dashes, and
- * advice that only a shell can follow is left out.
+ * Rewords for a chat what `claw` says for a shell: commands that work here lose their dashes, and advice that only
+ * works in a shell is left out.
  *
  * @param text one or several sentences; what follows its first line is another program's and stays
  */

@@ -1,7 +1,7 @@
 import type { ClawProgress, ClawResult } from '../contracts/claw.ts';
 import type { CommandContext } from '../contracts/command.ts';
 
-/** Runs a `claw` command, says in the chat how it goes on, and shows it to who watches. */
+/** Runs a `claw` command, reports its progress in the chat, and shows it to watching services. */
 export async function runClawWithProgress(
   {
     claw,
@@ -21,7 +21,7 @@ export async function runClawWithProgress(
   return result;
 }
 
-/** Returns what a chat is told: what begins, and what does not end well. */
+/** Returns the line for the chat: beginnings, and ends that failed. */
 export function progressLine(progress: ClawProgress): string | null {
   if (progress.kind === 'done' || progress.kind === 'output') return null;
   if (progress.kind !== 'ended') return progress.text;

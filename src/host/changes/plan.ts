@@ -16,12 +16,12 @@ const NOTHING: Brings = {
   settingsGone: [],
 };
 
-/** Returns what a change brings; nothing where the result does not tell, as of an undo. */
+/** Returns what a change brings; nothing if the result does not say, as for an undo. */
 export function bringsOf(result: ClawResult): Brings {
   return dataBy(TreeChangeData, result) ?? NOTHING;
 }
 
-/** Returns a plan in lines: files, then packages and settings where it brings some; what goes is not told. */
+/** Returns a plan in lines: files, then packages and settings if it brings some. Removals are not listed. */
 export function planLines(result: ClawResult, isSet: (setting: string) => boolean): string {
   const { packages, settings, requiredSettings } = bringsOf(result);
   const isOptional = (name: string) => !isSet(name) && !requiredSettings.includes(name);

@@ -21,7 +21,10 @@ export type PreviewedChange = ChangeRequest & {
   readonly asksFirst?: (plan: ClawResult) => CommandQuestion | null;
 };
 
-/** Plans a change, shows what it would do, and asks whether to go on. What is blocked is taken up. */
+/**
+ * Plans a change, shows what it would do, and asks whether to continue. If the change is blocked, its conflicts are
+ * handled.
+ */
 export async function previewChange(
   context: CommandContext,
   request: PreviewedChange,
@@ -76,8 +79,8 @@ function linesOf(
 }
 
 /**
- * Returns the question that `previewChange` would ask, found by planning alone; null where the command has
- * to run to tell, because it is blocked, refused, or has nothing to ask.
+ * Returns the question that `previewChange` would ask, by planning alone. Null if only running the command can tell,
+ * because it is blocked, refused, or has nothing to ask.
  */
 export async function proposeChange(
   context: CommandContext,
@@ -114,8 +117,8 @@ export const PreviewedRequest = z.object({
 });
 
 /**
- * Carries a change out. Where it is blocked, its conflicts are taken up; where the plan is not the one
- * that the owner saw, `again` shows it once more.
+ * Carries a change out. If it is blocked, its conflicts are handled. If the plan is not the one that the owner saw,
+ * `again` shows it once more.
  */
 export async function carryOutChange(
   context: CommandContext,

@@ -11,7 +11,7 @@ export function quoted(text: string, maxLines: number, language = ''): string {
   return [`${fence}${language}`, ...shown.map(cut), fence].join('\n');
 }
 
-/** Returns one line of the project's, without what could steer a screen. */
+/** Returns a line of the project's text, without characters that control a screen. */
 export function oneLine(text: string, maxChars: number): string {
   const line = plain(text).replace(/\s+/g, ' ').trim();
   return shortened(line, maxChars);

@@ -11,8 +11,8 @@ import type { Git, NewestRelease } from '../contracts/git.ts';
 const PREFERRED = ['upstream', 'origin'];
 
 /**
- * Asks the project's git remote for its newest tagged version, and fetches that one tag where it is
- * newer than the present core. Versions before their release (`2.0.0-rc.1`) are left out.
+ * Asks the project's git remote for its newest tagged version, and fetches that one tag if it is newer than the
+ * present core. Pre-releases (`2.0.0-rc.1`) are left out.
  *
  * @param present the version of the core here; null counts as older than all
  */
@@ -105,8 +105,8 @@ function someOf(names: readonly string[]): string {
 }
 
 /**
- * Asks what becomes of the layers that a release contains, where the owner has to say it. Each answer is
- * the command again, with the option that says so.
+ * Asks the owner what to do with layers that a release contains, if they have to decide. Each answer is the command
+ * again, with the option for it.
  *
  * @param typed the command as the owner says it
  * @returns null where nothing is open

@@ -209,7 +209,7 @@ const MAX_CHARS = 4_000;
 /** A skill's `SKILL.md`: its section on setting up (null if it has none), and the whole text. */
 type SetupSteps = { readonly section: string | null; readonly whole: string };
 
-/** Returns the set-up steps of a skill's `SKILL.md`; empty where there is no such file. */
+/** Returns the set-up steps of a skill's `SKILL.md`; empty if there is no such file. */
 export async function setupSteps(projectDir: string, skill: string): Promise<SetupSteps> {
   const page = await readPage(projectDir, skill);
   const text = fromProject(page.replace(/^---\n[\s\S]*?\n---\n/, ''), skill).trim();

@@ -52,8 +52,8 @@ export type ResumeOptions = {
 };
 
 /**
- * Goes on with an operation that waits: the model proposes where it is to, what is decided is proved and
- * shown for the owner's yes, and what is open is asked about, one conflict after the other.
+ * Continues a waiting operation: the model proposes where it is asked to, decisions are proved and shown for the
+ * owner's yes, and open conflicts are asked about, one after the other.
  */
 export async function resumeOperation(
   context: CommandContext,

@@ -5,7 +5,7 @@ import type { CommandContext } from '../contracts/command.ts';
 
 type Detail = NonNullable<z.output<typeof ConflictsData>['details']>[number];
 
-/** One conflict of an operation that waits, with what is decided on it. */
+/** One conflict of a waiting operation, with the decision on it. */
 export type WaitingConflict = z.output<typeof ConflictJson> & Detail;
 
 /** The composition's name, null before the first change, and the names of its layers. */

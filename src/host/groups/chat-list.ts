@@ -36,19 +36,19 @@ export function listChats(store: Store): ChatList {
   return { groups, known, names };
 }
 
-/** Finds the people that the owner means by what they typed, such as a phone number: one a channel at most. */
+/** Finds the people that the owner means by a typed text, such as a phone number: at most one for each channel. */
 export type PeopleOf = (typed: string) => readonly (Person & { readonly channel: string })[];
 
 /**
- * The chats to look among: `registered` finds nothing where no registered chat fits, `reachable` finds chats with people
- * who have never written too.
+ * The chats to search. `registered` finds nothing if no registered chat fits; `reachable` also finds chats with
+ * people who have never written.
  */
 export type Among = 'registered' | 'known' | 'reachable';
 
 /**
- * Returns the chat that is meant by a number of the last list, an address, a folder or a name. A folder
- * spelt exactly comes before every name: it is the owner's word, and what a chat is called is its members'.
- * A person's address means their own chat with the assistant.
+ * Returns the chat that a number of the last list, an address, a folder or a name means. A folder spelt exactly comes
+ * before every name: the owner chose the folder, while members choose a chat's name. A person's address means their
+ * own chat with the assistant.
  *
  * @returns null when there is none
  * @throws SeveralFit when more than one fits, registered or not

@@ -1,7 +1,7 @@
-/** A word of a command; what was put in quotes is one word and never a keyword. */
+/** A word of a command. Text in quotes is one word, and never a keyword. */
 export type Word = { readonly text: string; readonly isQuoted: boolean };
 
-/** Splits what was typed at spaces; `"Family Chat"` and `“Family Chat”` are one word. */
+/** Splits a typed text at spaces; `"Family Chat"` and `“Family Chat”` are one word. */
 export function wordsOf(typed: string): readonly Word[] {
   const found = typed.matchAll(/["“”„]([^"“”„]*)["“”„]|[^\s"“”„]+/gu);
   return [...found].map(([whole, quoted]) => ({
@@ -15,8 +15,8 @@ export function joined(words: readonly Word[]): string {
 }
 
 /**
- * Splits words where the longest beginning that means something ends: a chat's name can have several
- * words, and what comes after it as well.
+ * Splits words after the longest beginning that means something: a chat's name can have several words, and so can the
+ * text after it.
  *
  * @returns null when no beginning means anything
  */

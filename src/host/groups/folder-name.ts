@@ -19,8 +19,8 @@ export function folderNameProblem(name: string): string | null {
 }
 
 /**
- * Returns the first free name for a chat's folder: what it is called, made to fit the rule, else
- * `<channel>-<id>`; with a number where that is taken.
+ * Returns the first free name for a chat's folder: the chat's name, changed to follow the rule, or else
+ * `<channel>-<id>`; with a number if that is taken.
  *
  * @param isTaken says whether a name is in use, whatever its case
  * @param name the chat's name; without one its folder is named by its address

@@ -12,17 +12,17 @@ export type FolderPlaces = { readonly projectDir: string; readonly dataDir: stri
 const TEMPLATES = 'container/memory';
 
 /**
- * Makes a group's folder with its memory and its logs, or what of it is missing.
+ * Makes a group's folder with its memory and its logs, or the missing parts of it.
  *
- * An agent may have written here before and left links: what has a name is left alone, whatever it
- * is, and nothing is opened through it.
+ * An agent may have written here before and left links. So existing names are left alone, whatever they are, and
+ * nothing is opened through them.
  */
 export function makeGroupFolder({ projectDir }: FolderPlaces, folder: string): void {
   const path = makeMemory(projectDir, folder, folder === 'main' ? 'main.md' : 'group.md');
   unlessThere(() => mkdirSync(join(path, 'logs')));
 }
 
-/** Makes the folder of the memory that all groups share, or what of it is missing. */
+/** Makes the folder of the memory that all groups share, or the missing parts of it. */
 export function makeSharedFolder({ projectDir }: Pick<FolderPlaces, 'projectDir'>): void {
   makeMemory(projectDir, 'global', 'global.md');
 }
@@ -56,8 +56,8 @@ export function isLeftOnDisk({ projectDir, dataDir }: FolderPlaces, folder: stri
 }
 
 /**
- * Deletes a group's folder and what its agent kept. Links in it are deleted, never followed; its
- * container must not run any more.
+ * Deletes a group's folder and everything that its agent kept. Links in it are deleted, never followed. Its container
+ * must not run any more.
  */
 export async function deleteGroupFolder(places: FolderPlaces, folder: string): Promise<void> {
   const problem = folderNameProblem(folder);
@@ -126,8 +126,8 @@ function namesIn(folder: string): readonly string[] {
 }
 
 /**
- * Makes a folder of a group, or what of it is missing. One that cannot be made now is made at the next start
- * or turn: it is logged, so that chats still get answers.
+ * Makes a group's folder, or the missing parts of it. If that is impossible now, it is logged and tried at the next
+ * start or turn, so chats still get answers.
  */
 export function completeFolder(log: HostLog, folder: string, make: () => void): void {
   try {

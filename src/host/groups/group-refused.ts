@@ -1,9 +1,9 @@
-/** A request about a group that cannot be done; the message says why and what can. */
+/** A request about a group that is impossible; the message says why, and what is possible. */
 export class GroupRefused extends Error {
   override readonly name = 'GroupRefused';
 }
 
-/** The folder holds what an earlier chat left: only the owner can give it to another one. */
+/** The folder holds files of an earlier chat: only the owner can give it to another one. */
 export class FolderLeft extends GroupRefused {
   readonly folder: string;
 

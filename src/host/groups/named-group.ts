@@ -4,8 +4,8 @@ import type { Elsewhere, ToolCall } from '../contracts/tool.ts';
 import { SeveralFit } from './group-refused.ts';
 
 /**
- * Returns the group that an agent names, by folder or name; its own when it names none. A folder spelt
- * exactly is the owner's word and comes first: what a chat is called is up to its members.
+ * Returns the group that an agent names, by folder or name; its own group if it names none. A folder spelt exactly
+ * comes first: the owner chose it, while members choose a chat's name.
  *
  * @throws Error in words for the agent when there is none, when several fit, or when it may not name another
  *   than its own

@@ -15,8 +15,8 @@ export function registerTerminal({
 }
 
 /**
- * Finds out which of the owner's own chats can be reached: a service has no terminal, also where they
- * wrote there last.
+ * Finds out which of the owner's own chats can be reached. A service has no terminal, even if the owner last wrote
+ * there.
  */
 export function updateReachability({ store, channels }: StorePort & ChannelsPort): void {
   for (const { jid } of store.groups.mains()) {

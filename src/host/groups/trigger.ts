@@ -3,9 +3,9 @@ import type { InboundMessage } from '../../channels/channel.ts';
 import type { Group } from '../../store/store.ts';
 
 /**
- * Tells whether a message asks for an answer: always where the group needs no trigger, else when it begins
- * with the group's word, `@<name>` by default, in any case, or mentions the assistant by the channel's own
- * means. A word ends where no letter or digit follows: `@Andyx` is another name.
+ * Tells whether a message asks for an answer. It always does if the group needs no trigger. Otherwise it must begin
+ * with the group's word (`@<name>` by default, in any case) or mention the assistant by the channel's own means. A
+ * word ends where no letter or digit follows: `@Andyx` is another name.
  */
 export function isTriggered(
   message: Pick<InboundMessage, 'text' | 'mentionsAssistant' | 'isContext'>,

@@ -19,10 +19,10 @@ export type ChannelWatchOptions = StorePort &
   };
 
 /**
- * Tells the owner, in their chats on all other channels, that a channel needs them, and when it is back.
+ * Tells the owner, in their chats on all other channels, that a channel needs them, and when it works again.
  *
- * Once for each trouble, however often the channel tries again and whatever restarts lie between: what
- * was told is on disk. While no owner's chat is there, nothing counts as told.
+ * Once for each problem, however often the channel tries again or restarts: what was told is on disk. While the owner
+ * has no such chat, nothing counts as told.
  */
 export function openChannelWatch(options: ChannelWatchOptions): ChannelWatch {
   const { store, setTimer, log, say } = options;

@@ -47,8 +47,8 @@ type OpenFilter = Pick<InboundFilterContribution, 'name' | 'onFailure'> & {
 const TIMEOUT_MS = 120_000;
 
 /**
- * Opens the filters of this tree, in their order. One that holds what it cannot look at, and whose settings
- * cannot be used, holds every message.
+ * Opens the filters of this tree, in their order. A filter that holds messages it cannot check holds every message
+ * while its settings are wrong.
  *
  * @param databases without them, a filter that opens one stays silent
  */
@@ -83,7 +83,7 @@ export function openInboundFilters(
   return { filters: asOne(open, log), silent: silent.map((one) => ({ ...effect(one), ...one })) };
 }
 
-/** A filter that is not there, and what that means for messages where it means more than that. */
+/** A filter that is switched off, and the effect on messages if there is one. */
 export type SilentFilter = SilentContribution & { readonly effect?: string };
 
 function isBroken({ wrong, unusable }: SilentContribution): boolean {

@@ -77,8 +77,8 @@ type LateDigestOptions = StorePort &
   };
 
 /**
- * Tells the owner in one line what was said while the assistant was away and is too old to be answered,
- * when all of it has come. The count is on disk, and ends in one transaction with the notice.
+ * Tells the owner in one line which messages came while the assistant was away and are too old to be answered, once
+ * all have arrived. The count is on disk, and ends in one transaction with the notice.
  */
 export function openLateDigest({
   store,

@@ -45,7 +45,7 @@ export type ChatModelsOptions = StorePort & {
 const TRY_MS = 15_000;
 const SMALL_CALL = { inputTokens: 1, outputTokens: 1, cacheWriteTokens: 0, cacheReadTokens: 0 };
 
-/** Opens the owner's choices, which are kept in the store with what was known of each model. */
+/** Opens the owner's choices. The store keeps them, with what was known of each model. */
 export function openChatModels(options: ChatModelsOptions): ChatModels {
   const { store, models, catalog, chooseModels } = options;
   const { modelChoices } = store;

@@ -41,7 +41,7 @@ export function openModelTroubles(models: Pick<ChatModels, 'look'>): ModelTroubl
   };
 }
 
-/** Returns a sentence on what to take in place of a model that its server does not know; empty for nothing. */
+/** Returns a sentence that names a replacement for a model that its server does not know; empty if there is none. */
 export async function successorHint(
   models: Pick<ChatModels, 'look'>,
   { reason, model }: Pick<ModelFailure, 'reason' | 'model'>,

@@ -5,7 +5,7 @@ import type { TurnEnd } from '../turns/turn-result.ts';
 
 type EndOfTurn = Pick<Extract<TurnEnd, { kind: 'ended' }>, 'state' | 'error' | 'isAnsweredLater'>;
 
-/** Tells a chat's channel what of it is answered, once the answers are delivered. */
+/** Tells a chat's channel which messages are answered, once the answers are delivered. */
 export interface Acknowledging {
   /** A turn's end is stored. */
   ended(turn: Turn, result: EndOfTurn): void;

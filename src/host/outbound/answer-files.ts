@@ -11,7 +11,7 @@ const MAX_FILES = 10;
 const CODE_OR_PICTURE =
   /```[\s\S]*?(?:```|$)|`[^`\n]*`|!\[((?:(?!!\[)[^\]\n]){0,1000})\]\(\s*(?:<((?:(?!!\[)[^>\n]){1,1000})>|([^\s()]{1,1000}))(?:\s+"[^"\n]*")?\s*\)/g;
 
-/** An answer whose pictures go along as files; null where it shows none. */
+/** An answer whose pictures are sent as files; null if it has none. */
 export type AnswerWithFiles = { readonly text: string; readonly held: HeldFiles | null };
 
 /**

@@ -48,9 +48,8 @@ export type DeliveryOptions = StorePort &
   };
 
 /**
- * Sends what is in the outbox: one message per chat at a time, in order, each until it is taken.
- * The state is on disk before and after every send, so that a crash repeats at most one
- * per chat.
+ * Sends the outbox: one message per chat at a time, in order, each until it is accepted. The state is on disk before
+ * and after every send, so a crash repeats at most one message per chat.
  */
 export function openDelivery(options: DeliveryOptions): Delivery {
   const { store, channels, now, log, timeouts, outgoingFiles } = options;

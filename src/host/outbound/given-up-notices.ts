@@ -16,8 +16,8 @@ export type GivenUp = {
 type GivenUpOptions = StorePort & ChannelsPort & ClockPort & IdPort;
 
 /**
- * Tells the owner of messages that are not sent again, in another chat of theirs. A notice of this kind
- * that is given up itself is not told: two chats that take nothing would tell of each other for ever.
+ * Tells the owner, in another of their chats, about messages that are not sent again. A notice of this kind that is
+ * itself given up is not reported: two chats that accept nothing would report each other forever.
  */
 export function openGivenUpNotices(
   options: GivenUpOptions & { readonly onQueued: () => void },

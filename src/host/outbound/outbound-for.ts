@@ -13,8 +13,8 @@ type OutboundPorts = {
 };
 
 /**
- * Makes what a channel sends of a queued message: of what goes with the text, that which the channel can show.
- * A file that it cannot send becomes a line of the text, which says where the file is and why it is not sent.
+ * Makes the message that a channel sends from a queued one, with only what the channel can show. If it cannot send a
+ * file, a line of the text says where the file is and why it is not sent.
  */
 export function outboundFor(
   can: ChannelCapabilities,

@@ -8,7 +8,7 @@ import { type LiveAnswers, openLiveAnswers } from './live/live-answers.ts';
 import { type Outgoing, openOutgoing } from './outgoing.ts';
 import { type OutgoingFiles, openOutgoingFiles } from './outgoing-files.ts';
 
-/** The way of messages out: into the outbox, to their channels, and what is told after that. */
+/** The way of messages out: into the outbox, to their channels, and the reports afterwards. */
 export type Outbound = {
   readonly outgoing: Outgoing;
   readonly outgoingFiles: OutgoingFiles;

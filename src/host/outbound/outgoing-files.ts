@@ -11,7 +11,7 @@ import { plainName } from '../groups/plain-name.ts';
 /** Copies that are kept until they are released, or for as long as a message names them. */
 export type HeldFiles = { readonly files: readonly KeptFile[]; release(): void };
 
-/** Files on their way out: copies, so that what is sent is what was there when it was asked for. */
+/** Copies of files to be sent, so that a file is sent as it was when it was requested. */
 export interface OutgoingFiles {
   /**
    * Copies files of a group's folder, and has them queued with a message. Links are not followed.

@@ -14,7 +14,7 @@ export type MessageAbout = Pick<
   'turnId' | 'isProgress' | 'isReaction' | 'replyTo' | 'attachments'
 >;
 
-/** Queues a message; with a turn, as part of what that turn answers. */
+/** Queues a message; with a turn, as part of that turn's answer. */
 export type Say = (jid: string, text: string, about?: MessageAbout) => void;
 
 /** The host's way into the outbox, for whatever it has to say itself. */

@@ -4,7 +4,7 @@ import { nextRunAfter } from './schedule.ts';
 import { type FireOptions, fireTask } from './task-firing.ts';
 import { TaskRefused } from './task-refused.ts';
 
-/** The tasks as a scheduler sees them: it says when, and what then happens is decided here. */
+/** The tasks as a scheduler sees them: the scheduler says when, and this decides what happens. */
 export interface DueTasks {
   /** Queues a turn for each task whose time has come. Each time is taken once, by the first caller. */
   fire(): void;

@@ -28,7 +28,7 @@ export function readSchedule(written: WrittenSchedule, now: number): TaskSchedul
 }
 
 /**
- * Returns the next time of a schedule after a moment; null when there is none.
+ * Returns the next time of a schedule after a moment; null if there is none.
  *
  * @throws TaskRefused when the schedule cannot be read
  */

@@ -1,4 +1,4 @@
-/** A request about a task that cannot be done; the message says why and what can. */
+/** A request about a task that is impossible; the message says why, and what is possible. */
 export class TaskRefused extends Error {
   override readonly name = 'TaskRefused';
 }

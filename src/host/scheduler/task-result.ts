@@ -8,10 +8,10 @@ import { type TaskTurn, taskOfTurn } from './task-turn.ts';
 const SUMMARY_LENGTH = 200;
 
 /**
- * Makes of a task's turn what the chat and the task's log get; other turns are left as they are.
+ * Converts the result of a task's turn into what the chat and the task's log get; other turns stay unchanged.
  *
- * A failure names the task, since no question precedes it, and is told once: while the task goes on
- * failing, only the log has it.
+ * A failure names the task, since no question precedes it. It is reported once: further failures in a row are only in
+ * the log.
  */
 export function taskResult(store: Store, turn: Turn, result: TurnEnd): TurnEnd {
   const found = taskOfTurn(store, turn);

@@ -16,7 +16,7 @@ export function callBeforeAgent(
   return (service, request) => services.call(service, request, caller);
 }
 
-/** Creates a router's way to the services, for one turn; undefined where no turn is about to run. */
+/** Creates a router's access to the services, for one turn; undefined if no turn is about to run. */
 export function callFromRouter(
   services: Pick<Services, 'call'>,
   { id, jid, group: { folder } }: RoutedTurn,

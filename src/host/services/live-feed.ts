@@ -6,7 +6,7 @@ import { titleOf } from '../inbound-path/command-title.ts';
 import type { LiveAnswers } from '../outbound/live/live-answers.ts';
 import type { TurnEnd } from '../turns/turn-result.ts';
 
-/** The host's side of what services watch. Telling costs next to nothing while nobody watches. */
+/** The host's side of what services watch. Reporting costs almost nothing while nobody watches. */
 export interface LiveFeed {
   readonly watch: Watch;
   tell(event: LiveEvent): void;

@@ -5,7 +5,10 @@ import type { TurnEnd } from '../turns/turn-result.ts';
 import { queuedByOf } from './queued-turn.ts';
 import type { Services } from './services.ts';
 
-/** Makes of a turn that a service has queued what that service wants the chat to get; others stay as they are. */
+/**
+ * Converts the result of a turn that a service has queued into what that service wants the chat to get; other turns
+ * stay unchanged.
+ */
 export function deliveredResult(
   { store, services }: StorePort & { readonly services: Pick<Services, 'turnEnded'> },
   turn: Turn,

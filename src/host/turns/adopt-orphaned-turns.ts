@@ -17,9 +17,9 @@ export type OrphanedTurns = {
 };
 
 /**
- * Takes over what another process left. It is dead, so its leases are void: only one process at a
- * time runs on a database. Agents' turns run again and commands go on; either is given up after three
- * ends. Sends that were under way have an unknown outcome. Steps that runs had come to are recorded as theirs.
+ * Takes over the turns of another process. That process is dead, so its leases are void: only one process at a time
+ * runs on a database. Agents' turns run again and commands continue; either is given up after three attempts. Sends
+ * in progress have an unknown outcome. The recorded steps of earlier runs stay theirs.
  */
 export function adoptOrphanedTurns({
   store,

@@ -47,7 +47,7 @@ export type LeasedRunnerOptions = StoreEndOptions &
     readonly isDraining: () => boolean;
   };
 
-/** Creates what runs turns under a lease; a turn's end is written only by the holder of the lease. */
+/** Creates the runner of turns under a lease; only the holder of the lease writes a turn's end. */
 export function createLeasedRunner(options: LeasedRunnerOptions): LeasedRunner {
   const { store, instance, now, log, timeouts, running, isDraining } = options;
   const lease = () => ({ owner: instance, until: now() + timeouts.leaseMs });

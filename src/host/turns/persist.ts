@@ -13,8 +13,8 @@ export type PersistOptions = LogPort &
   };
 
 /**
- * Writes what has happened already and cannot be done again: an answer that was paid for, a message
- * that was sent. While the disk is full, or another process holds the database, it is tried again.
+ * Writes something that has already happened and cannot be repeated: an answer that was paid for, a message that was
+ * sent. While the disk is full, or another process holds the database, it tries again.
  *
  * @returns what `write` does, or null where it is over before
  * @throws what does not pass by waiting

@@ -18,8 +18,8 @@ export const PAPER: Colours = { text: [0, 0, 0], ground: [255, 255, 255] };
 const UNSEEN = 8;
 
 /**
- * Makes what reads the colours of elements. Those of style sheets are not read: where a sheet sets some, only text is
- * judged whose element itself has the other colour too.
+ * Makes a reader for the colours of elements. Colours in style sheets are not read: if a sheet sets some, a text is
+ * judged only if its element itself also has the other colour.
  */
 export function coloursOf(sheets: string): ReadColours {
   const setsText = /(?:^|[^-\w])color\s*:/i.test(sheets);

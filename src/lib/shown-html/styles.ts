@@ -33,7 +33,7 @@ export function isGone(style: Style): boolean {
   );
 }
 
-/** Tells whether letters are too small to be seen; null where the style says nothing of it. */
+/** Tells whether letters are too small to be seen; null if the style does not say. */
 export function isSmall(style: Style): boolean | null {
   const size = /(?:^|\s)(\d+(?:\.\d+)?|\.\d+)(px|pt|em|rem|%|)(?=$|[\s/])/.exec(
     style.get('font-size') ?? style.get('font') ?? '',
@@ -71,7 +71,7 @@ export function styleIn(source: string): Style {
   );
 }
 
-/** Takes out the comments of a style; what has no end stays. */
+/** Removes the comments of a style; an unfinished comment stays. */
 export function withoutComments(source: string): string {
   let kept = '';
   let at = 0;
@@ -84,7 +84,7 @@ export function withoutComments(source: string): string {
   return kept + source.slice(at);
 }
 
-/** Returns the character of a number in HTML or CSS; none where there is no such one. */
+/** Returns the character for a number in HTML or CSS; empty if there is none. */
 export function letter(code: number): string {
   return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : '';
 }

@@ -8,7 +8,7 @@ const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 8_388_608;
 const LIST_BOUNDS: JsonBounds = { maxBytes: MAX_BYTES, maxValues: 200_000, maxDepth: 20 };
 
-/** The list of a provider's models as its server gave it, or a sentence about why there is none. */
+/** The list of a provider's models as its server gave it, or a sentence that says why there is none. */
 export type ModelList =
   | { readonly kind: 'listed'; readonly models: readonly ListedModel[] }
   | NoList;

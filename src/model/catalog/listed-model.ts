@@ -12,7 +12,7 @@ export type ListedModel = {
   readonly price: Price | null;
 };
 
-/** Reads a server's list of models; null where a body is none. */
+/** Reads a server's list of models; null if the body is not a list. */
 export type ReadModels = (body: unknown) => readonly ListedModel[] | null;
 
 /** More than any server has; the rest is left out. */

@@ -8,8 +8,8 @@ export function isListed(name: string, listed: readonly string[]): boolean {
 }
 
 /**
- * Returns the listed model whose name comes nearest: most of the same words, and of several the newest by the
- * numbers in it. Null where none shares half of the words.
+ * Returns the listed model with the nearest name: the most words in common, and among several the newest by the
+ * numbers in it. Null if none shares half of the words.
  */
 export function nearestModel(name: string, listed: readonly string[]): string | null {
   const wanted = wordsOf(name);

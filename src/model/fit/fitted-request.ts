@@ -8,7 +8,7 @@ export type LeftOutTool = { readonly name: string; readonly why: string };
 /** A request as every server of its protocol takes it. */
 export type FittedRequest = { readonly request: Fields; readonly leftOut: readonly LeftOutTool[] };
 
-/** Stands where a message holds nothing: servers refuse an empty one, and the roles of messages alternate. */
+/** Replaces an empty message: servers refuse empty messages, and the roles of messages must alternate. */
 export const NOTHING = '(nothing)';
 
 /** Tools as they are declared, whatever the protocol. */

@@ -27,7 +27,7 @@ export function choicesFor(conflict: WaitingConflict, hasModel: boolean): readon
   ];
 }
 
-/** Returns the arguments of `claw resolve` for an answer; null where the conflict has no such choice. */
+/** Returns the arguments of `claw resolve` for an answer; null if the conflict has no such choice. */
 export function resolveArgs(
   conflict: WaitingConflict,
   { word, text }: Reply,
@@ -65,7 +65,7 @@ export function choicesAt(conflict: WaitingConflict, at: number): readonly Choic
   ];
 }
 
-/** Returns the number of the way that an answer chose at a place, counted from 1; null where it is none. */
+/** Returns the number of the choice that an answer made at a place, counted from 1; null if there is none. */
 export function numberAt(conflict: WaitingConflict, at: number, { word }: Reply): number | null {
   const way = wordsOf(conflict.places[at]?.ways ?? [], conflict.places[at]?.layers).indexOf(word);
   return way === -1 ? null : way + 1;

@@ -7,7 +7,7 @@ const SHOWN_PLACES = 2;
 
 type Place = WaitingConflict['places'][number];
 
-/** Returns a conflict in a few lines: where it is, what was there, and what each side wants there. */
+/** Returns a conflict in a few lines: its place, the text before, and what each side wants. */
 export function conflictText(conflict: WaitingConflict): string {
   const { path, places, layers, reason } = conflict;
   const [first] = places;

@@ -13,7 +13,7 @@ export interface LiveAnswer {
   close(): void;
 }
 
-/** Answers that chats see while they are written, and lines that say what a long turn does. */
+/** Shows answers in chats while they are written, and lines about the progress of a long turn. */
 export interface LiveAnswers {
   open(turn: Pick<Turn, 'id' | 'jid'>): LiveAnswer;
   /** Resolves when no step is on its way to a chat any more: none may overtake an answer. Null where none is. */
@@ -31,8 +31,8 @@ const MAX_SWEEPS = 3;
 /**
  * Opens the live answers.
  *
- * A step is provisional: it is not a message of the outbox, may fail, and is never repeated. The answer itself is
- * stored at the end of its turn as ever, and replaces what the steps have shown (docs/decisions/drafts.md).
+ * A draft is provisional: it is not in the outbox, may fail, and is never repeated. The answer itself is stored at
+ * the end of its turn as always, and replaces the drafts (docs/decisions/drafts.md).
  */
 export function openLiveAnswers(options: LiveAnswersOptions): LiveAnswers {
   const { store, channelOf, log } = options;

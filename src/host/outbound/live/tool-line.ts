@@ -3,8 +3,8 @@ import { shortened } from '../../../lib/graphemes.ts';
 const LONGEST = 60;
 
 /**
- * Makes the line that tells what a tool does: its own words, or some of its name. They may come from a container or
- * from another's server, so nothing in them reads as Markdown or as a line of its own.
+ * Makes the line that says what a tool is doing: its own words, or words made from its name. They may come from a
+ * container or another server, so nothing in them is read as Markdown or as a line of its own.
  */
 export function toolLine(name: string, doing: string | undefined): string {
   const line = plain(doing ?? '');

@@ -38,7 +38,7 @@ export type AgentRunnerOptions = StorePort &
     readonly live: LiveAnswers;
   };
 
-/** Creates what runs an agent's turn: its tools, its questions, and what is said to it meanwhile. */
+/** Creates the runner of an agent's turn: its tools, its questions, and the messages that arrive meanwhile. */
 export function createAgentRunner(
   options: AgentRunnerOptions,
 ): (turn: Turn) => Promise<TurnResult> {

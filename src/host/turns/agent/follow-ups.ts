@@ -30,10 +30,10 @@ type OpenTurn = {
 };
 
 /**
- * Tells the agent that works in a chat what is asked there meanwhile.
+ * Tells the agent that works in a chat what people ask there meanwhile.
  *
- * It stays a turn of its own in the store until the agent has taken it, and is part of the running
- * turn from then on. So whatever becomes of agent or host in between, one turn answers it.
+ * Such a message stays a turn of its own in the store until the agent has taken it, and is part of the running turn
+ * from then on. So exactly one turn answers it, whatever happens to agent or host in between.
  */
 export function openFollowUps(
   options: StorePort & InstancePort & TimeZonePort & LogPort & TurnPicturesOptions,

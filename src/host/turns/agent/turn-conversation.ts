@@ -15,7 +15,7 @@ export type TurnConversation = {
   readonly before: string | null | undefined;
 };
 
-/** Finds the conversation that a turn goes on with, which a long silence ends. */
+/** Finds the conversation that a turn continues; a long silence ends a conversation. */
 export function conversationOfTurn(
   { store, settings, now }: StorePort & SettingsPort & ClockPort,
   { folder }: Group,

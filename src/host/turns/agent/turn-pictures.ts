@@ -17,7 +17,7 @@ const ALL_MS = 60_000;
 
 type WantedPicture = Pick<StoredMessage, 'id'> & { readonly sizeBytes: number | null };
 
-/** Returns the messages that came with a picture, oldest first; only the newest where there are many. */
+/** Returns the messages that came with a picture, oldest first; only the newest if there are many. */
 export function messagesWithPictures(
   { store }: StorePort,
   jid: string,
@@ -30,7 +30,10 @@ export function messagesWithPictures(
   return wanted.slice(-MOST);
 }
 
-/** Brings pictures to where the group's agent sees them. Never rejects: what cannot be had has its reason. */
+/**
+ * Fetches pictures to where the group's agent sees them. Never rejects: a picture that cannot be fetched has a
+ * reason.
+ */
 export async function fetchPictures(
   { fetchAttachment, log }: TurnPicturesOptions,
   group: Group,

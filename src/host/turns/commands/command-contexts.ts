@@ -47,7 +47,7 @@ export type CommandContextOptions = InstancePort &
 /** Makes the context of a command that a turn runs, or that its agent may call. */
 export type CommandContexts = (turn: Turn, group: Group, signal: AbortSignal) => CommandTurnOptions;
 
-/** Creates contexts of commands: what all have, and what belongs to one turn. */
+/** Creates contexts of commands: the parts that all share, and those of one turn. */
 export function createCommandContexts(options: CommandContextOptions): CommandContexts {
   const { services, models, instance, mainChat, drawsCodes, say, asking, callService, onProgress } =
     options;
@@ -93,7 +93,7 @@ export async function describeSandbox(sandbox: LazySandbox): Promise<string> {
   return `${opened.sandbox.description}, ${warm} ${warm === 1 ? 'container' : 'containers'}`;
 }
 
-/** Returns the other machines; none where no agent can run. */
+/** Returns the other machines; none if no agent can run. */
 export async function machinesOf(sandbox: LazySandbox): Promise<KnownMachines> {
   const opened = await sandbox.open();
   return (opened.kind === 'ready' ? opened.sandbox.machines : undefined) ?? NO_MACHINES;

@@ -61,12 +61,12 @@ export type CommandTurnOptions = {
   readonly keep: (payload: unknown) => void;
 };
 
-/** Reads what is to be said without running anything; null for every other turn. */
+/** Reads a text that is to be said without running anything; null for every other turn. */
 export function saidIn(payload: unknown): string | null {
   return Said.safeParse(payload).data?.text ?? null;
 }
 
-/** Runs an owner's command, or goes on with one at the owner's yes. */
+/** Runs an owner's command, or continues one after the owner's yes. */
 export async function runCommandTurn(
   { context, keep }: CommandTurnOptions,
   turn: Turn,

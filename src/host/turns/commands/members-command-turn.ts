@@ -20,7 +20,7 @@ export type MembersCommandOptions = Omit<MembersContext, 'sender' | 'group' | 'a
   readonly group: Group;
 };
 
-/** Reads who gave the command that a turn was queued for; null where it is the owner's own. */
+/** Reads who gave the command of a turn; null if it is the owner's own. */
 export function givenByMember(payload: unknown): z.output<typeof CommandRequest> | null {
   return CommandRequest.safeParse(payload).data ?? null;
 }

@@ -23,9 +23,8 @@ const ARGUMENT = /^[\w.@ -]*$/;
 const CONSENT = /--|(?:^|\s)(?:allow|keep|moved|retire-contained)(?:\s|$)/;
 
 /**
- * Opens the commands that agents may call. An agent may be talked into anything by what it reads, so nothing
- * that it calls changes the code: the host asks the owner, in words of its own, and what they say yes to is
- * what they read.
+ * Opens the commands that agents may call. A text that it reads may persuade an agent of anything, so none of its
+ * calls changes the code: the host asks the owner in its own words, and the owner's yes counts for what they read.
  */
 export function openAgentCommands({ context, jid }: AgentCommandsOptions): AgentCommands {
   const { settings, store } = context;

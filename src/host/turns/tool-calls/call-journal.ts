@@ -21,8 +21,8 @@ export type JournaledCall = {
 };
 
 /**
- * The tool calls of a turn, over all its runs. A run that follows an interrupted one sees what was done, and a call that
- * changes something is made once: the same call of a later run is answered with the first one's result.
+ * The tool calls of a turn, over all its runs. A run after an interrupted one sees what was done. A call that changes
+ * something is made once: a later run gets the first one's result for the same call.
  */
 export interface CallJournal {
   /**

@@ -44,8 +44,8 @@ export type AskOwner = (
 ) => Promise<string | null>;
 
 /**
- * Opens the guards of this tree, in their order. One whose settings cannot be used refuses every call:
- * what it was to keep from happening is not known.
+ * Opens the guards of this tree, in their order. A guard whose settings cannot be used refuses every call: nobody
+ * knows what it should have prevented.
  */
 export function openGuards(
   definitions: readonly GuardContribution[],
@@ -64,7 +64,7 @@ export function openGuards(
   return { guards: asOne(all, log, now), silent };
 }
 
-/** Says what a silent guard means for the calls that it was to look at. */
+/** Says what a guard that is switched off means for the calls that it should check. */
 export function effectOf(one: SilentContribution): string {
   return isBroken(one) ? 'refuses every call of a host tool' : 'off';
 }
