@@ -100,6 +100,18 @@ test('nothing that is named or printed steers a terminal, whoever wrote it; what
   expect(onScreen.out).toContain('  + src/two\\u000alines.ts\n');
   expect(onScreen.err).toBe('warning: src/\\u001b[2K\\u001b[31m\\u202egnp.ts was left as it is.\n');
   expect((await renderText(result)).out).toContain(path);
+  const lines = [`\u001b[32mgood\u001b[0m ${path}`];
+  const own = {
+    ...common,
+    outcome: 'done',
+    verb: 'backup',
+    warnings: [],
+    data: {},
+    lines,
+  } as const;
+  expect((await renderText(own, { hasColours: true, columns: 80 })).out).toBe(
+    '\u001b[32mgood\u001b[0m src/\\u001b[2K\u001b[31m\\u202egnp.ts\n',
+  );
   const patch = `--- a/x.ts\n+++ b/x.ts\n@@ -1 +1 @@\n-one\n+two // \u202e \u001b[8mgone\n`;
   const diff = {
     ...common,

@@ -1,4 +1,4 @@
-import { harmless, PIPE, type Screen, wrapped } from '../text/screen.ts';
+import { harmless, harmlessLines, PIPE, type Screen, wrapped } from '../text/screen.ts';
 import { adoptLines } from '../verbs/adopt/print.ts';
 import {
   blockingLines,
@@ -52,7 +52,7 @@ export async function renderText(
   };
 }
 
-/** Returns the same with each text in it as a terminal may have it. Lines of a verb of its own are that already. */
+/** Returns the same with each text in it as a terminal may have it. Lines that are written already may be painted. */
 function harmlessIn<T>(value: T): T {
   if (typeof value === 'string') return harmless(value) as T;
   if (Array.isArray(value)) return value.map(harmlessIn) as T;
@@ -68,7 +68,9 @@ async function linesOf(
   screen: Screen,
   details: readonly Detail[],
 ): Promise<readonly string[]> {
-  if ('lines' in result) return result.lines;
+  if ('lines' in result) {
+    return screen.columns === null ? result.lines : result.lines.map(harmlessLines);
+  }
   if (details.length === 0) return await bodyOf(result, screen);
   return [
     ...headLines(result),
