@@ -2,7 +2,7 @@ import { APICallError } from 'ai';
 import { shortened } from '../../src/lib/graphemes.ts';
 import { TooManyCalls } from './bounded-calls.ts';
 
-/** How a model's answer ended: in the words of the AI SDK, and as the server said it. */
+/** The end of a model's answer: in the words of the AI SDK, and as the server reported it. */
 export type AnswerEnd = {
   readonly finishReason: string;
   readonly rawFinishReason: string | undefined;
@@ -18,7 +18,8 @@ const BROKEN =
   /insufficient_system_resource|model_length|max_|abort|cancel|error|safety|recitation|blocklist|prohibited|compaction|repetition/i;
 
 /**
- * Returns one line for the chat where an answer is not whole: what happened, and what to do next. Null for a whole one.
+ * Returns one line for the chat if an answer is incomplete: what happened, and what to do next. Null for a complete
+ * one.
  *
  * @param hasText whether anything was said
  */

@@ -7,7 +7,7 @@ const MAX_LISTED = 50;
 
 type MemoryPlaces = Pick<Places, 'group' | 'global' | 'notes'>;
 
-/** Returns what the agent remembers. It is read again for each turn, so that the owner's edits count at once. */
+/** Returns what the agent remembers. It is read again for each turn, so the owner's edits count at once. */
 export async function memorySection(
   places: MemoryPlaces,
   tools: readonly string[],

@@ -19,7 +19,10 @@ export type PlainAnswerParts = {
   readonly temperature: number | undefined;
 };
 
-/** Returns the model, whose answers hold no thoughts between tags, and have the owner's settings where the call names none. */
+/**
+ * Returns the model with two changes: its answers contain no thoughts between tags, and the owner's settings apply if
+ * the call has none.
+ */
 export function withPlainAnswers({ model, answerTokens, temperature }: PlainAnswerParts): Wrapped {
   return wrapLanguageModel({
     model,
@@ -52,7 +55,7 @@ export function withPlainAnswers({ model, answerTokens, temperature }: PlainAnsw
 /** Marks the text before which all of the step was a thought: in the stream, since it is read later than it is written. */
 const FORGET = { claw: { forget: true } };
 
-/** Tells whether what was said in this step turned out to be a thought that came without its beginning. */
+/** Tells whether the text of this step turned out to be a thought whose opening tag was missing. */
 export function wasThought({ providerMetadata }: { readonly providerMetadata?: unknown }): boolean {
   const marks = providerMetadata as { readonly claw?: { readonly forget?: unknown } } | undefined;
   return marks?.claw?.forget === true;

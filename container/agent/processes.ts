@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 
-/** Counts the processes of this container, its own among them; 0 where /proc cannot be read. */
+/** Counts the processes of this container, including its own; 0 if /proc cannot be read. */
 export function countProcesses(): number {
   try {
     return readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name)).length;

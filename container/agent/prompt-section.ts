@@ -32,7 +32,7 @@ export type SectionTurn<Facts> = {
   readonly isLoop: boolean;
 };
 
-/** Writes a section for a turn; null leaves it out. What it throws is said in the prompt, in a line. */
+/** Writes a section for a turn; null leaves it out. If it throws, the prompt gets a line about the error. */
 export type WriteSection<Facts> = (turn: SectionTurn<Facts>) => Promise<string | null>;
 
 /** A section of the system prompt made of what is in the container. */

@@ -21,8 +21,8 @@ const GROUP_FOLDER = '/workspace/group';
 export type LoopMaker = (call: { readonly tool: string; readonly signal: AbortSignal }) => RunLoop;
 
 /**
- * Returns all tools of a turn: the agent's own, and the host's, which win where a name is in both.
- * Results of the host's were cut by its guards.
+ * Returns all tools of a turn: the agent's own, and the host's, which win if both have the same name. The host's
+ * guards have already cut the results of its tools.
  */
 export function toolSet(
   frame: TurnFrame,

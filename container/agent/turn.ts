@@ -40,7 +40,7 @@ export type Announce = (tool: AgentTool) => AgentTool;
 /** Pauses of a model, of each of which it goes on by itself. */
 const MAX_PAUSES = 5;
 
-/** A turn as its answer needs it: its parts, and where what the model says goes. */
+/** The parts of a turn that its answer needs, and the stream for the model's text. */
 export type AnswerParts = TurnParts & { readonly text: StreamedText; readonly announce: Announce };
 
 /** Answers a turn, and keeps it in its session. @returns that session's id @throws why the model did not answer */

@@ -23,8 +23,8 @@ type Loaded =
 /**
  * Defines the verbs of `src/verbs/`, by the names of their files.
  *
- * Nothing of them is read where another verb is called: those start as fast as without, and a file that
- * is broken cannot keep them from running. Only the verb that is called is loaded, or all for help.
+ * If another verb is called, none of these files is read: other verbs start as fast as without them, and a broken
+ * file cannot stop them. Only the called verb is loaded, or all for the help.
  */
 export async function defineDiscovered(
   program: Command,

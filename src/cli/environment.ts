@@ -8,7 +8,7 @@ export function environmentOf(root: string): Environment {
   return { ...readEnvFile(root), ...process.env };
 }
 
-/** Returns the data folder, also where another setting is wrong. */
+/** Returns the data folder, also if another setting is wrong. */
 export function dataDirOf(environment: Environment, root: string): string {
   return resolve(root, environment['CLAW_DATA'] || 'data');
 }

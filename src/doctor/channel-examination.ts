@@ -77,7 +77,7 @@ export function defineChannelExamination<S extends z.ZodRawShape, Account>(
   });
 }
 
-/** Reports the state that the running assistant last noted for a channel, behind what was found of it. */
+/** Reports the state that the running assistant last noted for a channel, after the findings about it. */
 export function channelStateFinding({ dataDir }: Subject, area: string, found: string): Finding {
   const last = isRunning(dataDir) ? lastChannelState(dataDir, area) : null;
   if (last === null) return ok(area, found);

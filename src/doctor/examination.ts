@@ -74,7 +74,7 @@ const Schema = z.custom<Examination>(
   'must be an Examination: { area, order, examine }',
 );
 
-/** Finds the examinations of this tree. Rejects where a file cannot be loaded. */
+/** Finds the examinations of this tree. Rejects if a file cannot be loaded. */
 export function discoverExaminations(
   folder: string = import.meta.dirname,
 ): Promise<readonly Examination[]> {

@@ -5,7 +5,7 @@ import { type Examination, ok } from './examination.ts';
 const AREA = 'http';
 const WAIT_MS = 2_000;
 
-/** The HTTP server of the running assistant: where it is, and how the owner gets in. */
+/** The HTTP server of the running assistant: its address, and how the owner gets in. */
 export const examination: Examination = {
   area: AREA,
   order: 76,

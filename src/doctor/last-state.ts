@@ -16,7 +16,7 @@ const Line = z.object({
   detail: z.string().nullable().default(null),
 });
 
-/** The last that the assistant's log says of a channel's state; null where it says nothing. */
+/** Returns a channel's last state according to the assistant's log; null if the log says nothing. */
 export function lastChannelState(dataDir: string, channel: string): ChannelState | null {
   const folder = join(dataDir, 'logs');
   const names = namesIn(folder).filter((name) => /^assistant-[\d-]+\.log$/.test(name));

@@ -10,15 +10,17 @@ import { isFolder, NEVER, namesIn } from './source-files.ts';
  * assistant stores something in a new place.
  */
 
-/** What becomes of what a pattern names. The reader reports what it leaves out of what it reads. */
+/**
+ * The treatment of everything that a pattern names. A reader reports what it leaves out of the files that it reads.
+ */
 export type Fate =
   | { readonly kind: 'read'; readonly why: null }
   | { readonly kind: 'ignored'; readonly why: string }
   | { readonly kind: 'left'; readonly why: string };
 
 /**
- * Fates by pattern; the first that matches decides. Parts are separated by `/`, `*` stands for any run of characters in
- * one part, and a last part `**` for the place itself and everything below.
+ * Treatments by pattern; the first match decides. Parts are separated by `/`, `*` stands for any characters within
+ * one part, and a last part `**` for the place itself and everything below it.
  */
 export type Rules = Readonly<Record<string, Fate>>;
 
@@ -41,7 +43,7 @@ export const NOT_KNOWN = 'not known here, left where it is';
 /** More lines than this about one folder would hide what matters. */
 const MOST_ALIKE = 5;
 
-/** Lists the files and folders of a source that stay, each folder as one line where nothing in it is known. */
+/** Lists the files and folders of a source that stay behind; a folder in which nothing is known is one line. */
 export function filesLeft(root: string, rules: Rules): readonly LeftBehind[] {
   const namesBelow = (path: string) => {
     if (!isFolder(join(root, path))) return null;
@@ -50,7 +52,7 @@ export function filesLeft(root: string, rules: Rules): readonly LeftBehind[] {
   return shortened(accountFor(namesBelow, rules), (path) => path);
 }
 
-/** Lists the keys of a source's settings that stay, each section as one line where nothing in it is known. */
+/** Lists the keys of a source's settings that stay behind; a section in which nothing is known is one line. */
 export function keysLeft(settings: unknown, file: string, rules: Rules): readonly LeftBehind[] {
   const namesBelow = (path: string) => {
     const value = path === '' ? settings : path.split('/').reduce(valueAt, settings);

@@ -37,9 +37,9 @@ export function lastSaid(): {
 const NO_ANSWER = '(no answer)';
 
 /**
- * Writes what was said last as the lines of an agent's conversation, which its next turn goes on with. It begins with a
- * person, and people and the assistant take turns in it, as models want it. It ends with the assistant: a question at the
- * end of a conversation counts as one that is asked again, and is left out.
+ * Writes the last messages as the lines of an agent's conversation, which its next turn continues. It begins with a
+ * person, and people and the assistant take turns, as models require. It ends with the assistant: a question at the
+ * end would be asked again, so it is left out.
  */
 export function sessionLines(
   said: readonly ImportedText[],

@@ -64,7 +64,7 @@ export function settingsIn(folder: string): {
   };
 }
 
-/** Returns the setting of that name here; none where there is no equal. */
+/** Returns the equal setting here; none if there is no such setting. */
 export function settingOf(name: string, value: string): readonly SourceSetting[] {
   const known = KNOWN[name];
   if (known === undefined || value === '') return [];

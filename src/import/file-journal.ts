@@ -36,9 +36,9 @@ export type FileChange = {
 };
 
 /**
- * What happens to files after the database has been changed. The database decides: the changes count if the row of
- * import `id` is there (`kind: import`), or is gone (`kind: undo`). So a kill between the two is finished, or forgotten,
- * by whoever looks next.
+ * The changes of files after the database has been changed. The database decides: the changes count if the row of
+ * import `id` exists (`kind: import`) or is gone (`kind: undo`). So if a kill comes between the two, the next command
+ * finishes or drops them.
  */
 export type FileJournal = {
   readonly kind: 'import' | 'undo';

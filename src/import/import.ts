@@ -59,7 +59,11 @@ export type ImportEnd = {
 
 const NOTHING: Imported = { id: null, messages: 0, groups: 0, tasks: 0, files: 0, settings: 0 };
 
-/** Imports from a folder: finds out what it is, plans, asks, and carries out. @throws ImportRefused */
+/**
+ * Imports from a folder: recognises the product, plans, asks, and carries the plan out.
+ *
+ * @throws ImportRefused
+ */
 export async function importFrom(folder: string, options: ImportOptions): Promise<ImportEnd> {
   const { roots, now, isTakeOver, isPlanOnly = false } = options;
   if (!existsSync(folder) || !statSync(folder).isDirectory()) {

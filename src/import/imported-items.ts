@@ -1,6 +1,6 @@
 /**
- * The items that another assistant's store consists of, whatever product it is: each source reads its own store into
- * these, and one planner decides what becomes of them.
+ * The items of another assistant's store, for every product: each source reads its own store into these, and one
+ * planner decides what to do with them.
  */
 
 export const PRODUCTS = ['nanoclaw', 'openclaw', 'hermes', 'nanobot', 'clawft'] as const;
@@ -69,7 +69,7 @@ export type SourceSchedule =
   | { readonly kind: 'every'; readonly everyMs: number; readonly timeZone: string }
   | { readonly kind: 'at'; readonly at: number; readonly timeZone: string };
 
-/** A file that comes into the folder of a group; `folder` is null for what all groups share. */
+/** A file that goes into a group's folder; `folder` is null for files that all groups share. */
 export type SourceFile = {
   readonly folder: string | null;
   /** Where it goes, below that folder. */
@@ -98,7 +98,10 @@ export type SourceSetting = {
 /** Something that does not come, and why. */
 export type LeftBehind = { readonly what: string; readonly why: string };
 
-/** The code of a source beside that of its product: what is here already, and what is the owner's own, with its place here. */
+/**
+ * A source's code compared with that of its product: the parts that are here already, and the owner's own parts with
+ * their place here.
+ */
 export type SourceCode = {
   /** The release of the product that it was compared with; null where it could not be compared. */
   readonly base: string | null;
@@ -170,7 +173,7 @@ export type Source = {
   detect(context: SourceContext): DetectedSource | null;
 };
 
-/** Why an import is refused, as sentences that say what to do next. */
+/** The reason why an import is refused, in sentences that say what to do next. */
 export class ImportRefused extends Error {
   override readonly name = 'ImportRefused';
 }

@@ -29,7 +29,7 @@ import {
 /** A sender that no channel has: a group limited to it answers its owner alone. */
 const NOBODY_YET = 'nobody-yet';
 
-/** Decides what becomes of everything in a source. Pure: the same source and state give the same plan. */
+/** Decides what to do with everything in a source. Pure: the same source and state give the same plan. */
 export function planImport(
   source: SourceState,
   place: string,

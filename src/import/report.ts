@@ -60,7 +60,7 @@ export function importedLines(
   ];
 }
 
-/** The question before an undo that would lose something; null where nothing is lost. */
+/** Returns the question before an undo that would lose something; null if nothing is lost. */
 export function undoQuestion({ usedChats }: UndoPlan): string | null {
   if (usedChats.length === 0) return null;
   return `Since the import, something was said in ${usedChats.join(', ')}. Undoing it unregisters these chats; what was said since stays in the history.`;

@@ -22,7 +22,9 @@ export type RunningProcess = {
 /** Something of the source that runs, and the command that stops it. */
 export type StillRunning = { readonly what: string; readonly stop: string };
 
-/** Finds what of a source runs: a unit, a container, or a process in its folder or with its store open. Pure. */
+/**
+ * Finds the running parts of a source: a unit, a container, or a process in its folder or with its store open. Pure.
+ */
 export function findRunning(
   source: Pick<DetectedSource, 'units' | 'containerPrefixes' | 'commands' | 'storeFiles'>,
   root: string,
@@ -54,7 +56,7 @@ function stopUnit(name: string): string {
     : `launchctl bootout gui/$(id -u)/${name}`;
 }
 
-/** Looks at this machine: /proc, systemd or launchd, and Docker, each where it is there. */
+/** Reads the state of this machine: /proc, systemd or launchd, and Docker, each if available. */
 export function lookAtSystem(): SystemView {
   return { processes: processesHere(), units: unitsHere(), containers: containersHere() };
 }

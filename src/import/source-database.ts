@@ -75,7 +75,7 @@ export function columnsOf(database: Database.Database, table: string): ReadonlyS
   return new Set(rows.map(String));
 }
 
-/** Returns a column of a table, or an SQL literal in its place where this version has no such column. */
+/** Returns a column of a table, or an SQL literal in its place if this version has no such column. */
 export function columnOr(columns: ReadonlySet<string>, name: string, literal: string): string {
   return columns.has(name) ? name : `${literal} AS ${name}`;
 }
@@ -116,7 +116,7 @@ export function countRows(database: Database.Database, table: string): number | 
   }
 }
 
-/** Counts the rows in which a column says something: not null, no empty text, and not what stands there by default. */
+/** Counts the rows in which a column has a value other than null, an empty text or its default. */
 export function countFilled(database: Database.Database, table: string, column: string): number {
   const byDefault = database
     .prepare('SELECT dflt_value FROM pragma_table_info(?) WHERE name = ?')

@@ -42,7 +42,9 @@ export function pathPart(maxLength = 200) {
   });
 }
 
-/** Reads a text file of a source; null where there is none, a link leads there, or it is longer than any such file. */
+/**
+ * Reads a text file of a source; null if it does not exist, is reached by a link, or is longer than any such file.
+ */
 export function readSourceText(path: string): string | null {
   if (isBehindLink(path)) return null;
   let file: number | null = null;
@@ -58,14 +60,14 @@ export function readSourceText(path: string): string | null {
   }
 }
 
-/** Reads a JSON file of a source by a schema; null where there is none that fits. */
+/** Reads a JSON file of a source by a schema; null if there is none that fits. */
 export function readSourceJson<S extends z.ZodType>(path: string, schema: S): z.output<S> | null {
   const text = readSourceText(path);
   if (text === null) return null;
   return schema.safeParse(jsonWithin(text, BOUNDS)).data ?? null;
 }
 
-/** Lists the names in a folder; none where there is no such folder. */
+/** Lists the names in a folder; none if there is no such folder. */
 export function namesIn(folder: string): readonly string[] {
   if (!isFolder(folder)) return [];
   try {

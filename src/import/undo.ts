@@ -59,7 +59,7 @@ export type UndoPlan = {
   readonly kept: readonly string[];
 };
 
-/** Says what undoing the newest import would do; null where there is none. */
+/** Returns what undoing the newest import would do; null if there is none. */
 export function planUndo({ database, roots }: Target): UndoPlan | null {
   const run = newestRun(database);
   if (run === null) return null;
@@ -87,8 +87,8 @@ export function planUndo({ database, roots }: Target): UndoPlan | null {
 }
 
 /**
- * Undoes the newest import: its rows and files go, and what they replaced is back. Rows and files that were changed
- * since stay as they are.
+ * Undoes the newest import: its rows and files are removed, and the replaced ones come back. Rows and files that were
+ * changed since stay as they are.
  *
  * @returns what stayed
  */
@@ -122,8 +122,8 @@ export function undoImport(
 }
 
 /**
- * Finishes an import or an undo that was killed after the database had decided, and deletes what one has staged that was
- * killed before. Returns true where something was finished.
+ * Finishes an import or undo that was killed after the database had decided, and deletes the staged files of one that
+ * was killed before. Returns true if something was finished.
  */
 export function recoverImport({ database, roots }: Target, inUse: readonly string[] = []): boolean {
   const journal = readJournal(roots.data);

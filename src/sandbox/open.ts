@@ -15,9 +15,8 @@ import type { SandboxOptions, SandboxReady, SandboxUnavailable } from './sandbox
 /**
  * Opens the sandbox on the best engine that works here, found by asking each.
  *
- * Makes what is missing (the agent's bundle, its image), and removes containers that a killed host of
- * the same data folder left behind. Never rejects because of the machine: where no engine works,
- * the advice says what to install.
+ * Makes what is missing (the agent's bundle, its image), and removes containers that a killed host of the same data
+ * folder left behind. Never rejects because of the machine: if no engine works, the advice says what to install.
  */
 export async function openSandbox(
   options: SandboxOptions,
@@ -81,7 +80,7 @@ function watchedEngine(engine: Engine, onContainer: SandboxOptions['onContainer'
   };
 }
 
-/** Returns the user of this process; null where the system has no numbers for users. */
+/** Returns the user of this process; null if the system has no numbers for users. */
 export function ownUser(): AgentUser | null {
   const uid = process.getuid?.();
   const gid = process.getgid?.();
@@ -95,7 +94,7 @@ type FinderOptions = Pick<
   readonly onProgress?: SandboxOptions['onProgress'];
 };
 
-/** Returns what finds each engine that may run agents, best first: all of them, or the one that is set. */
+/** Returns the finders of the engines that may run agents, best first: all of them, or the configured one. */
 export function findersOf(
   engines: readonly EngineContribution[],
   options: FinderOptions,

@@ -20,7 +20,10 @@ export function mediaFolder(dataDir: string, folder: string): string {
   return join(dataDir, 'media', folder);
 }
 
-/** A picture that came with a message: the file as the agent sees it, or why there is none, as the end of a sentence. */
+/**
+ * A picture that came with a message: the file as the agent sees it, or the reason why there is none, as the end of a
+ * sentence.
+ */
 export type TurnPicture = {
   /** The channel's id of the message. */
   readonly message: string;
@@ -100,7 +103,7 @@ export type AgentQuestion = {
   /** The subject of the question, shown exactly as it is; undefined for none. */
   readonly payload?: unknown;
 };
-/** The word that was chosen; also `no` where no answer came. `text` is an answer in own words. */
+/** The chosen word; also `no` if there was no answer. `text` is an answer in the person's own words. */
 export type AgentReply = {
   readonly word: string;
   readonly isAnswered: boolean;
@@ -149,7 +152,10 @@ export type FollowUp = {
   readonly pictures?: readonly TurnPicture[];
 };
 
-/** A tool of the agent's own runs, or has ended, as the agent says. A later run of the turn is told of it. */
+/**
+ * A tool of the agent's own that has started or ended, as the agent reports it. A later run of the turn is told of
+ * it.
+ */
 export type OwnToolRun =
   | {
       readonly kind: 'began';
@@ -171,7 +177,7 @@ export type OwnToolRun =
       readonly result?: string | undefined;
     };
 
-/** Events of a turn on its way. The agent is told of an error in `onTool`; the others must not throw. */
+/** Events of a running turn. An error in `onTool` is reported to the agent; the others must not throw. */
 export type TurnEvents = {
   /** A part of the answer, as the model writes it; all parts joined are the answer. */
   readonly onText?: (delta: string) => void;

@@ -20,8 +20,8 @@ const CLAW = resolve(import.meta.dirname, '../../bin/claw.js');
 const LOW_PRIORITY = 19;
 
 /**
- * Makes a backup each day and a drill each month, each in a process of its own with low priority: nobody in a chat waits
- * for it.
+ * Makes a backup each day and a drill each month, each in a process of its own with low priority, since nobody in a
+ * chat waits for it.
  */
 export const service = defineService({
   name: 'backup',

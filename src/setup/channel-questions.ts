@@ -7,7 +7,7 @@ import { type SetupContext, type SetupQuestion, SetupRefused } from './step.ts';
 
 type Ask = SetupContext['ask'];
 
-/** The far end's answer to what was typed: what it tells, or why that will not do, as sentences. */
+/** The far end's answer to the typed values: what it reports, or why they cannot be used, as sentences. */
 export type Tried<Found extends object> =
   | (Found & { readonly ok: true })
   | { readonly ok: false; readonly message: string };
@@ -34,7 +34,7 @@ export async function askTried<Found extends object>(
   return { typed, found: last.tried };
 }
 
-/** Asks who may write. `check` says in a sentence what is wrong with the list; null for nothing. */
+/** Asks who may write. `check` says in a sentence what is wrong with the list; null if nothing. */
 export async function askAllowList(
   ask: Ask,
   {
@@ -89,7 +89,9 @@ export async function askForOwner(
   return typed.trim() === NONE ? null : typed.trim();
 }
 
-/** Returns the setting of the owner, to be written: emptied where it is set, or who was the owner would command on. */
+/**
+ * Returns the owner setting to write. It is emptied if it was set: otherwise the previous owner would still command.
+ */
 export function ownerSetting<Name extends string>(
   name: Name,
   owner: string | null,

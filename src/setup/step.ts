@@ -116,7 +116,7 @@ export function defineSetup<S extends z.ZodRawShape>(definition: SetupDefinition
   };
 }
 
-/** Why a step was not done. Wrong use is what the owner typed; anything else is how things are. */
+/** The reason why a step was not done: wrong use by the owner, or the state of the machine. */
 export class SetupRefused extends Error {
   override readonly name = 'SetupRefused';
   readonly isWrongUse: boolean;

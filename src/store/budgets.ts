@@ -5,8 +5,8 @@ import { z } from 'zod';
 export type Limits = { readonly microUsd: number | null; readonly tokens: number | null };
 
 /**
- * Notices about a folder's budget, each sent once a day. Two go to the owner, when it is nearly and when it
- * is fully used; one goes to the chat, that no more answers come.
+ * Notices about a folder's budget, each sent once a day. The owner gets one when it is nearly used up and one when it
+ * is used up; the chat gets one that says there will be no more answers.
  */
 export type BudgetNotice = 'near' | 'spent' | 'paused';
 
@@ -48,7 +48,7 @@ export function openStoredBudgets(database: Database): Budgets {
   };
 }
 
-/** Takes a folder's budget back, and all that was ever said about it. */
+/** Removes a folder's budget, and the record of all notices about it. */
 export function createBudgetForgetter(database: Database): (folder: string) => void {
   const budget = database.prepare('DELETE FROM budgets WHERE folder = ?');
   const notices = database.prepare('DELETE FROM budget_notices WHERE folder = ?');

@@ -41,8 +41,8 @@ export interface Drafts {
 export const EDITABLE_MS = 10 * 60_000;
 
 /**
- * Tells of a row of `drafts` joined with its turn whether it still is what its chat shows last of the turn. A reaction
- * is not a message, and what others say in a group is not for the turn.
+ * Tells, for a row of `drafts` joined with its turn, whether the draft is still the last thing of that turn in its
+ * chat. Reactions do not count, and neither do messages of others in a group.
  */
 export const IS_LAST = `(drafts.after_seq IS NULL OR drafts.created_at >= :since
   AND drafts.upto_seq = turns.upto_seq AND NOT EXISTS (

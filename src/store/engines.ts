@@ -20,7 +20,7 @@ export type EngineState = z.output<typeof State>;
 
 const FailedBuild = z.object({ image: z.string(), problem: z.string(), at: z.number() });
 
-/** The last build of the agents' image that failed, and when. The image's name tells what it was to be made of. */
+/** The last failed build of the agents' image, and its time. The image's name says what it was to be made of. */
 export type FailedBuild = z.output<typeof FailedBuild>;
 
 /** The present engine of the agents, the last one, and the owner's consent. */

@@ -4,8 +4,8 @@ import type { TurnFrame } from '../../../src/sandbox/protocol/frames.ts';
 type InterruptedTurn = Pick<TurnFrame, 'id' | 'earlier' | 'model'>;
 
 /**
- * Returns the tool calls of an earlier run that was interrupted, as messages behind the question: the model goes on
- * after them, and does not begin anew. A model that calls no tools gets them as words of the question.
+ * Returns the tool calls of an earlier, interrupted run as messages after the question, so that the model continues
+ * after them instead of starting again. A model that calls no tools gets them as text in the question.
  */
 export function afterEarlierCalls(frame: InterruptedTurn, asked: UserModelMessage): ModelMessage[] {
   const { earlier = [], model } = frame;

@@ -31,8 +31,8 @@ const TASK = [
 ].join('\n\n');
 
 /**
- * Lets the model summarise a part of a conversation: in one call, or in two of half the length each
- * where its server says that one is too long.
+ * Lets the model summarise a part of a conversation: in one call, or in two of half the length if its server says
+ * that one is too long.
  *
  * @returns text that begins with what it is
  * @throws whatever the call of the model does, and Error when it says nothing

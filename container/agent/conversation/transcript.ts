@@ -25,7 +25,7 @@ export type Note =
 const Summary = z.object({ kind: z.literal('summary'), from: z.int().min(0), text: z.string() });
 const Size = z.object({ kind: z.literal('size'), tokens: z.int().min(0) });
 
-/** Reads a transcript, from where its last summary ends. */
+/** Reads a transcript, from the end of its last summary on. */
 export function parseTranscript(text: string): Transcript {
   const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();

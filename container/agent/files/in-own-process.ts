@@ -13,7 +13,7 @@ export type OwnProcessCall = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** The one message of such a process: its result, or why there is none. */
+/** The single message of such a process: its result, or the reason why there is none. */
 export type WorkerAnswer = { readonly value?: unknown; readonly error?: string };
 
 /**

@@ -3,8 +3,8 @@ import { readFile, stat } from 'node:fs/promises';
 const MAX_TEXT_BYTES = 67_108_864;
 
 /**
- * Refuses pipes, sockets and devices, which a read or a write would wait for without end. What is not there, and folders,
- * are left to whoever opens them.
+ * Refuses pipes, sockets and devices, on which a read or write would wait forever. Missing files and folders are left
+ * to the code that opens them.
  */
 export async function checkPlainFile(path: string): Promise<void> {
   const found = await stat(path).catch(() => null);
@@ -13,7 +13,7 @@ export async function checkPlainFile(path: string): Promise<void> {
 }
 
 /**
- * Reads a text file whole; refuses what is not a file, and what would fill the agent's memory.
+ * Reads a whole text file. Refuses anything that is not a file, and files that would fill the agent's memory.
  *
  * @param encoding `latin1` gives each byte as a character, also those of no text
  */

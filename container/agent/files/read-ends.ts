@@ -5,8 +5,8 @@ import { cutText } from '../../../src/lib/cut-text.ts';
 const HEAD_SHARE = 0.5;
 
 /**
- * Returns a text file. Of a longer one, its beginning and its end, whole lines each, with a word on where to read the rest;
- * null when there is nothing to read. Anything but a file is nothing: a pipe would never end.
+ * Returns a text file. If it is too long: its beginning and its end in whole lines, with a note on where to read the
+ * rest. Null if there is nothing to read. Anything but a file counts as nothing: a pipe would never end.
  */
 export async function readEnds(path: string, maxBytes: number): Promise<string | null> {
   const found = await stat(path).catch(() => null);
@@ -36,7 +36,7 @@ function wholeLines(text: string): string {
   return end === -1 ? text : text.slice(0, end);
 }
 
-/** Reads a part of a file; less where it ends. */
+/** Reads a part of a file; less if the file ends before. */
 export async function bytesOf(path: string, position: number, length: number): Promise<Buffer> {
   const file = await open(path);
   try {

@@ -3,8 +3,8 @@ import { cutText } from '../../../src/lib/cut-text.ts';
 import { bytesOf } from './read-ends.ts';
 
 /**
- * Returns the beginning of a text file, with a word on where to read on where it is longer; null when there is
- * nothing to read. Anything but a file is nothing: a pipe would never end.
+ * Returns the beginning of a text file, with a note on where to read on if it is longer. Null if there is nothing to
+ * read. Anything but a file counts as nothing: a pipe would never end.
  */
 export async function readHead(path: string, maxBytes: number): Promise<string | null> {
   const found = await stat(path).catch(() => null);

@@ -12,7 +12,7 @@ const REQUEST =
   'GET /frames HTTP/1.1\r\nHost: host\r\nConnection: Upgrade\r\nUpgrade: claw-frames\r\n';
 const END_OF_HEAD = '\r\n\r\n';
 
-/** The host where it is reached by TCP; else it is the path of a socket. */
+/** The host if it is reached by TCP; otherwise the path of a socket. */
 export type TcpHost = Extract<Endpoint, { kind: 'tcp' }>;
 
 /** Opens the stream of frames. The socket may appear a moment after the container does. */

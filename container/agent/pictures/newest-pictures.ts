@@ -2,7 +2,7 @@ import { APICallError } from 'ai';
 import type { Prompt } from '../conversation/summary.ts';
 import { isTooLong } from '../conversation/too-long.ts';
 
-/** Pictures of one request: of ten, the largest are half of what a request may hold. */
+/** The most pictures in one request: the ten largest ones take half of what a request may hold. */
 export const MOST_PICTURES = 10;
 /** Every usual server that takes pictures takes so many. */
 const TAKEN_BY_ALL = 4;
@@ -10,8 +10,8 @@ const TAKEN_BY_ALL = 4;
 const REFUSALS = [400, 404, 413, 415, 422];
 
 /**
- * Returns the number of pictures to send where a model's server may have refused a call for its pictures; null where
- * it has another reason. Many models see none, others only a few, and their servers have no common word for it.
+ * Returns the number of pictures to send if a model's server may have refused a call because of its pictures; null if
+ * it had another reason. Many models see none, others only a few, and their servers have no common error for it.
  */
 export function fewerPictures(error: unknown, sent: Prompt): number | null {
   const count = sent.reduce((sum, { content }) => sum + filesIn(content), 0);

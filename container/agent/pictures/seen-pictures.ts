@@ -10,7 +10,7 @@ const READ_MS = 60_000;
 
 const Reference = z.object({ claw: z.object({ picture: z.string() }) });
 
-/** Returns what a person said as the model is told it: with the pictures that came along, as far as the time goes. */
+/** Returns a person's message as the model gets it: with its pictures, as far as the time allows. */
 export async function messageWith(
   text: string,
   pictures: readonly TurnPicture[],
@@ -27,7 +27,7 @@ export async function messageWith(
   return { role: 'user', content: [{ type: 'text', text }, ...parts.flat()] };
 }
 
-/** Returns a question with what holds for its turn alone, such as the time, which the session keeps as well. */
+/** Returns a question with the notes of its turn, such as the time. The session keeps these too. */
 export function withNotes(question: UserModelMessage, notes: string | undefined): UserModelMessage {
   if (notes === undefined) return question;
   const { content } = question;
@@ -58,7 +58,7 @@ async function fileOf(path: string, read: ReadPicture): Promise<FilePart> {
   return { type: 'file', data, mediaType };
 }
 
-/** Returns a message as the session keeps it: of a picture, where it is. */
+/** Returns a message as the session keeps it: with the path in place of each picture. */
 export function withoutPictures(message: ModelMessage): ModelMessage {
   if (message.role !== 'user' || typeof message.content === 'string') return message;
   return { ...message, content: message.content.filter(({ type }) => type === 'text') };

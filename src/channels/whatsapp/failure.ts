@@ -13,7 +13,7 @@ export type WhatsAppErrorCode =
   | 'MEDIA_TOO_LARGE'
   | 'MEDIA_GONE';
 
-/** Why WhatsApp has not done what it was asked, with a code and words for the owner. */
+/** The reason why WhatsApp did not do something, with a code and words for the owner. */
 export class WhatsAppError extends Error {
   override readonly name = 'WhatsAppError';
   readonly code: WhatsAppErrorCode;

@@ -5,7 +5,7 @@ import type { Settings } from '../../config.ts';
 import type { BudgetReport } from '../../host/budget/budget-report.ts';
 import { dataDirOf, environmentOf, timeZoneOf } from '../environment.ts';
 
-/** Adds to the engine's status what the assistant has spent, where there is one. */
+/** Adds the assistant's spending to the engine's status, if there is an assistant. */
 export async function withAssistant(
   result: VerbResult<'status'>,
   root: string,

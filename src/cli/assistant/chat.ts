@@ -8,8 +8,8 @@ import { collectingView } from './view.ts';
 import { withAssistant } from './with-assistant.ts';
 
 /**
- * Says something in the owner's chat and prints the answers; `-` at the end adds what is piped in.
- * Without words it is a session on a terminal, and what is piped in is said line by line.
+ * Says something in the owner's chat and prints the answers; `-` at the end adds the piped input. Without words it is
+ * a session on a terminal; piped input is said line by line.
  */
 export async function chat(invocation: Invocation, words: readonly string[]): Promise<ChatResult> {
   if (words.at(-1) === '-') {

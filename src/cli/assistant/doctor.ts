@@ -7,8 +7,8 @@ import { examineAssistant, type Finding } from '../../doctor/examination.ts';
 import { dataDirOf, environmentOf } from '../environment.ts';
 
 /**
- * Returns the engine's findings, then the assistant's where the tree is this installation. Both look at the
- * same time; neither changes anything.
+ * Returns the engine's findings, then the assistant's if the tree is this installation. Both run at the same time;
+ * neither changes anything.
  *
  * @param isOffline leaves out checks that ask a server elsewhere
  */

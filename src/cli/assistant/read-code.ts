@@ -6,7 +6,9 @@ const READ_BY_CLAW = new Set(['defineSetup', 'defineVerb', 'defineExamination'])
 const SETTING = /^[A-Z][A-Z0-9_]{0,63}$/;
 const NONE: CodeFacts = { settings: [], setUp: [], restart: null };
 
-/** Reads from a contribution's code what its owner has to know: its settings, its set-up step, a restart. */
+/**
+ * Reads from a contribution's code the facts that its owner has to know: its settings, its set-up step, a restart.
+ */
 export function readCode(path: string, text: string): CodeFacts {
   // Nothing else defines a contribution or a schema of settings.
   if (!/\.ts$/.test(path) || !/\bdefine[A-Z]|\.object\(/.test(text)) return NONE;

@@ -321,7 +321,7 @@ function keyProblem(typed: string, mayBeEmpty: boolean): string | null {
   return /\s/.test(typed) ? 'A key has no spaces.' : null;
 }
 
-/** Forgets what was typed while nothing was asked: it would answer the next question. */
+/** Drops keys that were typed while no question was open: they would answer the next question. */
 export async function dropTyped(): Promise<void> {
   const { stdin } = process;
   if (stdin.isTTY !== true) return;

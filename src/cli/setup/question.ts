@@ -11,11 +11,11 @@ const WAY_OUT = 'Ctrl-C leaves, and nothing is written.';
 const WAY_OUT_OF_LATER = `Is an earlier answer wrong? ${WAY_OUT}`;
 
 /**
- * Returns what asks the owner for a step: on a terminal until an answer fits, else line by line from what
- * is piped in.
+ * Returns the function that asks the owner for a step: on a terminal until an answer fits, otherwise line by line
+ * from piped input.
  *
- * It throws ClawError INTERRUPTED when the owner leaves, USAGE when no line is left, SETUP_REFUSED for a
- * piped line that does not fit.
+ * It throws ClawError INTERRUPTED when the owner leaves, USAGE when no line is left, SETUP_REFUSED for a piped line
+ * that does not fit.
  *
  * @param signal aborted by Ctrl-C while an answer is tried
  */

@@ -16,7 +16,7 @@ export function starterState(root: string): {
 }
 
 /**
- * Applies what is missing of the starter set, in one operation, without another question.
+ * Applies the missing skills of the starter set, in one operation, without another question.
  *
  * @returns a sentence on what is in
  * @throws ClawError as `claw apply`, with the tree as it was

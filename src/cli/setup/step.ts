@@ -26,7 +26,7 @@ type NamedStep = {
 };
 
 /**
- * Runs a step of `src/setup/` by its name, and lets a running assistant take up what it set.
+ * Runs a step of `src/setup/` by its name, and lets a running assistant use the new settings.
  *
  * @throws ClawError USAGE, SETUP_REFUSED with what the step said, INTERRUPTED
  */

@@ -104,7 +104,10 @@ export function serviceState(service: ServiceDefinition) {
   return { path, file: kind, state: manager === '' ? null : manager };
 }
 
-/** Returns the command that starts an installed service; null where it is not installed, or another installation's. */
+/**
+ * Returns the command that starts an installed service; null if it is not installed, or belongs to another
+ * installation.
+ */
 export function startCommand({ path, identity, start }: ServiceDefinition): string | null {
   const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [];
   return lines.includes(identity) ? asTyped(start) : null;

@@ -18,7 +18,7 @@ export type ServiceRequest = {
 
 type ManagerCall = readonly [program: string, ...args: string[]];
 
-/** A service as its manager wants it: a file, and what to say to the manager. */
+/** A service in the form that its manager needs: a file, and the commands for the manager. */
 export type ServiceDefinition = {
   readonly path: string;
   readonly text: string;

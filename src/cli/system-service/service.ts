@@ -68,7 +68,7 @@ export function ownDefinition(): Promise<ServiceDefinition> {
   return definitionNamed('patchclaw', false);
 }
 
-/** Returns the command that starts this installation's service; null where none is installed. */
+/** Returns the command that starts this installation's service; null if none is installed. */
 export async function ownStartCommand(): Promise<string | null> {
   const { startCommand } = await import('./carry-out.ts');
   try {

@@ -20,8 +20,8 @@ export type ApartOptions = {
 };
 
 /**
- * Has a child process examine what plugs in: code of a skill's may end the process that makes it, keep it
- * busy for ever, write to its output or leave a timer behind.
+ * Lets a child process examine the discovered parts. A skill's code may end the process that loads it, keep it busy
+ * forever, write to its output or leave a timer behind.
  *
  * @param child the program of that process, which calls `examineForParent`
  */

@@ -82,7 +82,7 @@ export type Entry = {
 const ENVELOPE = /^\[[^\]\n]{3,200}\]\s*/;
 const AUTHOR = /^([^\n:]{1,60}): /;
 
-/** Makes a message of an entry; null for tool results, notes of the gateway and what has no words. */
+/** Makes a message from an entry; null for tool results, notes of the gateway and entries without words. */
 export function messageOf(chat: SourceChat, entry: Entry, isMain: boolean): SourceMessage | null {
   const { id, role, at } = entry;
   const words = wordsOf(entry.content);
@@ -102,7 +102,7 @@ export function messageOf(chat: SourceChat, entry: Entry, isMain: boolean): Sour
   };
 }
 
-/** Reads a moment that is written as ISO text, seconds or milliseconds; null where it is none. */
+/** Reads a moment written as ISO text, seconds or milliseconds; null if it is none of these. */
 export function momentOfAny(value: unknown): number | null {
   if (typeof value === 'number' && Number.isFinite(value) && value > 0) {
     return Math.round(value < 100_000_000_000 ? value * 1_000 : value);
@@ -255,7 +255,7 @@ export function workspaceFiles(
   };
 }
 
-/** Reads the model that answered, where its server is one that is known here. */
+/** Reads the model that answered, if its server is known here. */
 export function modelSetting(model: string | null | undefined): {
   readonly settings: readonly SourceSetting[];
   readonly leftBehind: readonly LeftBehind[];

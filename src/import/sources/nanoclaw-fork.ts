@@ -123,7 +123,7 @@ type Difference = {
   readonly blob: string | null;
 };
 
-/** Compares a checkout with the upstream commit that it left; null where the folder is not a checkout. */
+/** Compares a checkout with the upstream commit that it left; null if the folder is not a checkout. */
 export function readForkCode(root: string): SourceCode | null {
   if (!isFolder(join(root, '.git')) && !isFile(join(root, '.git'))) return null;
   const state = readEngineState(root);

@@ -39,7 +39,7 @@ export type WiredGroup = SourceGroup & {
   readonly home: string;
 };
 
-/** The two databases of a session: what came in, and what went out. */
+/** The two databases of a session: received and sent messages. */
 export type SessionFiles = {
   readonly group: WiredGroup;
   readonly inbound: string;
@@ -111,7 +111,7 @@ export function* databasesOf(
   }
 }
 
-/** What came in and what went out, by their common numbers. Each database is open only while it is read. */
+/** Yields the received and sent messages, by their common numbers. Each database is open only while it is read. */
 export function* messagesOf(
   { group, inbound, outbound }: SessionFiles,
   workDir: string,

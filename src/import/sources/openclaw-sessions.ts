@@ -186,7 +186,10 @@ function* messagesOf(
   }
 }
 
-/** Names the transcripts that are of no chat: of cron jobs and hooks, and of conversations that were begun anew. */
+/**
+ * Names the transcripts that belong to no chat: those of cron jobs and hooks, and of conversations that were started
+ * again.
+ */
 export function sessionsLeft(
   root: string,
   agents: readonly string[],

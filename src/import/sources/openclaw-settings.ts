@@ -161,7 +161,7 @@ export function keysOf(
   };
 }
 
-/** The workspace that the settings name for an agent; null where they name none. */
+/** Returns the workspace that the settings name for an agent; null if they name none. */
 export function workspaceOf(config: Config | null, agent: string): string | null {
   const { list, entries, defaults } = config?.agents ?? {};
   const own = list?.find(({ id }) => id === agent)?.workspace ?? entries?.[agent]?.workspace;

@@ -28,7 +28,10 @@ export function stuckOutcome(idleMs: number): Failure {
   };
 }
 
-/** Calls of host tools of one group that may come at once: far above what a model asks for in its rounds, far below what the host's store can take. */
+/**
+ * The number of calls of host tools that one group may make at once: far more than a model makes in its rounds, far
+ * less than the host's store can take.
+ */
 export const CALL_BURST = 64;
 export const CALLS_PER_SECOND = 16;
 

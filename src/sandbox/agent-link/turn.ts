@@ -46,8 +46,8 @@ export class AnswerText {
 /**
  * One turn as the host sees it: frames in, one outcome out.
  *
- * Why a model call failed is taken from the proxy, which saw it happen; the agent's own account of it
- * counts only where the proxy has none.
+ * The proxy saw why a model call failed, so its reason is used; the agent's own account counts only if the proxy has
+ * none.
  */
 export class AgentTurn implements PayingTurn {
   readonly outcome: Promise<TurnOutcome>;

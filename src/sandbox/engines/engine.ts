@@ -69,8 +69,8 @@ export type ProgramContainerSpec = Pick<
 };
 
 /**
- * The way of an agent's frames and model calls to the host: a Unix socket that is mounted, or TCP with a
- * token, where files of the host cannot be mounted or a socket does not pass.
+ * The way of an agent's frames and model calls to the host: a mounted Unix socket, or TCP with a token if files of
+ * the host cannot be mounted or a socket does not pass.
  */
 export type Transport =
   | { readonly kind: 'socket' }
@@ -137,7 +137,7 @@ export type EngineLook = {
   readonly rootDir: string | null;
 };
 
-/** Finds an engine. Both reject with an `EngineUnusable` where it is not here, or does not work. */
+/** Finds an engine. Both methods reject with an `EngineUnusable` if it is not here, or does not work. */
 export type EngineFinder = {
   /** Opens it, and makes what it needs, such as an image. */
   open(): Promise<Engine>;

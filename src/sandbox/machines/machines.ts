@@ -66,7 +66,7 @@ export type Placing =
 
 /**
  * Decides where a chat runs: on the machine that the owner named, or on the least busy one that has what the chat
- * needs. Where none can take it, it runs at home.
+ * needs. If none can take it, it runs at home.
  *
  * @param present the machine where it runs already; it keeps its place there although the machine is full
  */

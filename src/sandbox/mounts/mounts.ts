@@ -57,8 +57,8 @@ export function writableFolders(places: FolderPlaces): { group: string; session:
 }
 
 /**
- * Returns the mount of `container/shared/`, files of the code that agents of every group may read; none where
- * no such folder is there.
+ * Returns the mount of `container/shared/`, files of the code that agents of every group may read; none if there is
+ * no such folder.
  */
 export async function sharedMounts(projectDir: string): Promise<readonly Mount[]> {
   const source = join(projectDir, 'container/shared');

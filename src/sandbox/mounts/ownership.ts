@@ -19,10 +19,10 @@ export function agentUser(own: AgentUser | null): AgentUser {
 }
 
 /**
- * Makes a folder that the agent can write to, everything in it included.
+ * Makes a folder that the agent can write to, including everything in it.
  *
- * Runs only while no container can write there, and gives links themselves away, never what they point
- * to: otherwise an agent could be handed any file of the host's.
+ * It runs only while no container can write there, and changes the owner of links themselves, never of their targets:
+ * otherwise an agent could be given any file of the host.
  */
 export async function giveFolder(path: string, user: AgentUser): Promise<void> {
   await mkdir(path, { recursive: true });

@@ -108,7 +108,7 @@ function lineSplitter(): (chunk: Buffer) => (Buffer | null)[] {
   };
 }
 
-/** Reads one line as a frame; null for what is none. */
+/** Reads one line as a frame; null if it is not one. */
 export function parseFrame<T>(line: Buffer, schema: z.ZodType<T>): T | null {
   const read = readJsonHere(line, FRAME_BOUNDS);
   // Not JSON and not a frame are the same to the caller, who is told by null.

@@ -61,7 +61,7 @@ function isShort(parent: string): boolean {
   return Buffer.byteLength(path) < MAX_SOCKET_PATH_BYTES;
 }
 
-/** Removes what was made outside the data folder, when no socket is needed any more. */
+/** Removes the folder outside the data folder when no socket is needed any more. */
 export async function removePrivateFolder(dataDir: string): Promise<void> {
   const path = privatePath(dataDir);
   const found = await lstat(path).catch(() => null);

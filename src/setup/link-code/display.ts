@@ -34,8 +34,8 @@ const ENOUGH_LINES = 40;
 const LINES_AROUND = 3;
 
 /**
- * Shows codes in an interactive terminal; else as a picture, and on a page that only this machine
- * can open (`ssh -L` brings it to another). The page is there as well where a terminal has too few lines for a code.
+ * Shows codes in an interactive terminal; otherwise as a picture, and on a page that only this machine can open (`ssh
+ * -L` brings it to another). The page is also available if a terminal has too few lines for a code.
  */
 export async function openDisplay(options: DisplayOptions): Promise<Display> {
   const { isInteractive, say, title, how, rows = ENOUGH_LINES } = options;

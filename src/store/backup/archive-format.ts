@@ -69,7 +69,7 @@ export type ArchivedFile = {
   readonly isExecutable: boolean;
 };
 
-/** Why a backup could not be made, read or restored, as a sentence that says what to do next. */
+/** The reason why a backup could not be made, read or restored, in a sentence that says what to do next. */
 export class BackupError extends Error {
   override readonly name = 'BackupError';
   readonly code:
@@ -89,7 +89,7 @@ export class BackupError extends Error {
 }
 
 /**
- * The list of folders that chats share, which is the owner's and lies outside the installation: a restore puts it here,
+ * The list of folders that chats share. It is the owner's and is outside the installation. A restore puts it here,
  * where nothing reads it, since another machine may have other folders by these names.
  */
 export const SAVED_MOUNTS = 'data/mounts-of-backup.yaml';

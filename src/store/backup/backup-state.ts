@@ -24,7 +24,7 @@ export type BackupState = z.output<typeof BackupState>;
 
 const NOTHING = BackupState.parse({});
 
-/** Reads what is remembered; nothing where there is no such file, or none that can be read. */
+/** Reads the record; an empty one if the file does not exist or cannot be read. */
 export function readBackupState(dataDir: string): BackupState {
   try {
     return BackupState.parse(JSON.parse(readFileSync(statePath(dataDir), 'utf8')));
@@ -33,7 +33,7 @@ export function readBackupState(dataDir: string): BackupState {
   }
 }
 
-/** Changes what is remembered, by one rename. */
+/** Changes the record, by one rename. */
 export function noteBackupState(dataDir: string, change: Partial<BackupState>): void {
   const path = statePath(dataDir);
   mkdirSync(backupsFolder(dataDir), { recursive: true, mode: 0o700 });

@@ -64,7 +64,7 @@ const IN_MEMORY_BYTES = 8 * 1024 * 1024;
 const LARGEST_SOURCE_BYTES = 64 * 1024 * 1024;
 const SHOWN = 3;
 
-/** Finds what belongs to an installation, and copies its databases. Nothing of it is changed. */
+/** Finds everything that belongs to an installation, and copies its databases. Nothing of it is changed. */
 export async function gatherContents(options: ContentsOptions): Promise<Contents> {
   const { projectDir, withSecrets, withMedia, stagingDir } = options;
   const leftOut = new Notes();

@@ -18,7 +18,7 @@ export function fencePath(dataDir: string): string {
   return join(dataDir, 'fenced.json');
 }
 
-/** Returns the mark; null where there is none. One that cannot be read counts: silence is the safe side. */
+/** Returns the mark; null if there is none. An unreadable mark counts: silence is the safe side. */
 export function readFence(dataDir: string): Fence | null {
   let text: string;
   try {
@@ -33,13 +33,13 @@ export function readFence(dataDir: string): Fence | null {
   }
 }
 
-/** Says in the owner's chat what the mark means, and what to do. */
+/** Returns the words for the owner's chat: what the mark means, and what to do. */
 export function fenceWords({ backupFrom }: Fence): string {
   const moment = `${new Date(backupFrom).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
   return `This assistant was restored from a backup of ${moment}. Its channels and tasks are off, since another one may still run on the same accounts: two would answer everybody twice and spoil each other's links. When the other one is stopped for good, say \`/resume here\`.`;
 }
 
-/** Takes the mark away: this installation is the one that goes on. */
+/** Removes the mark: this installation is the one that continues. */
 export function takeFenceAway(dataDir: string): void {
   rmSync(fencePath(dataDir), { force: true });
 }

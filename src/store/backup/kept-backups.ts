@@ -71,8 +71,9 @@ function factsOf(name: string): Pick<KeptBackup, 'createdAt' | 'reason' | 'isLoc
 }
 
 /**
- * Chooses what can go: daily backups stay for 7 days, and the newest of each week for 4 weeks; of those before a migration,
- * an update and the like the newest 3 of each stay. Those that the owner asked for always stay, and so does the newest of all.
+ * Chooses the backups to delete. Daily ones are kept for 7 days, and the newest of each week for 4 weeks. Of those
+ * before a migration, an update and the like, the newest 3 of each kind are kept. Those that the owner asked for are
+ * always kept, and so is the newest of all.
  */
 export function outdated(backups: readonly KeptBackup[], now: number): readonly KeptBackup[] {
   const inOrder = backups.toSorted((one, other) => other.createdAt - one.createdAt);

@@ -49,7 +49,7 @@ export type MadeBackup = {
   readonly files: readonly ArchivedFile[];
 };
 
-/** Bounds of what is read from an archive that nothing is written of. */
+/** Limits for reading an archive without writing anything of it. */
 export const READ_LIMITS = { maxEntries: 1_000_000, maxBytes: 1024 ** 4 } as const;
 
 /**

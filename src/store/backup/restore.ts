@@ -31,7 +31,7 @@ export type Unpacked = {
   readonly dropped: { readonly turns: number; readonly messages: number };
 };
 
-/** The way in which the link to WhatsApp in a backup stands to the one that is there. */
+/** The relation of the link to WhatsApp in a backup to the present one. */
 export type LinkComparison =
   | 'not paired'
   | 'another device'
@@ -118,7 +118,7 @@ async function roomIn(folder: string): Promise<number> {
   return Math.max(0, bavail * bsize - RESERVED_BYTES);
 }
 
-/** Returns where a file of a backup is in an installation. */
+/** Returns the place of a backup's file in an installation. */
 export function placeOf(path: string, { projectDir, dataDir }: Places): string {
   return path.startsWith('data/') ? join(dataDir, path.slice(5)) : join(projectDir, path.slice(8));
 }

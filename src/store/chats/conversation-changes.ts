@@ -12,7 +12,7 @@ export type ConversationChange = {
 /** The outcome of a change; `agent-at-work` means that the folder's agent was in a turn, so nothing changed. */
 export type ChangeOutcome = 'changed' | 'agent-at-work';
 
-/** Changes which conversation a folder goes on with, from another program than the assistant. */
+/** Changes the conversation that a folder continues, from another program than the assistant. */
 export interface ConversationChanges {
   /**
    * Lets the folder's next turn go on with an earlier conversation. What was said there may have come from outside, so

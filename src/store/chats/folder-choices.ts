@@ -14,7 +14,7 @@ const StoredChoice = z.object({
     .nullable(),
 });
 
-/** A model that the owner has chosen, and what its server told of it then. */
+/** A model that the owner has chosen, and the facts that its server reported then. */
 export type ModelChoice = z.output<typeof StoredChoice>;
 
 /** The owner's choice of models: for the chats of a folder, or with null for all that have none of their own. */

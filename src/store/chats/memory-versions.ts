@@ -14,7 +14,7 @@ export type MemoryVersion = {
   readonly text: string;
 };
 
-/** The versions of what is written down about chats, folder by folder. */
+/** The versions of each folder's `CLAUDE.md`. */
 export interface MemoryVersions {
   /** Adds a version and returns it. The oldest of the folder are dropped when it has too many. */
   add(folder: string, version: Omit<MemoryVersion, 'seq'>): MemoryVersion;

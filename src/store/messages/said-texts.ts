@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
 
-/** Messages of people, or answers of the assistant: each kind has a cursor of its own. */
+/** Messages of people, or answers of the assistant. Each kind has its own cursor. */
 export type SaidKind = 'message' | 'answer';
 
 /** Something that was said in a chat; `sender` is null for the assistant. */
@@ -15,7 +15,7 @@ export type SaidText = {
 /** A place in what was said in a chat. */
 export type SaidCursor = { readonly jid: string; readonly kind: SaidKind; readonly seq: number };
 
-/** All that was said in a chat, read from its beginning on: for what is kept beside the database. */
+/** Everything that was said in a chat, read from its beginning, for data that is kept beside the database. */
 export interface SaidTexts {
   /** Returns what follows a cursor, oldest first, without commands and what the host said itself. */
   after(cursor: SaidCursor, limit: number): readonly SaidText[];

@@ -28,7 +28,9 @@ const Row = z
     isOwner: isOwner !== 0,
   }));
 
-/** Returns what reads all that was said in some chats, in the order in which it was stored, a row at a time. */
+/**
+ * Returns a reader for everything that was said in some chats, in the order in which it was stored, a row at a time.
+ */
 export function createTranscriptReader(
   database: Database,
 ): (jids: readonly string[]) => Iterable<SaidInChat> {

@@ -46,7 +46,7 @@ export function openDroppedMessages(database: Database): DroppedMessages {
 /** The number of a chat's messages that came too late. */
 export type LateCount = { readonly name: string; readonly messages: number };
 
-/** Counts messages that came too late to be answered, until the owner is told of them. */
+/** Counts messages that came too late to be answered, until the owner is told. */
 export interface LateMessages {
   /** @throws when `jid` is not a registered group */
   count(jid: string): void;

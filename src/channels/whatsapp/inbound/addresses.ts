@@ -8,9 +8,9 @@ const MergeRow = z
   .transform((row) => ({ from: row.from_chat, to: row.to_chat }));
 
 /**
- * A person has two addresses on WhatsApp, by phone number and by LID, and messages come under either.
- * Here each person has one address that everything else goes by. They keep it, but where two addresses
- * were taken for two people: the one of the phone number is then both's.
+ * A person has two addresses on WhatsApp, by phone number and by LID, and messages come under either. Here each
+ * person has one address for everything. It stays the same, with one exception: if two addresses counted as two
+ * people, both then get the one of the phone number.
  */
 export interface Addresses {
   /**

@@ -2,7 +2,7 @@ import type { proto, WAMessage } from '@whiskeysockets/baileys';
 import type { ChannelClock } from '../../channel.ts';
 import type { ReadMessage } from './message.ts';
 
-/** A message and what it was read from. */
+/** A message, and the raw message that it was read from. */
 export type AlbumPart = { readonly read: ReadMessage; readonly raw: WAMessage };
 
 /** The place of a message in an album: it announces how many pictures and videos follow, or is one of them. */
@@ -18,7 +18,7 @@ const SILENCE_MS = 5_000;
 const MOST_PARTS = 200;
 const MOST_ANNOUNCED = 500;
 
-/** Tells where a message stands in an album; null for any other. */
+/** Returns a message's place in an album; null if it is in none. */
 export function albumPlaceOf(message: proto.IMessage | null | undefined): AlbumPlace | null {
   if (!message) return null;
   const { albumMessage, associatedChildMessage, messageContextInfo } = message;

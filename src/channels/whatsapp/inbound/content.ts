@@ -29,7 +29,7 @@ export type Content = {
   readonly mentioned: readonly string[];
 };
 
-/** A file in a message, and what is needed to fetch it. */
+/** A file in a message, and the data needed to fetch it. */
 export type MediaPart = { readonly attachment: Attachment; readonly source: MediaSource };
 
 export type MediaSource = {
@@ -50,7 +50,7 @@ export type Quoted = {
 };
 
 /**
- * Reads the inside of a message; null where it has nothing for people, such as keys and receipts.
+ * Reads the content of a message; null if it has none for people, as with keys and receipts.
  *
  * @param isViewOnce its picture or recording is meant to be viewed once: it is told of, and not kept
  */

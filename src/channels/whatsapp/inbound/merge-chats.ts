@@ -2,8 +2,8 @@ import type { ChannelEvents } from '../../channel.ts';
 import type { Addresses } from './addresses.ts';
 
 /**
- * Has the host make those chats one that turned out to be one person's. It is on disk what is still to be
- * done, so that a crash in between only delays it.
+ * Lets the host join two chats that turned out to be one person's. Open work is noted on disk, so a crash in between
+ * only delays it.
  *
  * @returns a function that resolves when nothing is left to be done, and rejects when the host could not
  */

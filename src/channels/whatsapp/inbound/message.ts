@@ -27,7 +27,7 @@ export type Reader = {
 /** A message for the host, with the file that came along. */
 export type ReadMessage = { readonly message: InboundMessage; readonly media: MediaPart | null };
 
-/** Reads a message as the host takes it; null where there is nothing in it for people. */
+/** Reads a message in the form that the host takes; null if it has nothing for people. */
 export function readMessage(raw: WAMessage, reader: Reader): ReadMessage | null {
   const { key } = raw;
   const inner = raw.message ? reader.unwrap(raw.message) : undefined;

@@ -3,12 +3,12 @@ import type { ChannelLog } from '../../channel.ts';
 const RETRY_MS = 1_000;
 
 /**
- * Gathers changes of the keys and of what was received, and commits them together, before anything that
- * was to be sent meanwhile goes out.
+ * Gathers changes of keys and received messages, and commits them together before anything is sent that was to be
+ * sent meanwhile.
  *
- * WhatsApp and everybody who writes to us take what we send for a promise that its keys are kept. So a
- * frame waits for the commit before it, and one commit serves all messages of a burst. While
- * the disk refuses, nothing goes out, and a crash then is as if nothing had been received.
+ * For WhatsApp and for everybody who writes to us, a frame from us is a promise that its keys are stored. So a frame
+ * waits for the commit before it, and one commit serves all messages of a burst. While the disk refuses writes,
+ * nothing is sent; a crash then is as if nothing had been received.
  */
 export class CommitBeforeSend {
   readonly #commit: () => void;

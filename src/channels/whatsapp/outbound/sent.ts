@@ -99,8 +99,8 @@ export function openSent({ database, now }: LinkDatabase): Sent {
 }
 
 /**
- * Returns the id that a part of a message goes out under: always the same one, so that a message which is
- * sent again after a crash is the same message to those who have it. It looks as WhatsApp Web's do.
+ * Returns the id under which a part of a message is sent: always the same, so that a message that is sent again after
+ * a crash is the same message for its recipients. It looks like an id of WhatsApp Web.
  */
 export function messageIdOf(outboundId: string, part: number | `file ${number}` | 'poll'): string {
   const digest = createHash('sha256').update(`${outboundId}/${part}`).digest('hex');

@@ -12,7 +12,7 @@
 import Database from 'better-sqlite3';
 import { z } from 'zod';
 
-/** The way in which another copy of a link stands to the one that is there. */
+/** The relation of another copy of a link to the present one. */
 export type LinkComparison =
   | 'not paired'
   | 'another device'

@@ -104,8 +104,8 @@ export function openLinkDatabase(dataDir: string, now: () => number): LinkDataba
 }
 
 /**
- * Deletes what is kept of a chat beside its addresses: references to its files, what was sent there, and
- * all that came from there and was not stored. No byte of it stays in the file.
+ * Deletes everything kept of a chat except its addresses: references to its files, sent messages, and received ones
+ * that were not stored. No byte of it stays in the file.
  */
 export function forgetChat({ database }: LinkDatabase, jid: string): void {
   database.pragma('secure_delete = ON');

@@ -6,7 +6,7 @@ import { REMOVED, UNPAIRED } from './outcome.ts';
 import { type Link, type LinkOptions, WhatsAppSession } from './session.ts';
 
 /**
- * Opens what is kept of the pairing and begins to connect; how that goes is told by status.
+ * Opens the stored pairing and begins to connect; the status reports the progress.
  *
  * @returns null without a pairing; the status says so
  * @throws WhatsAppError IN_USE

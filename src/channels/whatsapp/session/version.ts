@@ -9,7 +9,7 @@ const Row = z.object({ value: z.string() });
 const Version = z.tuple([z.int(), z.int(), z.int()]);
 const KEY = 'web version';
 
-/** Returns the newer one of what the library was made for and what was fetched since. */
+/** Returns the newer one of the version that the library was made for and the one that was fetched since. */
 export function readVersion({ database }: LinkDatabase, baileys: Baileys): WebVersion {
   const own = Version.parse(baileys.DEFAULT_CONNECTION_CONFIG.version);
   const row = Row.optional().parse(
@@ -26,7 +26,7 @@ export function keepVersion({ database }: LinkDatabase, version: WebVersion): vo
     .run(KEY, JSON.stringify(version));
 }
 
-/** Asks WhatsApp which version its web client has now; null where it does not say. */
+/** Asks WhatsApp for the present version of its web client; null if it does not say. */
 export async function fetchVersion(baileys: Baileys): Promise<WebVersion | null> {
   const signal = AbortSignal.timeout(10_000);
   const { version, isLatest } = await baileys.fetchLatestWaWebVersion({ signal });

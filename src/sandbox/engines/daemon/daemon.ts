@@ -56,8 +56,8 @@ export type DockerParts = EngineParts & {
 };
 
 /**
- * Makes an engine of a daemon that answers: the agent's image is built where it is missing, and what a
- * killed host left behind is removed.
+ * Makes an engine of a daemon that answers. The agent's image is built if it is missing, and containers that a killed
+ * host left behind are removed.
  *
  * @throws EngineUnusable when the image can neither be found nor built, or the daemon hangs
  */
