@@ -1,20 +1,20 @@
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { TIMED_OUT, withTimeout } from '../../lib/timeout.ts';
+import { withTimeout } from '../../lib/timeout.ts';
 import { type Container, type ContainerSpec, type Engine, MachineLost } from '../engines/engine.ts';
 import type { AgentUser } from '../mounts/ownership.ts';
 import {
   type AgreedFiles,
   ChatFiles,
-  type FarFiles,
   type FileConflict,
   type FilesLimit,
   type SharedMount,
   type SyncWay,
 } from './chat-files.ts';
 import { type ControlAnswers, ControlClient } from './control-channel.ts';
-import { digestOf, FileTree, type Tree, type TreeEntry } from './file-tree.ts';
+import { FarFilesOfLink, Sending } from './far-files.ts';
+import { FileTree, type Tree } from './file-tree.ts';
 import { type MessagePipe, ResumableLink } from './resumable-link.ts';
 
 /** The folder of the host's socket, in every kind of container; a worker has its own there. */
@@ -24,10 +24,6 @@ const EXTRA_TARGET = '/workspace/extra/';
 /** A machine from which nothing comes for so long takes no new container. */
 const START_PATIENCE_MS = 30_000;
 const STOP_TIMEOUT_MS = 8_000;
-/** An agent whose words do not show that it hands over is asked for its files after so long. */
-const HANDOVER_MS = 1_000;
-/** Contents that are under way to a machine. */
-const UNDER_WAY_BYTES = 4_194_304;
 /** Files of an earlier container are taken over once; whoever shows some again tells nonsense. */
 const BEGINNINGS = 2;
 
@@ -365,131 +361,6 @@ function openFarContainer(
 const NONE = { count: 0, first: [] };
 
 type Kept = NonNullable<ControlAnswers['hello']['kept']>;
-
-/** Requests that are answered later; no more is under way than a link takes anyway. */
-class Sending {
-  #underWay: Promise<unknown>[] = [];
-  #bytes = 0;
-
-  async add(sizeBytes: number, asked: Promise<unknown>): Promise<void> {
-    // Whoever waits for the end is told of it.
-    asked.catch(() => {});
-    this.#underWay.push(asked);
-    this.#bytes += sizeBytes;
-    if (this.#bytes >= UNDER_WAY_BYTES) await this.end();
-  }
-
-  async end(): Promise<void> {
-    await Promise.all(this.#underWay);
-    this.#underWay = [];
-    this.#bytes = 0;
-  }
-}
-
-/** The files there, as their worker tells: it answers with what is different since its last answer. */
-class FarFilesOfLink implements FarFiles {
-  readonly #control: ControlClient;
-  readonly #mounts: readonly SharedMount[];
-  #trees = new Map<string, Map<string, TreeEntry>>();
-  /** Contents that came with the last answer. */
-  #shown = new Map<string, Buffer>();
-  /** An answer that comes when the agent hands over. */
-  #expected: Promise<void> | null = null;
-  /** An answer was none, so nobody knows what is there; the worker keeps the files. */
-  #problem: Error | null = null;
-
-  constructor(control: ControlClient, mounts: readonly SharedMount[]) {
-    this.#control = control;
-    this.#mounts = mounts;
-  }
-
-  begin(trees: readonly { readonly target: string; readonly tree: Tree }[]): void {
-    this.#trees = new Map(trees.map(({ target, tree }) => [target, new Map(tree)]));
-  }
-
-  /** The agent works from now on: asks for what it will have written when it hands over. */
-  expectHandover(): void {
-    this.#expected ??= this.#ask(true);
-  }
-
-  async look(): Promise<ReadonlyMap<string, Tree>> {
-    const expected = this.#expected;
-    this.#expected = null;
-    const isAnswered =
-      expected !== null && (await withTimeout(expected, HANDOVER_MS)) !== TIMED_OUT;
-    if (!isAnswered) await this.#ask(false);
-    if (this.#problem !== null) throw this.#problem;
-    return this.known();
-  }
-
-  known(): ReadonlyMap<string, Tree> {
-    return this.#trees;
-  }
-
-  async read(digest: string): Promise<Buffer | null> {
-    const shown = this.#shown.get(digest);
-    if (shown !== undefined) return shown;
-    const { body, isThere } = await this.#control.ask({ op: 'read', digest });
-    return isThere ? body : null;
-  }
-
-  async change(
-    target: string,
-    changes: readonly { path: string; expected: TreeEntry | null; wanted: TreeEntry | null }[],
-    bytes: readonly (Buffer | null)[],
-  ): Promise<readonly boolean[]> {
-    if (changes.length === 0) return [];
-    const sending = new Sending();
-    for (const [index, { wanted }] of changes.entries()) {
-      const own = bytes[index];
-      if (wanted?.kind !== 'file' || !own) continue;
-      const asked = this.#control.ask({ op: 'bytes', digest: wanted.digest }, own);
-      await sending.add(own.length, asked);
-    }
-    const mount = this.#mounts.findIndex((one) => one.target === target);
-    const made = this.#control
-      .ask({ op: 'change', mount, changes: [...changes] })
-      // Noted before an answer that comes after it.
-      .then(({ done }) => {
-        const tree = this.#trees.get(target);
-        for (const [index, { path, wanted }] of changes.entries()) {
-          if (done[index] !== true) continue;
-          if (wanted === null) tree?.delete(path);
-          else tree?.set(path, wanted);
-        }
-        return done;
-      });
-    const [done] = await Promise.all([made, sending.end()]);
-    return done;
-  }
-
-  #ask(waits: boolean): Promise<void> {
-    const asked = this.#control.ask({ op: 'look', waits }).then(
-      (answer) => this.#note(answer),
-      (error: unknown) => {
-        this.#problem ??= error instanceof Error ? error : new Error(String(error));
-      },
-    );
-    return asked;
-  }
-
-  #note({ changes, contents, body }: ControlAnswers['look'] & { readonly body: Buffer }): void {
-    this.#shown = new Map();
-    let at = 0;
-    for (const sizeBytes of contents) {
-      const bytes = body.subarray(at, at + sizeBytes);
-      this.#shown.set(digestOf(bytes), bytes);
-      at += sizeBytes;
-    }
-    for (const [mount, path, entry] of changes) {
-      const { target = '', isWritable = false } = this.#mounts[mount] ?? {};
-      const tree = this.#trees.get(target);
-      if (!isWritable || tree === undefined) continue;
-      if (entry === null) tree.delete(path);
-      else tree.set(path, entry);
-    }
-  }
-}
 
 /** Joins a connection of the agent there with the host's socket of its group here. */
 function bridge(channel: Duplex, socketDir: string | null): void {
