@@ -51,7 +51,8 @@ export async function farMachine(
   } = {},
 ): Promise<FarMachine> {
   const { patienceMs = 60_000, name = 'nas', filesLimit = NO_LIMIT } = over;
-  const dir = await mkdtemp(join(tmpdir(), 'claw-far-'));
+  // Longer than a socket's path may be, as a folder below somebody's home folder can be.
+  const dir = await mkdtemp(join(tmpdir(), `claw-far-${'x'.repeat(100)}-`));
   const user = agentUser({ uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 });
   const engine =
     over.engine ??

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type Duplex, Transform } from 'node:stream';
 import type { Container, Engine, Mount } from '../engines/engine.ts';
 import type { AgentUser } from '../mounts/ownership.ts';
+import { makeSocketFolder, socketPath } from '../protocol/socket-folder.ts';
 import {
   type ControlReply,
   type ControlRequest,
@@ -66,6 +67,7 @@ export function openFarChat(
   let begun: Begin | null = null;
   let container: Container | null = null;
   let server: Server | null = null;
+  let socketDir: string | null = null;
   let ended: Promise<void> | null = null;
   let stopping: Promise<void> = Promise.resolve();
   let last: Promise<unknown> = before;
@@ -115,6 +117,7 @@ export function openFarChat(
         server.close(() => resolve());
         server = null;
       });
+      if (socketDir !== null) await rm(socketDir, { recursive: true, force: true });
     });
     return stopping;
   }
@@ -204,8 +207,7 @@ export function openFarChat(
       absent.push(...missing.map((path): [number, string] => [index, path]));
       one.files = new Map([...one.files].filter(([path]) => !missing.includes(path)));
     }
-    const socketDir = join(place, 'run');
-    await mkdir(socketDir, { recursive: true });
+    socketDir = await makeSocketFolder({ dataDir: dir, folder, socketDir: null, user });
     server = await listen(socketDir, user, { openChannel: () => link.open(), handOver });
     const mounts: Mount[] = places.map(({ target, isWritable, path }) => ({
       source: path,
@@ -393,7 +395,7 @@ async function listen(
   user: AgentUser,
   { openChannel, handOver }: { openChannel: () => Duplex; handOver: () => Promise<void> },
 ): Promise<Server> {
-  const path = join(socketDir, 'host.sock');
+  const path = socketPath(socketDir);
   const server = createServer((socket) => {
     const channel = openChannel();
     socket.on('error', () => channel.destroy());

@@ -1,6 +1,7 @@
 import { chmod, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { removePrivateFolder } from '../protocol/socket-folder.ts';
 import { type FarChat, openFarChat, type WorkerParts } from './far-chat.ts';
 import { dropOldContents } from './laid-mounts.ts';
 import { endMessage, isEndMessage, isFirstRecord, readHead } from './resumable-link.ts';
@@ -65,6 +66,9 @@ export async function openFarWorker(parts: WorkerParts): Promise<FarWorker> {
       for (const chat of chats.values()) chat.resume();
     },
     endAll,
-    close: () => endAll('the worker ends'),
+    async close() {
+      await endAll('the worker ends');
+      await removePrivateFolder(dir);
+    },
   };
 }
