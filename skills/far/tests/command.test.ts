@@ -59,6 +59,19 @@ test('the owner is told what to do first, gets a code, and takes a machine out a
   expect(state.enrol('nas', createUser().getPublicKey(), Date.now())).toBe(true);
   expect(await say('/far add nas')).toContain('has joined already');
   expect(await say('/far add NAS!')).toContain('small letters');
+  // By a key, as `claw far add --ssh` says it: no code is made, and once more changes nothing.
+  const desk = createUser().getPublicKey();
+  for (const _ of ['once', 'again']) {
+    expect(await say(`/far add desk ${desk}`)).toBe('desk may join with its own key.');
+    expect(state.read().machines.map(({ name }) => name)).toEqual(['nas', 'desk']);
+  }
+  expect(await say(`/far add desk ${createUser().getPublicKey()}`)).toContain('has joined already');
+  expect(await say(`/far add attic ${desk}`)).toContain('joined already, as desk');
+  expect(await say('/far add attic key')).toBe('That is no key of a machine.');
+  expect(await say('/far sandbox desk Bubblewrap')).toContain('runs agents in bubblewrap');
+  expect(state.read().machines[1]?.mayUse).toBe('bubblewrap');
+  expect(await say('/far sandbox attic bubblewrap')).toContain('No machine is called attic');
+  expect(await say('/far remove desk')).toContain('desk is out');
   expect(await say('/far main on nas')).toContain('runs on nas, from its next message on');
   expect(assistant.store.places.of('main')).toEqual({ machine: 'nas', needs: [] });
   expect(await say('/far')).toMatch(
@@ -98,7 +111,9 @@ test('a code is void when it is too old or used, and so is a key that is none', 
     expect(state.enrol('nas', createUser().getPublicKey(), 0)).toBe(false);
     // Set up again, such as with another address: who has joined stays.
     await state.setUp('nas.lan', 4_722);
-    expect(state.read().machines).toEqual([{ name: 'nas', key, isDraining: false, cutOff: null }]);
+    expect(state.read().machines).toEqual([
+      { name: 'nas', key, isDraining: false, cutOff: null, mayUse: null },
+    ]);
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }

@@ -32,6 +32,7 @@ export type FarHome = AsyncDisposable & {
   /** A code for a machine of that name, which dials the proxy. */
   code(name: string): string;
   stateOf(name: string): string | undefined;
+  descriptionOf(name: string): string | undefined;
   join(name: string): Promise<FarWorkerProcess>;
 };
 
@@ -90,6 +91,7 @@ export async function farHome(
       return joinCode.write({ ...code, port: proxyPort });
     },
     stateOf: (name) => list().find((one) => one.name === name)?.state,
+    descriptionOf: (name) => list().find((one) => one.name === name)?.description,
     async join(name) {
       await home.ready();
       const code = joinCode.read(home.code(name));

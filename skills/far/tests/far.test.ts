@@ -11,6 +11,7 @@ import { enrol } from '../../../src/lib/far/enrol.ts';
 import { connectFar } from '../../../src/lib/far/far-connection.ts';
 import { FarState } from '../../../src/lib/far/far-state.ts';
 import { joinCode } from '../../../src/lib/far/join-code.ts';
+import { workerEngines } from '../../../src/lib/far/worker-folder.ts';
 import { endMessage } from '../../../src/sandbox/far/resumable-link.ts';
 import { runNatsServer } from '../../../src/sandbox/machines/far/nats-server.ts';
 import { describeWithEngine } from '../../../src/testing/engine.ts';
@@ -28,6 +29,59 @@ await describeWithEngine('bubblewrap', 'another machine, over a real NATS server
     expect(home.project.sandbox.machines?.list()).toMatchObject([
       { name: 'nas', state: 'here', abilities: ['gpu'], capacity: 2 },
     ]);
+  });
+
+  test('a machine whose Docker is gone waits for the owner’s word before it uses bubblewrap, once', async () => {
+    await using home = await farHome();
+    await using nas = await home.join('nas');
+    const end = async () => {
+      const ended = once(nas.process, 'exit');
+      nas.process.kill('SIGTERM');
+      await ended;
+      await vi.waitFor(() => expect(home.stateOf('nas')).toBe('away'), OFTEN);
+    };
+    const run = (...words: string[]) =>
+      spawn(process.execPath, [join(import.meta.dirname, 'engine-process.ts'), ...words], {
+        stdio: ['ignore', 'ignore', 'inherit'],
+        env: {
+          PATH: process.env['PATH'],
+          PATCHCLAW_WORKER_DIR: nas.dataDir,
+          DOCKER_HOST: 'unix:///none/docker.sock',
+        },
+      });
+    const waits = () =>
+      vi.waitFor(() => {
+        expect(home.descriptionOf('nas')).toContain('say `/far sandbox nas bubblewrap` (docker: ');
+        expect(home.stateOf('nas')).toBe('away');
+      }, OFTEN);
+    const isHere = () => vi.waitFor(() => expect(home.stateOf('nas')).toBe('here'), OFTEN);
+    const where = async () => {
+      await home.project.answer('shell: echo $PPID > where');
+      return nas.fileOf('family', 'where') === null ? 'home' : 'nas';
+    };
+
+    await end();
+    workerEngines(nas.dataDir).note('docker');
+    nas.process = run('run');
+    await waits();
+    expect(await home.project.answer('shell: echo home')).toContain('home');
+    expect(readdirSync(join(nas.dataDir, 'far-worker/chats'))).toEqual([]);
+    home.state.letUse('nas', 'bubblewrap');
+    await isHere();
+    expect(await where()).toBe('nas');
+    // The word was for this time; what was accepted stays there.
+    await vi.waitFor(() => expect(home.state.read().machines[0]?.mayUse).toBeNull(), OFTEN);
+    await end();
+    nas.process = run('run');
+    await isHere();
+
+    // It is taken back at the machine itself, and given there.
+    await end();
+    await once(run('sandbox', 'docker'), 'exit');
+    nas.process = run('run');
+    await waits();
+    await once(run('sandbox', 'bubblewrap'), 'exit');
+    await isHere();
   });
 
   test('a machine may be years behind: the certificate is known by the code, and no clock refuses it', async () => {

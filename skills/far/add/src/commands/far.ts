@@ -5,7 +5,7 @@ import type { Group } from '../store/store.ts';
 
 const USAGE =
   'Say `/far` for a list, `/far add nas`, `/far drain nas`, `/far undrain nas`, `/far remove nas`, ' +
-  '`/far family on nas`, `/far family needs gpu` or `/far family home`.';
+  '`/far sandbox nas bubblewrap`, `/far family on nas`, `/far family needs gpu` or `/far family home`.';
 
 export const command = defineCommand({
   scope: 'owner',
@@ -35,21 +35,44 @@ async function carryOut(context: CommandContext, argument: string): Promise<stri
       return `${name} is out: its key opens nothing any more. Turns that ran there run again here.`;
     }
   }
+  if (words.length === 3) {
+    if (verb === 'add') return await add(context, state, name, words[2]);
+    if (verb === 'sandbox') return letUse(state, name, words[2] ?? '');
+  }
   return await place(context, argument);
 }
 
-/** A code that nobody could use now is not made. */
-async function add(context: CommandContext, state: FarState, name: string): Promise<string> {
+/**
+ * A code that nobody could use now is not made.
+ *
+ * @param key the machine's public key, which `claw far add --ssh` has from the machine itself: no code is needed
+ */
+async function add(
+  context: CommandContext,
+  state: FarState,
+  name: string,
+  key?: string,
+): Promise<string> {
   if (state.isSetUp) {
     const problems = (await context.machines()).problems();
     if (problems.length > 0) throw new FarRefused(problems.join('\n'));
   }
-  return addText(state.add(name, context.now()), name);
+  if (key === undefined) return addText(state.add(name, context.now()), name);
+  state.admit(name, key);
+  return `${name} may join with its own key.`;
+}
+
+/** A machine that has lost its better sandbox waits for this word. */
+function letUse(state: FarState, name: string, engine: string): string {
+  if (!state.letUse(name, engine.toLowerCase()))
+    throw new FarRefused(`No machine is called ${name}.`);
+  return `If ${name} waits for your word, it runs agents in ${engine.toLowerCase()} from now on.`;
 }
 
 function addText(code: string, name: string): string {
   return (
-    `Copy the file there that \`npx claw far pack\` writes here. Then run this on ${name} within 15 minutes:\n\n` +
+    `If you log in to ${name} by ssh, one command here does all: \`npx claw far add ${name} --ssh me@${name}\`.\n\n` +
+    `Otherwise copy the file there that \`npx claw far pack\` writes here. Then run this on ${name} within 15 minutes:\n\n` +
     `\`\`\`\nnpx --yes -p "$PWD/patchclaw-worker.tgz" patchclaw-worker join ${code}\n\`\`\`\n\n` +
     'In a folder with Patchclaw and the skill `far`, `npx claw far join` and the code do the same. The code lets one machine in, once.'
   );

@@ -1,19 +1,22 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FarRefused, FarState } from '../lib/far/far-state.ts';
-import { joinHome } from '../lib/far/joining.ts';
+import { FarRefused, FarState, MachineName } from '../lib/far/far-state.ts';
+import { abilitiesOf, joinHome } from '../lib/far/joining.ts';
 import { checkImage, NATS_IMAGE } from '../lib/far/nats-container.ts';
 import { checkServer, NO_JETSTREAM } from '../lib/far/server-check.ts';
+import { setUpBySsh } from '../lib/far/ssh-machine.ts';
 import { makeWorkerPackage } from '../lib/far/worker-package.ts';
 import { installWorkerUnit, workerUnit } from '../lib/far/worker-unit.ts';
+import { printable } from '../supervisor/console/printable.ts';
 import { defineVerb, type VerbCall, type VerbContext, type VerbEnd, VerbError } from '../verb.ts';
 
 const PORT = 4_722;
 const CHECKS = 5;
 const CHECK_PAUSE_MS = 500;
-const SAID_IN_CHAT = ['add', 'list', 'drain', 'undrain', 'remove'];
+const SAID_IN_CHAT = ['add', 'list', 'drain', 'undrain', 'remove', 'sandbox'];
 
 /** Lets chats run on other machines: on the home, and on the machine that joins. */
 export const verb = defineVerb({
@@ -21,7 +24,7 @@ export const verb = defineVerb({
   help: 'let chats run on your other computers',
   usage: {
     argument: '[action...]',
-    help: 'here: setup <address>, add <name>, list, drain <name>, undrain <name>, remove <name>, pack [file]; on the other machine: join <code>, run, service, prove',
+    help: 'here: setup <address>, add <name>, list, drain <name>, undrain <name>, remove <name>, sandbox <name> <engine>, pack [file]; on the other machine: join <code>, run, sandbox <engine>, service, prove',
   },
   options: [
     { flags: '--port <n>', help: `setup: the port that other machines dial (default: ${PORT})` },
@@ -37,8 +40,15 @@ export const verb = defineVerb({
       flags: '--ca <file>',
       help: 'setup with --apply: its certificate, or of who signed it, in PEM',
     },
-    { flags: '--has <words>', help: 'join: what this machine has, such as gpu,ffmpeg' },
-    { flags: '--slots <n>', help: 'join: chats that run here at once; prove: proofs (default: 2)' },
+    {
+      flags: '--ssh <destination>',
+      help: 'add: log in to the machine, such as me@nas, and set it up; again: send it a newer worker',
+    },
+    { flags: '--has <words>', help: 'join, add --ssh: what the machine has, such as gpu,ffmpeg' },
+    {
+      flags: '--slots <n>',
+      help: 'join, add --ssh: chats that run there at once; prove: proofs (default: 2)',
+    },
     { flags: '--no-run', help: 'join: only join; `claw far run` starts the worker' },
     { flags: '--system', help: 'service: for the whole machine, as root' },
     { flags: '--print', help: 'service: only print the file' },
@@ -56,6 +66,10 @@ async function run(context: VerbContext, call: VerbCall): Promise<VerbEnd> {
   if (word === 'join') return await join(context, call, rest[0]);
   if (word === 'run') return await runWorker(context, call);
   if (word === 'service') return service(context, call);
+  // With a machine's name it is for the home, which is asked in the chat.
+  if (word === 'sandbox' && rest.length === 1) {
+    return await runProgram(context, call, mainOf(context.projectDir), [word, ...rest]);
+  }
   if (word === 'pack') return await pack(context, rest[0]);
   if (word === 'prove') {
     const slots = numberOption(call, 'slots', 2, 1_000);
@@ -65,11 +79,15 @@ async function run(context: VerbContext, call: VerbCall): Promise<VerbEnd> {
   if (!SAID_IN_CHAT.includes(word)) {
     throw new VerbError(
       'usage',
-      'Say setup, add, list, drain, undrain, remove, pack, join, run, service or prove: `npx claw far add nas`.',
+      'Say setup, add, list, drain, undrain, remove, sandbox, pack, join, run, service or prove: `npx claw far add nas`.',
     );
   }
   if (!(await call.isAssistantRunning())) {
     throw new VerbError('stopped', 'The assistant does not run. Start it with `npm start` first.');
+  }
+  if (call.options['ssh'] !== undefined) {
+    if (word !== 'add') throw new VerbError('usage', 'Say `--ssh` together with `add` only.');
+    return await addBySsh(context, call, rest[0]);
   }
   const answers = await call.say(['/far', word, ...rest].join(' '));
   return { data: { answers } };
@@ -149,6 +167,65 @@ function textOf(file: string): string {
     return readFileSync(file, 'utf8');
   } catch (error) {
     throw new VerbError('usage', `The file of --ca cannot be read: ${(error as Error).message}`);
+  }
+}
+
+/** Sets a machine up from here. The key stays there, and the home takes its public half: no code is made. */
+async function addBySsh(
+  { projectDir, dataDir }: VerbContext,
+  call: VerbCall,
+  name: string | undefined,
+): Promise<VerbEnd> {
+  const target = String(call.options['ssh']);
+  const has = call.options['has'];
+  const slots = call.options['slots'] === undefined ? null : numberOption(call, 'slots', 2, 1_000);
+  if (name === undefined || !MachineName.safeParse(name).success) {
+    throw new VerbError(
+      'usage',
+      'Say a name of up to 31 small letters, digits and hyphens: `npx claw far add nas --ssh me@nas`.',
+    );
+  }
+  const state = new FarState(dataDir);
+  const { host, port } = state.read();
+  const abilities = has === undefined ? null : abilitiesOf(String(has));
+  const request = { name, host, port, certificate: state.certificate(), abilities, slots };
+  call.progress('packs the worker');
+  const program = await packedWorker(projectDir);
+  call.progress(`logs in to ${target} by ssh`);
+  const notes = await setUpBySsh({
+    ...{ target, request, program, signal: call.signal },
+    onProgress: (text) => call.progress(printable(text)),
+    async admit(key, other) {
+      const namesOfIt = () =>
+        state.read().machines.flatMap((one) => (one.key === key ? one.name : []));
+      if (namesOfIt().includes(name)) return;
+      if (other !== null && namesOfIt().length === 0) {
+        throw new FarRefused(
+          `That machine is one of ${other}. To move it here, remove it there, and delete worker.json in the folder far-worker of its worker.`,
+        );
+      }
+      const answers = await call.say(`/far add ${name} ${key}`);
+      if (!namesOfIt().includes(name))
+        throw new FarRefused(answers.join(' ') || `${name} was not taken.`);
+    },
+  });
+  return {
+    data: { name, notes },
+    lines: [
+      `${name} is set up. \`/far\` says when it is here; then let a chat run there: \`/far family on ${name}\`.`,
+      ...notes.map(printable),
+    ],
+  };
+}
+
+async function packedWorker(projectDir: string): Promise<Buffer> {
+  const dir = mkdtempSync(resolve(tmpdir(), 'claw-far-pack-'));
+  try {
+    const file = resolve(dir, 'patchclaw-worker.tgz');
+    await makeWorkerPackage(projectDir, file);
+    return readFileSync(file);
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
   }
 }
 

@@ -52,12 +52,17 @@ export async function enrol(code: JoinCode): Promise<string> {
   // The server lets it in once it has read its file again. By that it ends the code's connection, and the home's word may
   // not have come through before. A key that the server knows is one that the home has taken.
   try {
-    const own = await dial({ ...code, seed }, problem === null ? OWN_DIALS : CODE_DIALS, () => {});
-    await own.close();
+    await waitUntilLetIn({ ...code, seed }, problem === null ? OWN_DIALS : CODE_DIALS);
     return seed;
   } catch (error) {
     throw problem === null ? error : new FarRefused(problem);
   }
+}
+
+/** Waits for a server that reads its file again. @throws FarRefused where it does not let this machine in for a minute */
+export async function waitUntilLetIn(own: JoinCode, dials = OWN_DIALS): Promise<void> {
+  const connection = await dial(own, dials, () => {});
+  await connection.close();
 }
 
 /** Dials a few times: the server may still be reading the file with a code that was made just now. */

@@ -36,6 +36,9 @@ const MAX_CERTIFICATE_CHARS = 4_000;
 
 const Key = z.string().regex(/^U[A-Z2-7]{55}$/);
 
+/** The name of an engine; only the machine knows a list of them. */
+export const EngineName = z.string().regex(/^[a-z0-9-]{1,64}$/);
+
 const State = z.object({
   /** The address under which other machines reach this one. */
   host: z.string(),
@@ -52,6 +55,8 @@ const State = z.object({
           .object({ untilMs: z.number(), times: z.number().int().positive() })
           .nullable()
           .default(null),
+        /** The engine that the owner lets it use although agents ran in a better one; until the machine has heard it. */
+        mayUse: EngineName.nullable().default(null),
       }),
     )
     .max(100),
@@ -116,13 +121,9 @@ export class FarState {
 
   /** Returns a code with which one machine of that name can join, once. */
   add(name: string, nowMs: number): string {
-    if (!MachineName.safeParse(name).success) {
-      throw new FarRefused('A name has up to 31 small letters, digits and hyphens, such as nas.');
-    }
+    checkName(name);
     const state = this.read();
-    if (state.machines.some((one) => one.name === name)) {
-      throw new FarRefused(`${name} has joined already. Remove it first, or take another name.`);
-    }
+    if (state.machines.some((one) => one.name === name)) throw new FarRefused(joinedAlready(name));
     const user = createUser();
     const pending = {
       name,
@@ -149,15 +150,39 @@ export class FarState {
   enrol(name: string, key: string, nowMs: number): boolean {
     const state = this.read();
     const pending = state.pending.find((one) => one.name === name);
-    if (pending === undefined || pending.untilMs < nowMs || !isUserKey(key)) return false;
-    const known = [...state.machines, ...state.pending].map((one) => one.key);
-    if (key === publicKeyOf(state.homeSeed) || known.includes(key)) return false;
+    if (pending === undefined || pending.untilMs < nowMs || !isNewKey(state, key)) return false;
+    this.#letIn(state, name, key);
+    return true;
+  }
+
+  /**
+   * Lets a machine in by its key, which the owner has from the machine itself. Once it is in, nothing changes.
+   *
+   * @throws FarRefused where the name or the key is another machine's
+   */
+  admit(name: string, key: string): void {
+    checkName(name);
+    const state = this.read();
+    const known = state.machines.find((one) => one.name === name);
+    if (known?.key === key) return;
+    if (known !== undefined) throw new FarRefused(joinedAlready(name));
+    const sameKey = state.machines.find((one) => one.key === key);
+    if (sameKey !== undefined) {
+      throw new FarRefused(
+        `This machine has joined already, as ${sameKey.name}. Take that name, or say \`/far remove ${sameKey.name}\` first.`,
+      );
+    }
+    if (!isNewKey(state, key)) throw new FarRefused('That is no key of a machine.');
+    this.#letIn(state, name, key);
+    this.reload();
+  }
+
+  #letIn(state: State, name: string, key: string): void {
     this.#write({
       ...state,
-      machines: [...state.machines, { name, key, isDraining: false, cutOff: null }],
-      pending: state.pending.filter((one) => one !== pending),
+      machines: [...state.machines, { name, key, isDraining: false, cutOff: null, mayUse: null }],
+      pending: state.pending.filter((one) => one.name !== name),
     });
-    return true;
   }
 
   /** Takes a machine out: the server disconnects it at once. Returns false for a name that is not known. */
@@ -193,6 +218,11 @@ export class FarState {
       return { ...one, cutOff: { untilMs: nowMs + minutes * 60_000, times } };
     });
     return minutes;
+  }
+
+  /** Notes the owner's word, or that the machine has heard it. Returns false for an unknown name. */
+  letUse(name: string, engine: string | null): boolean {
+    return this.#change(name, (one) => ({ ...one, mayUse: engine }));
   }
 
   #change(name: string, change: (one: KnownMachine) => KnownMachine): boolean {
@@ -424,8 +454,8 @@ function oneCertificate(text: string): string {
   return `${first}\n`;
 }
 
-/** @throws Error where there is no such process */
-function commandOf(pid: number): string {
+/** Returns a process's program and words. @throws Error where there is no such process */
+export function commandOf(pid: number): string {
   if (existsSync('/proc/self/cmdline')) {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
   }
@@ -439,6 +469,19 @@ function seedOf(user: ReturnType<typeof createUser>): string {
 function publicKeyOf(seed: string): string {
   return joinCode.publicKeyOf(seed);
 }
+
+function isNewKey({ homeSeed, machines, pending }: State, key: string): boolean {
+  const known = [...machines, ...pending].map((one) => one.key);
+  return isUserKey(key) && key !== publicKeyOf(homeSeed) && !known.includes(key);
+}
+
+function checkName(name: string): void {
+  if (MachineName.safeParse(name).success) return;
+  throw new FarRefused('A name has up to 31 small letters, digits and hyphens, such as nas.');
+}
+
+const joinedAlready = (name: string) =>
+  `${name} has joined already. Remove it first (\`/far remove ${name}\`), or take another name.`;
 
 function isUserKey(key: string): boolean {
   try {

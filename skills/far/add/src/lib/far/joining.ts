@@ -13,7 +13,7 @@ export type Joining = {
 };
 
 /** A home may be away for so long before a worker ends what it runs. */
-const PATIENCE_MINUTES = 60;
+export const PATIENCE_MINUTES = 60;
 const MAX_ABILITIES = 32;
 
 /**
@@ -30,10 +30,7 @@ export async function joinHome(
   if (code === null) {
     throw new FarRefused('That is no code. `npx claw far add nas` at home prints one.');
   }
-  const abilities = has.split(/[\s,]+/).filter((one) => one !== '');
-  if (abilities.length > MAX_ABILITIES || abilities.some(({ length }) => length > 64)) {
-    throw new FarRefused('A machine has up to 32 things, each of up to 64 letters.');
-  }
+  const abilities = abilitiesOf(has);
   const known = readWorkerConfig(dataDir);
   const seed = await enrol(code);
   const { name, host, port, certificate } = code;
@@ -42,4 +39,13 @@ export async function joinHome(
     patienceMinutes: PATIENCE_MINUTES,
   });
   return { name, before: known === null ? null : `${known.host}, where it was ${known.name}` };
+}
+
+/** Reads what a machine has, in the owner's words. @throws FarRefused where that is too much */
+export function abilitiesOf(has: string): string[] {
+  const abilities = has.split(/[\s,]+/).filter((one) => one !== '');
+  if (abilities.length > MAX_ABILITIES || abilities.some(({ length }) => length > 64)) {
+    throw new FarRefused('A machine has up to 32 things, each of up to 64 letters.');
+  }
+  return abilities;
 }

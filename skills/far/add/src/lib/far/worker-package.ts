@@ -11,10 +11,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BuildOptions } from 'esbuild';
 import { create } from 'tar';
+import { MIN_NODE } from './ssh-first-step.ts';
 
 /** Read by the agent's image; the agent itself comes from home with each container. */
 const IMAGE_FILES = ['Dockerfile', 'install.mjs', 'packages.json'];
-const MIN_NODE = 22;
+/** As in npm's own packages. */
+const PACKED_AT = new Date('1985-10-26T08:15:00Z');
 const BESIDE = 'bounded-json-worker';
 
 const DOCKERFILE = `# The worker in a container. It starts agents beside itself, through its machine's own Docker.
@@ -110,7 +112,7 @@ export async function makeWorkerPackage(projectDir: string, file: string): Promi
       license: 'MIT',
       type: 'module',
       bin: { 'patchclaw-worker': 'worker.mjs' },
-      engines: { node: `>=${MIN_NODE}.12` },
+      engines: { node: `>=${MIN_NODE}` },
     };
     const files = {
       'package.json': `${JSON.stringify(manifest, null, 2)}\n`,
@@ -120,7 +122,8 @@ export async function makeWorkerPackage(projectDir: string, file: string): Promi
       'README.md': README,
     };
     for (const [name, text] of Object.entries(files)) writeFileSync(join(own, name), text);
-    await create({ cwd: dir, file, gzip: true, portable: true }, ['package']);
+    // The same contents are the same file, so nothing is sent twice.
+    await create({ cwd: dir, file, gzip: true, portable: true, mtime: PACKED_AT }, ['package']);
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
@@ -159,8 +162,8 @@ async function bundle(projectDir: string, outdir: string): Promise<void> {
     '#!/usr/bin/env node',
     "import { createRequire as requireOf } from 'node:module';",
     // Told before anything fails that an older Node does not have.
-    `if (Number(process.versions.node.split('.')[0]) < ${MIN_NODE}) {`,
-    `  console.error('This needs Node ${MIN_NODE}.12 or newer; here is ' + process.versions.node + '.');`,
+    `if (Number(process.versions.node.split('.')[0]) < ${Number.parseInt(MIN_NODE, 10)}) {`,
+    `  console.error('This needs Node ${MIN_NODE} or newer; here is ' + process.versions.node + '.');`,
     '  process.exit(1);',
     '}',
     'const require = requireOf(import.meta.url);',

@@ -15,7 +15,7 @@ export type WorkerUnitParts = {
   readonly environment: Readonly<Record<string, string | undefined>>;
 };
 
-const UNIT = 'patchclaw-worker.service';
+export const UNIT = 'patchclaw-worker.service';
 
 /** Returns the unit of systemd that keeps the worker running. */
 export function workerUnit({ node, command, searchPath, isSystem }: WorkerUnitParts): string {

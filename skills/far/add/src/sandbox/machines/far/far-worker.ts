@@ -19,6 +19,57 @@ export function downText({ host, port }: WorkerConfig, reason: string): string {
     : `${host}:${port} does not answer (${reason}), and is tried again. Is the assistant there running?`;
 }
 
+/** A better engine was here before, and only the owner lets agents run in this one. */
+export type WaitingForWord = { readonly engine: string; readonly reason: string };
+
+/**
+ * Tells the home that this machine waits for the owner's word.
+ *
+ * @returns what ends that, and a promise of the engine that the owner allows
+ */
+export async function waitForWord(
+  config: WorkerConfig,
+  waits: WaitingForWord,
+  parts: {
+    readonly onWord: (engine: string) => void;
+    readonly onRefused: (reason: string) => void;
+    readonly onProgress: (line: string) => void;
+  },
+): Promise<{ close(): Promise<void> }> {
+  const { name, abilities, capacity } = config;
+  const ended = new AbortController();
+  const alive: Alive = {
+    ...{ protocol: PROTOCOL, boot: randomUUID(), description: 'no engine', abilities, capacity },
+    ...{ running: 0, folders: [], waits },
+  };
+  const dialed = connectFar({
+    ...config,
+    waitsForServer: true,
+    signal: ended.signal,
+    onUp: () => {},
+    onDown: (reason) => parts.onProgress(downText(config, reason)),
+    onRefused: parts.onRefused,
+  });
+  const opened = dialed.then((connection) => {
+    connection.subscribe(subjects.sandbox(name), (_, message) =>
+      parts.onWord(message.toString('utf8', 0, 64)),
+    );
+    const say = () => connection.publish(subjects.alive(name), JSON.stringify(alive));
+    say();
+    return { connection, timer: setInterval(say, ALIVE_MS) };
+  });
+  opened.catch(() => {});
+  return {
+    async close() {
+      ended.abort();
+      // One that was never there has nothing to end.
+      const own = await opened.catch(() => null);
+      clearInterval(own?.timer);
+      await own?.connection.close();
+    },
+  };
+}
+
 /** Dials the home and runs what it asks for, until it is stopped or taken out. */
 export async function runFarWorker(parts: {
   readonly config: WorkerConfig;
@@ -73,6 +124,7 @@ export async function runFarWorker(parts: {
       capacity: config.capacity,
       running: worker.running(),
       folders: [...(await worker.folders())],
+      waits: null,
     };
     if (!isLeaving) connection?.publish(subjects.alive(name), JSON.stringify(alive));
   };

@@ -26,6 +26,8 @@ export type FarHomeParts = MachinesContext & {
   readonly elapsed: () => number;
 };
 
+/** A machine that waits for the owner's word for so long is told of. */
+const WAITING_MS = 60_000;
 /** Codes are used one at a time. */
 const ENROLMENTS = { burst: 20, perSecond: 1 };
 
@@ -33,7 +35,13 @@ type Known = {
   readonly engine: FarEngine;
   alive: Alive | null;
   lastSeenAt: number;
+  /** Since when it waits for the owner's word, and whether the owner was told so. */
+  waitsSince: number | null;
+  isToldOfWaiting: boolean;
 };
+
+const waitsText = (name: string, { engine, reason }: NonNullable<Alive['waits']>) =>
+  `runs no agents until you say \`/far sandbox ${name} ${engine}\` (${reason})`;
 
 /** Opens the home's end: the server, the connection to it, and what the machines say. Null before `claw far setup`. */
 export async function openFarHome(parts: FarHomeParts): Promise<MachineSource | null> {
@@ -135,13 +143,16 @@ class FarHome {
       const { alive, lastSeenAt, engine } = known;
       const minutes = minutesLeft(cutOff, this.#parts.now());
       const isAway = minutes > 0 || alive === null || this.#parts.now() - lastSeenAt > AWAY_MS;
+      const waits = isAway ? null : (alive?.waits ?? null);
       return {
         name,
-        state: isAway ? 'away' : isDraining ? 'draining' : 'here',
+        state: isAway || waits !== null ? 'away' : isDraining ? 'draining' : 'here',
         description:
           minutes > 0
             ? `it sent too much and is cut off for ${minutes} more min`
-            : (alive?.description ?? 'not seen since the assistant started'),
+            : ((waits && waitsText(name, waits)) ??
+              alive?.description ??
+              'not seen since the assistant started'),
         abilities: alive?.abilities ?? [],
         capacity: alive?.capacity ?? 1,
         running: alive?.running ?? 0,
@@ -180,11 +191,23 @@ class FarHome {
       engine.close('it was taken out');
       this.#parts.onProgress(`${name} was taken out`);
     }
-    for (const { name, cutOff } of machines) {
+    for (const { name, cutOff, mayUse } of machines) {
       if (minutesLeft(cutOff, this.#parts.now()) > 0) continue;
       if (this.#lines.get(name)?.isOver !== false) this.#openLine(name);
       this.#connection?.publish(subjects.home(name), this.#boot);
+      if (mayUse !== null) this.#tellSandbox(name, mayUse);
     }
+  }
+
+  /** The owner's word counts for a machine that waits for it now, not for a later time. */
+  #tellSandbox(name: string, engine: string): void {
+    const known = this.#of(name);
+    if (known.alive === null) return;
+    if (known.alive.waits !== null) {
+      return void this.#connection?.publish(subjects.sandbox(name), engine);
+    }
+    this.#state.letUse(name, null);
+    known.isToldOfWaiting = false;
   }
 
   /** Hears a machine from now on. */
@@ -242,6 +265,8 @@ class FarHome {
       }),
       alive: null,
       lastSeenAt: 0,
+      waitsSince: null,
+      isToldOfWaiting: false,
     };
     this.#known.set(name, known);
     return known;
@@ -278,11 +303,26 @@ class FarHome {
     known.alive = alive;
     known.lastSeenAt = this.#parts.now();
     if (wasAway || isAnother) {
-      this.#parts.onProgress(`${name} is here: ${alive.description}`);
+      this.#parts.onProgress(
+        `${name} is here: ${(alive.waits && waitsText(name, alive.waits)) ?? alive.description}`,
+      );
       known.engine.resume();
     }
+    this.#noteWaiting(name, known, alive.waits);
     const machine = this.list().find((one) => one.name === name);
     if (machine !== undefined) this.#parts.onFilesLeft(machine, alive.folders);
+  }
+
+  /** A machine whose Docker starts later than its worker waits a moment, which is no news. */
+  #noteWaiting(name: string, known: Known, waits: Alive['waits']): void {
+    known.waitsSince = waits === null ? null : (known.waitsSince ?? this.#parts.elapsed());
+    if (waits === null || known.waitsSince === null || known.isToldOfWaiting) return;
+    if (this.#parts.elapsed() - known.waitsSince < WAITING_MS) return;
+    known.isToldOfWaiting = true;
+    // Once, and without its own words: it could tell anything.
+    this.#parts.onTrouble(
+      `${name} runs no agents: they ran in a stronger sandbox before, which does not answer there. Start that again, or say \`/far sandbox ${name} ${waits.engine}\` to let them run in ${waits.engine}. Its chats run here meanwhile.`,
+    );
   }
 
   /** A worker whose number is not the present one is told so, and ends what it still runs. */

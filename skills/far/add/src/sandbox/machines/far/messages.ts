@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { jsonWithin } from '../../../lib/bounded-json.ts';
+import { EngineName } from '../../../lib/far/far-state.ts';
 import { FarFolder } from '../../far/worker.ts';
 
 export const PROTOCOL = 1;
@@ -16,6 +17,11 @@ const Alive = z.object({
   abilities: z.array(z.string().max(64)).max(32),
   capacity: z.number().int().min(1).max(1_000),
   running: z.number().int().min(0).max(1_000),
+  /** Agents ran in a better engine, which is not there, and the owner has not said yet that this one will do. */
+  waits: z
+    .object({ engine: EngineName, reason: z.string().max(300) })
+    .nullable()
+    .default(null),
   /** Chats whose files are there. */
   folders: z.array(FarFolder).max(1_000),
 });
@@ -38,6 +44,8 @@ export const subjects = {
   /** It is being stopped, and takes nothing any more. */
   leaving: (machine: string) => `far.up.${machine}.leaving`,
   home: (machine: string) => `far.down.${machine}.home`,
+  /** The engine that the owner lets a machine use which waits for that word. */
+  sandbox: (machine: string) => `far.down.${machine}.sandbox`,
 };
 
 /** The container that a message is about. */

@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { readWhatFits } from '../../../config.ts';
 import { whyUnreachable } from '../../../lib/far/far-connection.ts';
@@ -8,19 +9,30 @@ import { joinHome } from '../../../lib/far/joining.ts';
 import {
   readWorkerConfig,
   type WorkerConfig,
+  workerEngines,
   workerFolder,
 } from '../../../lib/far/worker-folder.ts';
 import { installWorkerUnit, workerUnit } from '../../../lib/far/worker-unit.ts';
-import { type Engine, type EngineContribution, EngineUnusable } from '../../engines/engine.ts';
+import {
+  type Engine,
+  type EngineContribution,
+  EngineUnusable,
+  isWeaker,
+} from '../../engines/engine.ts';
 import { agentUser } from '../../mounts/ownership.ts';
 import { findersOf, ownUser } from '../../open.ts';
-import { downText, runFarWorker } from './far-worker.ts';
+import { downText, runFarWorker, type WaitingForWord, waitForWord } from './far-worker.ts';
+import { setUpBySshHere } from './ssh-setup.ts';
+
+/** A better engine that comes back, or the owner's word, is seen so soon. */
+const LOOK_AGAIN_MS = 5_000;
 
 const USAGE = `patchclaw-worker: runs chats of another machine
 
   join CODE [--has gpu,ffmpeg] [--slots 2] [--no-run]   become one of a home's machines, and run
   run                                                   run until it is stopped
   doctor                                                say whether home lets this machine in, and what runs agents here
+  sandbox bubblewrap                                    let agents run in it where the better engine is gone
   service [--system] [--print]                          let systemd run it always
 `;
 
@@ -71,6 +83,13 @@ async function carryOut(
     say(`This machine is ${name} now.`);
     if (values.run) await runUntilStopped(engines, projectDir, dataDir);
   } else if (word === 'doctor') await examine(engines, projectDir, dataDir);
+  else if (word === 'ssh-setup') {
+    await setUpBySshHere({
+      dataDir,
+      programDir: projectDir,
+      lookForEngine: () => lookForEngine(engines, finderOptions(projectDir, workerFolder(dataDir))),
+    });
+  } else if (word === 'sandbox') letUse(engines, dataDir, code);
   else if (word === 'run') await runUntilStopped(engines, projectDir, dataDir);
   else if (word === 'service') {
     const parts = {
@@ -107,9 +126,10 @@ async function runUntilStopped(
 ): Promise<void> {
   const config = joined(dataDir);
   const dir = workerFolder(dataDir);
+  const engine = await allowedEngine(engines, { projectDir, dataDir, config });
   const worker = await runFarWorker({
     config,
-    engine: await openEngine(engines, { projectDir, dir }),
+    engine,
     dir,
     user: agentUser(ownUser()),
     onProgress: say,
@@ -176,17 +196,94 @@ function finderOptions(projectDir: string, dir: string) {
   };
 }
 
-/** The best engine of this machine; its containers are told apart from those of an assistant here. */
+/** Says what would run agents here, and why nothing better does. @throws FarRefused where nothing does */
+async function lookForEngine(
+  engines: readonly EngineContribution[],
+  options: ReturnType<typeof finderOptions>,
+): Promise<string> {
+  const reasons: string[] = [];
+  for (const { name, find } of findersOf(engines, options)) {
+    try {
+      const { description } = await find().look();
+      return [`agents run in ${description} there`, ...reasons].join('; ');
+    } catch (error) {
+      if (!(error instanceof EngineUnusable)) throw error;
+      reasons.push(`${name}: ${error.message}`);
+    }
+  }
+  throw new FarRefused(
+    `Nothing there can run agents. Install Docker, podman or bubblewrap (Debian: \`sudo apt install docker.io\`), and run this command again. Found: ${reasons.join('; ')}`,
+  );
+}
+
+/** The owner's word at this machine; a worker that waits for it hears it within seconds. */
+function letUse(engines: readonly EngineContribution[], dataDir: string, name: string): void {
+  if (!engines.some((one) => one.name === name)) {
+    throw new FarRefused(`Say one of ${engines.map((one) => one.name).join(', ')}.`);
+  }
+  workerEngines(dataDir).accept(name);
+  say(`Agents may run in ${name} here, and in what is better.`);
+}
+
+/** The best engine of this machine; one that is weaker than before waits for the owner's word, or for the better one. */
+async function allowedEngine(
+  engines: readonly EngineContribution[],
+  place: { readonly projectDir: string; readonly dataDir: string; readonly config: WorkerConfig },
+): Promise<Engine> {
+  const { projectDir, dataDir, config } = place;
+  const own = workerEngines(dataDir);
+  const options = finderOptions(projectDir, workerFolder(dataDir));
+  let waiting: Awaited<ReturnType<typeof waitForWord>> | null = null;
+  for (;;) {
+    const found = await openEngine(engines, options, own.least());
+    if (found.kind === 'opened') {
+      await waiting?.close();
+      own.note(found.engine.name);
+      return found.engine;
+    }
+    if (waiting === null) {
+      const { engine, reason } = found;
+      say(
+        `Agents ran in a stronger sandbox before (${reason}), so none runs now. Start that again; or let them run in ${engine}: say \`/far sandbox ${config.name} ${engine}\` at home, or run \`sandbox ${engine}\` with this program.`,
+      );
+      waiting = await waitForWord(
+        config,
+        { engine, reason: reason.slice(0, 300) },
+        {
+          onWord: (name) => {
+            if (name === engine) own.accept(name);
+          },
+          onRefused(why) {
+            process.stderr.write(`The home does not let this machine in any more (${why}).\n`);
+            process.exit(1);
+          },
+          onProgress: say,
+        },
+      );
+    }
+    await sleep(LOOK_AGAIN_MS);
+  }
+}
+
+/** Opens the best engine of this machine; its containers are told apart from those of an assistant here. */
 async function openEngine(
   engines: readonly EngineContribution[],
-  { projectDir, dir }: { projectDir: string; dir: string },
-): Promise<Engine> {
+  options: ReturnType<typeof finderOptions>,
+  least: string | null,
+): Promise<
+  | { readonly kind: 'opened'; readonly engine: Engine }
+  | ({ readonly kind: 'waits' } & WaitingForWord)
+> {
   const reasons: string[] = [];
-  for (const { name, find } of findersOf(engines, finderOptions(projectDir, dir))) {
+  for (const { name, find } of findersOf(engines, options)) {
     try {
       const engine = await find().open();
-      if (reasons.length > 0) say(`agents run under ${name}: ${reasons.join('; ')}`);
-      return engine;
+      const reason = reasons.join('; ');
+      if (options.settings.sandbox === null && isWeaker(engines, name, least)) {
+        return { kind: 'waits', engine: name, reason };
+      }
+      if (reason !== '') say(`agents run under ${name}: ${reason}`);
+      return { kind: 'opened', engine };
     } catch (error) {
       if (!(error instanceof EngineUnusable)) throw error;
       reasons.push(`${name}: ${error.message}`);
