@@ -3,9 +3,13 @@
  * delay, both sides by turns, a model that answers at once. Only the ratios of one run count.
  *
  *   npx node scripts/bench/far.ts [turns] [starts] [milliseconds of a round trip]
+ *   npx node scripts/bench/far.ts proofs [skills] [seconds of each]
+ *
+ * The second form tells what the work queue adds to proofs on another machine. It needs a tree with the skill `far`.
  */
-import { fork } from 'node:child_process';
+import { fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -21,7 +25,9 @@ import { sandboxProject } from '../../src/testing/sandbox-project.ts';
 const HEAD_BYTES = 10;
 const PATIENCE_MS = 300_000;
 
-if (process.argv[2] === '--worker') await runWorker(process.argv[3] ?? '', process.argv[4] ?? '');
+if (process.argv[2] === 'proofs') benchProofs(process.argv.slice(3));
+else if (process.argv[2] === '--worker')
+  await runWorker(process.argv[3] ?? '', process.argv[4] ?? '');
 else {
   const [turns = '60', starts = '9', roundTrip = '0'] = process.argv.slice(2);
   await bench(Number(turns), Number(starts), Number(roundTrip));
@@ -191,6 +197,20 @@ async function bench(turns: number, starts: number, roundTripMs: number): Promis
   server.close();
   if (child.exitCode === null) await once(child, 'exit');
   await rm(dir, { recursive: true, force: true });
+}
+
+/** The skill has the queue, so it has the measurement as well. */
+function benchProofs(words: readonly string[]): void {
+  const root = join(import.meta.dirname, '../..');
+  if (!existsSync(join(root, 'src/proof-runners/far.ts'))) {
+    throw new Error('Apply the skill `far` first: npx claw apply far');
+  }
+  const { status } = spawnSync(
+    process.execPath,
+    [join(root, 'skills/far/tests/benchmark.ts'), ...words],
+    { stdio: 'inherit' },
+  );
+  process.exitCode = status ?? 1;
 }
 
 function median(values: readonly number[]): number {

@@ -55,7 +55,7 @@ export const verb = defineVerb({
   ],
   create: (context) => (call) =>
     run(context, call).catch((error: unknown) => {
-      if (error instanceof FarRefused) throw new VerbError('failed', error.message);
+      if (error instanceof FarRefused) throw new VerbError('failed', printable(error.message));
       throw error;
     }),
 });
