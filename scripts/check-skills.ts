@@ -93,7 +93,7 @@ function copyTree(): void {
     // Imported by a name in a variable, where they have no types.
     const ignoreDependencies = ['@swc/core', 'axe-core', 'fake-indexeddb', '@micropython/.+'];
     // Programs of Debian packages that a skill or its tests start.
-    const ignoreBinaries = [...knip.ignoreBinaries, 'nats-server', 'openssl', 'ss'];
+    const ignoreBinaries = [...knip.ignoreBinaries, 'nats-server', 'openssl', 'ss', 'ssh-keygen'];
     const workspaces = { ...packages, '.': { ...assistant, entry, project } };
     return JSON.stringify({ ...knip, workspaces, ignore, ignoreDependencies, ignoreBinaries });
   });

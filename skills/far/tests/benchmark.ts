@@ -1,5 +1,5 @@
 // What the work queue adds to proofs on another machine: from the moment when the machine is free for a proof until its
-// result is at home, more than the proof itself. `node scripts/bench/far.ts proofs [skills] [seconds of each]` starts it.
+// result is at home, more than the proof itself. `npx node scripts/bench/far.ts proofs [skills] [seconds of each]` starts it.
 import { addSkill, type Codebase, temporaryCodebase } from '../../../src/testing/claw/codebase.ts';
 import { proofHome } from './proof-scene.ts';
 
@@ -13,7 +13,7 @@ const isWhole = Number.isInteger(count) && count > 0 && Number(seconds) >= 0;
 if (!isWhole) throw new Error('Say a number of skills and the seconds that each test waits.');
 
 const home = await proofHome();
-await home.join('nas');
+const nas = await home.join('nas');
 for (const contents of ['all contents still to be sent', 'contents there']) {
   const codebase = codebaseOf(count, contents);
   const { data, stderr } = await home.matrix(codebase, '--on', 'far');
@@ -23,6 +23,7 @@ for (const contents of ['all contents still to be sent', 'contents there']) {
   console.log(`${contents}: ${line} (median of a proof: ${middle} s)`);
   await codebase[Symbol.asyncDispose]();
 }
+await nas[Symbol.asyncDispose]();
 await home[Symbol.asyncDispose]();
 
 /** Skills whose tests wait; a new text makes each proof a new one, of the same files. */
