@@ -96,8 +96,9 @@ function startSsh(target: string, program: Buffer, signal: AbortSignal) {
   };
 }
 
-/** Whatever a shell there prints beside is passed over. The connection ends with whoever stops listening. */
+/** Whatever a shell there prints beside is passed over. Whoever stops listening before the end ends the connection. */
 async function* newsOf(stdout: Readable, close: () => void): AsyncGenerator<SetupNews> {
+  let isOver = false;
   try {
     stdout.setEncoding('utf8');
     let pending = '';
@@ -110,8 +111,10 @@ async function* newsOf(stdout: Readable, close: () => void): AsyncGenerator<Setu
         if (news.success) yield news.data;
       }
     }
+    // ssh has still to say why, by its code.
+    isOver = true;
   } finally {
-    close();
+    if (!isOver) close();
   }
 }
 
