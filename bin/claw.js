@@ -110,12 +110,28 @@ async function handOver() {
     process.exit(1);
   }
   // Loaded where it is needed: on the pinned Node no command pays for it.
-  const { spawnSync } = await import('node:child_process');
+  const { spawn } = await import('node:child_process');
+  const { isatty } = await import('node:tty');
   // A young heap that begins larger is collected less often; one that ends smaller takes up to 20 MB less.
   const heap = ['--min-semi-space-size=4', '--max-semi-space-size=8'];
   const args = [...heap, fileURLToPath(import.meta.url), ...process.argv.slice(2)];
-  const child = spawnSync(pinned, args, { stdio: 'inherit' });
-  if (child.error) throw child.error;
-  if (child.signal) process.kill(process.pid, child.signal);
-  process.exit(child.status ?? 1);
+  const child = spawn(pinned, args, { stdio: 'inherit' });
+  // It cleans up before it ends, and whoever waits for this process waits for that. A terminal sends Ctrl-C and its own
+  // end to both, and the second signal of a kind would cut the cleaning short.
+  const isTerminal = [0, 1, 2].some((fd) => isatty(fd));
+  for (const name of /** @type {const} */ (['SIGINT', 'SIGHUP', 'SIGTERM'])) {
+    process.on(name, () => {
+      if (name === 'SIGTERM' || !isTerminal) child.kill(name);
+    });
+  }
+  /** @type {[number | null, NodeJS.Signals | null]} */
+  const [status, signal] = await new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (...end) => resolve(end));
+  });
+  if (signal !== null) {
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  }
+  process.exit(status ?? 1);
 }

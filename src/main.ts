@@ -26,12 +26,12 @@ import { saverBeforeMigration } from './store/backup/before-migration.ts';
 import { fenceWords, readFence } from './store/backup/fence.ts';
 import { chosenModel } from './store/chats/folder-choices.ts';
 import { databasePath, reasonNotToStart } from './store/database-condition.ts';
-import { StoreError, unusable } from './store/error.ts';
+import { isOfDatabase, StoreError, unusable } from './store/error.ts';
 import { openOwnDatabases } from './store/own-databases.ts';
 import { openStore } from './store/store.ts';
 import { collectGarbage } from './supervisor/after-start.ts';
 import { secretValues, withoutSecrets } from './supervisor/environment.ts';
-import { EXIT_UNUSABLE } from './supervisor/frames.ts';
+import { EXIT_DATABASE, EXIT_UNUSABLE } from './supervisor/frames.ts';
 import { openLog } from './supervisor/log/log.ts';
 import { forgetSmallAllocator } from './supervisor/small-process.ts';
 import { connectSupervisor } from './supervisor/supervisor-link.ts';
@@ -92,7 +92,7 @@ const endDamaged = onDamagedDatabase({
   ownersChats: () => ownersChats,
   print: sayOnce,
   newId: randomUUID,
-  exit: () => process.exit(EXIT_UNUSABLE),
+  exit: () => process.exit(EXIT_DATABASE),
 });
 const beforeMigration = saverBeforeMigration(projectDir, (reason) =>
   log.warn('there is no backup from before this migration', { reason }),
@@ -257,7 +257,7 @@ function exitWith(error: unknown): never {
 ${FAULT_ADVICE}`
       : error.message,
   );
-  process.exit(EXIT_UNUSABLE);
+  process.exit(isOfDatabase(error) ? EXIT_DATABASE : EXIT_UNUSABLE);
 }
 
 /** Damage is told where it is found, and by whoever asked. */

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { basename, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { z } from 'zod';
-import { damagedError, StoreError } from './error.ts';
+import { StoreError } from './error.ts';
 import { asideFiles } from './repair/repair.ts';
 
 /** The folders of an installation. */
@@ -22,7 +22,7 @@ export function databasePath(dataDir: string): string {
 export function reasonNotToStart(folders: InstallationFolders): StoreError | null {
   const path = databasePath(folders.dataDir);
   const noted = notedDamage(path);
-  if (noted !== null) return damagedError(path, noted);
+  if (noted !== null) return new StoreError('DATABASE_DAMAGED', noted);
   if (existsSync(`${path}.repaired`) && !existsSync(path)) {
     return new StoreError(
       'DATABASE_MISSING',
@@ -88,12 +88,12 @@ function foldersIn(folder: string): readonly string[] {
   }
 }
 
-const DamageNote = z.object({ inode: z.string(), reason: z.string() });
+const DamageNote = z.object({ inode: z.string(), message: z.string() });
 
 /** Remembers that a database was found damaged, so that the next start says so before it writes to it. */
-export function noteDamage(path: string, reason: string): void {
+export function noteDamage(path: string, message: string): void {
   try {
-    const note = { inode: inodeOf(path), reason };
+    const note = { inode: inodeOf(path), message };
     writeFileSync(notePath(path), `${JSON.stringify(note)}\n`, { mode: 0o600 });
   } catch {
     // The next start finds the damage by itself, a little later.
@@ -104,7 +104,7 @@ export function noteDamage(path: string, reason: string): void {
 function notedDamage(path: string): string | null {
   try {
     const note = DamageNote.parse(JSON.parse(readFileSync(notePath(path), 'utf8')));
-    return note.inode === inodeOf(path) ? note.reason : null;
+    return note.inode === inodeOf(path) ? note.message : null;
   } catch {
     return null; // There is no note, or none that can be read.
   }

@@ -19,6 +19,11 @@ export class StoreError extends Error {
   }
 }
 
+/** Tells whether a refusal is for the database or its disk, and not for the code that meets it. */
+export function isOfDatabase(error: Error): boolean {
+  return error instanceof StoreError && /^DATABASE_/.test(error.code);
+}
+
 /** Tells whether waiting helps: the disk is full, or another process holds the database. */
 export function isTransient(error: unknown): boolean {
   return error instanceof Database.SqliteError && /^SQLITE_(BUSY|FULL)/.test(error.code);

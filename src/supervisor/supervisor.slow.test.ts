@@ -175,6 +175,35 @@ test('a tree that does not come up is taken back, and the owner is told why', as
   expect(existsSync(join(tree.dir, 'src/channels/broken.ts'))).toBe(false);
 });
 
+test('a database that cannot be used takes no change back, and is told once', async () => {
+  using tree = new TestTree(FINE);
+  await using first = TestConversation.start(tree);
+  expect(await first.end('/groups\n')).toBe(0);
+  const applied = spawnSync(process.execPath, ['bin/claw.js', 'apply', 'fine', '--yes'], {
+    cwd: tree.dir,
+    env: environmentOf(tree),
+    encoding: 'utf8',
+  });
+  expect(applied.status, applied.stderr).toBe(0);
+  const path = join(tree.dataDir, 'claw.db');
+  const whole = readFileSync(path);
+  writeFileSync(path, Buffer.alloc(whole.length, 0x5a));
+  // The second one finds what the first has noted.
+  for (const start of [1, 2]) {
+    await using conversation = TestConversation.start(tree);
+    expect(await conversation.end('/groups\n')).toBe(1);
+    const said = conversation.stdout + conversation.stderr;
+    expect(said, `start ${start}`).not.toContain('taken back');
+    expect(said.match(/is damaged/g)).toHaveLength(1);
+    expect(said.match(/npx claw repair/g)).toHaveLength(1);
+    expect(existsSync(join(tree.dir, 'src/channels/fine.txt'))).toBe(true);
+  }
+  writeFileSync(path, whole);
+  await using again = TestConversation.start(tree);
+  expect(await again.end('/groups\n')).toBe(0);
+  expect(existsSync(join(tree.dir, 'src/channels/fine.txt'))).toBe(true);
+});
+
 test('a tree that broke claw as well is taken back without it', async () => {
   const before = readFileSync(join(import.meta.dirname, '../../bin/claw.js'), 'utf8');
   // As an update may bring it: no skill may touch bin/ in an installation.

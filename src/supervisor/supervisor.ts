@@ -6,7 +6,7 @@ import type { OwnerConsole } from './console/owner-console.ts';
 import type { Shell, ShellEvents } from './control/server.ts';
 import { type Environment, withoutSecrets } from './environment.ts';
 import type { FirstChecks } from './first-checks.ts';
-import { EXIT_UNUSABLE } from './frames.ts';
+import { EXIT_DATABASE, EXIT_UNUSABLE } from './frames.ts';
 import { type Lines, openLines } from './lines.ts';
 import type { Log } from './log/log.ts';
 import { lastHealthyOf } from './rollback/last-healthy.ts';
@@ -142,15 +142,17 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
     if (ending.signal.aborted) return 0;
     if (last.wantsRestart) return null;
     const { exitCode, signal, isLate, isHung, lastLines } = last;
-    const level = exitCode === EXIT_UNUSABLE ? 'info' : 'error';
+    const isHopeless = exitCode === EXIT_UNUSABLE || exitCode === EXIT_DATABASE;
+    const level = isHopeless ? 'info' : 'error';
     log[level]('the assistant ended', { exitCode, signal, isLate, isHung });
     // Goes to the file alone: the terminal has shown these lines.
     log.info('what it said last', { lastLines });
-    if (isPublished && !last.wasHealthy) {
+    // Taking code back mends no database.
+    if (isPublished && !last.wasHealthy && exitCode !== EXIT_DATABASE) {
       clients.setPhase('Taking the change back');
       return await takeBack(last);
     }
-    if (exitCode === EXIT_UNUSABLE) {
+    if (isHopeless) {
       const what = last.wasHealthy ? 'has stopped and is not started again' : 'cannot start';
       clients.tellShells([`The assistant ${what}:`, ...lastLines].join('\n'), owner);
       // A terminal has just shown why.

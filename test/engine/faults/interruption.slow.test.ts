@@ -17,11 +17,14 @@ function codebaseWithSlowTest(): Codebase {
   return codebase;
 }
 
+/** Loaded first, it makes this Node one that claw hands over from. */
+const OLDER_NODE =
+  "data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'20.0.0'}})";
+
 /** An apply that is in the middle of its tests. */
-async function running(codebase: Codebase) {
-  const child = spawn(process.execPath, [CLAW, 'apply', 'slow', '--json', '--cwd', codebase.root], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+async function running(codebase: Codebase, nodeOptions: readonly string[] = []) {
+  const args = [...nodeOptions, CLAW, 'apply', 'slow', '--json', '--cwd', codebase.root];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   let stdout = '';
   child.stdout.on('data', (chunk: Buffer) => {
     stdout += chunk.toString();
@@ -57,14 +60,18 @@ test('a running command is named by status and by whoever waits for it in vain',
   expect(views).toEqual([]);
 });
 
-for (const [signal, code] of [
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
+for (const [signal, code, node] of [
+  ['SIGINT', 130, 'this Node'],
+  ['SIGTERM', 143, 'this Node'],
+  ['SIGINT', 130, 'an older Node'],
+  ['SIGTERM', 143, 'an older Node'],
+  ['SIGHUP', 129, 'an older Node'],
 ] as const) {
-  test(`${signal} during the tests leaves nothing behind`, async () => {
+  test(`${signal} to ${node} during the tests leaves nothing behind`, async () => {
     await using codebase = codebaseWithSlowTest();
     const before = codebase.tree();
-    const { child, ended, stdout } = await running(codebase);
+    const options = node === 'this Node' ? [] : ['--import', OLDER_NODE];
+    const { child, ended, stdout } = await running(codebase, options);
     child.kill(signal);
     expect(await ended).toBe(code);
     expect(JSON.parse(stdout())).toMatchObject({ ok: false, error: { code: 'INTERRUPTED' } });

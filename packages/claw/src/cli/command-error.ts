@@ -22,6 +22,12 @@ const WORDS: Readonly<Record<string, string>> = {
   EACCES: 'you have no permission (EACCES)',
   EPERM: 'it is not allowed (EPERM)',
   EROFS: 'the disk is read-only (EROFS)',
+  SQLITE_FULL: 'the disk is full (SQLITE_FULL)',
+  SQLITE_READONLY: 'you may not write to it (SQLITE_READONLY)',
+  SQLITE_CANTOPEN: 'it cannot be opened (SQLITE_CANTOPEN)',
+  SQLITE_PERM: 'you have no permission (SQLITE_PERM)',
+  SQLITE_IOERR: 'the disk failed (SQLITE_IOERR)',
+  SQLITE_BUSY: 'another program holds it (SQLITE_BUSY)',
 };
 
 /**
@@ -30,7 +36,13 @@ const WORDS: Readonly<Record<string, string>> = {
  */
 export function asCommandError(error: unknown): CommandError {
   if (error instanceof ClawError || error instanceof CliError) return error;
-  const { code, path, syscall } = error as NodeJS.ErrnoException;
+  const { code, path, syscall } = Object(error) as NodeJS.ErrnoException;
+  // An extended code, such as SQLITE_IOERR_WRITE, begins with its kind.
+  const sqlite = /^SQLITE_[A-Z]+/.exec(typeof code === 'string' ? code : '')?.[0];
+  if (sqlite !== undefined && WORDS[sqlite] !== undefined) {
+    const message = `A database could not be used: ${WORDS[sqlite]}. Nothing was changed.`;
+    return new ClawError('IO_FAILED', message, { data: { code }, cause: error });
+  }
   if (typeof code === 'string' && typeof syscall === 'string') {
     const place = path === undefined ? '' : ` ${path}`;
     const why = WORDS[code] ?? `${syscall} failed (${code})`;
