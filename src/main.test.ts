@@ -38,7 +38,7 @@ await describeWithEngine('bubblewrap', 'the assistant as a whole', () => {
     }
   });
 
-  test('where Docker was lost no agent runs until the owner says so, once', async () => {
+  test('if Docker was lost, no agent runs until the owner says so, once', async () => {
     const server = await startAnthropicServer(shellScript);
     using tree = new TestTree();
     mkdirSync(tree.dataDir, { mode: 0o700 });

@@ -121,10 +121,15 @@ const DECODED: readonly (readonly [decoded: RegExp, instead: string])[] = [
   [/first end of the\s+range/, 'unless the first commit is an ancestor'],
   [/none the worse/, 'It is optional.'],
   [/Who is heard/, 'Who may talk to it'],
+  [/Leaves with it/, 'Code that depends on it'],
+  [/Looked at(?: instead)?:|Also looked at|\bwere weighed\b/, 'Also considered'],
+  [/[,.] (?:by|in) turns\b/i, 'interleaved'],
+  [/what for:/i, 'Used for'],
 ];
 
 test('what people read has none of the words that readers had to decode', () => {
-  const read = [...TEXTS, 'README.md', 'docs/*.md', 'container/**/*.ts', 'scripts/**/*.ts'];
+  const pages = ['README.md', 'docs/*.md', 'docs/decisions/*.md', 'changes/*.md'];
+  const read = [...TEXTS, ...pages, 'container/**/*.ts', 'scripts/**/*.ts'];
   const found = globSync(read, { cwd: HOME })
     .filter((path) => !path.endsWith('.test.ts') && !path.includes('node_modules'))
     .flatMap((path) => {

@@ -43,7 +43,7 @@ export function printContainer(found: ContainerBench | null): void {
   );
 }
 
-/** Measures both in turns, so that a busy machine slows both. Null where no Docker daemon answers. */
+/** Measures both interleaved, so that a busy machine slows both. Null if no Docker daemon answers. */
 export async function benchContainer(runs: number): Promise<ContainerBench | null> {
   const docker = await pingDocker({ socketPath: '/var/run/docker.sock' });
   if (docker === null) return null;

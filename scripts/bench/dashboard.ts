@@ -5,7 +5,7 @@
  *
  *     npx node scripts/bench/dashboard.ts [messages] [chats] [switches]
  *
- * A busy machine slows all of it. So an empty page of the same server is opened in turns with the dashboard, and an
+ * A busy machine slows all of it. So an empty page of the same server is opened interleaved with the dashboard, and an
  * empty change of the address with each switch.
  */
 import { type ChildProcess, fork } from 'node:child_process';
@@ -118,7 +118,7 @@ async function measure(assistant: ChildProcess, browser: Browser, plan: Plan): P
   await browser.close();
 }
 
-/** From a message to its answer, in turns without a tab and with five, whose browser is on the other cores. */
+/** From a message to its answer, interleaved without a tab and with five tabs, whose browser is on the other cores. */
 async function measureAnswers(assistant: ChildProcess, dir: string): Promise<void> {
   const program = join(dir, 'chromium');
   writeFileSync(program, `#!/bin/sh\nexec taskset -c 1-${cpus().length - 1} ${CHROMIUM} "$@"\n`, {
@@ -161,7 +161,7 @@ async function slowed(page: Page): Promise<CDPSession> {
 
 type Noted = { readonly paint: number; readonly words: number };
 
-/** Opens the page and one of 40 bytes in turns; ms from the request to the first paint, and to the last words. */
+/** Opens the page and one of 40 bytes, interleaved; ms from the request to the first paint, and to the last words. */
 async function firstPaints(page: Page, origin: string) {
   const found = { page: [] as number[], words: [] as number[], empty: [] as number[] };
   await page.addInitScript(NOTE_PAINTS);

@@ -1,6 +1,6 @@
 /**
  * Compares a chat on another machine with the same chat at home: a worker in a process of its own, behind a wire with a
- * delay, both sides by turns, a model that answers at once. Only the ratios of one run count.
+ * delay, both sides interleaved, a model that answers at once. Only the ratios of one run count.
  *
  *   npx node scripts/bench/far.ts [turns] [starts] [milliseconds of a round trip]
  *   npx node scripts/bench/far.ts proofs [skills] [seconds of each]

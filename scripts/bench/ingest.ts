@@ -1,6 +1,6 @@
 /**
  * Measures the messages per second that the host stores, each on disk before its channel may acknowledge it:
- * with ten groups and a new store, and with 1,000 groups and a million stored messages, in turns.
+ * with ten groups and a new store, and with 1,000 groups and a million stored messages, interleaved.
  *
  *     npx node scripts/bench/ingest.ts
  */
@@ -67,7 +67,7 @@ export function printIngest(found: IngestBench): void {
   console.log(`  large by small at ${GOAL_PER_SECOND}/s: ${found.ratio.toFixed(2)}, goal 1.00`);
 }
 
-/** Measures both in turns, so that a busy machine slows both. */
+/** Measures both interleaved, so that a busy machine slows both. */
 export async function benchIngest(plan: IngestPlan = GOAL): Promise<IngestBench> {
   const { small, large, rounds, perSecond } = plan;
   await using one = await openIntake(small);

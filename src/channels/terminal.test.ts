@@ -94,7 +94,7 @@ test('a line that cannot be stored is said to be so, and holds nothing up', asyn
   ]);
 });
 
-test('what an earlier process stored is acknowledged by the one that answers it', async () => {
+test('a message that an earlier process stored is acknowledged by the process that answers it', async () => {
   const { port, seen } = farEnd({ awaiting: 7 });
   open(port).chatAcknowledged?.('terminal:main');
   expect(seen).toEqual(['acknowledged 7']);

@@ -78,7 +78,7 @@ test('a question of its own is asked, unless --yes has answered it', async () =>
   });
 });
 
-test('what it refuses is an error of claw with a code', async () => {
+test('a refusal of a discovered verb is an error of claw with a code', async () => {
   using folder = new ContributionFolder({ 'port.ts': PORT });
   await expect(claw(folder, ['port', 'refuse'])).rejects.toMatchObject({
     code: 'USAGE',

@@ -85,7 +85,7 @@ test('a phone that is linked is not asked again', async () => {
   await assistant.stop();
 });
 
-test('what is not a number is said to be none, in words of the chat', async () => {
+test('text that is not a number is refused, in words of the chat', async () => {
   const error = { code: 'USAGE', message: 'Use: npx claw setup whatsapp [--phone NUMBER]' };
   const result = { ...RESULT, ok: false, exitCode: 2, error };
   const { texts } = await pairing('/pair Ada', { said: [], result });

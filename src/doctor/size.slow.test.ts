@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { folderBytes } from './size.ts';
 
-test('what an agent has hidden deeper than any path can name does not hide the rest', () => {
+test('files that an agent has hidden deeper than any path can name do not hide the rest', () => {
   const dir = mkdtempSync(join(tmpdir(), 'claw-size-'));
   onTestFinished(() => void execFileSync('rm', ['-rf', dir]));
   mkdirSync(join(dir, 'sessions'));

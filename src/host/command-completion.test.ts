@@ -78,7 +78,7 @@ test.each(TYPED)('%j can become %j', (text, lines) => {
   expect(one.typed(text)).toEqual(lines);
 });
 
-test('what is offered begins as it was typed, once each, and every command is offered', () => {
+test('completions begin as typed, each once, and every command is offered', () => {
   using one = bench();
   const all = one.typed('/');
   expect(all).toEqual([...new Set(all)]);

@@ -233,7 +233,7 @@ test('an allowed address is let in exactly as it is, with a cookie for https alo
   }
 });
 
-test('what a proxy says of a request is not believed', async () => {
+test('claims of a proxy about a request are ignored', async () => {
   const { cookie } = await deviceOf('admin');
   const said = {
     'x-forwarded-host': home(),

@@ -281,7 +281,7 @@ test('a body that comes too slowly, or a route that does not answer, is given up
   expect(clock.timers).toBe(0);
 });
 
-test('whoever takes nothing of an answer is cut off, and an answer that is silent for as long is not', async () => {
+test('a client that reads nothing of an answer is cut off, but an answer that is silent for as long is not', async () => {
   await server.close();
   open({ stalledMs: 100 });
   const cutOff = Promise.withResolvers<void>();

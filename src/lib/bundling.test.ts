@@ -7,7 +7,7 @@ const built = (contents: string) =>
     return outputFiles[0]?.text;
   });
 
-test('who is done first ends nobody else’s bundle, and the next one starts anew', async () => {
+test('the first one to finish does not end the bundles of others, and the next one starts esbuild again', async () => {
   const waits = Promise.withResolvers<void>();
   const slow = withEsbuild(async ({ build }) => {
     // Under way, and held there until the other one has ended.

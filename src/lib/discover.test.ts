@@ -22,7 +22,7 @@ function folderOf(files: Readonly<Record<string, string>>): string {
 
 const birdOf = (name: string) => `{ name: '${name}', wings: 2 }`;
 
-test('what the files of a folder export is taken in by the names of the files; parts of them are not', async () => {
+test('exports are discovered in the order of file names; files that are parts of others are not', async () => {
   const folder = folderOf({
     'b.ts': `export const bird = ${birdOf('jay')};`,
     'a.ts': `export const bird = ${birdOf('owl')};`,
@@ -56,7 +56,7 @@ test.each([
   await expect(refusal).rejects.toThrow(reason);
 });
 
-test('what cannot be parsed is refused with the name of the file', async () => {
+test('a file that cannot be parsed is refused with its name', async () => {
   const folder = folderOf({ 'owl.ts': 'export const bird = {' });
   // Node reads it: the test runner's own import says it otherwise.
   const script =
@@ -70,7 +70,7 @@ test('what cannot be parsed is refused with the name of the file', async () => {
   expect(stdout).toContain(`${join(folder, 'owl.ts')} cannot be read: `);
 });
 
-test('what throws while it is loaded is named with the line', async () => {
+test('a file that throws while it is loaded is named with the line', async () => {
   const folder = folderOf({ 'owl.ts': "export const one = 1;\nthrow new Error('no luck');" });
   const file = join(folder, 'owl.ts');
   await expect(discoverExports(folder, 'bird', Bird)).rejects.toThrow(

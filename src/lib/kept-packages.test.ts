@@ -23,7 +23,7 @@ function packed(files: Readonly<Record<string, string>>): Buffer {
   return packFiles(new Map(tree));
 }
 
-test('what the engine keeps of a skill is read, as one file and as the folder of an earlier engine', () => {
+test('a package that the engine keeps is read, as one file and as the folder of an earlier engine', () => {
   const dir = project({
     '.claw/packages/new.package': packed({ 'SKILL.md': '# Néw\n', 'add/src/a.ts': 'a\n' }),
     '.claw/packages/old/SKILL.md': '# Old\n',

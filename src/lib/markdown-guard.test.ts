@@ -30,6 +30,6 @@ test.each<[string, (size: number) => string]>([
   },
 );
 
-test('what people nest is shown as it is meant', () => {
+test('nesting as people write it is rendered', () => {
   expect(toWhatsApp('> a\n> > - **b**')).toBe('> a\n> > - *b*');
 });

@@ -69,7 +69,7 @@ test.each([
 
 const PICTURE = 'iVBORw0KGgo=';
 
-test('what a conversation is made of goes on as it is', async () => {
+test('all parts of a conversation pass unchanged', async () => {
   await using far = await anthropic();
   await using proxy = await openProxy(far.url);
   const source = { type: 'base64', media_type: 'image/png', data: PICTURE };
@@ -113,7 +113,7 @@ test('half a character, which a server would refuse with all of the call, goes o
   expect(far.requests[0]?.body).toMatchObject({ messages });
 });
 
-test('what a conversation with another model is made of goes on as it is', async () => {
+test('all parts of a conversation with another model pass unchanged', async () => {
   await using far = await openAi();
   await using proxy = await openProxy(`${far.url}/v1`, { provider: 'openai' });
   const call = { id: '1', type: 'function', function: { name: 'shell', arguments: '{}' } };

@@ -133,7 +133,7 @@ test('a missing key is told in the provider’s own words', async () => {
   expect(models.problem()).toBe('Acme has no key.');
 });
 
-test('what the owner says of window and price holds for the model of the settings alone', async () => {
+test('the owner’s settings for window and price apply only to the model of the settings', async () => {
   using folder = new ContributionFolder({ 'acme.ts': ACME });
   const modelPrice = { input: 7, output: 7, cacheWrite: 7, cacheRead: 7 };
   const settings = { model: 'acme/one', modelContext: 5_000, modelPrice };

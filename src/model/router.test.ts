@@ -134,7 +134,7 @@ test('a router adds headers to a model or takes its tools away, and hears what b
   );
 });
 
-test('where none can answer, the turn is told why', async () => {
+test('if no model can answer, the turn is told why', async () => {
   const { chooseModels } = await routing({});
   expect(await chooseModels(TURN)).toEqual({
     kind: 'none',

@@ -56,7 +56,7 @@ test('a message that a channel delivers twice is stored once', () => {
   expect(say('b')).toBeGreaterThan(1);
 });
 
-test('what asks is among the messages that its turn shows, however many come while it waits', () => {
+test('the message that asks is among those that its turn shows, however many come while it waits', () => {
   ask('first');
   for (let index = 2; index < MESSAGES_SHOWN; index += 1) say(`between ${index}`);
   ask('still in sight');
@@ -112,7 +112,7 @@ test('the end of a turn is its state, its answer and its session, or nothing of 
   expect(store.sessions.get('main')).toBe('s1');
 });
 
-test('whoever lost the lease writes nothing', () => {
+test('a process that lost the lease writes nothing', () => {
   ask('a');
   store.turns.claimNext('agent', lease('p1'));
   store.turns.requeue('turn-a');

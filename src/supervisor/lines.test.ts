@@ -76,7 +76,7 @@ test('a piped line answers a question about the one before, which is not answere
   expect(said.slice(9)).toEqual(['owner acknowledged', 'first: c']);
 });
 
-test('what an assistant had asked is not open in the next one until it is asked again', () => {
+test('a question of an ended assistant is not open in the next one until it is asked again', () => {
   const { queue, said, attach, owner } = lines(true);
   attach('first');
   queue.add(owner, 'a');

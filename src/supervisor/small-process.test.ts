@@ -13,7 +13,7 @@ test('a process with a small heap and allocator runs, and its children get the e
   expect(JSON.parse(String(printed))).toEqual(environment);
 });
 
-test('what the owner set for the allocator wins, and stays', () => {
+test('the owner’s settings of the allocator win, and stay', () => {
   const own = { MALLOC_TOP_PAD_: '4096' };
   const environment = { ...withSmallAllocator(own) };
   expect(environment).toMatchObject({ ...own, MALLOC_ARENA_MAX: '2' });

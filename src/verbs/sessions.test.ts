@@ -171,7 +171,7 @@ test('delete says what is removed, asks, and removes nothing else', async () => 
   expect(found.map(({ text }) => text)).toEqual(['what does the file say?']);
 });
 
-test('nothing is changed while the agent works in that chat; what another process left claimed does not count', async () => {
+test('nothing is changed while the agent works in that chat; a claim left by another process does not count', async () => {
   const project = new TestProject();
   const { promise, resolve: go } = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();
@@ -218,7 +218,7 @@ test('links that an agent left are not followed', async () => {
   expect(existsSync('/etc/passwd')).toBe(true);
 });
 
-test('what it does not know is said with what to do', async () => {
+test('if claw sessions does not know a session, it says so and what to do', async () => {
   await using one = await bench();
   await expect(one.claw(['show', 'zzz'])).rejects.toThrow(
     'There is no session zzz: `npx claw sessions` lists them.',

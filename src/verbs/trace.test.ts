@@ -105,7 +105,7 @@ test('why a step failed is said whole below the table, however narrow the termin
   expect(lines.join(' ')).toContain(`2 failed: web_search: ${reason}`);
 });
 
-test('what claw trace does not know is said with what to do', async () => {
+test('if claw trace does not know a turn, it says so and what to do', async () => {
   const refused = async (words: readonly string[], options: object = {}) =>
     await claw(trace, words, options).then(
       () => null,

@@ -99,7 +99,7 @@ test('beside node-diff3, the same texts are clean, such changes apart, and come 
   fc.assert(fc.property(mostlyUniqueVersions, law), { numRuns: 1000 });
 });
 
-test('what git calls an error is no conflict here, and no exception', () => {
+test('input that git calls an error is no conflict here, and no exception', () => {
   const versions = { base: 'a\0\n', ours: 'b\0\n', theirs: 'c\0\n' };
   expect(() => mergeWithGit(versions)).toThrow(/failed/);
   expect(mergeText(versions).conflicts).toBe(1);

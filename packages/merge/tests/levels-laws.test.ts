@@ -80,7 +80,7 @@ const anyVersions = versionsOf(
   fc.oneof(fc.constant(plain), layout),
 );
 
-test('what is clean parses, and says no name twice, where all versions do', () => {
+test('a clean result parses and has no name twice, if all versions do', () => {
   let clean = 0;
   let byLines = 0;
   const law = ({ texts }: { texts: Versions<string> }) => {
@@ -97,7 +97,7 @@ test('what is clean parses, and says no name twice, where all versions do', () =
   expect(clean).toBeGreaterThan(byLines + 50);
 });
 
-test('what both sides put into lists is all there, if the merge is clean', () => {
+test('a clean merge has everything that both sides inserted into lists', () => {
   const law = ({ programs, texts }: { programs: Versions<Program>; texts: Versions<string> }) => {
     const merged = mergeTexts(texts, 'typescript');
     if (merged.kind !== 'clean') return;
@@ -110,7 +110,7 @@ test('what both sides put into lists is all there, if the merge is clean', () =>
   fc.assert(fc.property(versionsOf(['insert'], fc.constant(plain)), law), RUNS);
 });
 
-test('what one side lays out anew takes the words of the other', () => {
+test('a side’s new layout takes the words of the other side', () => {
   let resolved = 0;
   const drawn = versionsOf(['insert', 'change'], fc.constant(plain));
   const law = (

@@ -18,7 +18,7 @@ function disk() {
   };
 }
 
-test('what a process has begun, the next one looks for: of the message, and of the draft that it replaces', async () => {
+test('the next process looks for parts that an earlier one began to send: of the message, and of the draft that it replaces', async () => {
   const start = disk();
   const first = start();
   const begun = { jid: JID, thread: 't', text: 'half' };
@@ -41,7 +41,7 @@ test('what a process has begun, the next one looks for: of the message, and of t
   expect(attempts.of('d1').map(({ part }) => part)).toEqual([1]);
 });
 
-test('where the far end does not answer nothing is forgotten', async () => {
+test('if the far end does not answer, nothing is forgotten', async () => {
   const { attempts, sent } = disk()();
   attempts.begin({ id: 'd1', part: 0, jid: JID, thread: null, text: 'half' });
   const find = () => Promise.reject(new Error('away'));

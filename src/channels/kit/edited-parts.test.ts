@@ -4,7 +4,7 @@ import { draftText } from './draft-text.ts';
 import { editedParts } from './edited-parts.ts';
 import { openSentMessages } from './sent-messages.ts';
 
-test('what is there is edited, what is missing sent, and what is needless taken away', () => {
+test('existing parts are edited, missing ones sent, surplus ones removed', () => {
   expect(editedParts(['a', 'b'], [])).toEqual([
     { kind: 'send', at: 0, part: 'a' },
     { kind: 'send', at: 1, part: 'b' },

@@ -26,7 +26,7 @@ function messenger() {
   return { delivery, taken, pauses, fail };
 }
 
-test('what failed halfway goes on behind the parts that were taken', async () => {
+test('a message that failed halfway continues after the accepted parts', async () => {
   const { delivery, taken, fail } = messenger();
   fail(null, 'no');
   await expect(delivery.send(MESSAGE)).rejects.toThrow('explained: no');

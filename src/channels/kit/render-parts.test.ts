@@ -61,7 +61,7 @@ test('a table that is too long for a message has its head in each', () => {
   expect(parts.at(-1)).toContain('Done.');
 });
 
-test('what is nested without end arrives as it is, escaped', () => {
+test('text that is nested without end arrives escaped', () => {
   const deep = `${'> '.repeat(5_000)}a < b`;
   expect(renderMarkdown(deep, SHOWN)).toBe(deep.replaceAll('<', '&lt;'));
 });

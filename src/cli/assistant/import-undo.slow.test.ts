@@ -77,7 +77,7 @@ test('a command that came after the import is undone first', async () => {
   expect(rowsOf(codebase, 'groups')).toBe(0);
 });
 
-test('what was said since needs a yes, and a folder in use is left alone', async () => {
+test('an undo that loses later messages needs a yes, and a folder in use is left alone', async () => {
   await using codebase = project();
   const source = makeNanoclaw();
   writeFiles(source.root, { 'groups/main/own.md': 'mine\n' });

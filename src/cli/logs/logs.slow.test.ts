@@ -86,7 +86,7 @@ test('the logs of all processes and days are one, filtered by group, level, time
   expect(JSON.parse(raw)).toMatchObject({ msg: 'a turn ended', turn: 7 });
 });
 
-test('what cannot be shown says why, and wrong options are wrong use', () => {
+test('if no log can be shown, the command says why; wrong options are wrong use', () => {
   expect(logs()).toMatchObject({ code: 0, out: '', err: expect.stringContaining('data/logs') });
   write('assistant', line('a turn started', { group: 'family' }));
   expect(logs('famly')).toMatchObject({

@@ -124,7 +124,7 @@ test('an empty line that is piped in takes the proposed answer too', async () =>
   expect(said).toBe('GOT brave tavily\n');
 });
 
-test('where no line is left, an optional question takes what it proposes, and any other ends the step', async () => {
+test('if no line is left, an optional question takes its proposal, and any other ends the step', async () => {
   const asks = `
     import { createAsk } from '${join(import.meta.dirname, 'question.ts')}';
     const ask = createAsk(new AbortController().signal);

@@ -167,7 +167,7 @@ test('on a terminal, without a name, it walks through everything and takes a no'
   expect(codebase.read('.env')).toBe('ANTHROPIC_API_KEY=sk-test-key\n');
 });
 
-test('where the service is installed, the end names its command and not `npm start`', async () => {
+test('if the service is installed, the end names its command and not `npm start`', async () => {
   await using codebase = temporaryCodebase({ '.env': 'ANTHROPIC_API_KEY=sk-test-key\n' });
   const terminal = onTerminal(codebase.root);
   for (const name of ['model', 'whatsapp']) {

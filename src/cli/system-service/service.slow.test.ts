@@ -141,7 +141,7 @@ test('a service is installed, kept where the owner changed it, and removed', () 
   expect(service('stop')).toMatchObject({ code: 1, err: expect.stringContaining('no service') });
 });
 
-test('where no manager answers, what is left to do is printed', () => {
+test('if no service manager answers, the remaining steps are printed', () => {
   program('systemctl', 1);
   expect(service('install').out).toMatch(
     /Now run:\n {2}systemctl --user daemon-reload\n {2}systemctl --user enable .*\n {2}systemctl --user restart/,

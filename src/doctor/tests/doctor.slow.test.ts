@@ -29,7 +29,7 @@ test('settings that do not parse are named, and all else is looked at', async ()
   ]);
 });
 
-test('what others could look into is named with the command that closes it', async () => {
+test('a file that others could read is named with the command that closes it', async () => {
   writeFileSync(join(project.data, 'claw.db-wal'), '', { mode: 0o644 });
   chmodSync(project.data, 0o755);
   expect(await project.found('data')).toMatchObject([

@@ -67,7 +67,7 @@ test('the question that a command ends with goes on at a thumb of the owner’s'
   await assistant.stop();
 });
 
-test('what answers no question is kept as feedback on an answer, and services are told', async () => {
+test('a reaction that answers no question is kept as feedback on an answer, and services are told', async () => {
   using project = new TestProject();
   const told: unknown[] = [];
   Object.assign(globalThis, { reactionTest: told });

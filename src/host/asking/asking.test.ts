@@ -259,7 +259,7 @@ test('while the database takes nothing, a question that is over is not closed, n
   await assistant.stop();
 });
 
-test('where choices can be pressed, the person asked answers by a press, and nobody else', async () => {
+test('if choices are buttons, only the person asked can answer by a press', async () => {
   using project = new TestProject();
   const three = [...COLOURS, { word: 'green', label: 'green' }];
   const assistant = await familyAsks(project, [
@@ -319,7 +319,7 @@ test('where choices can be pressed, the person asked answers by a press, and nob
   await assistant.stop();
 });
 
-test('what only the owner can allow is allowed by a press of the owner', async () => {
+test('a call that only the owner can allow is allowed by a press of the owner', async () => {
   using project = new TestProject();
   const assistant = await familyAsks(project, [{ text: 'Pay?' }]);
   const { terminal, replies } = assistant;

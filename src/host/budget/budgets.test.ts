@@ -42,7 +42,7 @@ function call(amount: number) {
 
 const forever = () => new AbortController().signal;
 
-test('what cannot be written counts all the same, as long as the process lives', async () => {
+test('spending that cannot be written still counts, as long as the process lives', async () => {
   const other = new Database(join(dir, 'claw.db'));
   other.exec(
     "CREATE TRIGGER no_room BEFORE INSERT ON usage BEGIN SELECT RAISE(ABORT, 'no room'); END",

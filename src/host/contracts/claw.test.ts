@@ -126,7 +126,7 @@ test('a single process answers all requests to the engine, in order, and is star
   reader.close();
 });
 
-test('whoever asks what waits already shares the answer, what has begun is asked again, and the line has an end', async () => {
+test('a question that already waits is shared, one that has begun is asked again, and the queue is limited', async () => {
   const projectDir = mkdtempSync(join(tmpdir(), 'claw-reader-'));
   const readerPath = join(projectDir, 'reader.mjs');
   const [began, go] = [join(projectDir, 'began'), join(projectDir, 'go')];

@@ -8,7 +8,7 @@ import { openGroupCommit } from './channel-events.ts';
 const textsIn = (store: Store, jid = 'terminal:main') =>
   store.messages.between({ jid, from: 0, upto: 1_000_000 }, 10_000).map(({ text }) => text);
 
-test('what arrives together is one commit, in the order of its arrival', async () => {
+test('messages that arrive together are one commit, in their order', async () => {
   using project = new TestProject();
   const store = openStore({ path: join(project.dir, 'claw.db'), now: 0 });
   const sizes: number[] = [];

@@ -146,7 +146,7 @@ test('a filter’s text and notes are what the agent gets; a mark before its nam
   await assistant.stop();
 });
 
-test('what is dropped never reaches the chat, and /status counts it; the owner’s commands pass all filters', async () => {
+test('a dropped message never reaches the chat, and /status counts it; the owner’s commands pass all filters', async () => {
   using project = new TestProject();
   const prompts: string[] = [];
   const agent = async ({ prompt }: { readonly prompt: string }) => {
@@ -294,7 +294,7 @@ test('the reply of a filter is said in place of an answer, and the agent finds b
   await assistant.stop();
 });
 
-test('what waits at the end of a process is looked at by the next one, once', async () => {
+test('a message that waits at the end of a process is checked by the next one, once', async () => {
   using project = new TestProject();
   const never = filtersOf(() => new Promise<FilterResult>(() => {}));
   const first = await project.start({ over: { filters: never } });

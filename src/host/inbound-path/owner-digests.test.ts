@@ -6,7 +6,7 @@ import { lateNotice } from './owner-digests.ts';
 const FAMILY = { jid: 'chat:family', isDirect: false, isOwner: false, chatName: 'Family' };
 const TIMED_OUT = { isContext: true, isLate: true };
 
-test('what came too late is told the owner in one line, once all of it has come, also after a restart', async () => {
+test('messages that came too late are reported to the owner in one line, once all have arrived, also after a restart', async () => {
   using project = new TestProject();
   const clock = new TestClock('2026-11-21T12:00:00Z');
   const prompts: string[] = [];

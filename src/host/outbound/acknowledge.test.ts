@@ -30,7 +30,7 @@ test('a command is answered, and told to be, while the agent still works for som
   await stop();
 });
 
-test('what nobody asked for answers nothing', async () => {
+test('a message that nobody asked for answers nothing', async () => {
   using project = new TestProject();
   const { terminal, store, stop } = await project.start({
     over: { log: { info() {}, warn() {}, error() {} } },

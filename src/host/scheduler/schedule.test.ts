@@ -66,7 +66,7 @@ test.for([
   },
 );
 
-test('what runs at every hour goes by elapsed time through the repeated hour', () => {
+test('a pattern for every hour follows elapsed time through the repeated hour', () => {
   expect(times('*/30 * * * *', 'Europe/Berlin', '2026-10-25T00:15:00Z', 4)).toEqual([
     '10-25T00:30',
     '10-25T01:00',

@@ -43,7 +43,7 @@ async function startBusy(project: TestProject, typed: string) {
   return { assistant, terminal, begun, end, hears };
 }
 
-test('what looks or stops is answered beside a command that lasts; another is told what it waits for', async () => {
+test('a command that only looks or stops is answered beside a running one; another is told what it waits for', async () => {
   using project = new TestProject();
   const { assistant, terminal, begun, hears } = await startBusy(project, '/pair');
   await terminal.say('/help');

@@ -67,7 +67,7 @@ test('a mention of the account calls, wherever in the message it is', async () =
   await assistant.stop();
 });
 
-test('what is said without a trigger is context of the next turn, the last fifty of it', async () => {
+test('messages without a trigger are context of the next turn, the last fifty of them', async () => {
   using project = new TestProject();
   const { prompts, agent } = listening();
   const assistant = await startWithGroups(project, { agent });

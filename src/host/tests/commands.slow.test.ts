@@ -321,7 +321,7 @@ test('a blocked plan names file and skill, and a missing skill is an answer too'
   await assistant.stop();
 });
 
-test('what a chat cannot do is said with what can be done there', async () => {
+test('if a chat cannot do something, the answer says what can be done there', async () => {
   using project = new TestProject();
   const assistant = await project.start();
   Object.assign(assistant.chat, { allowSetting: 'CHAT_ALLOW_FROM' });

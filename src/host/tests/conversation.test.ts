@@ -13,7 +13,7 @@ function registerFamily({ store }: Awaited<ReturnType<TestProject['start']>>): v
   store.groups.register({ ...group, needsTrigger: true, isMain: false }, 1);
 }
 
-test('what the owner says is answered by the agent, and the chat is acknowledged after that', async () => {
+test('the agent answers the owner, and the chat is acknowledged after that', async () => {
   using project = new TestProject();
   const requests: TurnRequest[] = [];
   const assistant = await project.start({

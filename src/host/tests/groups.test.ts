@@ -203,7 +203,7 @@ test('digits that can be a phone number mean a person only if they have written;
   await assistant.stop();
 });
 
-test('what does not fit is said, and nothing is registered', async () => {
+test('if something does not fit, the answer says so, and nothing is registered', async () => {
   using project = new TestProject();
   const assistant = await startWithChats(project);
   await assistant.chat.meet('chat:club-2', 'Club');
@@ -328,7 +328,7 @@ test('delete asks, and then nothing of the group is left, and nothing beside it 
   await assistant.stop();
 });
 
-test('what an unregistered chat left behind can be deleted later', async () => {
+test('files that an unregistered chat left behind can be deleted later', async () => {
   using project = new TestProject();
   const assistant = await startWithChats(project);
   await ask(assistant, '/register Family Chat as home');

@@ -94,7 +94,7 @@ test('a message of marks out of order is looked at for a trigger in no time', ()
   expect((user + system) / 1_000).toBeLessThan(500);
 });
 
-test('what is only to be known about calls nobody', () => {
+test('a reaction or a correction calls nobody', () => {
   const group = { needsTrigger: false, triggerWord: null };
   const reaction = { text: '👍', mentionsAssistant: true, isContext: true };
   expect(isTriggered(reaction, group, 'Andy')).toBe(false);

@@ -106,7 +106,7 @@ test('the owner ends what an agent does, and it is not asked again', async () =>
   await assistant.stop();
 });
 
-test('what the owner ends while the engine is still being opened never begins', async () => {
+test('a turn that the owner stops while the engine is still being opened never begins', async () => {
   using project = new TestProject();
   const opening = Promise.withResolvers<void>();
   const prompts: string[] = [];
@@ -130,7 +130,7 @@ test('what the owner ends while the engine is still being opened never begins', 
   await assistant.stop();
 });
 
-test('what the owner ends while services still find out their tools never begins, and holds up nothing', async () => {
+test('a turn that the owner stops while services still look up their tools never begins, and delays nothing', async () => {
   using project = new TestProject();
   let isSlow = true;
   const asked: AbortSignal[] = [];
@@ -178,7 +178,7 @@ test('what the owner ends while services still find out their tools never begins
   await assistant.stop();
 });
 
-test('what waits because all agents are busy elsewhere is ended too', async () => {
+test('a turn that waits because all agents are busy elsewhere is stopped too', async () => {
   using project = new TestProject();
   const elsewhere = Promise.withResolvers<void>();
   const prompts: string[] = [];

@@ -71,7 +71,7 @@ test('a file that has become a link since the plan was shown stops the import', 
   expect(existsSync(join(here.project, 'groups/main'))).toBe(false);
 });
 
-test('what is no file, lies too deep or has a name that is not UTF-8 has a line', async () => {
+test('an entry that is no file, is too deep or has a name that is not UTF-8 has a line', async () => {
   const source = makeNanoclaw();
   const group = join(source.root, 'groups/main');
   spawnSync('mkfifo', [join(group, 'pipe')]);
@@ -110,7 +110,7 @@ test('a view in the place of a table is refused', async () => {
   await expect(new Installation().import(source)).rejects.toThrow(/messages/);
 });
 
-test('nothing that the settings of a checkout name is run', async () => {
+test('no program that the settings of a checkout name is run', async () => {
   const source = makeNanoclaw();
   const git = (...args: string[]) => {
     const { stdout, stderr } = spawnSync('git', ['-C', source.root, ...args], { encoding: 'utf8' });

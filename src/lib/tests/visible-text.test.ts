@@ -52,7 +52,7 @@ test('a long run of spaces or of empty lines is its length, and the indentation 
   expect(visible(code)).toBe(code);
 });
 
-test('what is shown is not changed when it is shown again', () => {
+test('a shown text does not change when it is shown again', () => {
   const text = `a\u202eb${' '.repeat(99)}c\u{e0041}${'\n'.repeat(9)}d👍🏽`;
   expect(visible(visible(text))).toBe(visible(text));
 });

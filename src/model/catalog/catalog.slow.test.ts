@@ -40,7 +40,7 @@ test('a window that no agent has room in is taken as not known', async () => {
   expect(new Set(found).size).toBe(1);
 });
 
-test('what is chosen now is looked for in a list of now', async () => {
+test('a choice is looked up in a fresh list', async () => {
   let listed = listOf('small-1', 'small-2');
   await using there = await catalogOn((...given) => listed(...given));
   const { catalog, clock } = there;

@@ -22,7 +22,7 @@ function opened({ isStream = true } = {}) {
   return { meter, clock, closed };
 }
 
-test('what was never sent or was refused costs nothing, and a meter is closed once', () => {
+test('a call that was never sent or was refused costs nothing, and a meter is closed once', () => {
   const unsent = opened();
   unsent.meter.close({ isWhole: false });
   unsent.meter.close({ isWhole: false });

@@ -87,7 +87,7 @@ test.each<[string, string, string, RegExp]>([
   },
 );
 
-test('where nothing listens, the next model is asked', async () => {
+test('if no server listens, the next model is asked', async () => {
   const gone = await started(HELLO);
   await gone.close();
   await using second = await started(HELLO);
@@ -147,7 +147,7 @@ test.each<[string, string, number, RegExp]>([
   expect(sentBytes).toBeLessThan(100_000_000);
 });
 
-test('where no model answers, the agent gets the error of the last', async () => {
+test('if no model answers, the agent gets the last one’s error', async () => {
   await using first = await started(() => ({ kind: 'error', status: 529 }));
   await using second = await started(() => ({ kind: 'error', status: 429 }));
   await using proxy = await openProxy(first.url, { next: [testModel({ baseUrl: second.url })] });

@@ -136,7 +136,7 @@ test('~ is the home folder, whose own name may look like a secret', async () => 
   expect(await refusal('~/key/soup.md')).toContain('“key” is a name of secrets');
 });
 
-test('nothing is shared that agents could put a link in the way of', async () => {
+test('a folder is not shared if agents could put a link in its path', async () => {
   await put('shared/inner/a.md', 'a');
   const more = `, { path: "DIR/shared", groups: [other], write: true }`;
   expect(await refusal('DIR/shared/inner', more)).toContain('where agents can write');
@@ -167,7 +167,7 @@ test('a folder whose name is no UTF-8 cannot be looked through for secrets, so t
   );
 });
 
-test('what looks like a key counts as one, in any case', () => {
+test('a file that looks like a key counts as one, in upper or lower case', () => {
   const secrets = [
     '.ssh',
     '.AWS',

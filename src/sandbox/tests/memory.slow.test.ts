@@ -60,7 +60,7 @@ await describeWithEngine('docker', 'what an agent remembers', () => {
     expect(await readFile(group('CLAUDE.md'), 'utf8')).toBe('Nothing but this.\n- One more\n');
   });
 
-  test('what holds everywhere is read by all and written by no container', async () => {
+  test('the memory of all groups is read by all and written by no container', async () => {
     for (const over of [{}, { folder: 'other' }, main]) {
       const path = '/workspace/global/CLAUDE.md';
       expect(await call('write_file', { path, content: 'mine' }, over)).toContain('EROFS');

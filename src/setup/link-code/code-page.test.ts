@@ -26,7 +26,7 @@ test('the page shows the newest code and hears of each new one, up to how it end
   await expect(fetch(page.url)).rejects.toThrow('fetch failed');
 });
 
-test('nobody gets it without the address, which is of this machine alone', async () => {
+test('nobody gets the page without its address, which works only on this machine', async () => {
   const page = await openCodePage(WORDS);
   expect(new URL(page.url).hostname).toBe('127.0.0.1');
   expect(page.url).toMatch(/\/[0-9a-f]{32}$/);

@@ -31,7 +31,7 @@ test('daily backups of seven days and four weeks are kept', () => {
   }
 });
 
-test('what the owner asked for stays, and three of each other kind', () => {
+test('backups that the owner asked for are kept, and three of each other kind', () => {
   const now = START + 900 * DAY;
   const asked = Array.from({ length: 5 }, (_, n) => backup(START + n * DAY, 'manual'));
   const updates = Array.from({ length: 5 }, (_, n) => backup(START + n * DAY, 'update'));

@@ -142,7 +142,7 @@ test('an unregistered chat leaves nothing to send or to answer, and its folder s
   expect(store.folders.of('a@g.us')).toBe('family');
 });
 
-test('what was said before a chat was registered again is no context of its turns', () => {
+test('messages from before a chat was registered again are no context of its turns', () => {
   register('a@g.us', 'family');
   say('a@g.us', 'old');
   store.groups.unregister('a@g.us');
@@ -209,7 +209,7 @@ test('strangers are counted, a flood of them in bounded space', () => {
   expect(store.strangers.counted()).toBeNull();
 });
 
-test('who wrote in a chat is known by id, with the name they had last', () => {
+test('senders of a chat are known by id, with their last name', () => {
   see('a@g.us');
   say('a@g.us', '1', { sender: 'b', senderName: 'Bob' });
   say('a@g.us', '2', { sender: 'b', senderName: 'Bobby' });

@@ -112,7 +112,7 @@ test('every table that names chats or people is known to the merge', () => {
   ]);
 });
 
-test('what was said, queued, asked and set under one address goes on under the other', () => {
+test('messages, turns, questions and settings of one address continue under the other', () => {
   register(LID, 'anna');
   see(PHONE, 'Anna');
   ask(LID, 'a');
@@ -203,7 +203,7 @@ test.each(['under the address that goes', 'under the address that stays'])(
   },
 );
 
-test('what was stored under both addresses is there once, and asked once', () => {
+test('a message that was stored under both addresses is kept once, and asked once', () => {
   register(LID, 'anna');
   register(PHONE, 'anna-2');
   ask(LID, 'same');
@@ -215,7 +215,7 @@ test('what was stored under both addresses is there once, and asked once', () =>
   expect(claim()).toBeNull();
 });
 
-test('what waits in one chat is not taken for answered by what the other answered later', () => {
+test('a waiting message of one chat does not count as answered by a later answer in the other', () => {
   register(LID, 'anna');
   register(PHONE, 'anna-2');
   ask(LID, 'open');
@@ -283,7 +283,7 @@ test('a question that an older tree asked, and that went on in the new table, ke
   database.close();
 });
 
-test('where a chat counts its messages anew, no new message passes for one of before', () => {
+test('if a chat restarts its message ids, no new message counts as an old one', () => {
   const [small, large] = ['telegram:-5', 'telegram:-1005'];
   const say = (jid: string, id: string, text: string) =>
     store.messages.add(

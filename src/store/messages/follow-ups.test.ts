@@ -35,7 +35,7 @@ function ask(id: string, jid = JID): number {
   return seq;
 }
 
-test('what is asked during a turn waits, and is part of it once it was taken', () => {
+test('a question during a turn waits, and is part of the turn once it was taken', () => {
   ask('one');
   store.turns.claimNext('agent', ME);
   expect(store.followUps.waiting('one')).toBeNull();
@@ -51,7 +51,7 @@ test('what is asked during a turn waits, and is part of it once it was taken', (
   expect(store.turns.claimNext('agent', ME)).toMatchObject({ id: 'one', uptoSeq: two });
 });
 
-test('what is asked after something was offered still waits when that is taken', () => {
+test('a question that arrives after an offer still waits when the offer is taken', () => {
   ask('one');
   store.turns.claimNext('agent', ME);
   const two = ask('two');
@@ -72,7 +72,7 @@ test('neither a command, a task nor another chat of the owner follows up', () =>
   expect(store.followUps.waiting('one')).toBeNull();
 });
 
-test('who has lost the turn takes nothing', () => {
+test('a process that has lost the turn takes nothing', () => {
   ask('one');
   store.turns.claimNext('agent', ME);
   const two = ask('two');

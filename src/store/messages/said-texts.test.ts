@@ -6,7 +6,7 @@ import { openStore } from '../store.ts';
 
 const JID = 'chat:1';
 
-test('what was said is read on from a cursor, without commands; a deletion changes its extent', () => {
+test('texts are read on from a cursor, without commands; a deletion changes their extent', () => {
   const folder = mkdtempSync(join(tmpdir(), 'claw-said-'));
   const store = openStore({ path: join(folder, 'claw.db'), now: 1 });
   const register = () => {
@@ -42,7 +42,7 @@ test('what was said is read on from a cursor, without commands; a deletion chang
   rmSync(folder, { recursive: true });
 });
 
-test('what a command answers and how far it is are the host’s words, and not what was said', () => {
+test('answers and progress of commands are the host’s words, and do not count as said', () => {
   const folder = mkdtempSync(join(tmpdir(), 'claw-said-'));
   const store = openStore({ path: join(folder, 'claw.db'), now: 1 });
   store.chats.see({ jid: JID, channel: 'chat', name: 'Family', isDirect: false }, 1);

@@ -59,7 +59,7 @@ const DAMAGES = ['message_words', 'answer_words'].flatMap((words) => [
   `UPDATE ${words}_data SET block = zeroblob(length(block)) WHERE id > 10`,
 ]);
 
-test.each(DAMAGES)('what is said is stored and found, and can be deleted, after %s', (sql) => {
+test.each(DAMAGES)('texts are stored and found, and can be deleted, after %s', (sql) => {
   store.transaction(() => {
     for (let count = 0; count < 1_020; count += 1) say(`word ${count}`);
   });

@@ -185,7 +185,7 @@ test('a message that moves to another chat is found there', () => {
   expect(found('pizza', { jids: ['club@g.us'] })).toHaveLength(1);
 });
 
-test('what an earlier version stored is indexed when the database is opened', () => {
+test('messages of an earlier version are indexed when the database is opened', () => {
   const migrations = join(import.meta.dirname, '../migrations');
   const earlier = join(dir, 'earlier');
   cpSync(migrations, earlier, { recursive: true });

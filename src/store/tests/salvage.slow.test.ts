@@ -112,7 +112,7 @@ test.each([16, 100, PAGE])(
   },
 );
 
-test('what only the log has is salvaged too, also behind a damaged frame', () => {
+test('rows that only the log has are salvaged too, also after a damaged frame', () => {
   const path = join(folder, 'logged.db');
   cpSync(whole, path);
   const database = new Database(path);

@@ -90,7 +90,7 @@ test('a paste is one message, a backslash goes on, and Ctrl-C drops what was beg
   expect(terminal.raw()).toContain('\u001b[?2004l');
 });
 
-test('what arrives while a line is typed is above it, with its words whole', async () => {
+test('messages that arrive while a line is typed appear above it, with whole words', async () => {
   const terminal = open();
   await terminal.isReady();
   terminal.type('later\r');

@@ -69,7 +69,7 @@ test('whole blocks stay, and the last one is drawn as it grows, without marks th
   expect(seen).toMatchObject({ lines: 'One bold word.\nSomething else\n', tail: '\nTwo.' });
 });
 
-test('what does not become the answer is marked, and nothing is left of what was not printed', () => {
+test('text that does not become the answer is marked, and unprinted text disappears', () => {
   const { seen, answer, write } = screen();
   write('d', 'First.\n\nSecond.\n\nThird\nha', 5);
   answer.print('Stopped.', 'd');
@@ -98,7 +98,7 @@ test('what does not become the answer is marked, and nothing is left of what was
   expect(seen.lines).toContain('(This was not finished.)\nAll of it.\n');
 });
 
-test('what would take minutes to read is not read before it is whole', () => {
+test('a text that would take minutes to parse is not parsed before it is complete', () => {
   const deep = `${'> '.repeat(5_000)}x\n\ny\n`;
   expect(splitWhole(deep)).toEqual({ whole: '', open: deep });
   const long = `${'word '.repeat(20_000)}\n\nnext\n`;

@@ -169,7 +169,7 @@ test('only a composition published after a healthy one can be taken back', () =>
   expect(healthy.isPublishedSince(withA)).toBe(false);
 });
 
-test('where starts are slow, a published tree has more time to come up', () => {
+test('if starts are slow, a published tree has more time to start', () => {
   const timing = { ...DEFAULT_TIMING, healthyMs: 30_000 };
   const healthy = lastHealthyOf(join(folder, 'data'));
   expect(healthyLimit(timing, healthy.startMs())).toBe(30_000);
@@ -190,7 +190,7 @@ test('a clock that was set during a start, or a long sleep, gives the next tree 
   expect(healthyLimit(DEFAULT_TIMING, healthy.startMs())).toBe(600_000);
 });
 
-test('what cannot be written down about a healthy tree is remembered, and harms nobody', () => {
+test('if the note about a healthy tree cannot be written, it is kept in memory and does no harm', () => {
   mkdirSync(join(folder, 'data/last-healthy.json.new'), { recursive: true });
   const healthy = lastHealthyOf(join(folder, 'data'));
   healthy.record('core', 900);

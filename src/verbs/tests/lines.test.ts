@@ -11,7 +11,7 @@ import { taskLines } from '../tasks.ts';
 
 const STEERING = '\u001b]0;owned\u0007\u001b[2J\r\u009b31m';
 
-test('what agents and chats are called does not steer the terminal', () => {
+test('names of agents and chats cannot control the terminal', () => {
   const chat = { jid: 'a@b', name: `Club${STEERING}`, channel: null, folder: null, isMain: false };
   const trigger = { needsTrigger: true, trigger: `robot${STEERING}` };
   const task = {

@@ -62,7 +62,7 @@ test('what it changes around them is kept apart', () => {
   expect(withText(text)).toMatchObject({ kind: 'hunks', text: OURS, amended: text });
 });
 
-test('where hunks run into each other one answer stands for all, and can be recorded as such', () => {
+test('if hunks touch, one answer stands for all, and can be recorded as such', () => {
   const text = 'head\nall of it anew\ntail\n';
   const found = withText(text);
   expect(found).toMatchObject({ kind: 'file', text, amended: null });
@@ -87,7 +87,7 @@ test('the text below .claw/pending counts once no marker is left in it', () => {
   expect(() => decided(CONFLICT, edited)).toThrow(expect.objectContaining({ code: 'USAGE' }));
 });
 
-test('what no side spoiled must not be spoiled by the answer', () => {
+test('an answer must not break a file that no side has broken', () => {
   const json = (value: string) => `{\n  "a": ${value}\n}\n`;
   const conflict = conflictOf('a.json', [json('1'), json('2'), json('3')]);
   const given = (text: string) => decided(conflict, { kind: 'with', given: 'x' }, { x: text });

@@ -17,7 +17,7 @@ function project(): string {
   return root;
 }
 
-test('what was kept is found again', () => {
+test('a kept entry is found again', () => {
   const root = project();
   writeCache(root, 'one', { a: [1, 'two'] });
   expect(readCache(root, 'one')).toEqual({ a: [1, 'two'] });
@@ -44,7 +44,7 @@ test('a cache that came along with a copy counts for nothing', () => {
   expect(readCache(to, 'one')).toBeNull();
 });
 
-test('where the engine has no folder, nothing is kept', () => {
+test('if the engine has no folder, nothing is kept', () => {
   const root = project();
   fs.rmdirSync(join(root, '.claw'));
   writeCache(root, 'one', 1);

@@ -18,7 +18,7 @@ test('the order of the files makes no difference', () => {
   expect(packFiles(new Map([...FILES].reverse()))).toEqual(packFiles(FILES));
 });
 
-test('what is cut, longer, or not packed at all is no files', () => {
+test('a packed file that is cut, too long, or not packed at all gives no files', () => {
   const packed = packFiles(FILES);
   for (const bytes of [
     packed.subarray(0, -1),

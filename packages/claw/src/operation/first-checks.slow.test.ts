@@ -81,7 +81,7 @@ test('the first proof works out only the types of what changed, and finds what i
   expect(broken.failures[0]?.text).toContain('src/user.ts');
 });
 
-test('what another TypeScript kept is not trusted', async () => {
+test('files of another TypeScript version are not trusted', async () => {
   using project = typedProject();
   await runFirstChecks(project.root, ENVIRONMENT);
   const memory = openMemory(project.root);
@@ -95,7 +95,7 @@ test('what another TypeScript kept is not trusted', async () => {
   expect(known).toBeLessThan(other / 2);
 });
 
-test('nothing is kept where a check fails, and nothing but a cache is written', async () => {
+test('if a check fails, nothing is kept; only a cache is written', async () => {
   using project = typedProject();
   fs.writeFileSync(join(project.root, 'src/value.ts'), "export const value = 'one';");
   await runFirstChecks(project.root, ENVIRONMENT);

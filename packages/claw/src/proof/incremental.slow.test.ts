@@ -134,7 +134,7 @@ test('a test of the codebase runs again with its snapshot, and all of them where
   expect(await told({ changed: snapshot })).toEqual(['related tests: src/value.test.js']);
 });
 
-test('where all tests are asked for, those of layers run as well, passed before or not', async () => {
+test('with --proof all, the tests of layers run as well, passed before or not', async () => {
   using project = temporaryProject(FILES);
   const input = { tests: [layer('one', ASKS)], scope: 'all' } as const;
   await proveAgain(project.root, input);
@@ -161,7 +161,7 @@ test('a file that a test has beside it counts, named or not', async () => {
   expect((await proveAgain(project.root, { tests: withSnapshot('2') })).reused).toBe(0);
 });
 
-test('what is remembered counts only in the folder that it was learned in', async () => {
+test('a remembered pass counts only in the folder where it was learned', async () => {
   using project = temporaryProject(FILES);
   using copy = temporaryProject(FILES);
   const tests = [layer('one', ASKS)];
@@ -171,7 +171,7 @@ test('what is remembered counts only in the folder that it was learned in', asyn
   expect((await proveAgain(project.root, { tests })).reused).toBe(1);
 });
 
-test('what a check leaves is there for the next one, and no test can change it', async () => {
+test('files that a check keeps are there for the next one, and no test can change them', async () => {
   using project = temporaryProject(FILES);
   const script = [
     "const fs = require('fs')",

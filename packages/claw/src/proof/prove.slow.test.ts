@@ -49,7 +49,7 @@ test('the tests of all layers run in one go, and leave no view', async () => {
   expect(fs.readdirSync(join(project.root, '.claw/tx'))).toEqual([]);
 });
 
-test('where nothing can be run no view is made', async () => {
+test('if nothing can be run, no view is made', async () => {
   using project = temporaryProject(FILES);
   const proof = await prove(input(project.root, { changed: WRONG }));
   expect(proof).toMatchObject({ ok: true, failures: [], warnings: [] });

@@ -32,7 +32,7 @@ test('an order of keys that theirs changed is taken beside an edit of ours', () 
   expect(merged).toBe(json({ files: ['a'], own: true, name: 'mine', exports }));
 });
 
-test('what stands beside an owner’s key goes on standing beside it', () => {
+test('the neighbours of an owner’s key stay beside it', () => {
   const ours = json({ own: 1, name: 'app', also: 2, exports: BASE.exports, files: ['a'] });
   const theirs = json({ exports: BASE.exports, name: 'app', files: ['a'] });
   const merged = merge('package.json', json(BASE), ours, theirs);

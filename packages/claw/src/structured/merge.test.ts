@@ -33,7 +33,7 @@ const BASE = `{
 }
 `;
 
-test('what each side changed in package.json stands in the result, the rest is ours to the byte', () => {
+test('the result has each side’s changes of package.json, and the rest is ours to the byte', () => {
   const ours = BASE.replace('"node ."', '"node   .", "mine" : "x"').replace(
     '"name": "core"',
     '"name":"own"',
@@ -295,7 +295,7 @@ test('a lock file that both sides changed stays ours', () => {
 const PATHS = ['package.json', '.env.example', 'docker-compose.yml', 'container/packages.json'];
 const anyBytes = fc.option(fc.uint8Array().map((content) => Buffer.from(content)));
 
-test('where one side changed nothing, the other is the result, whatever the bytes', () => {
+test('if one side changed nothing, the other is the result, whatever the bytes', () => {
   fc.assert(
     fc.property(fc.constantFrom(...PATHS), anyBytes, anyBytes, (path, base, changed) => {
       const layers = ['a', 'b'] as const;

@@ -174,7 +174,7 @@ test('only the last ten transactions, and the newest one’s swapped folder, are
   expect(withFolder).toEqual(ids.slice(-1));
 });
 
-test('what undo keeps of a published file is never that file, which an editor may write into', () => {
+test('undo keeps a copy of a published file, never the file itself, which an editor may write into', () => {
   using folder = temporaryFolder();
   const root = folder.path;
   layOut(root, { 'a.ts': 'a\n', '.claw/state.yaml': 's\n' });

@@ -58,7 +58,7 @@ test('two that follow each other become one, with what was there before both', (
   expect([file?.before?.bytes.toString(), file?.after?.bytes.toString()]).toEqual(['zero', 'two']);
 });
 
-test('what another command did in between keeps two apart, also where it left the state as it was', () => {
+test('two transactions are not joined if another command ran in between, even if it left the state as it was', () => {
   using folder = temporaryFolder();
   const root = folder.path;
   layOut(root, { [STATE]: 'state: 0\n', 'a.txt': 'zero' });

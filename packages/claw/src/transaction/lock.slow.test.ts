@@ -114,7 +114,7 @@ test('a folder that cannot be written is reported as such', async () => {
   );
 });
 
-test('what a command computed for the next one stays where something is installed, and only there', async () => {
+test('results that a command computed for the next one are kept only if something is installed', async () => {
   using folder = temporaryFolder();
   const root = folder.path;
   const compute = () => fs.writeFileSync(join(root, '.claw/cache/merges.json'), '{}');

@@ -36,7 +36,7 @@ test('a record holds every byte that was replaced and written', () => {
   expect(fs.readFileSync(kept, 'utf8')).toBe('old package\n');
 });
 
-test('what was written is kept apart from the file that the owner edits in place', () => {
+test('the written bytes are kept apart from the file that the owner edits in place', () => {
   using folder = temporaryFolder();
   const root = folder.path;
   layOutBefore(root);

@@ -33,7 +33,7 @@ test('without anything unfinished there is nothing to do', () => {
   expect(recover(folder.path).outcome).toBe('nothing');
 });
 
-test('what a kill left while staging is swept', () => {
+test('files that a kill during staging left behind are removed', () => {
   using folder = temporaryFolder();
   const root = folder.path;
   layOutBefore(root);

@@ -47,7 +47,7 @@ test('each file is synced by itself if the system has no program for a whole fil
   expect(count()).toBe(10);
 });
 
-test('where that program fails, each file is asked for, so that an error of one is not lost', () => {
+test('if that program fails, each file is synced by itself, so that an error of one is not lost', () => {
   using folder = temporaryFolder();
   const paths = files(folder.path);
   fs.writeFileSync(join(folder.path, 'sync'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
@@ -59,7 +59,7 @@ test('where that program fails, each file is asked for, so that an error of one 
   }
 });
 
-test('where no process can be started, all are synced by this one', () => {
+test('if no process can be started, this one syncs all files', () => {
   using folder = temporaryFolder();
   const paths = files(folder.path);
   findProgramsIn(folder.path);

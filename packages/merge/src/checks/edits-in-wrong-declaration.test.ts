@@ -20,7 +20,7 @@ test('declarations and members of classes are told by lines, with what is in the
   });
 });
 
-test('where it is not certain nothing is told: brackets that do not match, decorators', () => {
+test('in doubt the check says nothing: brackets that do not match, decorators', () => {
   expect(namesByLines(splitLines('const a = (1;\n'))).toBe(null);
   expect(namesByLines(splitLines('@b\nclass A {\n}\n'))).toBe(null);
 });

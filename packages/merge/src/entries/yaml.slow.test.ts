@@ -10,7 +10,7 @@ const packages = (from: number, to: number) =>
 const write = (first: string, last: string, middle = '') =>
   `# head\nlockfile: 1\npackages:\n${first}${packages(0, 40)}${middle}${packages(40, 80)}${last}end: true\n`;
 
-test('what two sides put into one map far from each other is merged', () => {
+test('keys that two sides insert into one map, far from each other, are merged', () => {
   const versions = {
     base: write('', ''),
     ours: write('  /first:\n    a: 1\n', ''),

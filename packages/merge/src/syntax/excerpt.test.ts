@@ -22,7 +22,7 @@ function excerpt(versions: { base: string; ours: string; theirs: string }) {
   return { lines, regions, cut: excerptOf(regions, texts, lines) };
 }
 
-test('what is far from the changes is left out, and comes back', () => {
+test('text far from the changes is left out, and comes back', () => {
   const versions = {
     base: BASE,
     ours: write('', method('mine'), 'end();\n'),
@@ -176,7 +176,7 @@ test('a list of types over more lines stays whole, or loses whole members', () =
 `);
 });
 
-test('what is left of a class parses although it uses private members that are blank', () => {
+test('the rest of a class parses although it uses private members that are blank', () => {
   const lines = splitLines(`class Timer {
   #start(): number {
     const start = 1;

@@ -32,7 +32,7 @@ test('no text of emoji, flags and marks loses or splits a character, whatever it
   );
 });
 
-test('what is bold, code or a link is not cut', () => {
+test('bold text, code and links are not cut', () => {
   expect(cutLine('aaaa **two words** bbb', 18)).toEqual(['aaaa **two words**', 'bbb']);
   expect(cutLine('aaaa **two words** bbb', 14)).toEqual(['aaaa ', '**two words**', 'bbb']);
   expect(cutLine('see [the page](https://a.b/c) now', 28)).toEqual([

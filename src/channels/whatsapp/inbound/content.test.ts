@@ -51,7 +51,7 @@ test.each([
   expect(readContent(message)?.attachment?.attachment).toMatchObject(attachment);
 });
 
-test('what is for devices alone has nothing for people', () => {
+test('messages that are only for devices have nothing for people', () => {
   expect(readContent({ senderKeyDistributionMessage: { groupId: 'g' } })).toBeNull();
   expect(readContent({ protocolMessage: { type: 5 } })).toBeNull();
 });
@@ -162,7 +162,7 @@ test.each([
   expect(shownIn(message)).toBe(text);
 });
 
-test('what is to be viewed once is told of and not kept', () => {
+test('view-once media are mentioned and not kept', () => {
   const imageMessage = { ...file, caption: 'psst' };
   for (const raw of [
     { viewOnceMessageV2: { message: { imageMessage } } },

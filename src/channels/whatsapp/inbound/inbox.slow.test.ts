@@ -23,7 +23,7 @@ afterEach(async () => {
 
 const said = () => linked.messages.map(({ text }) => text);
 
-test('what was acknowledged and not stored is handed over at the next start, in order', async () => {
+test('messages that were acknowledged and not stored are handed over at the next start, in order', async () => {
   const group = server.group({
     jid: '120363000000000001@g.us',
     subject: 'Family',
@@ -86,7 +86,7 @@ test('a message that the host could not store at once is tried again, before tho
   expect(said()).toEqual(['one', 'two']);
 });
 
-test('what was stored is not handed over again', async () => {
+test('stored messages are not handed over again', async () => {
   await server.say(anna, 'one');
   await linked.until(() => linked.messages.length === 1);
   await linked.restart();
@@ -95,7 +95,7 @@ test('what was stored is not handed over again', async () => {
   expect(said()).toEqual(['one', 'two']);
 });
 
-test('what was acknowledged is on disk by then, as a kill in that moment would find it', async () => {
+test('a message is on disk when it is acknowledged, as a kill at that moment would show', async () => {
   const { promise: isOver, resolve: goOn } = Promise.withResolvers<void>();
   linked.beforeStored = () => isOver;
   const images: string[] = [];

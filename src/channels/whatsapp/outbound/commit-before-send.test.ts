@@ -21,7 +21,7 @@ function committingOn(disk: { isFull: boolean }) {
 
 const turn = () => new Promise(setImmediate);
 
-test('what is sent waits for what was changed before, and one commit serves a burst', async () => {
+test('a frame waits for the commit of earlier changes, and one commit serves a burst', async () => {
   const { events, change, send } = committingOn({ isFull: false });
   send('a');
   change();

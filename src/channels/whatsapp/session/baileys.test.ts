@@ -7,7 +7,7 @@ import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { silenceLibsignal } from './baileys.ts';
 
-test('what libsignal prints is dropped, and what others print is not', () => {
+test('libsignal’s output is dropped, and that of others is not', () => {
   const folder = mkdtempSync(join(tmpdir(), 'claw-quiet-'));
   const file = join(folder, 'libsignal/src/session_record.cjs');
   mkdirSync(join(folder, 'libsignal/src'), { recursive: true });

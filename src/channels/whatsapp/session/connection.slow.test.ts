@@ -135,7 +135,7 @@ test('a web version that WhatsApp no longer takes is replaced by the newest, for
   expect(server.versions.slice(presented)).toEqual([fetched.join('.')]);
 });
 
-test('where no newer version is to be had, the owner is told', async () => {
+test('if there is no newer version, the owner is told', async () => {
   await linked.pair();
   server.requiredVersion = '2.3000.1';
   await linked.connect();

@@ -141,7 +141,7 @@ test('a mention of the account and an answer to the assistant are meant for it',
   ]);
 });
 
-test('what was said in one chat is repeated in no other, and nothing there answers it', async () => {
+test('a message of one chat is not repeated in another, and nothing there answers it', async () => {
   await linked.connect();
   const bert = server.person(BERT);
   await linked.channel.send({ id: 'out', jid: anna.pn, text: 'The safe opens with 1234' });
@@ -210,13 +210,13 @@ test('a file is refused that is too large, that is gone, or that is another one'
   await expect(nothing).rejects.toMatchObject({ code: 'MEDIA_UNKNOWN' });
 });
 
-test('what the owner writes to others is not a word to the assistant', async () => {
+test('messages from the owner to other people are not for the assistant', async () => {
   await linked.connect();
   await server.sayOnPhone('see you at eight', anna.pn);
   expect(await heard(1)).toMatchObject([{ jid: anna.pn, isOwner: true, isContext: true }]);
 });
 
-test('where the account is the assistant’s own, the owner is whoever the settings say', async () => {
+test('if the account is the assistant’s own, the settings say who the owner is', async () => {
   const bert = server.person(BERT);
   await linked.close();
   linked = new LinkedChannel(server, { WHATSAPP_OWNER: `+49 151 22222222` });

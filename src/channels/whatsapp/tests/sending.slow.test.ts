@@ -105,7 +105,7 @@ test('everybody in a group reads an answer, and so does somebody who wrote there
   }
 });
 
-test('what could not be read is sent again to those it was for, and to nobody else', async () => {
+test('a message that could not be decrypted is sent again to its recipients, and to nobody else', async () => {
   const bert = server.person(BERT);
   await linked.channel.send({ id: 'out', jid: anna.pn, text: 'The safe opens with 1234' });
   const { id } = await anna.next();

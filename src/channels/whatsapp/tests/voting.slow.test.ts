@@ -122,7 +122,7 @@ test('a vote that the host could not store comes again after a restart', async (
   await linked.until(() => linked.choices.length === 1);
 });
 
-test('what no poll can show is in the text alone', async () => {
+test('choices that no poll can show are only in the text', async () => {
   const same = { word: 'green', label: 'blue' };
   const choices = { ...CHOICES, options: [...CHOICES.options, same] };
   await linked.channel.send({ id: 'out', jid: anna.pn, text: NUMBERED, choices });

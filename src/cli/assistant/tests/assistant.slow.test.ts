@@ -56,7 +56,7 @@ async function claw(
 
 const GROUPS = 'Registered:\n\n1. Terminal (groups/main, your own chat)\n';
 
-test('what is said from a shell is answered there, and not at the assistant’s own terminal', async () => {
+test('a message from a shell is answered there, and not at the assistant’s own terminal', async () => {
   const before = running.stdout;
   expect(await claw(['chat', '/groups'])).toEqual({ code: 0, stdout: GROUPS, stderr: '' });
   const answers = ['Registered:\n\n1. Terminal (groups/main, your own chat)'];
@@ -198,7 +198,7 @@ test('a restart that a shell asks for is answered there by the process that come
   });
 });
 
-test('what is set up counts at once in the assistant that runs', async () => {
+test('new settings count at once in the running assistant', async () => {
   const server = await startAnthropicServer(() => [{ type: 'text', text: 'ok' }]);
   const run = await claw(['setup', 'model', '--base-url', server.url], 'sk-test-key\n');
   await server.close();

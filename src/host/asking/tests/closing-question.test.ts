@@ -55,7 +55,7 @@ test('a question at a command’s end is answered in the next process, and by no
   await second.stop();
 });
 
-test('where choices can be pressed, a press is the owner’s answer, and its turn has it in its words', async () => {
+test('if choices are buttons, a press is the owner’s answer, and its turn has it in words', async () => {
   using project = new TestProject();
   const assistant = await project.start({ over: { commands } });
   const { terminal, store } = assistant;
@@ -83,7 +83,7 @@ test('where choices can be pressed, a press is the owner’s answer, and its tur
   await assistant.stop();
 });
 
-test('what an older tree had asked is answered in this one, and not found open by it after a way back', async () => {
+test('a question of an older tree is answered in this one, and is not open again after a rollback', async () => {
   using project = new TestProject();
   const older = join(project.dir, 'older');
   cpSync(`${import.meta.dirname}/../../../store/migrations`, older, { recursive: true });

@@ -78,7 +78,7 @@ test('the owner hears at 80% and at 100%, the chat gets one line, and the next d
   await assistant.stop();
 });
 
-test('what was spent and what was said about it outlives a restart', async () => {
+test('spending and its notices survive a restart', async () => {
   using project = new TestProject();
   const first = await start(project);
   await spend(first, 85);

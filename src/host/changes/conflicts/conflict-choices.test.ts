@@ -38,7 +38,7 @@ test('a file that the release may have moved can be followed to each place that 
   expect(said('theirs')).toBe(null);
 });
 
-test('where nothing is likely, nothing of that is offered', () => {
+test('if no place is likely, none is offered', () => {
   const conflict = { ...GONE, candidates: [] };
   expect(choicesFor(conflict, false).map(({ word }) => word)).not.toContain('moved');
   expect(resolveArgs(conflict, { word: 'moved', text: '', isForAll: false })).toBe(null);

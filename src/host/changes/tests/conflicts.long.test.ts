@@ -106,7 +106,7 @@ test('an undo that meets later edits is decided in the same way', async () => {
   await third.stop();
 });
 
-test('what stands in the way is moved by the owner, and looked at again', async () => {
+test('a file in the way is moved by the owner, and the change is planned again', async () => {
   using project = new TestProject({
     ...CORE,
     'claw.config.yaml': 'check: []\nexclude: [data/**, src/c.txt/**]\n',

@@ -39,7 +39,7 @@ const PROJECT = {
   'skills/b/modify/src/a.ts.intent.md': '**Must keep:** the letter b.\n',
 };
 
-test('what the agent proposes is proved before it is shown, and committed at the owner’s yes', async () => {
+test('the agent’s proposal is proved before it is shown, and committed at the owner’s yes', async () => {
   let answer: object = { hunks: ["export const two = 'neither';\n"] };
   await using model = await startModel(() => answer);
   using project = new TestProject(PROJECT);

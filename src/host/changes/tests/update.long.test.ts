@@ -57,7 +57,7 @@ test('a blocked update and an upgrade go the same way to the owner’s yes', asy
   await fourth.stop();
 });
 
-test('where releases come from is told, and what stands in the way', async () => {
+test('the source of releases is named, and so is anything that blocks an update', async () => {
   const { project, remote } = cloneOfReleases();
   using _ = project;
   using __ = remote;
@@ -78,7 +78,7 @@ test('where releases come from is told, and what stands in the way', async () =>
   await assistant.stop();
 });
 
-test('what runs or steers programs is changed only where the owner names it', async () => {
+test('a file that can run code or configure tools changes only if the owner names it', async () => {
   const { project, remote } = cloneOfReleases();
   using _ = project;
   using __ = remote;

@@ -75,7 +75,7 @@ test('a service finds the newest release as the command does, before and after t
   clawReader.close();
 });
 
-test('what the release contains is asked about before the update is shown', async () => {
+test('layers that the release contains are asked about before the update is shown', async () => {
   const { project, remote } = cloneOfReleases();
   using _ = project;
   using __ = remote;

@@ -31,7 +31,7 @@ test.each([
   expect(await later.apply(message, means)).toEqual(broken);
 });
 
-test('what a filter does to the message it was given changes it for nobody', async () => {
+test('a filter that modifies the message it was given changes it for nobody else', async () => {
   const attachment = { kind: 'image', mimeType: null, sizeBytes: 1, name: 'a' } as const;
   const given = { ...message, attachments: [attachment] };
   const before = structuredClone(given);

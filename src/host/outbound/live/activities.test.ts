@@ -32,7 +32,7 @@ test('a turn of more than 20 s says what it does: below its draft, and elsewhere
   await assistant.stop();
 });
 
-test('what runs is told in its own words or by its name, while it runs; a question waits for a person', async () => {
+test('a running tool is shown in its own words or by its name; during a question the line says that it waits', async () => {
   using project = new TestProject();
   const { turn, pass, terminal, ...assistant } = await startWriting(project);
   const lines = () => terminal.drafts.map(({ activity }) => activity);

@@ -90,7 +90,7 @@ test.each([
   await assistant.stop();
 });
 
-test('what comes in between moves the draft below it, and the answer after both', async () => {
+test('a message in between moves the draft below it, and the answer comes after both', async () => {
   using project = new TestProject();
   const { turn, pass, terminal, ...assistant } = await startWriting(project);
   turn.write('Let me see.');

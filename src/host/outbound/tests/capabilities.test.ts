@@ -98,7 +98,7 @@ test('a channel that sends no files, or none so large, says where each is and wh
   await assistant.stop();
 });
 
-test('what is not a file of the group’s own folder is refused in words, and nothing is sent', async () => {
+test('a path that is no file of the group’s own folder is refused in words, and nothing is sent', async () => {
   using project = new TestProject({ 'groups/club/secret.txt': 'of the club' });
   const { assistant, folder, family, copies } = await startSending(project);
   symlinkSync('../club/secret.txt', join(folder, 'link.txt'));
@@ -139,7 +139,7 @@ test('a copy that a crash left is deleted at the next start, and one that waits 
   await second.stop();
 });
 
-test('where others have talked on in a group, the answer shows which message it is for', async () => {
+test('if others have written in a group meanwhile, the answer shows which message it is for', async () => {
   using project = new TestProject();
   const asked = Promise.withResolvers<void>();
   const agent: AgentScript = async ({ prompt }) => {

@@ -313,7 +313,7 @@ test('a store that fails once is asked again a minute later', () => {
   expect(log(task)).toEqual(['21T12:30']);
 });
 
-test('what passed in a pause was not missed, and a pause outlives its one time', () => {
+test('a time during a pause does not count as missed, and a task paused past its single time needs a new one', () => {
   const task = schedule('every', '10 minutes');
   const once = schedule('at', '2026-11-21T12:30');
   const paused = [task, once].map((each) => book.pause(each));

@@ -13,7 +13,7 @@ import {
   toolCaller,
 } from '../../../testing/turn/tasks.ts';
 
-test('what an agent schedules in a group is answered there when it is due', async () => {
+test('a task that an agent schedules in a group is answered there when it is due', async () => {
   using project = new TestProject();
   const tools = toolCaller();
   const requests: TurnRequest[] = [];
@@ -41,7 +41,7 @@ test('what an agent schedules in a group is answered there when it is due', asyn
   await assistant.stop();
 });
 
-test('what was said before a task is context of the task, and not of the next question again', async () => {
+test('messages before a task are context of the task, and not again of the next question', async () => {
   using project = new TestProject();
   const prompts: string[] = [];
   const assistant = await startWithFamily(project, async ({ prompt }) => {
@@ -206,7 +206,7 @@ test('a task that is cancelled while it waits for its turn does not run', async 
   await assistant.stop();
 });
 
-test('what was missed while the assistant was down is done once, and said to be late', async () => {
+test('a task that was missed while the assistant was down runs once, and says that it is late', async () => {
   using project = new TestProject();
   const first = await startWithFamily(project);
   await scheduleInFamily(first, { ...remind, schedule: '0 14 * * *' });

@@ -70,7 +70,7 @@ test('a file that the owner sends from elsewhere goes the way of an attachment a
   await assistant.stop();
 });
 
-test('what may only be talk is no command and no answer, also to a question that is put while it is on its way', async () => {
+test('a text that may only be talk is no command and no answer, not even to a question that is asked meanwhile', async () => {
   using project = new TestProject();
   const prompts: string[] = [];
   const { assistant, owner } = await startWithService(project, async ({ prompt }) => {

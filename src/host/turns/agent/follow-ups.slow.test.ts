@@ -45,7 +45,7 @@ async function withWorkingAgent(
   await assistant.stop();
 }
 
-test('what is said during a turn reaches its agent, one at a time, and is answered by it', () =>
+test('messages during a turn reach its agent, one at a time, and are answered by it', () =>
   withWorkingAgent(async ({ assistant: { terminal, store }, agent }) => {
     await terminal.say('two');
     await terminal.say('three');
@@ -62,7 +62,7 @@ test('what is said during a turn reaches its agent, one at a time, and is answer
     await vi.waitFor(() => expect(textsOf(terminal)).toHaveLength(2));
   }));
 
-test('what the agent does not take is a turn of its own', () =>
+test('a message that the agent does not take gets a turn of its own', () =>
   withWorkingAgent(async ({ assistant: { terminal }, agent }) => {
     await terminal.say('two');
     expect(agent.told).toMatchObject([{ text: 'two' }]);

@@ -20,7 +20,7 @@ const caller: AgentScript = async ({ folder, prompt }, { onTool }) => {
   return answers(told.join('\n') || 'pong');
 };
 
-test('what the main agent calls only looks, or is put to the owner and runs at their yes', async () => {
+test('a command that the main agent calls only reads, or runs after the owner’s yes', async () => {
   using project = new TestProject(PROJECT);
   const first = await project.start({ agent: caller });
   const { terminal, chat } = first;
@@ -69,7 +69,7 @@ test('what the main agent calls only looks, or is put to the owner and runs at t
   await second.stop();
 });
 
-test('what an agent proposes while the owner is asked something is told apart by its number', async () => {
+test('an agent’s proposal during another question to the owner is told apart by its number', async () => {
   using project = new TestProject(PROJECT);
   const asking = Promise.withResolvers<void>();
   const isOpen = Promise.withResolvers<void>();

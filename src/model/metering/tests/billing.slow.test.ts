@@ -107,7 +107,7 @@ test('a server that cannot be reached ends without a charge', async () => {
   expect(proxy.charges).toEqual([null]);
 });
 
-test('whoever goes away in the middle of an answer pays for what was written', async () => {
+test('an agent that disconnects in the middle of an answer pays for the part that was written', async () => {
   const text = 'word '.repeat(4_000);
   await using far = await startedServer(() => ({
     kind: 'slow',
@@ -125,7 +125,7 @@ test('whoever goes away in the middle of an answer pays for what was written', a
   expect(proxy.failures).toEqual([null]);
 });
 
-test('whoever goes away before an answer pays for the question and the time', async () => {
+test('an agent that disconnects before an answer pays for the question and the time', async () => {
   await using far = await startedServer(() => ({ kind: 'stall' }));
   const { promise: asked, resolve } = Promise.withResolvers<void>();
   // The time is asked for when the request is sent, and when it is paid for.

@@ -24,7 +24,7 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('end' as const), how: fc.constantFrom(...ENDS) }),
 );
 
-test('whoever waits is passed by once at most, people and tasks alternate, and all are served', () => {
+test('each waiting group is passed over at most once, people and tasks alternate, and all are served', () => {
   const law = fc.property(fc.array(step, { minLength: 20, maxLength: 80 }), (steps) => {
     const folder = mkdtempSync(join(tmpdir(), 'claw-queue-'));
     const store = openStore({ path: join(folder, 'claw.db'), now: 1 });

@@ -35,7 +35,7 @@ test('a repository of this machine is a path, whichever way it is written', () =
   expect(path('../a.git#b')).toBe('/projects/a.git');
 });
 
-test('what is shown of an address has no password and no token in it', () => {
+test('a shown address has no password and no token in it', () => {
   const shown = (text: string) => {
     const repository = parseGitAddress(text, CWD)?.repository;
     return repository?.kind === 'remote' ? repository.shown : null;
@@ -53,7 +53,7 @@ test('a folder that leads out of the repository is unsafe', () => {
   );
 });
 
-test('what looks like an option, or names a program to run, is not an address', () => {
+test('text that looks like an option, or names a program to run, is not an address', () => {
   for (const text of [
     '--upload-pack=touch.git',
     'ext::sh -c touch',

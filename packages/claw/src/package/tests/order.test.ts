@@ -17,7 +17,7 @@ function namesOf(skills: readonly SkillPackage[]): readonly string[] {
   return skills.map(({ manifest }) => manifest.skill);
 }
 
-test('what is depended on comes first, then the smallest name that is ready', () => {
+test('dependencies come first, then the smallest name that is ready', () => {
   const set = [
     skill('a', { depends: ['z'] }),
     skill('b'),
@@ -119,7 +119,7 @@ test('the nearest names are those a few typing errors away, or that hold the nam
   expect(nearestNames('x', [], 3)).toEqual([]);
 });
 
-test('what is needed by many is looked for once, however many ways lead to it', () => {
+test('a dependency of many skills is looked up once, however many ways lead to it', () => {
   const name = (at: number) => `s${String(at).padStart(2, '0')}`;
   const set = Array.from({ length: 30 }, (_, at) =>
     skill(name(at), { depends: Array.from({ length: at }, (_, before) => name(before)) }),

@@ -194,7 +194,7 @@ test('without a code the message counts, and a warning is no error', () => {
   expect(addedErrors(`${go}\na.py:3: DeprecationWarning: old`, go)).toEqual([]);
 });
 
-test('where the output before names no errors, nothing can be told', () => {
+test('if the earlier output names no errors, added errors are unknown', () => {
   expect(addedErrors(OLD, 'Killed')).toEqual([]);
   expect(addedErrors('12:03:44: started', '12:03:43: started')).toEqual([]);
 });

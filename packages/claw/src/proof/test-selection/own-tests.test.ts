@@ -41,6 +41,6 @@ test.each([
   expect(isSame(path, before, after)).toBe(false);
 });
 
-test('what is no JSON is a change', () => {
+test('a file that is not JSON counts as changed', () => {
   expect(isSameButForPackages('package.json', '{}', '{')).toBe(false);
 });

@@ -138,7 +138,7 @@ test('a range takes the place of the core’s only where it says so and the two 
   });
 });
 
-test('what one layer overrides, others still have to agree with', () => {
+test('other layers must still agree with a range that one layer overrides', () => {
   const raising = declaration('a', { npm: { alpha: '^2.0.0' }, npmOverrides: ['alpha'] });
   const { text, conflicts } = compose(
     CORE,

@@ -16,7 +16,7 @@ test('both sides are shown next to each other, however wide their letters are', 
   ]);
 });
 
-test('what would steer the terminal is shown, not done', () => {
+test('characters that would control the terminal are shown, not sent', () => {
   const texts = { base: '', ours: '\x1b[2Jgone\x07\n', theirs: '\ttab\r\n' };
   const lines = besideLines(
     texts,

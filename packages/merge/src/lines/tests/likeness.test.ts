@@ -10,7 +10,7 @@ test('the same lines in another order and at another depth are the same', () => 
   expect(of('a = 1\nb = 2\n', '  b = 2\r\n  a = 1\r\n')).toBe(1);
 });
 
-test('what only one of them has counts against both', () => {
+test('a line that only one of them has counts against both', () => {
   expect(of('aaaa\n', 'aaaa\nbbbb\n')).toBe(0.5);
   expect(of('aaaa\nbbbb\n', 'aaaa\n')).toBe(0.5);
   expect(of('aaaa\n', 'bbbb\n')).toBe(0);

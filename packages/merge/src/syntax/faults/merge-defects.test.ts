@@ -3,7 +3,7 @@ import { createDefectFinder } from './merge-defects.ts';
 
 const TWICE = 'a: 1\na: 2\n';
 
-test('what ours has twice is no defect of the merge, and theirs is not read for it', () => {
+test('a name that ours has twice is no defect of the merge, and theirs is not read for it', () => {
   const inputs = {
     base: '',
     ours: TWICE,

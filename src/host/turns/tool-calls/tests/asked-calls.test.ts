@@ -15,7 +15,7 @@ import {
 } from '../../../../testing/turn/guards.ts';
 import { FAMILY, isIdle, startWithFamily } from '../../../../testing/turn/tasks.ts';
 
-test('what the owner has to allow is shown as it would run, and runs at their yes alone', async () => {
+test('a call that the owner has to allow is shown as it would run, and runs only after their yes', async () => {
   using project = new TestProject();
   using folder = new ContributionFolder({ 'careful.ts': ASKS });
   const { guards } = await guardsOf(folder);
@@ -146,7 +146,7 @@ test('a turn that is stopped while it asks takes its question back', async () =>
   await assistant.stop();
 });
 
-test('what an earlier process asked is closed, and its turn asks again', async () => {
+test('a question of an earlier process is closed, and its turn asks again', async () => {
   using project = new TestProject();
   using folder = new ContributionFolder({ 'careful.ts': ASKS });
   const { guards } = await guardsOf(folder);
