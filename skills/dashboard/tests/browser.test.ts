@@ -72,12 +72,14 @@ test.skipIf(playwright === null)(
   async () => {
     await using served = await serveDashboard();
     const { page, context } = await visit(served);
-    for (const path of ['**/dashboard/enter', '**/panels.json']) {
+    for (const path of ['enter', 'ui/**/panels.json', 'api/settings/me', 'api/chat/chats']) {
       await context.clearCookies();
-      await page.route(path, (route) => route.abort('connectionreset'), { times: 1 });
+      await page.route(`**/dashboard/${path}`, (route) => route.abort('connectionreset'), {
+        times: 1,
+      });
       await page.goto('about:blank');
       await page.goto(await served.link());
-      await page.waitForSelector('nav a');
+      await page.waitForSelector('.list a:has-text("Family")');
       expect(page.url()).toBe(`${served.origin}/dashboard`);
     }
     await context.close();
@@ -627,7 +629,7 @@ test.skipIf(playwright === null)(
     let isReachable = false;
     let asked = 0;
     const back = Promise.withResolvers<void>();
-    const { page, context } = await visit(served, { serviceWorkers: 'block' });
+    const { page, context } = await visit(served);
     await page.route('**/dashboard/file?*', async (route) => {
       const seq = Number(new URL(route.request().url()).searchParams.get('seq'));
       if (seq === gone) return await route.fulfill({ status: 404 });
@@ -674,7 +676,7 @@ test.skipIf(playwright === null)(
   'a part of the page that does not come is said to be missing, and is there as soon as it can be had',
   async () => {
     await using served = await serveDashboard();
-    const { page, context } = await visit(served, { serviceWorkers: 'block' });
+    const { page, context } = await visit(served);
     const missing = new Set(['panels/costs.ts', 'health/channels.ts']);
     await page.route('**/dashboard/ui/**', async (route) => {
       const isMissing = [...missing].some((name) => route.request().url().endsWith(name));

@@ -128,9 +128,16 @@ async function start(): Promise<void> {
   void workers?.register('/dashboard/worker', { scope: '/dashboard' }).catch(console.warn);
 }
 
+/**
+ * Asks what this browser may do.
+ *
+ * @returns null for one that was not let in; rejects where the answer does not come, which says nothing about that
+ */
 async function whoAmI(): Promise<{ readonly scope: Scope } | null> {
-  const answer = await fetch('/dashboard/api/settings/me').catch(() => null);
-  return answer?.ok === true ? await answer.json() : null;
+  const answer = await fetch('/dashboard/api/settings/me');
+  // Of a proxy whose assistant is down it is no refusal.
+  if (answer.status >= 500) throw new Error(`${answer.status} ${answer.statusText}`);
+  return answer.ok ? await answer.json() : null;
 }
 
 async function loadPanels(): Promise<void> {

@@ -36,6 +36,9 @@ export class Problem extends Error {
 
 const BASE = '/dashboard';
 
+/** Thrown where no answer came: nobody knows whether the assistant has heard of it. */
+class Unreachable extends Problem {}
+
 /**
  * Asks the assistant for something below `/dashboard/`.
  *
@@ -44,7 +47,7 @@ const BASE = '/dashboard';
 export async function ask(path: string, init?: RequestInit): Promise<Response> {
   const t = wordsOf('main');
   const response = await fetch(`${BASE}/${path}`, init).catch(() => null);
-  if (response === null) throw new Problem(t('problem-unreachable'));
+  if (response === null) throw new Unreachable(t('problem-unreachable'));
   if (response.ok) return response;
   if (response.status === 401) session.value = 'out';
   const text = (await response.text()).trim() || `${response.status} ${response.statusText}`;
@@ -52,14 +55,23 @@ export async function ask(path: string, init?: RequestInit): Promise<Response> {
   throw new Problem(name === null ? t('problem-said', { text }) : t(`problem-${name}`));
 }
 
-/** Reads something: `get('chat/history', { jid })`. */
+/** A connection that breaks, as when a device goes from one network to another, has so long to be there again. */
+const AGAIN_MS = 500;
+
+/** Reads something: `get('chat/history', { jid })`. Where nothing comes it asks once more before it says so. */
 export async function get<T>(
   action: string,
   query: Readonly<Record<string, string | number>> = {},
 ): Promise<T> {
   const given = Object.entries(query).map(([name, value]) => [name, String(value)]);
   const search = given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
-  return (await (await ask(`api/${action}${search}`)).json()) as T;
+  const path = `api/${action}${search}`;
+  const answer = await ask(path).catch(async (problem: unknown) => {
+    if (!(problem instanceof Unreachable)) throw problem;
+    await new Promise((done) => setTimeout(done, AGAIN_MS));
+    return await ask(path);
+  });
+  return (await answer.json()) as T;
 }
 
 /** Does something: `post('chat/say', { jid, text })`. */
