@@ -1,7 +1,7 @@
 import { ClawError, ended, type Invocation } from '@patchclaw/claw/cli';
 import { restartedText, restartRunning } from '../assistant/restart.ts';
 import type { SetupResult } from '../results.ts';
-import { fittedAtBar } from './fitted-text.ts';
+import { fittedQuestion } from './fitted-text.ts';
 import { hasModel } from './model.ts';
 import { type SetupOptions, setUpModel } from './setup.ts';
 
@@ -29,14 +29,14 @@ export async function setUpFirstModel(
   if (await hasModel(invocation.root)) {
     return ended('setup', { summary: 'A model is set up.' }, 'nothing');
   }
-  const { intro, outro } = await import('@patchclaw/claw/prompts');
-  intro(fittedAtBar(WELCOME), { output: process.stderr });
+  const { intro, outro, S_BAR } = await import('@patchclaw/claw/prompts');
+  intro(fittedQuestion(WELCOME, S_BAR), { output: process.stderr });
   try {
     return await setUpModelAlone(invocation, {}, restart);
   } catch (error) {
     if (!(error instanceof ClawError && error.code === 'INTERRUPTED')) throw error;
     // `start` shows what goes to stderr only.
-    outro(fittedAtBar(LATER), { output: process.stderr });
+    outro(fittedQuestion(LATER, ' '), { output: process.stderr });
     return ended('setup', { summary: LATER }, 'nothing');
   }
 }

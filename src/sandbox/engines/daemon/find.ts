@@ -1,3 +1,4 @@
+import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import type Docker from 'dockerode';
 import type { DockerOptions } from 'dockerode';
@@ -43,14 +44,32 @@ async function withDaemon<T>(
   { name, dockerHost, uid, homeDir }: Parts,
   use: (docker: Docker) => Promise<T>,
 ): Promise<T> {
+  const reasons: string[] = [];
   for (const address of engineAddresses(name, { dockerHost, uid, homeDir })) {
     const docker = await pingDocker(address);
-    if (docker === null) continue;
+    if (docker === null) {
+      reasons.push(...silence(address));
+      continue;
+    }
     return use(docker).catch((error: unknown) => {
       throw unusable(error);
     });
   }
-  throw new EngineUnusable('no daemon answers.');
+  throw new EngineUnusable(reasons[0] ?? 'no daemon answers.');
+}
+
+/** Explains a daemon that is there and does not answer; nothing where there is none. */
+function silence({ socketPath }: DockerOptions): readonly string[] {
+  if (socketPath === undefined) return [];
+  try {
+    accessSync(socketPath, constants.R_OK | constants.W_OK);
+    return [`no daemon answers on ${socketPath}: start it.`];
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') return [];
+    return [
+      `you may not use ${socketPath}. Join the group that owns it (\`sudo usermod -aG docker $USER\`), and log in again.`,
+    ];
+  }
 }
 
 type AddressParts = {
