@@ -4,6 +4,7 @@ import {
   addSkill,
   CLAW,
   type Codebase,
+  skillFiles,
   temporaryCodebase,
 } from '../../../src/testing/claw/codebase.ts';
 import { addRelease, versioned } from '../releases.ts';
@@ -23,12 +24,18 @@ function installation(): Codebase {
 }
 
 /** Runs claw on a terminal, and answers what it asks. */
-async function onTerminal(codebase: Codebase, args: readonly string[], answer: string) {
+async function onTerminal(
+  codebase: Codebase,
+  args: readonly string[],
+  answer: string,
+  env: Readonly<Record<string, string>> = {},
+) {
   const line = ['stty cols 100;', process.execPath, CLAW, ...args, '--cwd', codebase.root].join(
     ' ',
   );
   const child = spawn('script', ['-qefc', line, '/dev/null'], {
     stdio: ['pipe', 'pipe', 'ignore'],
+    env: { ...process.env, ...env },
   });
   let shown = '';
   let isAsked = false;
@@ -83,3 +90,28 @@ test
     expect(blocked).toMatchObject({ code: 3, isAsked: false });
     expect(blocked.shown).toContain('! a.txt');
   });
+
+test
+  .skipIf(isSkipped)
+  .concurrent(
+    'a first update that is declined leaves nothing, and its plan names commands as npx runs them',
+    async () => {
+      await using codebase = installation();
+      const keep = skillFiles('keep', { core: '1.1.0', add: { 'kept.txt': 'kept\n' } });
+      addRelease(codebase, 'v1.2.0', {
+        files: {
+          'package.json': versioned('1.2.0'),
+          'migrations.yaml': '- since: 1.2.0\n  description: goes another way\n  skill: keep\n',
+          ...Object.fromEntries(
+            Object.entries(keep).map(([path, text]) => [`skills/keep/${path}`, String(text)]),
+          ),
+        },
+      });
+      const npx = { npm_lifecycle_event: 'npx' };
+      const declined = await onTerminal(codebase, ['update', 'v1.2.0'], 'n', npx);
+      expect(declined).toMatchObject({ code: 1, isAsked: true });
+      expect(declined.shown).toContain('npx claw remove keep');
+      expect(declined.shown).not.toMatch(/(?<!npx )claw remove keep/);
+      expect(codebase.has('.claw')).toBe(false);
+    },
+  );

@@ -199,6 +199,7 @@ async function runAndPrint(
     isPlain: options.json === true,
     isQuiet: options.quiet === true,
     isForPrograms: options.json === true && options.progress === true,
+    asTyped,
   });
   const cwd = resolve(options.cwd ?? process.cwd());
   const interruption = catchInterruption();

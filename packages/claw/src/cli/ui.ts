@@ -4,6 +4,8 @@ import type { ProgressEvent } from '../verbs.ts';
 /** A person's view of a verb at work: a spinner with times on a terminal, plain lines in a pipe. */
 export type Ui = {
   readonly canAsk: boolean;
+  /** Writes the commands in a text of our own as they have to be typed. */
+  readonly asTyped: (text: string) => string;
   progress(event: ProgressEvent): void;
   ask(question: string): Promise<boolean>;
   /** Ends whatever is still turning. */
@@ -20,16 +22,18 @@ export function createUi({
   isPlain,
   isQuiet,
   isForPrograms = false,
+  asTyped = (text) => text,
 }: {
   readonly isPlain: boolean;
   readonly isQuiet: boolean;
   readonly isForPrograms?: boolean;
+  readonly asTyped?: Ui['asTyped'];
 }): Ui {
   if (isForPrograms) {
     const progress: Ui['progress'] = (event) => process.stderr.write(`${JSON.stringify(event)}\n`);
-    return { canAsk: false, progress, ask: async () => true, stop: () => {} };
+    return { canAsk: false, asTyped, progress, ask: async () => true, stop: () => {} };
   }
-  const ui = process.stderr.isTTY && !isPlain ? terminalUi() : plainUi();
+  const ui = { ...(process.stderr.isTTY && !isPlain ? terminalUi() : plainUi()), asTyped };
   return {
     ...ui,
     progress: (event) => {
@@ -39,7 +43,7 @@ export function createUi({
 }
 
 // With --json, progress still goes to stderr, where the assistant reads it line by line.
-function plainUi(): Ui {
+function plainUi(): Omit<Ui, 'asTyped'> {
   const write = (line: string) => process.stderr.write(`${line}\n`);
   return {
     canAsk: false,
@@ -59,7 +63,7 @@ type Mark = (typeof MARKS)[keyof typeof MARKS];
 /** A step that runs. One that `endsItself` may have others beside it; any other ends when the next begins. */
 type Step = { readonly text: string; readonly startedAt: number; readonly endsItself: boolean };
 
-function terminalUi(): Ui {
+function terminalUi(): Omit<Ui, 'asTyped'> {
   let steps: readonly Step[] = [];
   let timer: NodeJS.Timeout | null = null;
   let frame = 0;

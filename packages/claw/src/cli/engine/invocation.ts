@@ -64,7 +64,8 @@ async function confirm(ui: Invocation['ui'], summary: PlanSummary): Promise<bool
   if (losses.length > 0) return await ui.ask(`${verb} gives that up. Go on?`);
   if (verb === 'update' && planned.changes.length > 0) {
     const { renderText } = await import('../render.ts');
-    const { out, err } = await renderText({ ...planned, verb: 'plan' });
+    const plan = { ...planned, verb: 'plan' } as const;
+    const { out, err } = await renderText(plan, undefined, [], ui.asTyped);
     for (const text of `${out}${err}`.trimEnd().split('\n')) ui.progress({ kind: 'note', text });
     return await ui.ask('Nothing is changed yet. Go on with this update?');
   }
