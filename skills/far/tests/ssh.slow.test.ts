@@ -76,7 +76,9 @@ await describeWithEngine('bubblewrap', 'a machine that is set up by ssh', () => 
       await home.ready();
       const dataDir = dataDirOf(home);
       const first = await add(dataDir, server, { has: 'gpu', slots: '3' });
-      expect(first.progress.join('\n')).toMatch(/sends the worker[\s\S]*agents run in bubblewrap/);
+      expect(first.progress.join('\n')).toMatch(
+        /sends the worker[\s\S]*agents will run in bubblewrap/,
+      );
       await vi.waitFor(() => expect(home.stateOf('nas')).toBe('here'), OFTEN);
       expect(await home.project.answer('shell: echo far > where')).toBe('[exit code 0]');
       expect(readFileSync(join(home.project.dir, 'groups/family/where'), 'utf8')).toBe('far\n');
@@ -154,7 +156,15 @@ await describeWithEngine('bubblewrap', 'a machine that is set up by ssh', () => 
       await home.ready();
       const program = await packedWorker();
       const keys = new Set<string>();
-      const cuts = ['has Node', 'sends', 'agents run', 'reaches', 'key', 'taken', 'lets it in'];
+      const cuts = [
+        'has Node',
+        'sends',
+        'agents will run',
+        'reaches',
+        'key',
+        'taken',
+        'lets it in',
+      ];
       for (const cut of cuts) {
         const ended = new AbortController();
         const stopAt = (text: string) => text.includes(cut) && ended.abort();

@@ -205,7 +205,7 @@ async function lookForEngine(
   for (const { name, find } of findersOf(engines, options)) {
     try {
       const { description } = await find().look();
-      return [`agents run in ${description} there`, ...reasons].join('; ');
+      return [`agents will run in ${description}`, ...reasons].join('; ');
     } catch (error) {
       if (!(error instanceof EngineUnusable)) throw error;
       reasons.push(`${name}: ${error.message}`);
