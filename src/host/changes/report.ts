@@ -219,12 +219,12 @@ export async function setupSteps(projectDir: string, skill: string): Promise<Set
   };
 }
 
-/** Makes links of the page to other files lead from the project's folder: a chat knows no folder of the skill. */
+/** Makes links of the page to other files, and to its own sections, lead from the project's folder: a chat knows no folder of the skill. */
 function fromProject(page: string, skill: string): string {
-  return page.replace(
-    /\]\((\.\.?\/[^)\s]+)\)/g,
-    (_, path: string) => `](${posix.join('skills', skill, path)})`,
-  );
+  return page.replace(/\]\((\.\.?\/[^)\s]+|#[^)\s]+)\)/g, (_, target: string) => {
+    const path = target.startsWith('#') ? `SKILL.md${target}` : target;
+    return `](${posix.join('skills', skill, path)})`;
+  });
 }
 
 async function readPage(projectDir: string, skill: string): Promise<string> {
