@@ -10,6 +10,16 @@ test('a step that is at work stays on its line, however long its words are', () 
 
 /** Returns the lines that a terminal keeps of what a UI wrote. */
 function linesOf(use: (ui: ReturnType<typeof createUi>) => void, isTTY = true): readonly string[] {
+  const shown = writtenBy(use, isTTY).filter((text) => text.endsWith('\n'));
+  return shown
+    .join('')
+    .replace(/\u001b\[[0-9]*[A-Za-z]|\r/g, '')
+    .replace(/ \d+\.\d s$/gm, '')
+    .trimEnd()
+    .split('\n');
+}
+
+function writtenBy(use: (ui: ReturnType<typeof createUi>) => void, isTTY: boolean): string[] {
   const written: string[] = [];
   const write = vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
     written.push(String(text));
@@ -23,12 +33,7 @@ function linesOf(use: (ui: ReturnType<typeof createUi>) => void, isTTY = true): 
     process.stderr.isTTY = wasTTY;
     write.mockRestore();
   }
-  const shown = written.filter((text) => text.endsWith('\n')).join('');
-  return shown
-    .replace(/\u001b\[[0-9]*[A-Za-z]|\r/g, '')
-    .replace(/ \d+\.\d s$/gm, '')
-    .trimEnd()
-    .split('\n');
+  return written;
 }
 
 const PROOF = [
@@ -82,6 +87,25 @@ test('a step that runs when the command fails has failed, unless it ends by itse
     ui.stop(false);
   });
   expect(lines).toEqual(['  npm install', '✗ Installing packages']);
+});
+
+test.each([
+  ['NO_COLOR', '1', /\u001b\[\d+m/],
+  ['TERM', 'dumb', /\u001b|\r/],
+])('a terminal with %s=%s is sent nothing that it does not take', (name, value, refused) => {
+  vi.stubEnv('NO_COLOR', '');
+  vi.stubEnv('TERM', 'xterm');
+  const use = (ui: ReturnType<typeof createUi>) => {
+    for (const event of PROOF) ui.progress(event);
+    ui.progress({ kind: 'note', text: 'npm install' });
+    ui.stop(true);
+  };
+  expect(writtenBy(use, true).join('')).toMatch(refused);
+  vi.stubEnv(name, value);
+  const text = writtenBy(use, true).join('');
+  vi.unstubAllEnvs();
+  expect(text).not.toMatch(refused);
+  expect(text).toContain('✗ test: guard, web');
 });
 
 test('for programs each event is a line of JSON, with what a step printed', () => {

@@ -1,4 +1,4 @@
-import { cut, harmless } from '../text/screen.ts';
+import { cut, harmless, painted, screenOf } from '../text/screen.ts';
 import type { ProgressEvent } from '../verbs.ts';
 
 /** A person's view of a verb at work: a spinner with times on a terminal, plain lines in a pipe. */
@@ -33,13 +33,27 @@ export function createUi({
     const progress: Ui['progress'] = (event) => process.stderr.write(`${JSON.stringify(event)}\n`);
     return { canAsk: false, asTyped, progress, ask: async () => true, stop: () => {} };
   }
-  const ui = { ...(process.stderr.isTTY && !isPlain ? terminalUi() : plainUi()), asTyped };
+  const ui = { ...(process.stderr.isTTY && !isPlain ? uiOfTerminal() : plainUi()), asTyped };
   return {
     ...ui,
     progress: (event) => {
       if (!isQuiet || event.kind === 'note') ui.progress({ ...event, text: harmless(event.text) });
     },
   };
+}
+
+function uiOfTerminal(): Omit<Ui, 'asTyped'> {
+  // No line can be drawn over there.
+  if (process.env['TERM'] === 'dumb') return { ...plainUi(), canAsk: canAsk(), ask: askThere };
+  return animatedUi();
+}
+
+const canAsk = () => process.stdin.isTTY === true;
+
+async function askThere(question: string): Promise<boolean> {
+  const { confirm, isCancel } = await import('./prompts.ts');
+  const answer = await confirm({ message: question, output: process.stderr });
+  return !isCancel(answer) && answer;
 }
 
 // With --json, progress still goes to stderr, where the assistant reads it line by line.
@@ -63,7 +77,8 @@ type Mark = (typeof MARKS)[keyof typeof MARKS];
 /** A step that runs. One that `endsItself` may have others beside it; any other ends when the next begins. */
 type Step = { readonly text: string; readonly startedAt: number; readonly endsItself: boolean };
 
-function terminalUi(): Omit<Ui, 'asTyped'> {
+function animatedUi(): Omit<Ui, 'asTyped'> {
+  const dim = (text: string) => painted(text, 'dim', screenOf(process.stderr, process.env));
   let steps: readonly Step[] = [];
   let timer: NodeJS.Timeout | null = null;
   let frame = 0;
@@ -84,7 +99,7 @@ function terminalUi(): Omit<Ui, 'asTyped'> {
   const end = (isEnding: (step: Step) => boolean, mark: Mark): void => {
     for (const { text, startedAt } of steps.filter(isEnding)) {
       const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-      process.stderr.write(`\r\x1b[K${mark} ${text} \x1b[2m${seconds} s\x1b[0m\n`);
+      process.stderr.write(`\r\x1b[K${mark} ${text} ${dim(`${seconds} s`)}\n`);
     }
     steps = steps.filter((step) => !isEnding(step));
     turn();
@@ -97,21 +112,19 @@ function terminalUi(): Omit<Ui, 'asTyped'> {
     turn();
   };
   return {
-    canAsk: process.stdin.isTTY === true,
+    canAsk: canAsk(),
     progress: (event) => {
       const { kind, text } = event;
       if (kind === 'step') begin(text, false);
       else if (kind === 'started') begin(text, true);
       else if (kind === 'done') endPlain('✓');
-      else if (kind === 'note') process.stderr.write(`\r\x1b[K\x1b[2m  ${text}\x1b[0m\n`);
+      else if (kind === 'note') process.stderr.write(`\r\x1b[K${dim(`  ${text}`)}\n`);
       else if (event.kind === 'ended')
         end((step) => step.endsItself && step.text === text, MARKS[event.outcome]);
     },
     ask: async (question) => {
       endPlain('✓');
-      const { confirm, isCancel } = await import('./prompts.ts');
-      const answer = await confirm({ message: question, output: process.stderr });
-      return !isCancel(answer) && answer;
+      return await askThere(question);
     },
     stop: (isOk) => {
       endPlain(isOk ? '✓' : '✗');

@@ -10,13 +10,14 @@ const COLOURS = { dim: 2, red: 31, green: 32, yellow: 33, magenta: 35, cyan: 36 
 
 export type Colour = keyof typeof COLOURS;
 
-/** @param environment `NO_COLOR` counts */
+/** @param environment `NO_COLOR` and `TERM` count */
 export function screenOf(
   stream: { readonly isTTY?: boolean; readonly columns?: number },
   environment: Readonly<Record<string, string | undefined>>,
 ): Screen {
   if (stream.isTTY !== true) return PIPE;
-  return { hasColours: !environment['NO_COLOR'], columns: stream.columns ?? 80 };
+  const hasColours = !environment['NO_COLOR'] && environment['TERM'] !== 'dumb';
+  return { hasColours, columns: stream.columns ?? 80 };
 }
 
 export function painted(text: string, colour: Colour, { hasColours }: Screen): string {
