@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
+import { freePort } from '../../src/testing/free-port.ts';
 import { startAnthropicServer } from '../../src/testing/model/anthropic.ts';
 import { type Clone, cloneWithoutProof, visitorsEnvironment } from '../../test/story/clone.ts';
 import { chaosReply } from './chaos-model.ts';
@@ -101,12 +101,4 @@ export async function openChaosHome(
       }
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = z.object({ port: z.number() }).parse(server.address());
-  await new Promise((done) => server.close(done));
-  return port;
 }

@@ -90,5 +90,5 @@ export function parseSupervisorFrame(value: unknown): SupervisorFrame | null {
 
 /** Exit code of the assistant's process when only the owner can help: trying again would not. */
 export const EXIT_UNUSABLE = 2;
-/** The same where it is for the database or its disk, so that other code would not come up either. */
+/** Exit code if the database or its disk cannot be used: other code would not start either. */
 export const EXIT_DATABASE = 3;

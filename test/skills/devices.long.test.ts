@@ -1,13 +1,12 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { constants, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { ReadStream } from 'node:tty';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { z } from 'zod';
 import { CA, CERTIFICATE, KEY } from '../../src/testing/channel/loopback-certificate.ts';
 import { describeWithEngine } from '../../src/testing/engine.ts';
+import { freePort } from '../../src/testing/free-port.ts';
 import {
   type AnthropicScript,
   type AnthropicServer,
@@ -42,14 +41,6 @@ const repeatOrRelay: AnthropicScript = (request) => {
   if (group === undefined) return [{ type: 'text', text: `Heard: ${line}` }];
   return [{ type: 'tool_use', name: 'send_message', input: { group, text } }];
 };
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const address = z.object({ port: z.int() }).parse(server.address());
-  await new Promise((done) => server.close(done));
-  return address.port;
-}
 
 /** Collects the lines of a stream. */
 function linesOf(stream: NodeJS.ReadableStream): string[] {

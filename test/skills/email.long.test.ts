@@ -9,14 +9,14 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { connect as connectPlain, createServer } from 'node:net';
+import { connect as connectPlain } from 'node:net';
 import { join } from 'node:path';
 import { connect, createServer as createTlsServer } from 'node:tls';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { z } from 'zod';
 import { CA, CERTIFICATE, KEY } from '../../src/testing/channel/loopback-certificate.ts';
 import { describeWithEngine } from '../../src/testing/engine.ts';
+import { freePort } from '../../src/testing/free-port.ts';
 import {
   type AnthropicScript,
   type AnthropicServer,
@@ -44,14 +44,6 @@ const repeat: AnthropicScript = (request) => {
 };
 
 const until = (isSo: () => void) => vi.waitFor(isSo, { timeout: 180_000, interval: 50 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = z.object({ port: z.int() }).parse(server.address());
-  await new Promise((done) => server.close(done));
-  return port;
-}
 
 /** The provider's configuration: mail of all addresses lies in one folder each, and belongs to `nobody`. */
 function configure(folder: string, ports: { readonly imap: number; readonly plain: number }): void {

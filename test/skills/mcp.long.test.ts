@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { execa } from 'execa';
 import pLimit from 'p-limit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePort } from '../../src/testing/free-port.ts';
 import { Assistant } from '../story/assistant.ts';
 import { type Clone, cloneWithoutProof } from '../story/clone.ts';
 
@@ -269,12 +270,4 @@ async function withToken(
     [Symbol.asyncDispose]: () =>
       new Promise((resolve) => server.close(() => resolve()).closeAllConnections()),
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  return port;
 }

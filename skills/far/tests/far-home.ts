@@ -12,6 +12,7 @@ import { joinCode } from '../../../src/lib/far/join-code.ts';
 import { writeWorkerConfig } from '../../../src/lib/far/worker-folder.ts';
 import type { Places } from '../../../src/lib/machines.ts';
 import { machines } from '../../../src/sandbox/machines/far.ts';
+import { freePort } from '../../../src/testing/free-port.ts';
 import { type SandboxProject, sandboxProject } from '../../../src/testing/sandbox-project.ts';
 
 const WORKER = resolve(import.meta.dirname, '../../../src/sandbox/machines/far/worker-main.ts');
@@ -188,14 +189,4 @@ async function startProxy(port: number, target: number): Promise<FaultyLine> {
       destroyAll();
     },
   };
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -15,7 +15,8 @@ import { workerEngines } from '../../../src/lib/far/worker-folder.ts';
 import { endMessage } from '../../../src/sandbox/far/resumable-link.ts';
 import { runNatsServer } from '../../../src/sandbox/machines/far/nats-server.ts';
 import { describeWithEngine } from '../../../src/testing/engine.ts';
-import { farHome, freePort, OFTEN } from './far-home.ts';
+import { freePort } from '../../../src/testing/free-port.ts';
+import { farHome, OFTEN } from './far-home.ts';
 
 await describeWithEngine('bubblewrap', 'another machine, over a real NATS server', () => {
   test('joins with a code, runs a chat without a network, and listens on nothing', async () => {

@@ -2,7 +2,6 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,6 +12,7 @@ import { joinCode } from '../../../src/lib/far/join-code.ts';
 import { writeWorkerConfig } from '../../../src/lib/far/worker-folder.ts';
 import { machines } from '../../../src/sandbox/machines/far.ts';
 import { describeWithEngine } from '../../../src/testing/engine.ts';
+import { freePort } from '../../../src/testing/free-port.ts';
 import { sandboxProject } from '../../../src/testing/sandbox-project.ts';
 
 const WORKER = resolve(import.meta.dirname, '../../../src/sandbox/machines/far/worker-main.ts');
@@ -33,7 +33,7 @@ await describeWithEngine(
         await using nas = await namespaceWithDocker();
         const dataDir = mkdtempSync(join(tmpdir(), 'claw-far-home-'));
         const state = new FarState(dataDir);
-        await state.setUp(HOME_ADDRESS, await freePort());
+        await state.setUp(HOME_ADDRESS, await freePort('0.0.0.0'));
         const lines: string[] = [];
         let fence = 0;
         const places = {
@@ -148,14 +148,4 @@ async function namespaceWithDocker(): Promise<
       rmSync(dir, { recursive: true, force: true });
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '0.0.0.0');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -19,7 +19,8 @@ import { checkImage, containerName } from '../../../src/lib/far/nats-container.t
 import { checkServer } from '../../../src/lib/far/server-check.ts';
 import { openFarHome } from '../../../src/sandbox/machines/far/home.ts';
 import { describeWithEngine } from '../../../src/testing/engine.ts';
-import { freePort, OFTEN } from './far-home.ts';
+import { freePort } from '../../../src/testing/free-port.ts';
+import { OFTEN } from './far-home.ts';
 
 const PROGRAM = ['/usr/sbin/nats-server', '/usr/bin/nats-server'].find((path) => existsSync(path));
 

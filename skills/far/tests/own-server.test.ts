@@ -13,7 +13,8 @@ import { joinCode } from '../../../src/lib/far/join-code.ts';
 import { checkServer } from '../../../src/lib/far/server-check.ts';
 import { writeWorkerConfig } from '../../../src/lib/far/worker-folder.ts';
 import { openFarHome } from '../../../src/sandbox/machines/far/home.ts';
-import { freePort, OFTEN } from './far-home.ts';
+import { freePort } from '../../../src/testing/free-port.ts';
+import { OFTEN } from './far-home.ts';
 
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 

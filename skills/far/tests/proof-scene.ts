@@ -2,7 +2,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createUser } from '@nats-io/nkeys';
@@ -16,6 +15,7 @@ import { ProofQueue } from '../../../src/proof-runners/far/proof-queue.ts';
 import { ProofWorker } from '../../../src/proof-runners/far/proof-worker.ts';
 import { runNatsServer } from '../../../src/sandbox/machines/far/nats-server.ts';
 import { CLAW, type Codebase } from '../../../src/testing/claw/codebase.ts';
+import { freePort } from '../../../src/testing/free-port.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../../src/proof-runners/far/prove-main.ts');
 
@@ -166,14 +166,4 @@ export async function proofHome(): Promise<ProofHome> {
     },
   };
   return home;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -16,7 +16,8 @@ import { connect } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
-import { freePort, OFTEN } from './far-home.ts';
+import { freePort } from '../../../src/testing/free-port.ts';
+import { OFTEN } from './far-home.ts';
 
 const SSHD = '/usr/sbin/sshd';
 /** Where root's sshd gives up its rights; the service of the system makes it otherwise. */

@@ -11,9 +11,10 @@ import { type SshMachineParts, setUpBySsh } from '../../../src/lib/far/ssh-machi
 import type { SetupRequest } from '../../../src/lib/far/ssh-messages.ts';
 import { makeWorkerPackage } from '../../../src/lib/far/worker-package.ts';
 import { describeWithEngine } from '../../../src/testing/engine.ts';
+import { freePort } from '../../../src/testing/free-port.ts';
 import type { VerbCall } from '../../../src/verb.ts';
 import { verb } from '../../../src/verbs/far.ts';
-import { type FarHome, farHome, freePort, OFTEN } from './far-home.ts';
+import { type FarHome, farHome, OFTEN } from './far-home.ts';
 import { noSshd, type SshServer, sshServer } from './ssh-server.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../../..');

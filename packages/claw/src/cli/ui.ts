@@ -44,13 +44,13 @@ export function createUi({
 
 function uiOfTerminal(): Omit<Ui, 'asTyped'> {
   // No line can be drawn over there.
-  if (process.env['TERM'] === 'dumb') return { ...plainUi(), canAsk: canAsk(), ask: askThere };
+  if (process.env['TERM'] === 'dumb') return { ...plainUi(), canAsk: canAsk(), ask: askOnTerminal };
   return animatedUi();
 }
 
 const canAsk = () => process.stdin.isTTY === true;
 
-async function askThere(question: string): Promise<boolean> {
+async function askOnTerminal(question: string): Promise<boolean> {
   const { confirm, isCancel } = await import('./prompts.ts');
   const answer = await confirm({ message: question, output: process.stderr });
   return !isCancel(answer) && answer;
@@ -124,7 +124,7 @@ function animatedUi(): Omit<Ui, 'asTyped'> {
     },
     ask: async (question) => {
       endPlain('✓');
-      return await askThere(question);
+      return await askOnTerminal(question);
     },
     stop: (isOk) => {
       endPlain(isOk ? '✓' : '✗');

@@ -102,7 +102,7 @@ export class ProofMachines {
     this.#sayOffers(machine);
   }
 
-  /** Gives what a machine has to others, and says nothing against the machine. */
+  /** Takes all jobs from a machine and gives them back to the queue. They do not count as failed there. */
   takeAllFrom(machine: string): void {
     for (const [ticket, offer] of this.#offers) {
       if (offer.machine !== machine) continue;
@@ -118,7 +118,7 @@ export class ProofMachines {
     this.#sayOffers();
   }
 
-  /** Takes jobs from machines that are lost, and says to all of them what they have; again and again. */
+  /** Runs once a second: takes jobs from machines that are lost, and tells each machine which jobs it has. */
   beat(now: number): void {
     const { machines } = this.#parts.state.read();
     this.#joined = machines.map(({ name }) => name);
@@ -263,7 +263,7 @@ export class ProofMachines {
   }
 }
 
-/** What to do with a machine whose word does not count. */
+/** Advice about a machine whose results do not count. */
 export function removeText(machine: string): string {
   return `Find out why, or take it out: \`npx claw far remove ${machine}\`.`;
 }
